@@ -1,0 +1,3 @@
+module github.com/shardyard/shardyard
+
+go 1.26.0
