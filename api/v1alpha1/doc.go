@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package v1alpha1 holds the first version of the shardyard.dev API.
+//
+// The types carry their own validation: OpenAPI bounds and CEL rules that
+// controller-gen writes into the CustomResourceDefinitions under config/crd.
+// Nothing validates a manifest by other means.
+//
+// +kubebuilder:object:generate=true
+// +groupName=shardyard.dev
+package v1alpha1

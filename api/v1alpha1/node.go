@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// NodeSpec says what every node runs and with what resources.
+type NodeSpec struct {
+	// image is the container image of the nodes. It defaults to the node image
+	// of the operator's own release.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^\S+$`
+	Image string `json:"image,omitempty"`
+
+	// resources are the CPU and memory of each node.
+	// +optional
+	Resources *NodeResources `json:"resources,omitempty"`
+
+	// features are the named switches of a node's hot path. None of them
+	// changes what the chain computes.
+	// +optional
+	// +kubebuilder:default={}
+	Features NodeFeatures `json:"features,omitzero"`
+
+	// storage says how a node keeps its state.
+	// +optional
+	// +kubebuilder:default={}
+	Storage NodeStorage `json:"storage,omitzero"`
+
+	// log says what a node logs.
+	// +optional
+	// +kubebuilder:default={}
+	Log NodeLog `json:"log,omitzero"`
+}
+
+// NodeFeatures are the named switches of a node's hot path.
+type NodeFeatures struct {
+	// signatureBatchSize is the number of transactions per signature batch when
+	// a chunk is verified: 0 takes the whole chunk as one batch, 1 verifies
+	// each signature alone.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=65536
+	SignatureBatchSize *int32 `json:"signatureBatchSize,omitempty"`
+
+	// mempoolCapacity is the number of transactions that a node's pool holds;
+	// it refuses more.
+	// +optional
+	// +kubebuilder:default=100000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	MempoolCapacity int32 `json:"mempoolCapacity,omitempty"`
+}
+
+// StorageEngine names a way of keeping state.
+// +kubebuilder:validation:Enum=Log
+type StorageEngine string
+
+// StorageEngineLog keeps state in memory, an append-only journal that is made
+// durable per block, and periodic snapshots.
+const StorageEngineLog StorageEngine = "Log"
+
+// NodeStorage says how a node keeps its state.
+// +kubebuilder:validation:XValidation:rule="self.snapshotIntervalBlocks < 1 || self.retentionBlocks < 1 || self.retentionBlocks >= self.snapshotIntervalBlocks",messageExpression="'must be at least snapshotIntervalBlocks (' + string(self.snapshotIntervalBlocks) + '): a node restarts from its last snapshot'",message="must be at least snapshotIntervalBlocks",fieldPath=".retentionBlocks",reason="FieldValueInvalid"
+type NodeStorage struct {
+	// engine is the storage engine.
+	// +optional
+	// +kubebuilder:default=Log
+	Engine StorageEngine `json:"engine,omitempty"`
+
+	// snapshotIntervalBlocks is the number of executed chunks between two
+	// snapshots of a node's state.
+	// +optional
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	SnapshotIntervalBlocks int32 `json:"snapshotIntervalBlocks,omitempty"`
+
+	// retentionBlocks is the number of blocks for which chunks and outgoing
+	// receipts stay available to nodes that catch up. It must be at least
+	// snapshotIntervalBlocks.
+	// +optional
+	// +kubebuilder:default=20000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	RetentionBlocks int32 `json:"retentionBlocks,omitempty"`
+}
+
+// LogLevel is the least severity that is logged.
+// +kubebuilder:validation:Enum=Error;Warn;Info;Debug;Trace
+type LogLevel string
+
+// The log levels, from the fewest lines to the most.
+const (
+	LogLevelError LogLevel = "Error"
+	LogLevelWarn  LogLevel = "Warn"
+	LogLevelInfo  LogLevel = "Info"
+	LogLevelDebug LogLevel = "Debug"
+	LogLevelTrace LogLevel = "Trace"
+)
+
+// NodeLog says what a node logs.
+type NodeLog struct {
+	// level is the least severity that is logged.
+	// +optional
+	// +kubebuilder:default=Info
+	Level LogLevel `json:"level,omitempty"`
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Exclusivity says whether validators may share a machine.
+// +kubebuilder:validation:Enum=OneValidatorPerMachine;Shared
+type Exclusivity string
+
+const (
+	// OneValidatorPerMachine gives every validator a machine of its own.
+	OneValidatorPerMachine Exclusivity = "OneValidatorPerMachine"
+	// Shared lets validators share machines.
+	Shared Exclusivity = "Shared"
+)
+
+// PlacementSpec says which machines the validators run on.
+type PlacementSpec struct {
+	// machineType is the machine type that validators need, as in the node
+	// label node.kubernetes.io/instance-type. Without it, any machine will do.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
+	MachineType string `json:"machineType,omitempty"`
+
+	// exclusivity says whether validators may share a machine.
+	// +optional
+	// +kubebuilder:default=OneValidatorPerMachine
+	Exclusivity Exclusivity `json:"exclusivity,omitempty"`
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// KindShardNetwork is the kind of a ShardNetwork.
+const KindShardNetwork = "ShardNetwork"
+
+// ShardNetwork is one sharded chain: its shards, the validators that serve
+// them, the regions these run in, and the load they carry.
+//
+// The name is the beginning of every validator's name, which is a label value,
+// a host name and the name of a Service; hence a DNS label that begins with a
+// letter, at most 40 characters long.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=sn,categories=shardyard
+// +kubebuilder:printcolumn:name="Shards",type=integer,JSONPath=`.spec.shards`,description="Shards of the chain"
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodesWanted`,description="Nodes of the plan"
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.nodesReady`,description="Nodes that take part in the chain"
+// +kubebuilder:printcolumn:name="TPS",type=integer,JSONPath=`.status.transfersPerSecond`,description="Transfers executed per second, from finalised blocks"
+// +kubebuilder:printcolumn:name="Block-time",type=integer,JSONPath=`.status.blockTimeMilliseconds`,description="Mean time between blocks, in milliseconds"
+// +kubebuilder:printcolumn:name="Height",type=integer,JSONPath=`.status.height`,description="Height of the chain"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="must be at most 40 characters: validators' names begin with it",fieldPath=".metadata.name",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label that begins with a letter: lower-case letters, digits and '-'",fieldPath=".metadata.name",reason="FieldValueInvalid"
+type ShardNetwork struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard metadata of an object.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the network that is wanted.
+	// +required
+	Spec ShardNetworkSpec `json:"spec,omitzero"`
+
+	// status is the network as it was last observed.
+	// +optional
+	Status ShardNetworkStatus `json:"status,omitzero"`
+}
+
+// ShardNetworkList is a list of ShardNetworks.
+//
+// +kubebuilder:object:root=true
+type ShardNetworkList struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard metadata of a list.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the networks.
+	Items []ShardNetwork `json:"items"`
+}

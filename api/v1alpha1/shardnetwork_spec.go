@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// ShardNetworkSpec is the network that is wanted. What the genesis document
+// fixes (shards, producers, accounts, protocol) cannot change once the network
+// exists, and neither can the regions: a validator's state stays where it was
+// placed.
+//
+// Rules that compare several fields hold back while one of these is out of its
+// own bounds, so that one mistake makes one error.
+//
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard",messageExpression="'the nodes of all regions sum to ' + string(self.regions.map(r, r.nodes).sum()) + ', but shards * producersPerShard is ' + string(self.shards * self.producersPerShard)",message="the nodes of all regions must sum to shards * producersPerShard",fieldPath=".regions",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.shards * self.genesis.accountsPerShard <= 10000000",messageExpression="'shards * accountsPerShard is ' + string(self.shards * self.genesis.accountsPerShard) + ', but a network has at most 10000000 accounts: every node derives them all'",message="shards * accountsPerShard must be at most 10000000",fieldPath=".genesis.accountsPerShard",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.genesis.initialBalance < 1 || uint(self.genesis.initialBalance) <= 18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard)",messageExpression="'must be at most ' + string(18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard)) + ' with ' + string(self.shards * self.genesis.accountsPerShard) + ' accounts: the sum of all balances must be below 2^64'",message="the sum of all balances must be below 2^64",fieldPath=".genesis.initialBalance",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || !has(self.load) || !has(self.load.ramp) || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.shards * self.producersPerShard * 1000000)",messageExpression="'transfersPerSecond must be at most ' + string(self.shards * self.producersPerShard * 1000000) + ' with ' + string(self.shards * self.producersPerShard) + ' producers: each signs at most 1000000 transfers per second'",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
+type ShardNetworkSpec struct {
+	// shards is the number of shards that state and transactions are divided
+	// into.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1024
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	Shards int32 `json:"shards,omitempty"`
+
+	// producersPerShard is the number of chunk producers of each shard. They
+	// take turns by height, and each is a validator with one vote in consensus.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	ProducersPerShard int32 `json:"producersPerShard,omitempty"`
+
+	// regions are the places the validators run in. The producers of a shard
+	// are spread over them as evenly as their sizes allow.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(r, oldSelf.exists(o, o.name == r.name && o.nodes == r.nodes))",message="names and node counts cannot change: validators keep their state where they were placed",reason="FieldValueForbidden"
+	Regions []Region `json:"regions,omitempty"`
+
+	// genesis is the state that the chain starts from.
+	// +required
+	Genesis GenesisSpec `json:"genesis,omitzero"`
+
+	// protocol holds the parameters that all nodes must agree on.
+	// +optional
+	// +kubebuilder:default={}
+	Protocol ProtocolSpec `json:"protocol,omitzero"`
+
+	// node says what every node runs and with what resources.
+	// +optional
+	// +kubebuilder:default={}
+	Node NodeSpec `json:"node,omitzero"`
+
+	// placement says which machines the validators run on.
+	// +optional
+	// +kubebuilder:default={}
+	Placement PlacementSpec `json:"placement,omitzero"`
+
+	// volume is the disk of each validator. Without it, a validator's data
+	// lives as long as the place it runs in.
+	// +optional
+	Volume *VolumeSpec `json:"volume,omitempty"`
+
+	// load is the load that the network carries by itself. Without it, the
+	// nodes sign no transfers of their own.
+	// +optional
+	Load *LoadSpec `json:"load,omitempty"`
+}
+
+// Region is a place that validators run in.
+type Region struct {
+	// name is the name of the region, a DNS label.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// nodes is the number of validators that run in the region.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	Nodes int32 `json:"nodes,omitempty"`
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ShardNetworkStatus is the network as it was last observed. Rates and heights
+// come from finalised blocks, never from what was offered.
+type ShardNetworkStatus struct {
+	// conditions are the latest observations of the network's state.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is
+	// about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// nodesReady is the number of nodes that take part in the chain.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	NodesReady *int32 `json:"nodesReady,omitempty"`
+
+	// nodesWanted is the number of nodes of the plan.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	NodesWanted *int32 `json:"nodesWanted,omitempty"`
+
+	// shardsProducing is the number of shards whose chunks reach finalised
+	// blocks.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ShardsProducing *int32 `json:"shardsProducing,omitempty"`
+
+	// height is the highest block that any node has seen.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Height *int64 `json:"height,omitempty"`
+
+	// finalizedHeight is the highest finalised block.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	FinalizedHeight *int64 `json:"finalizedHeight,omitempty"`
+
+	// blockTimeMilliseconds is the mean time between the latest finalised
+	// blocks.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	BlockTimeMilliseconds *int32 `json:"blockTimeMilliseconds,omitempty"`
+
+	// transfersPerSecond is the rate of executed transfers over the latest
+	// finalised blocks.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TransfersPerSecond *int64 `json:"transfersPerSecond,omitempty"`
+
+	// genesisHash is the hash of the genesis document, in hexadecimal.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	GenesisHash string `json:"genesisHash,omitempty"`
+}

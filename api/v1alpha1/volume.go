@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// VolumeSpec is the disk of each validator: of an existing storage class, or
+// with given performance, for which a class is made.
+// +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.iops)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".iops",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.throughputMebibytesPerSecond)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".throughputMebibytesPerSecond",reason="FieldValueForbidden"
+type VolumeSpec struct {
+	// size is the size of the disk: "1Gi" to "64Ti".
+	// +required
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="must be between 1Gi and 64Ti",reason="FieldValueInvalid"
+	Size resource.Quantity `json:"size"`
+
+	// storageClassName is an existing storage class. Without it and without a
+	// wanted performance, the cluster's default class is taken.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	StorageClassName string `json:"storageClassName,omitempty"`
+
+	// iops is the provisioned number of I/O operations per second.
+	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=1000000
+	IOPS int32 `json:"iops,omitempty"`
+
+	// throughputMebibytesPerSecond is the provisioned throughput.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	ThroughputMebibytesPerSecond int32 `json:"throughputMebibytesPerSecond,omitempty"`
+}
