@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Blocks: one chunk header per shard, ordered by consensus.
+//!
+//! A shard without a new chunk at a height keeps the header of its last one:
+//! the chunk at that height is *missed*. So a block alone says where every
+//! shard stands, and its parent is all that is needed to check it.
+
+use crate::{
+    ChunkHeader, ShardId,
+    hash::{Domain, hash},
+};
+use bytes::BufMut;
+use commonware_codec::{
+    Buf, Encode as _, EncodeSize, Error, MaxEncodeSize as _, RangeCfg, Read, ReadExt as _, Write,
+};
+use commonware_consensus::{
+    BoundedBlock, CertifiableBlock, Heightable, simplex::types::Context, types::Height,
+};
+use commonware_cryptography::{Digestible, blake3::Digest, ed25519::PublicKey};
+
+/// What bounds the decoding of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockLimits {
+    /// Shards of the network: a block has exactly as many headers.
+    pub shards: u16,
+    /// `executionLag`.
+    pub lag: u8,
+}
+
+/// A block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Where consensus proposed it: round, leader, and the parent's digest.
+    pub context: Context<Digest, PublicKey>,
+    /// One more than the parent's.
+    pub height: u64,
+    /// Milliseconds since 1970, by the proposer's clock; at least
+    /// `minBlockTimeMs` after the parent's.
+    pub timestamp_ms: u64,
+    /// The newest header of every shard, in shard order.
+    pub chunks: Vec<ChunkHeader>,
+}
+
+impl Block {
+    /// The newest header of `shard`.
+    #[must_use]
+    pub fn chunk(&self, shard: ShardId) -> Option<&ChunkHeader> {
+        self.chunks.get(shard.index())
+    }
+
+    /// The headers that are new in this block.
+    pub fn new_chunks(&self) -> impl Iterator<Item = &ChunkHeader> {
+        self.chunks
+            .iter()
+            .filter(|header| header.content.height == self.height && self.height > 0)
+    }
+
+    /// Chunks missed since genesis, over all shards.
+    #[must_use]
+    pub fn missed_chunks(&self) -> u64 {
+        self.chunks
+            .iter()
+            .map(|header| self.height.saturating_sub(header.content.sequence))
+            .sum()
+    }
+}
+
+impl Write for Block {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.context.write(buf);
+        self.height.write(buf);
+        self.timestamp_ms.write(buf);
+        self.chunks.write(buf);
+    }
+}
+
+impl EncodeSize for Block {
+    fn encode_size(&self) -> usize {
+        self.context.encode_size() + 2 * 8 + self.chunks.encode_size()
+    }
+}
+
+impl Read for Block {
+    type Cfg = BlockLimits;
+    fn read_cfg(buf: &mut impl Buf, limits: &BlockLimits) -> Result<Self, Error> {
+        let shards = usize::from(limits.shards);
+        let block = Self {
+            context: Context::read(buf)?,
+            height: u64::read(buf)?,
+            timestamp_ms: u64::read(buf)?,
+            chunks: Vec::read_cfg(buf, &(RangeCfg::from(shards..=shards), limits.lag))?,
+        };
+        let ordered = block
+            .chunks
+            .iter()
+            .enumerate()
+            .all(|(index, header)| header.content.shard.index() == index);
+        if !ordered {
+            return Err(Error::Invalid("Block", "headers not in shard order"));
+        }
+        Ok(block)
+    }
+}
+
+impl Digestible for Block {
+    type Digest = Digest;
+    fn digest(&self) -> Digest {
+        hash(Domain::Block, &[&self.encode()])
+    }
+}
+
+impl Heightable for Block {
+    fn height(&self) -> Height {
+        Height::new(self.height)
+    }
+}
+
+impl commonware_consensus::Block for Block {
+    fn parent(&self) -> Digest {
+        self.context.parent.1
+    }
+}
+
+impl CertifiableBlock for Block {
+    type Context = Context<Digest, PublicKey>;
+    fn context(&self) -> Self::Context {
+        self.context.clone()
+    }
+}
+
+impl BoundedBlock for Block {
+    fn max_encode_size(limits: &BlockLimits) -> usize {
+        const LENGTH: usize = 5;
+        Context::<Digest, PublicKey>::MAX_ENCODE_SIZE
+            + 2 * 8
+            + LENGTH
+            + usize::from(limits.shards) * ChunkHeader::max_encode_size(limits.lag)
+    }
+}

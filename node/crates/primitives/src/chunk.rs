@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Chunks: one shard's transactions at one height.
+//!
+//! # What a header says
+//!
+//! The header of a chunk at height `h` commits to the chunk's body and to the
+//! results of executing the shard's chunks up to height `h - k`, where `k` is
+//! the network's `executionLag`. A shard executes only at heights at which it
+//! has a chunk, so between two chunks of a shard, however far apart, zero to
+//! `k` executions become due:
+//!
+//! ```text
+//! previous.uncommitted ++ [h]  =  heights(results) ++ uncommitted
+//! heights(results) = those at most h - k
+//! ```
+//!
+//! [`ShardTotals`] adds up everything since genesis as of the newest result,
+//! so the headers of a single block state throughput and total supply for the
+//! whole network.
+//!
+//! # Who makes it
+//!
+//! The producers of a shard take turns by height: slot `h mod producers`.
+//! `anchor` is the digest of the finalised block at `h - k` that the newest
+//! possible result was computed on; a header anchored elsewhere is invalid.
+
+use crate::{
+    ShardId, Transaction,
+    hash::{Domain, ZERO, hash},
+    namespace::Namespaces,
+};
+use bytes::{BufMut, Bytes};
+use commonware_codec::{
+    Buf, DecodeExt as _, Encode as _, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _,
+    Write,
+};
+use commonware_cryptography::{
+    Signer as _, Verifier as _,
+    blake3::Digest,
+    ed25519::{PrivateKey, PublicKey, Signature},
+};
+
+/// The transactions of a chunk, as they travel and are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkBody(pub Bytes);
+
+impl ChunkBody {
+    /// The body of these transactions.
+    #[must_use]
+    pub fn of(transactions: &[Transaction]) -> Self {
+        let mut bytes = Vec::with_capacity(transactions.len() * Transaction::SIZE);
+        for transaction in transactions {
+            transaction.write(&mut bytes);
+        }
+        Self(bytes.into())
+    }
+
+    /// What the header commits to.
+    #[must_use]
+    pub fn hash(&self) -> Digest {
+        hash(Domain::ChunkBody, &[&self.0])
+    }
+
+    /// The transactions, or the first thing wrong with the bytes.
+    pub fn transactions(&self) -> Result<Vec<Transaction>, Error> {
+        if !self.0.len().is_multiple_of(Transaction::SIZE) {
+            return Err(Error::EndOfBuffer);
+        }
+        let mut rest = self.0.clone();
+        (0..self.0.len() / Transaction::SIZE)
+            .map(|_| Transaction::decode(rest.split_to(Transaction::SIZE)))
+            .collect()
+    }
+}
+
+/// What executing one chunk came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutionResult {
+    /// The height of the executed chunk.
+    pub height: u64,
+    /// The shard's state afterwards.
+    pub state_root: Digest,
+    /// The list of transaction outcomes.
+    pub outcomes_root: Digest,
+    /// The receipts to all shards.
+    pub receipts_root: Digest,
+    /// Transfers executed (debits).
+    pub transfers: u32,
+    /// Credits applied, from this shard and others.
+    pub credits: u32,
+}
+
+impl Write for ExecutionResult {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.height.write(buf);
+        self.state_root.write(buf);
+        self.outcomes_root.write(buf);
+        self.receipts_root.write(buf);
+        self.transfers.write(buf);
+        self.credits.write(buf);
+    }
+}
+
+impl Read for ExecutionResult {
+    type Cfg = ();
+    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
+        Ok(Self {
+            height: u64::read(buf)?,
+            state_root: Digest::read(buf)?,
+            outcomes_root: Digest::read(buf)?,
+            receipts_root: Digest::read(buf)?,
+            transfers: u32::read(buf)?,
+            credits: u32::read(buf)?,
+        })
+    }
+}
+
+impl FixedSize for ExecutionResult {
+    const SIZE: usize = 8 + 3 * 32 + 2 * 4;
+}
+
+/// Everything a shard did since genesis, as of its newest committed
+/// execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardTotals {
+    /// The height of that execution; 0 for the genesis state.
+    pub height: u64,
+    /// The state after it.
+    pub state_root: Digest,
+    /// Transfers executed.
+    pub transfers: u64,
+    /// Those of them whose receiver is in another shard.
+    pub cross_shard: u64,
+    /// Credits applied.
+    pub credits: u64,
+    /// Sum of all balances of the shard.
+    pub balance: u64,
+    /// Value that left for other shards.
+    pub sent: u64,
+    /// Value that came from other shards.
+    pub received: u64,
+}
+
+impl Write for ShardTotals {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.height.write(buf);
+        self.state_root.write(buf);
+        self.transfers.write(buf);
+        self.cross_shard.write(buf);
+        self.credits.write(buf);
+        self.balance.write(buf);
+        self.sent.write(buf);
+        self.received.write(buf);
+    }
+}
+
+impl Read for ShardTotals {
+    type Cfg = ();
+    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
+        Ok(Self {
+            height: u64::read(buf)?,
+            state_root: Digest::read(buf)?,
+            transfers: u64::read(buf)?,
+            cross_shard: u64::read(buf)?,
+            credits: u64::read(buf)?,
+            balance: u64::read(buf)?,
+            sent: u64::read(buf)?,
+            received: u64::read(buf)?,
+        })
+    }
+}
+
+impl FixedSize for ShardTotals {
+    const SIZE: usize = 7 * 8 + 32;
+}
+
+/// The signed part of a chunk header; see the [module](self) for its meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkContent {
+    /// The shard.
+    pub shard: ShardId,
+    /// The height of the block this chunk is for.
+    pub height: u64,
+    /// How many chunks the shard has had, this one included.
+    pub sequence: u64,
+    /// The finalised block at `height - k`.
+    pub anchor: Digest,
+    /// The shard's previous chunk header.
+    pub previous: Digest,
+    /// The body.
+    pub body_hash: Digest,
+    /// The body's length in bytes.
+    pub body_len: u32,
+    /// Transactions in the body.
+    pub transactions: u32,
+    /// Executions that this header is the first to commit to.
+    pub results: Vec<ExecutionResult>,
+    /// Heights of chunks, this one last, whose execution no header commits to
+    /// yet.
+    pub uncommitted: Vec<u64>,
+    /// Everything since genesis as of the newest result.
+    pub totals: ShardTotals,
+}
+
+impl Write for ChunkContent {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.shard.write(buf);
+        self.height.write(buf);
+        self.sequence.write(buf);
+        self.anchor.write(buf);
+        self.previous.write(buf);
+        self.body_hash.write(buf);
+        self.body_len.write(buf);
+        self.transactions.write(buf);
+        self.results.write(buf);
+        self.uncommitted.write(buf);
+        self.totals.write(buf);
+    }
+}
+
+impl EncodeSize for ChunkContent {
+    fn encode_size(&self) -> usize {
+        Self::FIXED + self.results.encode_size() + self.uncommitted.encode_size()
+    }
+}
+
+impl ChunkContent {
+    const FIXED: usize = ShardId::SIZE + 2 * 8 + 3 * 32 + 2 * 4 + ShardTotals::SIZE;
+}
+
+impl Read for ChunkContent {
+    /// `executionLag`.
+    type Cfg = u8;
+    fn read_cfg(buf: &mut impl Buf, lag: &u8) -> Result<Self, Error> {
+        let due = RangeCfg::from(0..=usize::from(*lag));
+        Ok(Self {
+            shard: ShardId::read(buf)?,
+            height: u64::read(buf)?,
+            sequence: u64::read(buf)?,
+            anchor: Digest::read(buf)?,
+            previous: Digest::read(buf)?,
+            body_hash: Digest::read(buf)?,
+            body_len: u32::read(buf)?,
+            transactions: u32::read(buf)?,
+            results: Vec::read_cfg(buf, &(due, ()))?,
+            uncommitted: Vec::read_cfg(buf, &(due, ()))?,
+            totals: ShardTotals::read(buf)?,
+        })
+    }
+}
+
+/// A chunk header: its content and the producer's signature over it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkHeader {
+    /// What is signed.
+    pub content: ChunkContent,
+    /// By the producer whose turn `height` is; zeroes at genesis.
+    pub signature: Signature,
+}
+
+impl ChunkHeader {
+    /// Signs `content`.
+    #[must_use]
+    pub fn sign(content: ChunkContent, key: &PrivateKey, namespaces: &Namespaces) -> Self {
+        let signature = key.sign(&namespaces.chunk, &content.encode());
+        Self { content, signature }
+    }
+
+    /// The header that stands for a shard's genesis state: height 0, no body.
+    pub fn genesis(shard: ShardId, totals: ShardTotals) -> Result<Self, Error> {
+        Ok(Self {
+            content: ChunkContent {
+                shard,
+                height: 0,
+                sequence: 0,
+                anchor: ZERO,
+                previous: ZERO,
+                body_hash: ChunkBody(Bytes::new()).hash(),
+                body_len: 0,
+                transactions: 0,
+                results: Vec::new(),
+                uncommitted: Vec::new(),
+                totals,
+            },
+            signature: Signature::decode(vec![0; Signature::SIZE])?,
+        })
+    }
+
+    /// Whether `producer` signed this header.
+    #[must_use]
+    pub fn verify(&self, producer: &PublicKey, namespaces: &Namespaces) -> bool {
+        producer.verify(&namespaces.chunk, &self.content.encode(), &self.signature)
+    }
+
+    /// The header's hash, signature included.
+    #[must_use]
+    pub fn hash(&self) -> Digest {
+        hash(Domain::ChunkHeader, &[&self.encode()])
+    }
+
+    /// The largest encoding under `lag`.
+    #[must_use]
+    pub const fn max_encode_size(lag: u8) -> usize {
+        const LENGTHS: usize = 2 * 5;
+        ChunkContent::FIXED
+            + LENGTHS
+            + lag as usize * (ExecutionResult::SIZE + 8)
+            + Signature::SIZE
+    }
+}
+
+impl Write for ChunkHeader {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.content.write(buf);
+        self.signature.write(buf);
+    }
+}
+
+impl EncodeSize for ChunkHeader {
+    fn encode_size(&self) -> usize {
+        self.content.encode_size() + Signature::SIZE
+    }
+}
+
+impl Read for ChunkHeader {
+    /// `executionLag`.
+    type Cfg = u8;
+    fn read_cfg(buf: &mut impl Buf, lag: &u8) -> Result<Self, Error> {
+        Ok(Self {
+            content: ChunkContent::read_cfg(buf, lag)?,
+            signature: Signature::read(buf)?,
+        })
+    }
+}

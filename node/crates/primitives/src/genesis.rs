@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The genesis document: what every node of a network must agree on.
+//!
+//! The document holds a seed and counts, never the accounts: account `i` of
+//! all `shards * perShard` has the ed25519 seed
+//! `blake3(0x24 ‖ seed ‖ i as u32 big endian)`, and belongs to the shard that
+//! owns its public key. The genesis hash is
+//! blake3 over a canonical encoding of every field.
+
+use crate::{AccountId, ShardId, ShardLayout, hash};
+use bytes::BufMut as _;
+use commonware_codec::{DecodeExt as _, Encode as _};
+use commonware_cryptography::{
+    Signer as _,
+    blake3::Digest,
+    ed25519::{PrivateKey, PublicKey},
+};
+use commonware_formatting::from_hex;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// Why a genesis document cannot be used. Each names the field.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+pub struct GenesisError {
+    /// The path of the field in the document.
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+fn invalid(field: impl Into<String>, reason: impl Into<String>) -> GenesisError {
+    GenesisError {
+        field: field.into(),
+        reason: reason.into(),
+    }
+}
+
+/// The document as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GenesisDocument {
+    /// The chain's name.
+    pub network: String,
+    /// Timestamp of block 0.
+    pub created_at_ms: u64,
+    /// 64 hex digits.
+    pub seed: String,
+    /// Number of shards.
+    pub shards: u16,
+    /// The accounts.
+    pub accounts: Accounts,
+    /// What validity depends on.
+    pub protocol: Protocol,
+    /// Who produces.
+    pub validators: Vec<ValidatorDocument>,
+}
+
+/// The genesis accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Accounts {
+    /// Accounts derived for each shard, on average.
+    pub per_shard: u32,
+    /// Balance of each at height 0.
+    pub initial_balance: u64,
+}
+
+/// Parameters that validity depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Protocol {
+    /// A header at height h commits the execution of height h - lag.
+    pub execution_lag: u8,
+    /// Least difference between the timestamps of a block and its parent.
+    pub min_block_time_ms: u64,
+    /// The most transactions a chunk can hold.
+    pub max_transactions_per_chunk: u32,
+}
+
+/// A validator as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ValidatorDocument {
+    /// Its node's name.
+    pub name: String,
+    /// 64 hex digits.
+    pub public_key: String,
+    /// What it does.
+    pub role: ValidatorRole,
+    /// The shard it produces for.
+    pub shard: u16,
+    /// Its turn among the producers of the shard.
+    pub slot: u16,
+}
+
+/// What a validator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ValidatorRole {
+    /// Tracks one shard, produces its chunks and votes in consensus.
+    Producer,
+}
+
+/// A validator of the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Validator {
+    /// Its node's name.
+    pub name: String,
+    /// Its identity.
+    pub key: PublicKey,
+    /// The shard it produces for.
+    pub shard: ShardId,
+    /// Its turn among the producers of the shard.
+    pub slot: u16,
+}
+
+/// A genesis document that was checked.
+#[derive(Clone, Debug)]
+pub struct Genesis {
+    /// The chain's name.
+    pub network: String,
+    /// Timestamp of block 0.
+    pub created_at_ms: u64,
+    /// The accounts.
+    pub accounts: Accounts,
+    /// What validity depends on.
+    pub protocol: Protocol,
+    /// How accounts are divided.
+    pub layout: ShardLayout,
+    /// All validators, by shard and slot.
+    pub validators: Vec<Validator>,
+    seed: [u8; 32],
+    hash: Digest,
+}
+
+/// A genesis account and its secret key.
+#[derive(Clone, Debug)]
+pub struct GenesisAccount {
+    /// The account.
+    pub id: AccountId,
+    /// Its key.
+    pub key: PrivateKey,
+}
+
+const MAX_SHARDS: u16 = 1024;
+const MAX_LAG: u8 = 4;
+const MAX_TRANSACTIONS: u32 = 65_536;
+
+impl GenesisDocument {
+    /// Checks the document.
+    pub fn check(self) -> Result<Genesis, GenesisError> {
+        if self.network.is_empty() || self.network.len() > 63 {
+            return Err(invalid("network", "must have 1 to 63 characters"));
+        }
+        let seed = key_bytes(&self.seed).map_err(|reason| invalid("seed", reason))?;
+        if self.shards == 0 || self.shards > MAX_SHARDS {
+            return Err(invalid("shards", format!("must be 1 to {MAX_SHARDS}")));
+        }
+        if self.accounts.per_shard == 0 {
+            return Err(invalid("accounts.perShard", "must be at least 1"));
+        }
+        let count = u64::from(self.shards) * u64::from(self.accounts.per_shard);
+        if u32::try_from(count).is_err() {
+            return Err(invalid(
+                "accounts.perShard",
+                "shards * perShard must be below 2^32",
+            ));
+        }
+        if count.checked_mul(self.accounts.initial_balance).is_none() {
+            return Err(invalid(
+                "accounts.initialBalance",
+                "shards * perShard * initialBalance must be below 2^64",
+            ));
+        }
+        let protocol = self.protocol;
+        if protocol.execution_lag == 0 || protocol.execution_lag > MAX_LAG {
+            return Err(invalid(
+                "protocol.executionLag",
+                format!("must be 1 to {MAX_LAG}"),
+            ));
+        }
+        if protocol.min_block_time_ms < 10 {
+            return Err(invalid("protocol.minBlockTimeMs", "must be at least 10"));
+        }
+        if protocol.max_transactions_per_chunk == 0
+            || protocol.max_transactions_per_chunk > MAX_TRANSACTIONS
+        {
+            return Err(invalid(
+                "protocol.maxTransactionsPerChunk",
+                format!("must be 1 to {MAX_TRANSACTIONS}"),
+            ));
+        }
+        let validators = check_validators(&self.validators, self.shards)?;
+        let mut genesis = Genesis {
+            network: self.network,
+            created_at_ms: self.created_at_ms,
+            accounts: self.accounts,
+            protocol,
+            layout: ShardLayout::new(self.shards),
+            validators,
+            seed,
+            hash: hash::ZERO,
+        };
+        genesis.hash = genesis.compute_hash();
+        Ok(genesis)
+    }
+}
+
+fn key_bytes(hex: &str) -> Result<[u8; 32], String> {
+    from_hex(hex)
+        .and_then(|bytes| <[u8; 32]>::try_from(bytes).ok())
+        .ok_or_else(|| "must be 64 hex digits".into())
+}
+
+fn check_validators(
+    documents: &[ValidatorDocument],
+    shards: u16,
+) -> Result<Vec<Validator>, GenesisError> {
+    let mut keys = BTreeSet::new();
+    let mut validators = Vec::with_capacity(documents.len());
+    for (index, document) in documents.iter().enumerate() {
+        let field = |name: &str| format!("validators[{index}].{name}");
+        let key = key_bytes(&document.public_key)
+            .map_err(|reason| invalid(field("publicKey"), reason))
+            .and_then(|bytes| {
+                PublicKey::decode(bytes.to_vec())
+                    .map_err(|_| invalid(field("publicKey"), "is not an ed25519 public key"))
+            })?;
+        if !keys.insert(key.clone()) {
+            return Err(invalid(field("publicKey"), "is used twice"));
+        }
+        if document.shard >= shards {
+            return Err(invalid(
+                field("shard"),
+                format!("must be below {shards}, the number of shards"),
+            ));
+        }
+        validators.push(Validator {
+            name: document.name.clone(),
+            key,
+            shard: ShardId(document.shard),
+            slot: document.slot,
+        });
+    }
+    validators.sort_by_key(|validator| (validator.shard, validator.slot));
+    for shard in (0..shards).map(ShardId) {
+        let slots: Vec<u16> = validators
+            .iter()
+            .filter(|validator| validator.shard == shard)
+            .map(|validator| validator.slot)
+            .collect();
+        let gapless = slots.iter().copied().eq(0..slots.len() as u16);
+        if slots.is_empty() || !gapless {
+            return Err(invalid(
+                "validators",
+                format!("the slots of shard {shard} must be 0, 1, 2, …; they are {slots:?}"),
+            ));
+        }
+    }
+    Ok(validators)
+}
+
+impl Genesis {
+    /// Identifies the network: different documents, different hashes.
+    #[must_use]
+    pub const fn hash(&self) -> Digest {
+        self.hash
+    }
+
+    fn compute_hash(&self) -> Digest {
+        let mut bytes = Vec::new();
+        let text = |bytes: &mut Vec<u8>, value: &str| {
+            bytes.put_u32(value.len() as u32);
+            bytes.put_slice(value.as_bytes());
+        };
+        text(&mut bytes, &self.network);
+        bytes.put_u64(self.created_at_ms);
+        bytes.put_slice(&self.seed);
+        bytes.put_u16(self.layout.shards());
+        bytes.put_u32(self.accounts.per_shard);
+        bytes.put_u64(self.accounts.initial_balance);
+        bytes.put_u8(self.protocol.execution_lag);
+        bytes.put_u64(self.protocol.min_block_time_ms);
+        bytes.put_u32(self.protocol.max_transactions_per_chunk);
+        bytes.put_u32(self.validators.len() as u32);
+        for validator in &self.validators {
+            text(&mut bytes, &validator.name);
+            bytes.put_slice(&validator.key.encode());
+            bytes.put_u16(validator.shard.0);
+            bytes.put_u16(validator.slot);
+        }
+        hash::hash(hash::Domain::Genesis, &[&bytes])
+    }
+
+    /// The number of genesis accounts, over all shards.
+    #[must_use]
+    pub const fn account_count(&self) -> u32 {
+        self.layout.shards() as u32 * self.accounts.per_shard
+    }
+
+    /// The value in existence.
+    #[must_use]
+    pub const fn supply(&self) -> u64 {
+        self.account_count() as u64 * self.accounts.initial_balance
+    }
+
+    /// The `index`-th genesis account.
+    #[must_use]
+    pub fn account(&self, index: u32) -> GenesisAccount {
+        let seed = hash::hash(
+            hash::Domain::AccountKey,
+            &[&self.seed, &index.to_be_bytes()],
+        );
+        let key = private_key(seed.0);
+        GenesisAccount {
+            id: AccountId::of(&key.public_key()),
+            key,
+        }
+    }
+
+    /// The producers of `shard`, by slot.
+    pub fn producers(&self, shard: ShardId) -> impl Iterator<Item = &Validator> {
+        self.validators
+            .iter()
+            .filter(move |validator| validator.shard == shard)
+    }
+
+    /// The producer whose turn `height` is in `shard`.
+    #[must_use]
+    pub fn producer_at(&self, shard: ShardId, height: u64) -> Option<&Validator> {
+        let count = self.producers(shard).count() as u64;
+        let slot = height.checked_rem(count)?;
+        self.producers(shard)
+            .find(|validator| u64::from(validator.slot) == slot)
+    }
+
+    /// The validator with this key.
+    #[must_use]
+    pub fn validator(&self, key: &PublicKey) -> Option<&Validator> {
+        self.validators
+            .iter()
+            .find(|validator| validator.key == *key)
+    }
+}
+
+/// The ed25519 private key with this seed; every 32 bytes are one.
+#[must_use]
+pub fn private_key(seed: [u8; 32]) -> PrivateKey {
+    #[expect(clippy::expect_used, reason = "every 32 bytes are a valid seed")]
+    PrivateKey::decode(seed.to_vec()).expect("32 bytes are an ed25519 seed")
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The chain's types and their encodings.
+//!
+//! | module | defines |
+//! |---|---|
+//! | [`ids`] | accounts, shards, and which shard owns an account |
+//! | [`transaction`] | what clients sign |
+//! | [`receipt`] | cross-shard effects and their proofs |
+//! | [`chunk`] | one shard's transactions at one height, and the header that commits to them |
+//! | [`block`] | one header per shard, ordered by consensus |
+//! | [`genesis`] | the document that every node of a network shares |
+//! | [`merkle`], [`mod@hash`], [`namespace`] | commitments, hash domains, signature namespaces |
+//!
+//! All integers are big endian and of fixed width unless said otherwise; lists
+//! carry a varint length. Decoding never allocates more than the input can
+//! fill and accepts exactly one encoding of a value.
+
+// Lists are bounded far below 2^32 by the limits they are decoded under.
+#![allow(clippy::cast_possible_truncation)]
+
+pub mod block;
+pub mod chunk;
+pub mod genesis;
+pub mod hash;
+pub mod ids;
+pub mod merkle;
+pub mod namespace;
+pub mod receipt;
+pub mod transaction;
+
+pub use block::{Block, BlockLimits};
+pub use chunk::{ChunkBody, ChunkContent, ChunkHeader, ExecutionResult, ShardTotals};
+pub use commonware_cryptography::blake3::Digest;
+pub use genesis::{Genesis, GenesisDocument};
+pub use ids::{AccountId, ShardId, ShardLayout};
+pub use namespace::Namespaces;
+pub use receipt::{ProvenBucket, Receipt, ReceiptBucket};
+pub use transaction::{SignedTransfer, Transaction, Transfer};

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What signatures are bound to.
+//!
+//! A signature made for one network and one purpose must mean nothing
+//! elsewhere, so every signed message carries one of these prefixes.
+
+/// The signature namespaces of one network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespaces {
+    /// Transactions: `<network>/transaction`. Without the genesis hash, so
+    /// that a wallet needs to know the network's name only.
+    pub transaction: Vec<u8>,
+    /// Chunk headers: `<network>/<genesis hash>/chunk`.
+    pub chunk: Vec<u8>,
+    /// Consensus votes: `<network>/<genesis hash>/consensus`.
+    pub consensus: Vec<u8>,
+    /// The p2p handshake: `<network>/<genesis hash>/p2p`.
+    pub p2p: Vec<u8>,
+}
+
+impl Namespaces {
+    /// The namespaces of the network with this name and genesis hash.
+    #[must_use]
+    pub fn new(network: &str, genesis: &commonware_cryptography::blake3::Digest) -> Self {
+        let bound = |purpose: &str| format!("{network}/{genesis}/{purpose}").into_bytes();
+        Self {
+            transaction: format!("{network}/transaction").into_bytes(),
+            chunk: bound("chunk"),
+            consensus: bound("consensus"),
+            p2p: bound("p2p"),
+        }
+    }
+}
