@@ -2,7 +2,10 @@ module github.com/shardyard/shardyard
 
 go 1.26.0
 
-require k8s.io/apimachinery v0.36.3
+require (
+	k8s.io/apimachinery v0.36.3
+	pgregory.net/rapid v1.2.0
+)
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topology
+
+// Plan is the layout of a network.
+type Plan struct {
+	// Network is the name of the network.
+	Network string `json:"network"`
+	// Shards is the number of shards.
+	Shards int `json:"shards"`
+	// Regions are the places of the plan, by name.
+	Regions []Region `json:"regions"`
+	// Ports are what a validator listens on when it has an address of its own.
+	Ports Ports `json:"ports"`
+	// Validators are the validators of all shards, by shard and slot.
+	Validators []Validator `json:"validators"`
+}
+
+// Region is a place with a number of machines.
+type Region struct {
+	Name  string `json:"name"`
+	Nodes int    `json:"nodes"`
+}
+
+// Ports are the ports of a node.
+type Ports struct {
+	P2P  int `json:"p2p"`
+	HTTP int `json:"http"`
+}
+
+// DefaultPorts are the ports of a node that has an address of its own.
+var DefaultPorts = Ports{P2P: 26600, HTTP: 26700}
+
+// Role is what a node does for the network, as the node contract names it.
+type Role string
+
+// RoleProducer tracks one shard, produces its chunks and votes in consensus.
+const RoleProducer Role = "producer"
+
+// Validator is one node of the plan.
+type Validator struct {
+	// Name is NETWORK-sSHARD-pSLOT, unique within the network.
+	Name   string `json:"name"`
+	Region string `json:"region"`
+	Shard  int    `json:"shard"`
+	Role   Role   `json:"role"`
+	// Slot is the validator's place among the producers of its shard.
+	Slot int `json:"slot"`
+	// Machine is REGION-INDEX, unique within the network.
+	Machine string `json:"machine"`
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topology_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+func network(shards, producers int32, regions ...v1alpha1.Region) *v1alpha1.ShardNetwork {
+	return &v1alpha1.ShardNetwork{
+		ObjectMeta: metav1.ObjectMeta{Name: "net"},
+		Spec: v1alpha1.ShardNetworkSpec{
+			Shards:            shards,
+			ProducersPerShard: producers,
+			Regions:           regions,
+		},
+	}
+}
+
+// The layout of the 70-shard reproduction: every region gets exactly its
+// nodes, and no shard depends on one machine or one region.
+func TestSeventyShardsOverThreeRegions(t *testing.T) {
+	t.Parallel()
+	plan, err := topology.New(network(70, 2,
+		v1alpha1.Region{Name: "us-central1", Nodes: 47},
+		v1alpha1.Region{Name: "us-east1", Nodes: 47},
+		v1alpha1.Region{Name: "us-east4", Nodes: 46},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Validators) != 140 {
+		t.Fatalf("%d validators, want 140", len(plan.Validators))
+	}
+
+	perRegion, perRegionTurn := map[string]int{}, map[string]int{}
+	machines := map[string]bool{}
+	for _, validator := range plan.Validators {
+		perRegion[validator.Region]++
+		if validator.Slot == 0 {
+			perRegionTurn[validator.Region]++
+		}
+		if machines[validator.Machine] {
+			t.Errorf("two validators on machine %s", validator.Machine)
+		}
+		machines[validator.Machine] = true
+	}
+	for region, want := range map[string]int{"us-central1": 47, "us-east1": 47, "us-east4": 46} {
+		if perRegion[region] != want {
+			t.Errorf("%s has %d validators, want %d", region, perRegion[region], want)
+		}
+		// Half of a region's validators produce at even heights, half at odd.
+		if turn := perRegionTurn[region]; turn < want/2 || turn > want/2+1 {
+			t.Errorf("%s has %d of %d validators in slot 0, want half", region, turn, want)
+		}
+	}
+	for shard := range 70 {
+		first, second := plan.Validators[2*shard], plan.Validators[2*shard+1]
+		if first.Shard != shard || second.Shard != shard {
+			t.Fatalf("validators %s and %s are not those of shard %d", first.Name, second.Name, shard)
+		}
+		if first.Region == second.Region {
+			t.Errorf("both producers of shard %d are in %s", shard, first.Region)
+		}
+	}
+}
+
+// The JSON of a plan is an interface: scripts read it.
+func TestPlanJSON(t *testing.T) {
+	t.Parallel()
+	plan, err := topology.New(network(2, 2,
+		v1alpha1.Region{Name: "north", Nodes: 3},
+		v1alpha1.Region{Name: "south", Nodes: 1},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(plan, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got)+"\n" != string(want) {
+		t.Errorf("plan is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestRefusedSpecs(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		network *v1alpha1.ShardNetwork
+		want    string
+	}{
+		"no shards":        {network(0, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
+		"negative shards":  {network(-2, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
+		"no producers":     {network(1, 0, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.producersPerShard: must be"},
+		"no regions":       {network(1, 1), "spec.regions: the nodes of all regions sum to 0"},
+		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "sum to 2, but shards * producersPerShard is 1"},
+		"region of no one": {network(1, 1, v1alpha1.Region{Name: "a"}), "spec.regions[0].nodes: must be at least 1"},
+		"region twice": {
+			network(2, 1, v1alpha1.Region{Name: "a", Nodes: 1}, v1alpha1.Region{Name: "a", Nodes: 1}),
+			`region "a" is there twice`,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan, err := topology.New(test.network)
+			if err == nil {
+				t.Fatalf("planned %+v, want an error", plan)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error is %q, want it to say %q", err, test.want)
+			}
+		})
+	}
+}
