@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeconfig
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Config is the configuration of one node.
+type Config struct {
+	Network       string        `json:"network"`
+	Node          string        `json:"node"`
+	Region        string        `json:"region"`
+	Role          topology.Role `json:"role"`
+	GenesisFile   string        `json:"genesisFile"`
+	KeyFile       string        `json:"keyFile"`
+	DataDir       string        `json:"dataDir"`
+	WorkerThreads int32         `json:"workerThreads,omitempty"`
+	P2P           P2PConfig     `json:"p2p"`
+	HTTP          HTTPConfig    `json:"http"`
+	Storage       StorageConfig `json:"storage"`
+	Features      Features      `json:"features"`
+	Log           LogConfig     `json:"log"`
+}
+
+// P2PConfig is the node's place among its peers.
+type P2PConfig struct {
+	Listen string `json:"listen"`
+	Peers  []Peer `json:"peers"`
+}
+
+// HTTPConfig is the node's HTTP API.
+type HTTPConfig struct {
+	Listen         string `json:"listen"`
+	AdminTokenFile string `json:"adminTokenFile,omitempty"`
+}
+
+// StorageConfig says how the node keeps its state.
+type StorageConfig struct {
+	Engine                 v1alpha1.StorageEngine `json:"engine"`
+	SnapshotIntervalBlocks int32                  `json:"snapshotIntervalBlocks"`
+	RetentionBlocks        int32                  `json:"retentionBlocks"`
+}
+
+// Features are the named switches of the node's hot path.
+type Features struct {
+	SignatureBatchSize int32 `json:"signatureBatchSize"`
+	MempoolCapacity    int32 `json:"mempoolCapacity"`
+}
+
+// LogConfig says what the node logs, and how.
+type LogConfig struct {
+	Level  string    `json:"level"`
+	Format LogFormat `json:"format"`
+}
+
+// LogFormat is the form of a line of the log.
+type LogFormat string
+
+const (
+	// LogFormatText is for people.
+	LogFormatText LogFormat = "text"
+	// LogFormatJSON is for machines.
+	LogFormatJSON LogFormat = "json"
+)
+
+// Host is where one validator runs: what differs between a pod and a process
+// of this machine.
+type Host struct {
+	// Files are where the node finds its files.
+	Files Files
+	// P2PListen is the address and port of p2p.
+	P2PListen string
+	// HTTPListen is the address and port of the HTTP API.
+	HTTPListen string
+	// WorkerThreads is the number of threads for network and CPU work; 0 leaves
+	// it to the node.
+	WorkerThreads int32
+	// LogFormat is the form of the log.
+	LogFormat LogFormat
+}
+
+// NewConfig makes the configuration of a validator. Peers are those of the
+// whole network: the validator itself is left out.
+func NewConfig(
+	network *v1alpha1.ShardNetwork,
+	validator topology.Validator,
+	peers []Peer,
+	host Host,
+) (*Config, error) {
+	if _, _, err := net.SplitHostPort(host.P2PListen); err != nil {
+		return nil, fmt.Errorf("p2p listen address of validator %s: %w", validator.Name, err)
+	}
+	if _, _, err := net.SplitHostPort(host.HTTPListen); err != nil {
+		return nil, fmt.Errorf("http listen address of validator %s: %w", validator.Name, err)
+	}
+
+	others := slices.DeleteFunc(slices.Clone(peers), func(peer Peer) bool { return peer.Name == validator.Name })
+	if len(others) != len(peers)-1 {
+		return nil, fmt.Errorf("validator %s is %d times among the peers of its network, want once",
+			validator.Name, len(peers)-len(others))
+	}
+
+	node := network.Spec.Node
+	return &Config{
+		Network:       network.Name,
+		Node:          validator.Name,
+		Region:        validator.Region,
+		Role:          validator.Role,
+		GenesisFile:   host.Files.Genesis,
+		KeyFile:       host.Files.Key,
+		DataDir:       host.Files.Data,
+		WorkerThreads: host.WorkerThreads,
+		P2P:           P2PConfig{Listen: host.P2PListen, Peers: others},
+		HTTP:          HTTPConfig{Listen: host.HTTPListen, AdminTokenFile: host.Files.AdminToken},
+		Storage: StorageConfig{
+			Engine:                 node.Storage.Engine,
+			SnapshotIntervalBlocks: node.Storage.SnapshotIntervalBlocks,
+			RetentionBlocks:        node.Storage.RetentionBlocks,
+		},
+		Features: Features{
+			SignatureBatchSize: ptr.Deref(node.Features.SignatureBatchSize, 0),
+			MempoolCapacity:    node.Features.MempoolCapacity,
+		},
+		Log: LogConfig{
+			Level:  strings.ToLower(string(node.Log.Level)),
+			Format: host.LogFormat,
+		},
+	}, nil
+}

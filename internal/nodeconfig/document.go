@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeconfig
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Encode writes a Genesis or a Config as the content of its file.
+func Encode[T Genesis | Config](document *T) ([]byte, error) {
+	content, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", *document, err)
+	}
+	return append(content, '\n'), nil
+}

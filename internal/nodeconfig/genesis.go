@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeconfig
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Genesis is the document that every node of a network starts from.
+type Genesis struct {
+	Network     string             `json:"network"`
+	CreatedAtMs int64              `json:"createdAtMs"`
+	Seed        string             `json:"seed"`
+	Shards      int                `json:"shards"`
+	Accounts    GenesisAccounts    `json:"accounts"`
+	Protocol    GenesisProtocol    `json:"protocol"`
+	Validators  []GenesisValidator `json:"validators"`
+}
+
+// GenesisAccounts says which accounts every node derives from the seed.
+type GenesisAccounts struct {
+	PerShard       int32 `json:"perShard"`
+	InitialBalance int64 `json:"initialBalance"`
+}
+
+// GenesisProtocol holds the parameters that validity depends on.
+type GenesisProtocol struct {
+	ExecutionLag            int32 `json:"executionLag"`
+	MinBlockTimeMs          int32 `json:"minBlockTimeMs"`
+	MaxTransactionsPerChunk int32 `json:"maxTransactionsPerChunk"`
+}
+
+// GenesisValidator is one validator of the network.
+type GenesisValidator struct {
+	Name      string        `json:"name"`
+	PublicKey string        `json:"publicKey"`
+	Role      topology.Role `json:"role"`
+	Shard     int           `json:"shard"`
+	Slot      int           `json:"slot"`
+}
+
+// executionLag lets a header commit the result of executing the height right
+// before it.
+const executionLag = 1
+
+// genesisSeedDomain keeps the hash of a spec's seed apart from hashes made of
+// the same text for another purpose.
+const genesisSeedDomain = "shardyard genesis seed"
+
+// NewGenesis makes the genesis document of a network. It needs the public key
+// of every validator of the plan, by name.
+func NewGenesis(
+	network *v1alpha1.ShardNetwork,
+	plan *topology.Plan,
+	publicKeys map[string]ed25519.PublicKey,
+	createdAt time.Time,
+) (*Genesis, error) {
+	validators := make([]GenesisValidator, 0, len(plan.Validators))
+	for _, validator := range plan.Validators {
+		publicKey, err := encodePublicKey(validator.Name, publicKeys)
+		if err != nil {
+			return nil, err
+		}
+		validators = append(validators, GenesisValidator{
+			Name:      validator.Name,
+			PublicKey: publicKey,
+			Role:      validator.Role,
+			Shard:     validator.Shard,
+			Slot:      validator.Slot,
+		})
+	}
+
+	genesis, protocol := network.Spec.Genesis, network.Spec.Protocol
+	return &Genesis{
+		Network:     plan.Network,
+		CreatedAtMs: createdAt.UnixMilli(),
+		Seed:        genesisSeed(genesis.Seed),
+		Shards:      plan.Shards,
+		Accounts: GenesisAccounts{
+			PerShard:       genesis.AccountsPerShard,
+			InitialBalance: genesis.InitialBalance,
+		},
+		Protocol: GenesisProtocol{
+			ExecutionLag:            executionLag,
+			MinBlockTimeMs:          protocol.MinBlockTimeMilliseconds,
+			MaxTransactionsPerChunk: protocol.MaxTransactionsPerChunk,
+		},
+		Validators: validators,
+	}, nil
+}
+
+// genesisSeed turns the text of a spec into the 32 bytes that the account keys
+// are derived from.
+func genesisSeed(seed string) string {
+	sum := sha256.Sum256([]byte(genesisSeedDomain + seed))
+	return hex.EncodeToString(sum[:])
+}
+
+func encodePublicKey(validator string, publicKeys map[string]ed25519.PublicKey) (string, error) {
+	publicKey, ok := publicKeys[validator]
+	if !ok {
+		return "", fmt.Errorf("validator %s has no public key", validator)
+	}
+	if len(publicKey) != ed25519.PublicKeySize {
+		return "", fmt.Errorf("public key of validator %s has %d bytes, want %d",
+			validator, len(publicKey), ed25519.PublicKeySize)
+	}
+	return hex.EncodeToString(publicKey), nil
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeconfig
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"net"
+
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Peer is a node as the others of its network know it.
+type Peer struct {
+	Name      string `json:"name"`
+	PublicKey string `json:"publicKey"`
+	// Address is HOST:PORT, where the host is a DNS name or an IP address.
+	Address string `json:"address"`
+}
+
+// Peers lists all validators of a plan. It needs the public key and the p2p
+// address of each, by name.
+func Peers(
+	plan *topology.Plan,
+	publicKeys map[string]ed25519.PublicKey,
+	addresses map[string]string,
+) ([]Peer, error) {
+	peers := make([]Peer, 0, len(plan.Validators))
+	for _, validator := range plan.Validators {
+		publicKey, err := encodePublicKey(validator.Name, publicKeys)
+		if err != nil {
+			return nil, err
+		}
+		address, ok := addresses[validator.Name]
+		if !ok {
+			return nil, fmt.Errorf("validator %s has no p2p address", validator.Name)
+		}
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, fmt.Errorf("p2p address of validator %s: %w", validator.Name, err)
+		}
+		peers = append(peers, Peer{Name: validator.Name, PublicKey: publicKey, Address: address})
+	}
+	return peers, nil
+}
