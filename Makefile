@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+##@ Variables
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shardyard
+
+## MANIFEST: The ShardNetwork that make demo runs (default config/samples/quickstart.yaml)
+MANIFEST ?= config/samples/quickstart.yaml
+
+## DURATION: How long make demo runs, such as 60s; unset, until Ctrl-C
+DURATION ?=
+
+## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
+export CARGO_TARGET_DIR ?= $(CACHE)/node-target
+
+# Every Go command here, the linter's included, compiles with the same settings and so shares one build cache with the
+# tools. Set and not empty, GOFLAGS also hides what the caller's environment and go env -w hold.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath
+export GOWORK := off
+export GOLANGCI_LINT_CACHE := $(CACHE)/golangci-lint
+
+# Another target triple would put the binary into another folder.
+unexport CARGO_BUILD_TARGET
+
+# cargo would take make's flags for a job server that it cannot reach.
+CARGO := cd node && env -u MAKEFLAGS -u MFLAGS cargo
+
+##@ General
+
+.PHONY: help
+help: ## List the variables and the targets
+	@awk '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	match($$0, /^## [A-Z_]+: /) { printf "  %-18s%s\n", substr($$0, 4, RLENGTH - 5), substr($$0, RLENGTH + 1) } \
+	match($$0, /^[a-z][a-z-]*:/) && split($$0, parts, " ## ") == 2 { \
+		printf "  %-18s%s\n", substr($$0, 1, RLENGTH - 1), parts[2] }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## Check what building needs; as root, install missing Debian packages
+	@hack/setup.sh build
+
+.PHONY: setup-test
+setup-test: ## Like setup, for what testing and linting need as well
+	@hack/setup.sh test
+
+.PHONY: clean
+clean: ## Remove the binaries; the caches in ~/.cache/shardyard stay
+	rm -rf bin
+
+##@ Build and run
+
+.PHONY: build
+build: setup ## Build bin/shardyard and bin/shardnode
+	@$(MAKE) -j2 build-shardyard build-shardnode
+
+.PHONY: build-shardyard
+build-shardyard: setup ## Build bin/shardyard, the command line
+	@go build -o bin/shardyard ./cmd/shardyard
+
+.PHONY: build-shardnode
+build-shardnode: setup ## Build bin/shardnode, the node
+	@$(CARGO) build --release --locked --bin shardnode
+	@mkdir -p bin && install -m 0755 "$$CARGO_TARGET_DIR/release/shardnode" bin/shardnode
+
+.PHONY: demo
+demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
+	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json)
+
+##@ Test
+
+# The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
+# test competes with a compiler for the processors and the output stays readable.
+.PHONY: test
+test: setup-test ## Run everything that CI runs: the checks below and all tests
+	@$(MAKE) -j2 --output-sync=line prepare-go prepare-node
+	@$(MAKE) -j1 build verify lint test-go test-node
+
+.PHONY: prepare-go
+prepare-go: setup-test ## Build the Go tools and compile the Go code
+	@hack/envtest-assets.sh >/dev/null
+	@hack/tool.sh controller-gen >/dev/null
+	@hack/tool.sh golangci-lint >/dev/null
+	@go build -o bin/shardyard ./cmd/shardyard
+	@go vet ./...
+
+.PHONY: prepare-node
+prepare-node: build-shardnode setup-test ## Compile the node, its tests and what clippy needs
+	@$(CARGO) test --release --locked --workspace --no-run
+	@$(CARGO) clippy --release --locked --workspace --all-targets
+
+.PHONY: test-go
+test-go: setup-test ## Run the Go tests, those against a real API server included
+	@assets=$$(hack/envtest-assets.sh); KUBEBUILDER_ASSETS=$$assets go test ./...
+
+.PHONY: test-node
+test-node: setup-test ## Run the Rust tests
+	@$(CARGO) test --release --locked --workspace
+
+.PHONY: envtest-assets
+envtest-assets: setup-test ## Build the API server and etcd for the Go tests; prints the folder, KUBEBUILDER_ASSETS
+	@hack/envtest-assets.sh
+
+##@ Check
+
+.PHONY: lint
+lint: lint-go lint-node lint-shell verify-format ## Run all linters
+
+.PHONY: lint-go
+lint-go: setup-test ## Run golangci-lint
+	@golangci_lint=$$(hack/tool.sh golangci-lint); "$$golangci_lint" run
+
+.PHONY: lint-node
+lint-node: setup-test ## Run clippy
+	@$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+
+.PHONY: lint-shell
+lint-shell: setup-test ## Run shellcheck
+	@shellcheck hack/*.sh .ci/run
+
+.PHONY: verify
+verify: verify-generated verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
+
+.PHONY: verify-generated
+verify-generated: setup-test ## Check the deepcopy code and the CRDs
+	@hack/generate.sh --check
+
+.PHONY: verify-modules
+verify-modules: setup-test ## Check go.mod and go.sum of every module
+	@for module in . hack/tools/*/; do go -C "$$module" mod tidy -diff; done
+
+.PHONY: verify-format
+verify-format: setup-test ## Check the formatting of both languages
+	@golangci_lint=$$(hack/tool.sh golangci-lint); "$$golangci_lint" fmt --diff
+	@$(CARGO) fmt --check
+
+##@ Write
+
+.PHONY: generate
+generate: setup ## Generate the deepcopy code and the CRDs from api/
+	@hack/generate.sh
+
+.PHONY: fmt
+fmt: setup-test ## Format the code of both languages
+	@golangci_lint=$$(hack/tool.sh golangci-lint); "$$golangci_lint" fmt
+	@$(CARGO) fmt
