@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The in-node load generator.
+//!
+//! A producer under measured load signs transfers into its own pool. This
+//! crate says which, and how many are due; it has no clock, no threads and no
+//! randomness of its own, so a run is a function of its seeds.
+//!
+//! | module | decides |
+//! |---|---|
+//! | [`accounts`] | which of the genesis accounts a generator pays from |
+//! | [`zipf`] | how popular an account is |
+//! | [`generator`] | who pays whom, with which nonce |
+//! | [`pacer`] | how many transfers are due |
+
+pub mod accounts;
+pub mod generator;
+pub mod pacer;
+pub mod zipf;
+
+pub use accounts::{Accounts, Share};
+pub use generator::{Generator, LoadError, Signer, Unsigned};
+pub use pacer::Pacer;
+pub use zipf::ZipfMandelbrot;
