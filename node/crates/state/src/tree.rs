@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tree; see the [crate] for its definition.
+
+use crate::{
+    leaf::{Account, Leaf, NONE},
+    proof::AccountProof,
+};
+use shardnode_primitives::{
+    AccountId, Digest,
+    hash::{Domain, ZERO, hash},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Why a tree cannot be built or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// The id of all zeroes is reserved.
+    #[error("the id of all zeroes is no account")]
+    ReservedId,
+    /// Ids are unique.
+    #[error("account {0} appears twice")]
+    Duplicate(AccountId),
+    /// The first leaf is the sentinel.
+    #[error("the first leaf is not the sentinel")]
+    Sentinel,
+    /// The leaves' list does not follow the order of ids.
+    #[error("leaf of account {0} names the wrong next account")]
+    Order(AccountId),
+    /// More than the value that can exist.
+    #[error("the sum of all balances overflows")]
+    Overflow,
+    /// Indices are 32 bits wide.
+    #[error("more than 2^32 - 1 leaves")]
+    TooMany,
+}
+
+pub(crate) fn node(left: &Digest, right: &Digest) -> Digest {
+    hash(Domain::StateNode, &[&left.0, &right.0])
+}
+
+pub(crate) fn seal(count: u32, top: &Digest) -> Digest {
+    hash(Domain::StateRoot, &[&count.to_be_bytes(), &top.0])
+}
+
+/// Levels between the leaves and the top of a tree of `count` leaves.
+pub(crate) const fn depth(count: u32) -> usize {
+    match count {
+        0 | 1 => 0,
+        count => (u32::BITS - (count - 1).leading_zeros()) as usize,
+    }
+}
+
+/// All accounts of one shard.
+#[derive(Clone, Debug)]
+pub struct StateTree {
+    leaves: Vec<Leaf>,
+    /// `levels[0]` are the leaves' hashes; each level is half as long, rounded
+    /// up, as the one below; the last has one node, the top.
+    levels: Vec<Vec<Digest>>,
+    index: BTreeMap<AccountId, u32>,
+    balance: u64,
+}
+
+impl Default for StateTree {
+    /// The tree without accounts.
+    fn default() -> Self {
+        Self {
+            leaves: vec![Leaf::SENTINEL],
+            levels: vec![vec![Leaf::SENTINEL.hash()]],
+            index: BTreeMap::new(),
+            balance: 0,
+        }
+    }
+}
+
+impl StateTree {
+    /// The tree of these accounts, in the order of their ids.
+    pub fn genesis(
+        accounts: impl IntoIterator<Item = (AccountId, Account)>,
+    ) -> Result<Self, StateError> {
+        let mut sorted = BTreeMap::new();
+        for (id, account) in accounts {
+            if sorted.insert(id, account).is_some() {
+                return Err(StateError::Duplicate(id));
+            }
+        }
+        let mut leaves = Vec::with_capacity(sorted.len() + 1);
+        leaves.push(Leaf::SENTINEL);
+        for (id, account) in sorted {
+            if let Some(before) = leaves.last_mut() {
+                before.next = id;
+            }
+            leaves.push(Leaf {
+                id,
+                next: NONE,
+                account,
+            });
+        }
+        Self::from_leaves(leaves)
+    }
+
+    /// The tree with exactly these leaves, by index.
+    pub fn from_leaves(leaves: Vec<Leaf>) -> Result<Self, StateError> {
+        let sentinel = leaves.first().ok_or(StateError::Sentinel)?;
+        if sentinel.id != NONE || sentinel.account != Account::default() {
+            return Err(StateError::Sentinel);
+        }
+        u32::try_from(leaves.len()).map_err(|_| StateError::TooMany)?;
+        let mut index = BTreeMap::new();
+        let mut balance = 0u64;
+        for (at, leaf) in leaves.iter().enumerate().skip(1) {
+            if leaf.id == NONE {
+                return Err(StateError::ReservedId);
+            }
+            if index.insert(leaf.id, at as u32).is_some() {
+                return Err(StateError::Duplicate(leaf.id));
+            }
+            balance = balance
+                .checked_add(leaf.account.balance)
+                .ok_or(StateError::Overflow)?;
+        }
+        let mut before = sentinel;
+        for (id, at) in &index {
+            if before.next != *id {
+                return Err(StateError::Order(before.id));
+            }
+            before = &leaves[*at as usize];
+        }
+        if before.next != NONE {
+            return Err(StateError::Order(before.id));
+        }
+        let hashes = leaves.iter().map(Leaf::hash).collect();
+        let mut tree = Self {
+            leaves,
+            levels: vec![hashes],
+            index,
+            balance,
+        };
+        let all = (0..tree.leaves.len()).collect();
+        tree.rehash_above(all);
+        Ok(tree)
+    }
+
+    /// The commitment to all accounts.
+    #[must_use]
+    pub fn root(&self) -> Digest {
+        let top = self
+            .levels
+            .last()
+            .and_then(|level| level.first())
+            .unwrap_or(&ZERO);
+        seal(self.leaves.len() as u32, top)
+    }
+
+    /// The account with this id.
+    #[must_use]
+    pub fn get(&self, id: &AccountId) -> Option<Account> {
+        let at = *self.index.get(id)?;
+        Some(self.leaves[at as usize].account)
+    }
+
+    /// How many accounts there are.
+    #[must_use]
+    pub fn accounts(&self) -> u32 {
+        self.leaves.len() as u32 - 1
+    }
+
+    /// The sum of all balances.
+    #[must_use]
+    pub const fn balance(&self) -> u64 {
+        self.balance
+    }
+
+    /// All leaves by index, the sentinel first.
+    #[must_use]
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// Gives accounts new contents; those that do not exist are created, in
+    /// the order of their ids. Returns the new root. On an error nothing has
+    /// changed.
+    pub fn apply(
+        &mut self,
+        changes: &BTreeMap<AccountId, Account>,
+    ) -> Result<Digest, StateError> {
+        if changes.contains_key(&NONE) {
+            return Err(StateError::ReservedId);
+        }
+        let balance = self.balance_after(changes)?;
+        let new = changes.keys().filter(|id| !self.index.contains_key(id));
+        u32::try_from(self.leaves.len() + new.count()).map_err(|_| StateError::TooMany)?;
+
+        self.balance = balance;
+        let mut dirty = BTreeSet::new();
+        for (id, account) in changes {
+            match self.index.get(id) {
+                Some(at) => {
+                    let at = *at as usize;
+                    self.leaves[at].account = *account;
+                    dirty.insert(at);
+                }
+                None => self.insert(*id, *account, &mut dirty),
+            }
+        }
+        self.levels[0].resize(self.leaves.len(), ZERO);
+        for at in &dirty {
+            self.levels[0][*at] = self.leaves[*at].hash();
+        }
+        self.rehash_above(dirty.into_iter().collect());
+        Ok(self.root())
+    }
+
+    fn balance_after(&self, changes: &BTreeMap<AccountId, Account>) -> Result<u64, StateError> {
+        let mut balance = u128::from(self.balance);
+        for (id, account) in changes {
+            balance += u128::from(account.balance);
+            balance -= u128::from(self.get(id).unwrap_or_default().balance);
+        }
+        u64::try_from(balance).map_err(|_| StateError::Overflow)
+    }
+
+    fn insert(&mut self, id: AccountId, account: Account, dirty: &mut BTreeSet<usize>) {
+        let before = self.leaf_before(&id);
+        let at = self.leaves.len();
+        self.leaves.push(Leaf {
+            id,
+            next: self.leaves[before].next,
+            account,
+        });
+        self.leaves[before].next = id;
+        self.index.insert(id, at as u32);
+        dirty.insert(before);
+        dirty.insert(at);
+    }
+
+    /// The index of the leaf with the greatest id below `id`.
+    fn leaf_before(&self, id: &AccountId) -> usize {
+        self.index
+            .range(..id)
+            .next_back()
+            .map_or(0, |(_, at)| *at as usize)
+    }
+
+    /// Recomputes the nodes above the leaves at `dirty`, which must be in
+    /// ascending order, each once.
+    fn rehash_above(&mut self, mut dirty: Vec<usize>) {
+        let mut below = 0;
+        while self.levels[below].len() > 1 {
+            for at in &mut dirty {
+                *at /= 2;
+            }
+            dirty.dedup();
+            let width = self.levels[below].len().div_ceil(2);
+            if self.levels.len() == below + 1 {
+                self.levels.push(Vec::new());
+                // A new level has all its nodes still to be computed.
+                dirty = (0..width).collect();
+            }
+            let (lower, upper) = self.levels.split_at_mut(below + 1);
+            let (lower, upper) = (&lower[below], &mut upper[0]);
+            upper.resize(width, ZERO);
+            for at in &dirty {
+                let left = &lower[2 * at];
+                let right = lower.get(2 * at + 1).unwrap_or(&ZERO);
+                upper[*at] = node(left, right);
+            }
+            below += 1;
+        }
+    }
+
+    /// Proves the account with this id, or that there is none.
+    #[must_use]
+    pub fn prove(&self, id: &AccountId) -> AccountProof {
+        let index = self
+            .index
+            .get(id)
+            .map_or_else(|| self.leaf_before(id), |at| *at as usize);
+        let mut at = index;
+        let mut siblings = Vec::new();
+        for level in &self.levels[..self.levels.len() - 1] {
+            siblings.push(level.get(at ^ 1).copied().unwrap_or(ZERO));
+            at /= 2;
+        }
+        AccountProof {
+            index: index as u32,
+            count: self.leaves.len() as u32,
+            leaf: self.leaves[index],
+            siblings,
+        }
+    }
+}
