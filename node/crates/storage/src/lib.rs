@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a tracker keeps on disk.
+//!
+//! An [`Engine`] holds a shard's state: a record for each executed chunk, and
+//! snapshots from which recovery starts. [`Log`] keeps both in append-only
+//! journals. [`BodyStore`] holds chunk bodies.
+//!
+//! Everything is generic over the runtime's storage, so the same code runs on
+//! files and under simulated crashes. Methods that change a store take it by
+//! value and give it back on success; after an error only reopening helps.
+
+mod bodies;
+mod error;
+mod log;
+mod record;
+
+pub use bodies::{BodyStore, BodyStoreConfig};
+pub use error::StorageError;
+pub use log::{Log, LogConfig};
+pub use record::{ExecutionRecord, Recovered, Snapshot};
+
+use std::future::Future;
+
+/// Durable state of one shard.
+pub trait Engine: Sized + Send + Sync {
+    /// Adds the record of an execution. It is durable when this returns.
+    fn append(
+        self,
+        record: ExecutionRecord,
+    ) -> impl Future<Output = Result<Self, StorageError>> + Send;
+
+    /// Keeps the state after the last record, so that recovery starts there.
+    /// Until it is durable, the one before counts.
+    fn snapshot(
+        self,
+        snapshot: &Snapshot,
+    ) -> impl Future<Output = Result<Self, StorageError>> + Send;
+
+    /// The record of the execution at `height`, if it is still kept.
+    fn record(
+        &self,
+        height: u64,
+    ) -> impl Future<Output = Result<Option<ExecutionRecord>, StorageError>> + Send;
+
+    /// Lets go of records below `height`, as far as recovery does not need
+    /// them.
+    fn prune(self, height: u64) -> impl Future<Output = Result<Self, StorageError>> + Send;
+}
