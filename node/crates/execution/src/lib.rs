@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Executing chunks.
+//!
+//! [`execute`] is the only place where balances change. It is a pure function
+//! of a [`StateView`] and a [`ChunkInput`]: no clock, no randomness, no
+//! iteration over unordered maps. Whoever holds the accounts that a chunk
+//! touches, all of them in a tree or a few in a proof, runs the same function
+//! and gets the same [`Execution`].
+//!
+//! # Rules
+//!
+//! 1. Incoming receipts are credited in the order given: by source shard, then
+//!    by height, then as their source emitted them. An account that does not
+//!    exist is created.
+//! 2. Transfers are executed in the chunk's order. A transfer *fails*, and
+//!    changes nothing, if its signer does not exist or belongs to another
+//!    shard, its nonce is not above the signer's, or its amount is above the
+//!    signer's balance. Otherwise the signer is debited and its nonce set.
+//! 3. A receiver of the same shard is credited at once; for any other shard a
+//!    receipt is emitted. An executed transfer counts once, where it debits.
+//!
+//! [`signatures`] verifies a whole chunk before it is executed.
+
+pub mod outcome;
+pub mod signatures;
+
+pub use outcome::{Failure, Outcome};
+
+use shardnode_primitives::{
+    AccountId, Digest, Receipt, ReceiptBucket, ShardId, ShardLayout, Transaction, merkle,
+};
+use shardnode_state::{Account, StateTree};
+use std::collections::BTreeMap;
+
+/// The accounts that an execution may read.
+pub trait StateView {
+    /// The account, or `None` if there is none with this id.
+    fn account(&self, id: &AccountId) -> Option<Account>;
+}
+
+impl StateView for StateTree {
+    fn account(&self, id: &AccountId) -> Option<Account> {
+        self.get(id)
+    }
+}
+
+/// What is executed.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkInput<'a> {
+    /// How accounts are divided.
+    pub layout: ShardLayout,
+    /// The shard that executes.
+    pub shard: ShardId,
+    /// The chunk's height.
+    pub height: u64,
+    /// The chunk's transactions, their signatures verified.
+    pub transactions: &'a [Transaction],
+    /// Receipts that became due, by source shard and then height.
+    pub incoming: &'a [ReceiptBucket],
+}
+
+/// What an execution came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// The new content of every account that changed.
+    pub changes: BTreeMap<AccountId, Account>,
+    /// One per transaction.
+    pub outcomes: Vec<Outcome>,
+    /// The list commitment over transaction hashes and outcomes.
+    pub outcomes_root: Digest,
+    /// Receipts for every shard in order, empty ones included.
+    pub buckets: Vec<ReceiptBucket>,
+    /// Transfers executed.
+    pub transfers: u32,
+    /// Those to other shards.
+    pub cross_shard: u32,
+    /// Credits applied, of receipts and of transfers within the shard.
+    pub credits: u32,
+    /// Value that left in receipts.
+    pub sent: u64,
+    /// Value that came in receipts.
+    pub received: u64,
+}
+
+/// Why an execution is impossible. None of them can happen while every
+/// credited receipt was debited before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExecutionError {
+    /// More value than can exist.
+    #[error("crediting {amount} to account {account} overflows its balance")]
+    Overflow {
+        /// The receiver.
+        account: AccountId,
+        /// What it was to receive.
+        amount: u64,
+    },
+    /// A receipt that was sent to the wrong shard.
+    #[error("receipt of shard {source_shard} at height {height} is for account {account} of another shard")]
+    Misrouted {
+        /// Where it comes from.
+        source_shard: ShardId,
+        /// The height of the execution that emitted it.
+        height: u64,
+        /// The receiver.
+        account: AccountId,
+    },
+}
+
+struct Ledger<'a, S> {
+    view: &'a S,
+    changes: BTreeMap<AccountId, Account>,
+}
+
+impl<S: StateView> Ledger<'_, S> {
+    fn get(&self, id: &AccountId) -> Option<Account> {
+        self.changes
+            .get(id)
+            .copied()
+            .or_else(|| self.view.account(id))
+    }
+
+    fn credit(&mut self, id: &AccountId, amount: u64) -> Result<(), ExecutionError> {
+        let mut account = self.get(id).unwrap_or_default();
+        account.balance = account
+            .balance
+            .checked_add(amount)
+            .ok_or(ExecutionError::Overflow {
+                account: *id,
+                amount,
+            })?;
+        self.changes.insert(*id, account);
+        Ok(())
+    }
+
+    fn debit(&mut self, id: &AccountId, amount: u64, nonce: u64) -> Result<(), Failure> {
+        let mut account = self.get(id).ok_or(Failure::NoAccount)?;
+        if nonce <= account.nonce {
+            return Err(Failure::StaleNonce);
+        }
+        account.balance = account
+            .balance
+            .checked_sub(amount)
+            .ok_or(Failure::InsufficientBalance)?;
+        account.nonce = nonce;
+        self.changes.insert(*id, account);
+        Ok(())
+    }
+}
+
+/// Executes one chunk on `view`; see the [crate] for the rules.
+pub fn execute(
+    view: &impl StateView,
+    input: ChunkInput<'_>,
+) -> Result<Execution, ExecutionError> {
+    let mut ledger = Ledger {
+        view,
+        changes: BTreeMap::new(),
+    };
+    let (mut credits, mut received) = (0, 0);
+    for bucket in input.incoming {
+        for receipt in &bucket.receipts {
+            if input.layout.shard_of(&receipt.receiver) != input.shard {
+                return Err(ExecutionError::Misrouted {
+                    source_shard: bucket.source,
+                    height: bucket.height,
+                    account: receipt.receiver,
+                });
+            }
+            ledger.credit(&receipt.receiver, receipt.amount)?;
+            credits += 1;
+            received += receipt.amount;
+        }
+    }
+
+    let mut buckets: Vec<ReceiptBucket> = input
+        .layout
+        .iter()
+        .map(|destination| ReceiptBucket {
+            source: input.shard,
+            height: input.height,
+            destination,
+            receipts: Vec::new(),
+        })
+        .collect();
+    let (mut transfers, mut cross_shard, mut sent) = (0, 0, 0);
+    let mut outcomes = Vec::with_capacity(input.transactions.len());
+    for transaction in input.transactions {
+        let Transaction::Transfer(signed) = transaction;
+        let transfer = &signed.transfer;
+        let debited = if input.layout.shard_of(&transfer.signer) == input.shard {
+            ledger.debit(&transfer.signer, transfer.amount, transfer.nonce)
+        } else {
+            Err(Failure::WrongShard)
+        };
+        outcomes.push(Outcome::from(debited));
+        if debited.is_err() {
+            continue;
+        }
+        transfers += 1;
+        let destination = input.layout.shard_of(&transfer.receiver);
+        if destination == input.shard {
+            ledger.credit(&transfer.receiver, transfer.amount)?;
+            credits += 1;
+        } else {
+            cross_shard += 1;
+            sent += transfer.amount;
+            buckets[destination.index()].receipts.push(Receipt {
+                sender: transfer.signer,
+                nonce: transfer.nonce,
+                receiver: transfer.receiver,
+                amount: transfer.amount,
+            });
+        }
+    }
+
+    let leaves = input
+        .transactions
+        .iter()
+        .zip(&outcomes)
+        .map(|(transaction, outcome)| outcome.leaf(&transaction.hash()))
+        .collect();
+    Ok(Execution {
+        changes: ledger.changes,
+        outcomes,
+        outcomes_root: merkle::root(leaves),
+        buckets,
+        transfers,
+        cross_shard,
+        credits,
+        sent,
+        received,
+    })
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What became of a transaction.
+
+use shardnode_primitives::{
+    Digest,
+    hash::{Domain, hash},
+    merkle,
+};
+
+/// What became of one transaction of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The signer was debited.
+    Executed,
+    /// Nothing changed.
+    Failed(Failure),
+}
+
+/// Why a transaction changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[repr(u8)]
+pub enum Failure {
+    /// The nonce is not above the signer's.
+    #[error("nonce is not above the signer's")]
+    StaleNonce = 1,
+    /// The amount is above the signer's balance.
+    #[error("amount is above the signer's balance")]
+    InsufficientBalance = 2,
+    /// The signer belongs to another shard.
+    #[error("signer belongs to another shard")]
+    WrongShard = 3,
+    /// The signer does not exist.
+    #[error("signer does not exist")]
+    NoAccount = 4,
+}
+
+impl Outcome {
+    /// 0 for executed, else the failure's number.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Executed => 0,
+            Self::Failed(failure) => failure as u8,
+        }
+    }
+
+    /// The leaf of the outcome of the transaction with this hash.
+    #[must_use]
+    pub fn leaf(self, transaction: &Digest) -> Digest {
+        merkle::leaf(&hash(Domain::Outcome, &[&transaction.0, &[self.code()]]).0)
+    }
+}
+
+impl From<Result<(), Failure>> for Outcome {
+    fn from(debited: Result<(), Failure>) -> Self {
+        match debited {
+            Ok(()) => Self::Executed,
+            Err(failure) => Self::Failed(failure),
+        }
+    }
+}
