@@ -120,16 +120,16 @@ impl Read for ReceiptBucket {
     }
 }
 
-/// The root over the commitments of all `buckets`, which must be in shard
-/// order with none missing.
+/// The root over the commitments of all buckets of an execution, which must be
+/// in shard order with none missing.
 #[must_use]
-pub fn receipts_root(buckets: &[ReceiptBucket]) -> Digest {
+pub fn receipts_root<'a>(buckets: impl IntoIterator<Item = &'a ReceiptBucket>) -> Digest {
     merkle::root(bucket_leaves(buckets))
 }
 
-fn bucket_leaves(buckets: &[ReceiptBucket]) -> Vec<Digest> {
+fn bucket_leaves<'a>(buckets: impl IntoIterator<Item = &'a ReceiptBucket>) -> Vec<Digest> {
     buckets
-        .iter()
+        .into_iter()
         .map(|bucket| merkle::leaf(&bucket.commitment().0))
         .collect()
 }
@@ -145,17 +145,18 @@ pub struct ProvenBucket {
 
 impl ProvenBucket {
     /// Proves each of an execution's buckets, which must be in shard order
-    /// with none missing.
+    /// with none missing, and returns the root that the proofs are under.
     #[must_use]
-    pub fn prove_all(buckets: Vec<ReceiptBucket>) -> Vec<Self> {
+    pub fn prove_all(buckets: Vec<ReceiptBucket>) -> (Digest, Vec<Self>) {
         let leaves = bucket_leaves(&buckets);
-        buckets
+        let proven = buckets
             .into_iter()
             .enumerate()
             .filter_map(|(index, bucket)| {
                 merkle::Proof::of(&leaves, index).map(|proof| Self { bucket, proof })
             })
-            .collect()
+            .collect();
+        (merkle::root(leaves), proven)
     }
 
     /// Whether `receipts_root` commits to this bucket for its destination.

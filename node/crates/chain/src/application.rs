@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What consensus asks of the chain: propose a block, judge a block.
+//!
+//! A proposer collects one chunk header per shard, at the latest
+//! [`CHUNK_WAIT`] after the earliest time its block may have; a shard without
+//! a fitting header keeps its old one and has missed its chunk.
+//!
+//! A validator judges a block by [`validity`](crate::validity) and, for the
+//! shard that it tracks, by what it has itself: the results that the header
+//! commits to must be its own, the body must be at hand, durable and free of
+//! bad signatures, and the receipts that the block's headers commit to for its
+//! shard must be at hand. While any of this can still arrive the verdict is
+//! pending, never `false`.
+
+use crate::{
+    availability::{self, Wanted},
+    config::{CHUNK_WAIT, Identity},
+    fetch::Key,
+    genesis_state::GenesisState,
+    ledger,
+    metrics::Metrics,
+    runtime::Runtime,
+    validity::{Base, check_block, check_header},
+};
+use commonware_consensus::{
+    marshal::ancestry::Ancestry,
+    simplex::{scheme::ed25519::Scheme, types::Context},
+};
+use commonware_cryptography::{Digestible as _, Digested, ed25519::PublicKey};
+use futures::StreamExt as _;
+use shardnode_primitives::{Block, ChunkHeader, Digest};
+use std::{sync::Arc, time::Duration};
+use tracing::{debug, warn};
+
+/// How far ahead of this node's clock a block's timestamp may be when it is
+/// voted for; a validator waits for the rest.
+const CLOCK_TOLERANCE: Duration = Duration::from_millis(500);
+
+/// The application of consensus.
+#[derive(Clone)]
+pub struct Application {
+    identity: Arc<Identity>,
+    genesis: Arc<GenesisState>,
+    availability: availability::Mailbox,
+    ledger: ledger::Mailbox,
+    metrics: Arc<Metrics>,
+}
+
+impl Application {
+    /// Creates the application.
+    #[must_use]
+    pub const fn new(
+        identity: Arc<Identity>,
+        genesis: Arc<GenesisState>,
+        availability: availability::Mailbox,
+        ledger: ledger::Mailbox,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
+            identity,
+            genesis,
+            availability,
+            ledger,
+            metrics,
+        }
+    }
+
+    /// The digest of the ancestor of a block at `height` that its chunks are
+    /// anchored to. `parent` is the block's parent and `older` what follows
+    /// it, newest first.
+    async fn anchor(
+        &self,
+        height: u64,
+        parent: &Digested<Block>,
+        mut older: impl Ancestry<Block>,
+    ) -> Option<Digest> {
+        let lag = u64::from(self.identity.genesis.protocol.execution_lag);
+        let due = height.saturating_sub(lag);
+        if due == 0 {
+            return Some(self.genesis.digest);
+        }
+        let mut block = parent.clone();
+        while block.inner().height > due {
+            block = older.next().await?;
+        }
+        Some(block.digest())
+    }
+
+    /// The results in `header` are this node's own, as far as it has them.
+    async fn results_are_own(&self, header: &ChunkHeader) -> bool {
+        for result in &header.content.results {
+            let Some(executed) = self.ledger.executed(result.height).await else {
+                continue;
+            };
+            let last = executed.totals.height == header.content.totals.height;
+            if executed.result != *result || (last && executed.totals != header.content.totals) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits for what the tracked shard needs of `block`; false if it can
+    /// never be right.
+    async fn tracked_part_holds(&self, block: &Block) -> bool {
+        let Some(own) = self.identity.tracked() else {
+            return true;
+        };
+        for header in block.new_chunks() {
+            if header.content.shard == own {
+                if !self.results_are_own(header).await {
+                    warn!(height = block.height, shard = %own, "chunk commits to results that are not ours");
+                    return false;
+                }
+                let chunk = self.availability.chunk(header.clone(), false).await;
+                match chunk {
+                    Some(chunk) if chunk.valid => {}
+                    Some(_) => {
+                        warn!(height = block.height, shard = %own, "chunk has an invalid body");
+                        return false;
+                    }
+                    None => return std::future::pending().await,
+                }
+                continue;
+            }
+            for result in &header.content.results {
+                let key = Key::Bucket {
+                    source: header.content.shard,
+                    height: result.height,
+                    destination: own,
+                    root: result.receipts_root,
+                };
+                if self.availability.bucket(key, false).await.is_none() {
+                    return std::future::pending().await;
+                }
+            }
+        }
+        true
+    }
+
+    async fn build<E: Runtime>(
+        &self,
+        context: &E,
+        round: Context<Digest, PublicKey>,
+        parent: Digested<Block>,
+        older: impl Ancestry<Block>,
+    ) -> Option<Block> {
+        let genesis = &self.identity.genesis;
+        let height = parent.inner().height + 1;
+        let anchor = self.anchor(height, &parent, older).await?;
+        let parent = parent.inner();
+        let earliest = parent.timestamp_ms + genesis.protocol.min_block_time_ms;
+        let start = context.at_ms(earliest.max(context.now_ms()));
+        let previous = parent.chunks.iter().map(ChunkHeader::hash).collect();
+        let wanted = Wanted {
+            height,
+            anchor,
+            previous,
+            deadline: start + CHUNK_WAIT,
+        };
+        let collected = self.availability.collect(wanted).await;
+        context.sleep_until(context.at_ms(earliest)).await;
+
+        let mut chunks = parent.chunks.clone();
+        for header in collected {
+            let shard = header.content.shard;
+            let base = Base {
+                previous: &parent.chunks[shard.index()],
+                height,
+                anchor,
+            };
+            if let Err(violation) =
+                check_header(&header, base, genesis, &self.identity.namespaces)
+            {
+                warn!(height, %violation, "chunk left out");
+                continue;
+            }
+            if self.identity.tracked() == Some(shard) && !self.results_are_own(&header).await {
+                warn!(height, %shard, "chunk left out: it commits to results that are not ours");
+                continue;
+            }
+            chunks[shard.index()] = header;
+        }
+        Some(Block {
+            context: round,
+            height,
+            timestamp_ms: earliest.max(context.now_ms()),
+            chunks,
+        })
+    }
+}
+
+impl<E: Runtime> commonware_consensus::Application<E> for Application {
+    type SigningScheme = Scheme;
+    type Context = Context<Digest, PublicKey>;
+    type Block = Block;
+    type Input = ();
+
+    async fn propose(
+        &mut self,
+        (context, round): (E, Self::Context),
+        mut ancestry: impl Ancestry<Block>,
+        (): (),
+    ) -> Option<Digested<Block>> {
+        let parent = ancestry.next().await?;
+        let block = self.build(&context, round, parent, ancestry).await?;
+        self.metrics.seen(block.height);
+        let digest = block.digest();
+        Some(Digested::precomputed(block, digest))
+    }
+
+    async fn verify(
+        &mut self,
+        (context, _): (E, Self::Context),
+        mut ancestry: impl Ancestry<Block>,
+    ) -> bool {
+        // The stream ends early only when consensus gives the block up.
+        let (Some(block), Some(parent)) = (ancestry.next().await, ancestry.next().await) else {
+            return std::future::pending().await;
+        };
+        let Some(anchor) = self.anchor(block.inner().height, &parent, ancestry).await else {
+            return std::future::pending().await;
+        };
+        let (block, parent) = (block.inner(), parent.inner());
+        let genesis = &self.identity.genesis;
+        if let Err(violation) = check_block(
+            block,
+            parent,
+            anchor,
+            genesis,
+            &self.identity.namespaces,
+        ) {
+            warn!(height = block.height, %violation, "invalid block");
+            return false;
+        }
+        let acceptable = context.at_ms(block.timestamp_ms) - CLOCK_TOLERANCE;
+        context.sleep_until(acceptable).await;
+        if !self.tracked_part_holds(block).await {
+            return false;
+        }
+        debug!(height = block.height, "block verified");
+        self.metrics.seen(block.height);
+        true
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The p2p channels. Every node registers all of them: a message on a channel
+//! that the receiver does not have ends the connection.
+
+use commonware_cryptography::ed25519::PublicKey;
+use commonware_p2p::{Receiver, Sender};
+use commonware_runtime::Quota;
+use commonware_utils::NZU32;
+
+/// Consensus votes.
+pub const VOTES: u64 = 0;
+/// Consensus certificates.
+pub const CERTIFICATES: u64 = 1;
+/// Missing certificates, on request.
+pub const CERTIFICATE_REQUESTS: u64 = 2;
+/// New blocks.
+pub const BLOCKS: u64 = 3;
+/// Missing blocks, on request.
+pub const BLOCK_REQUESTS: u64 = 4;
+/// Chunks, chunk headers and receipts as they are made.
+pub const CHUNKS: u64 = 5;
+/// Missing chunk bodies and receipts, on request.
+pub const CHUNK_REQUESTS: u64 = 6;
+/// What clients ask of a shard that the asked node does not track.
+pub const CLIENT_REQUESTS: u64 = 7;
+
+/// All channels, in the order of their ids.
+pub const ALL: [u64; 8] = [
+    VOTES,
+    CERTIFICATES,
+    CERTIFICATE_REQUESTS,
+    BLOCKS,
+    BLOCK_REQUESTS,
+    CHUNKS,
+    CHUNK_REQUESTS,
+    CLIENT_REQUESTS,
+];
+
+/// The rate limit of every channel: a safety net far above what the protocol
+/// sends, because exceeding it stalls the whole connection. The burst bounds
+/// the memory that p2p sets aside for each peer.
+#[must_use]
+pub fn quota() -> Quota {
+    Quota::per_second(NZU32!(20_000)).allow_burst(NZU32!(128))
+}
+
+/// The two halves of one channel.
+pub type Channel<S, R> = (S, R);
+
+/// Every channel of a node.
+#[derive(Debug)]
+pub struct Channels<S, R>
+where
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// [`VOTES`].
+    pub votes: Channel<S, R>,
+    /// [`CERTIFICATES`].
+    pub certificates: Channel<S, R>,
+    /// [`CERTIFICATE_REQUESTS`].
+    pub certificate_requests: Channel<S, R>,
+    /// [`BLOCKS`].
+    pub blocks: Channel<S, R>,
+    /// [`BLOCK_REQUESTS`].
+    pub block_requests: Channel<S, R>,
+    /// [`CHUNKS`].
+    pub chunks: Channel<S, R>,
+    /// [`CHUNK_REQUESTS`].
+    pub chunk_requests: Channel<S, R>,
+    /// [`CLIENT_REQUESTS`].
+    pub client_requests: Channel<S, R>,
+}
+
+impl<S, R> Channels<S, R>
+where
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// Names the channels that were registered in the order of [`ALL`].
+    #[must_use]
+    pub fn from_registered(channels: [Channel<S, R>; 8]) -> Self {
+        let [
+            votes,
+            certificates,
+            certificate_requests,
+            blocks,
+            block_requests,
+            chunks,
+            chunk_requests,
+            client_requests,
+        ] = channels;
+        Self {
+            votes,
+            certificates,
+            certificate_requests,
+            blocks,
+            block_requests,
+            chunks,
+            chunk_requests,
+            client_requests,
+        }
+    }
+}

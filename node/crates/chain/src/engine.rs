@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Puts a node together: storage, consensus, and the actors of this crate.
+//!
+//! ```text
+//!            votes, certificates            blocks                chunks, receipts
+//!                   │                          │                         │
+//!               simplex ◄──── Application   marshal                availability ◄── producer
+//!                                  │           │ finalised               │              ▲
+//!                                  │           ▼                         ▼              │
+//!                                  └──────► ledger ◄──────────────── bodies         pool ◄── generator
+//!                                              │                                        ▲
+//!                                              └── ChainView ──► clients ───────────────┘
+//! ```
+//!
+//! An actor waits only for actors further down: application, ledger,
+//! producer, availability, bodies. What goes up is told, not asked.
+
+use crate::{
+    application::Application,
+    availability, bodies,
+    channels::Channels,
+    config::{Identity, Settings},
+    error::ChainError,
+    fetch,
+    generator::{self, Control},
+    genesis_state::GenesisState,
+    ledger::{self, Marshal, PENDING_ACKS},
+    metrics::Metrics,
+    pool, producer, requests,
+    runtime::Runtime,
+    view::ChainView,
+};
+use commonware_broadcast::buffered;
+use commonware_consensus::{
+    Reporters,
+    marshal::{
+        self, Start, core,
+        resolver::p2p as block_resolver,
+        standard::Deferred,
+    },
+    simplex::{
+        self,
+        config::{Floor, ForwardPolicy, SkipBudget, SkipPolicy},
+        elector::RoundRobin,
+        scheme::ed25519::Scheme,
+    },
+    types::{Epoch, FixedEpocher, ViewDelta},
+};
+use commonware_cryptography::{
+    Digested, Signer as _, certificate::ConstantProvider, certificate::Verifier as _,
+    ed25519::PublicKey,
+};
+use commonware_p2p::{Blocker, Provider, Receiver, Sender};
+use commonware_resolver::p2p as chunk_resolver;
+use commonware_runtime::{Handle, buffer::paged::CacheRef};
+use commonware_storage::{archive::immutable};
+use commonware_utils::{
+    NZDuration, NZU16, NZU64, NZUsize, channel::watch,
+};
+use shardnode_load::generator::Generator;
+use shardnode_storage::{BodyStore, BodyStoreConfig, Log, LogConfig};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+/// Page size of everything stored: 4,096 with the 12 bytes of checksums.
+/// Another size cannot read what this one wrote.
+const PAGE: u16 = 4_084;
+/// Cached pages for all of consensus.
+const PAGES: usize = 4_096;
+const BUFFER: NonZeroUsize = NZUsize!(1 << 20);
+const MAILBOX: NonZeroUsize = NZUsize!(1_024);
+/// Blocks of other validators that are kept before they are asked for.
+const BLOCKS_PER_PEER: usize = 16;
+/// Views whose artefacts are kept.
+const VIEWS: ViewDelta = ViewDelta::new(64);
+/// Blocks that are fetched side by side to catch up.
+const REPAIR: NonZeroUsize = NZUsize!(32);
+/// One epoch for the life of a network.
+const EPOCH_LENGTH: u64 = u64::MAX / 2;
+
+/// What a running node can be asked.
+#[derive(Clone)]
+pub struct Node {
+    /// Who it is.
+    pub identity: Arc<Identity>,
+    /// The chain as of the last finalised block it processed.
+    pub view: watch::Receiver<Arc<ChainView>>,
+    /// Serves clients.
+    pub client: requests::Client,
+    /// The own shard's state.
+    pub ledger: ledger::Mailbox,
+    /// Finalised blocks.
+    pub marshal: Marshal,
+    /// The generator; only a producer has one.
+    pub load: Option<Control>,
+    /// What it measures.
+    pub metrics: Arc<Metrics>,
+}
+
+/// What a node is made of.
+pub struct Parts<S, R, P>
+where
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// Who it is.
+    pub identity: Arc<Identity>,
+    /// Its own settings.
+    pub settings: Settings,
+    /// The state at height 0.
+    pub genesis: Arc<GenesisState>,
+    /// The generator of a producer.
+    pub generator: Option<Generator>,
+    /// What it measures.
+    pub metrics: Arc<Metrics>,
+    /// Prefix of everything it stores.
+    pub partition: String,
+    /// Its connections.
+    pub channels: Channels<S, R>,
+    /// Who it is connected to, and how misbehaving peers are cut off.
+    pub peers: P,
+}
+
+/// A started node: what it can be asked, and the tasks it consists of, each of
+/// which ends only if the node cannot go on.
+pub struct Started {
+    /// What it can be asked.
+    pub node: Node,
+    /// Its tasks.
+    pub tasks: Vec<Handle<Result<(), ChainError>>>,
+}
+
+/// Starts a node. It runs as a child of `context` until one of its tasks ends.
+pub async fn start<E, S, R, P>(context: E, parts: Parts<S, R, P>) -> Result<Started, ChainError>
+where
+    E: Runtime,
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+    P: Provider<PublicKey = PublicKey> + Blocker<PublicKey = PublicKey>,
+{
+    let Parts {
+        identity,
+        settings,
+        genesis,
+        generator,
+        metrics,
+        partition,
+        channels,
+        peers,
+    } = parts;
+    let me = identity.key.public_key();
+    let strategy = context.strategy(settings.cpu_threads);
+    let pages = CacheRef::new(NZU16!(PAGE), NZUsize!(PAGES));
+    let storage_error = |source| ChainError::Storage {
+        shard: identity.tracked().unwrap_or(shardnode_primitives::ShardId(0)),
+        source,
+    };
+    let mut tasks = Vec::new();
+
+    // Bodies of the own shard.
+    let store = BodyStore::open(
+        context.child("bodies"),
+        BodyStoreConfig {
+            partition: format!("{partition}-bodies"),
+            page_cache: pages.clone(),
+        },
+    )
+    .await
+    .map_err(storage_error)?;
+    let (bodies_actor, bodies) = bodies::Actor::new(
+        identity.clone(),
+        settings.signature_batch,
+        strategy.clone(),
+        store,
+    );
+    let handle = bodies_actor.start(context.child("bodies_actor"));
+    tasks.push(watch_task(&context, "bodies", handle, {
+        let shard = identity.tracked().unwrap_or(shardnode_primitives::ShardId(0));
+        move |source| ChainError::Storage { shard, source }
+    }));
+
+    // Chunks in flight.
+    let (availability_actor, availability) = availability::Actor::new(
+        context.child("availability"),
+        identity.clone(),
+        bodies.clone(),
+        channels.chunks,
+    );
+    let (ledger, inbox) = ledger::mailbox();
+    let (chunk_engine, fetcher) = chunk_resolver::Engine::new(
+        context.child("chunk_resolver"),
+        chunk_resolver::Config {
+            peer_provider: peers.clone(),
+            blocker: peers.clone(),
+            consumer: fetch::Answers(availability.clone()),
+            producer: fetch::Server {
+                bodies: bodies.clone(),
+                ledger: ledger.clone(),
+            },
+            mailbox_size: MAILBOX,
+            me: Some(me.clone()),
+            fetch_timeout: NZDuration!(Duration::from_secs(2)),
+            fetch_retry_delay: Duration::from_millis(200),
+            priority_requests: false,
+            priority_responses: false,
+        },
+    );
+    tasks.push(plain_task(
+        &context,
+        "chunk resolver",
+        chunk_engine.start(channels.chunk_requests),
+    ));
+    tasks.push(plain_task(
+        &context,
+        "availability",
+        availability_actor.start(fetcher),
+    ));
+
+    // Chunk production.
+    let mut pool_mailbox = None;
+    let mut producer_mailbox = None;
+    let mut load = None;
+    if let Some(validator) = identity.validator.clone() {
+        let (pool_actor, pool) = pool::Actor::new(settings.mempool_capacity, metrics.clone());
+        tasks.push(plain_task(
+            &context,
+            "pool",
+            pool_actor.start(context.child("pool")),
+        ));
+        let (actor, mailbox) = producer::Actor::new(
+            context.child("producer"),
+            format!("{partition}-produced"),
+            producer::Parts {
+                identity: identity.clone(),
+                validator,
+                availability: availability.clone(),
+                bodies: bodies.clone(),
+                pool: pool.clone(),
+                metrics: metrics.clone(),
+                genesis: genesis.digest,
+            },
+        )
+        .await
+        .map_err(ChainError::Producer)?;
+        let handle = actor.start(context.child("producer_actor"), genesis.block.clone());
+        tasks.push(watch_task(
+            &context,
+            "producer",
+            handle,
+            ChainError::Producer,
+        ));
+        if let Some(generator) = generator {
+            let (actor, control) = generator::Actor::new(
+                identity.clone(),
+                generator,
+                ledger.clone(),
+                pool.clone(),
+                strategy.clone(),
+                metrics.clone(),
+            );
+            tasks.push(plain_task(
+                &context,
+                "generator",
+                actor.start(context.child("generator")),
+            ));
+            load = Some(control);
+        }
+        producer_mailbox = Some(mailbox);
+        pool_mailbox = Some(pool);
+    }
+
+    // Blocks: stored, ordered, fetched.
+    let participants = identity.participants();
+    let scheme = match Scheme::signer(
+        &identity.namespaces.consensus,
+        participants.clone(),
+        identity.key.clone(),
+    ) {
+        Some(scheme) => scheme,
+        None => Scheme::verifier(&identity.namespaces.consensus, participants),
+    };
+    let epocher = FixedEpocher::new(NZU64!(EPOCH_LENGTH));
+    let finalizations = immutable::Archive::init(
+        context.child("finalizations"),
+        archive_config(
+            &format!("{partition}-finalizations"),
+            &pages,
+            Scheme::certificate_codec_config_unbounded(),
+        ),
+    )
+    .await
+    .map_err(ChainError::Archive)?;
+    let blocks = immutable::Archive::init(
+        context.child("blocks"),
+        archive_config(
+            &format!("{partition}-blocks"),
+            &pages,
+            identity.block_limits(),
+        ),
+    )
+    .await
+    .map_err(ChainError::Archive)?;
+    let (marshal_actor, marshal, _) = core::Actor::init(
+        context.child("marshal"),
+        finalizations,
+        blocks,
+        marshal::Config {
+            provider: ConstantProvider::new(scheme.clone()),
+            epocher: epocher.clone(),
+            start: Start::Genesis(Digested::precomputed(
+                genesis.block.clone(),
+                genesis.digest,
+            )),
+            partition_prefix: format!("{partition}-marshal"),
+            mailbox_size: MAILBOX,
+            view_retention: VIEWS,
+            prunable_items_per_section: NZU64!(1_024),
+            page_cache: pages.clone(),
+            replay_buffer: BUFFER,
+            key_write_buffer: BUFFER,
+            value_write_buffer: BUFFER,
+            block_codec_config: identity.block_limits(),
+            max_repair: REPAIR,
+            max_pending_acks: NZUsize!(PENDING_ACKS),
+            strategy: strategy.clone(),
+        },
+    )
+    .await;
+    let (block_engine, buffer) = buffered::Engine::new(
+        context.child("broadcast"),
+        buffered::Config {
+            public_key: me.clone(),
+            mailbox_size: MAILBOX,
+            deque_size: BLOCKS_PER_PEER,
+            priority: true,
+            codec_config: identity.block_limits(),
+            peer_provider: peers.clone(),
+            strategy: strategy.clone(),
+        },
+    );
+    tasks.push(plain_task(
+        &context,
+        "block broadcast",
+        block_engine.start(channels.blocks),
+    ));
+    let resolver = block_resolver::init(
+        context.child("block_resolver"),
+        block_resolver::Config {
+            public_key: me,
+            peer_provider: peers.clone(),
+            blocker: peers.clone(),
+            mailbox_size: MAILBOX,
+            fetch_timeout: NZDuration!(Duration::from_secs(2)),
+            fetch_retry_delay: Duration::from_millis(200),
+            priority_requests: false,
+            priority_responses: false,
+        },
+        channels.block_requests,
+    );
+
+    // The own shard's state.
+    let storage = match identity.tracked() {
+        Some(_) => Some(
+            Log::open(
+                context.child("log"),
+                LogConfig {
+                    partition: format!("{partition}-state"),
+                    page_cache: pages.clone(),
+                },
+            )
+            .await
+            .map_err(storage_error)?,
+        ),
+        None => None,
+    };
+    let first = ChainView::new(&identity.genesis, genesis.block.clone(), genesis.digest);
+    let (view_sender, view) = watch::channel(Arc::new(first));
+    let ledger_actor = ledger::Actor::new(
+        context.child("ledger"),
+        ledger::Parts {
+            identity: identity.clone(),
+            settings,
+            genesis: genesis.clone(),
+            availability: availability.clone(),
+            bodies: bodies.clone(),
+            marshal: marshal.clone(),
+            storage,
+            producer: producer_mailbox,
+            view: view_sender,
+            metrics: metrics.clone(),
+            strategy: strategy.clone(),
+        },
+        inbox,
+    )?;
+    let handle = ledger_actor.start();
+    tasks.push(watch_task(&context, "ledger", handle, |error| error));
+    tasks.push(plain_task(
+        &context,
+        "marshal",
+        marshal_actor.start(ledger.clone(), buffer, resolver),
+    ));
+
+    // Consensus.
+    let application = Application::new(
+        identity.clone(),
+        genesis.clone(),
+        availability,
+        ledger.clone(),
+        metrics.clone(),
+    );
+    let automaton = Deferred::new(
+        context.child("application"),
+        application,
+        marshal.clone(),
+        epocher,
+    );
+    let leader_timeout = identity.leader_timeout();
+    let engine = simplex::Engine::new(
+        context.child("simplex"),
+        simplex::Config {
+            scheme,
+            elector: RoundRobin::<commonware_cryptography::Blake3>::default(),
+            blocker: peers,
+            automaton: automaton.clone(),
+            relay: automaton.clone(),
+            reporter: Reporters::from((marshal.clone(), automaton)),
+            track_historical_votes: false,
+            strategy,
+            partition: format!("{partition}-simplex"),
+            mailbox_size: MAILBOX,
+            epoch: Epoch::new(0),
+            floor: Floor::Genesis(genesis.digest),
+            replay_buffer: BUFFER,
+            write_buffer: BUFFER,
+            page_cache: pages,
+            leader_timeout,
+            certification_timeout: leader_timeout + Duration::from_secs(2),
+            timeout_retry: Duration::from_secs(2),
+            view_retention: VIEWS,
+            skip: SkipPolicy::Enabled {
+                timeout: leader_timeout * 4,
+                budget: SkipBudget::Participants,
+            },
+            fetch_timeout: NZDuration!(Duration::from_secs(1)),
+            fetch_retry_delay: Duration::from_millis(100),
+            forward: ForwardPolicy::Disabled,
+        },
+    );
+    tasks.push(plain_task(
+        &context,
+        "consensus",
+        engine.start(
+            channels.votes,
+            channels.certificates,
+            channels.certificate_requests,
+        ),
+    ));
+
+    // Clients.
+    let local = requests::Local {
+        identity: identity.clone(),
+        ledger: ledger.clone(),
+        bodies,
+        pool: pool_mailbox,
+        metrics: metrics.clone(),
+    };
+    let (actor, client) = requests::Actor::new(
+        context.child("requests"),
+        local,
+        view.clone(),
+        channels.client_requests,
+    );
+    tasks.push(plain_task(&context, "requests", actor.start()));
+    let node = Node {
+        identity,
+        view,
+        client,
+        ledger,
+        marshal,
+        load,
+        metrics,
+    };
+    Ok(Started { node, tasks })
+}
+
+/// An actor without an error of its own: that it ended is the error.
+fn plain_task<E: Runtime>(
+    context: &E,
+    part: &'static str,
+    handle: Handle<()>,
+) -> Handle<Result<(), ChainError>> {
+    context.child("watch").spawn(move |_| async move {
+        let _ = handle.await;
+        Err(ChainError::Ended { part })
+    })
+}
+
+fn watch_task<E: Runtime, X: Send + 'static>(
+    context: &E,
+    part: &'static str,
+    handle: Handle<Result<(), X>>,
+    error: impl FnOnce(X) -> ChainError + Send + 'static,
+) -> Handle<Result<(), ChainError>> {
+    context.child("watch").spawn(move |_| async move {
+        match handle.await {
+            Ok(Err(source)) => Err(error(source)),
+            Ok(Ok(())) | Err(_) => Err(ChainError::Ended { part }),
+        }
+    })
+}
+
+fn archive_config<C>(prefix: &str, pages: &CacheRef, codec: C) -> immutable::Config<C> {
+    immutable::Config {
+        metadata_partition: format!("{prefix}-metadata"),
+        freezer_table_partition: format!("{prefix}-table"),
+        freezer_table_initial_size: 1 << 14,
+        freezer_table_resize_frequency: 4,
+        freezer_table_resize_chunk_size: 1 << 12,
+        freezer_key_partition: format!("{prefix}-key"),
+        freezer_key_page_cache: pages.clone(),
+        freezer_value_partition: format!("{prefix}-value"),
+        freezer_value_target_size: 1 << 28,
+        freezer_value_compression: None,
+        ordinal_partition: format!("{prefix}-ordinal"),
+        items_per_section: NZU64!(1 << 14),
+        freezer_key_write_buffer: BUFFER,
+        freezer_value_write_buffer: BUFFER,
+        ordinal_write_buffer: BUFFER,
+        replay_buffer: BUFFER,
+        codec_config: codec,
+    }
+}

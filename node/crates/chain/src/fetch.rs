@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Asking other nodes for chunk bodies and receipts, on
+//! [`crate::channels::CHUNK_REQUESTS`].
+//!
+//! Everything asked for has a [`Key`] that names it by hash, so that an answer
+//! is right or wrong whoever sends it. Retries, time-outs and the choice of
+//! peers are those of `commonware-resolver`.
+
+use crate::{availability, bodies, ledger};
+use bytes::{BufMut, Bytes};
+use commonware_codec::{Buf, Error, FixedSize, Read, ReadExt as _, Write};
+use commonware_cryptography::ed25519::PublicKey;
+use commonware_resolver::{Consumer, Delivery, p2p};
+use commonware_utils::{Span, channel::oneshot};
+use shardnode_primitives::{Digest, ShardId};
+use std::fmt;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// The body with this hash of a chunk of `shard` at `height`.
+    Body {
+        /// The shard.
+        shard: ShardId,
+        /// The chunk's height.
+        height: u64,
+        /// [`shardnode_primitives::ChunkBody::hash`].
+        hash: Digest,
+    },
+    /// The receipts that executing the chunk of `source` at `height` sent to
+    /// `destination`, under `root`.
+    Bucket {
+        /// The shard that executed.
+        source: ShardId,
+        /// The height of the executed chunk.
+        height: u64,
+        /// The shard they are for.
+        destination: ShardId,
+        /// The execution's `receipts_root`.
+        root: Digest,
+    },
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Body { shard, height, .. } => write!(f, "body of shard {shard} at {height}"),
+            Self::Bucket {
+                source,
+                height,
+                destination,
+                ..
+            } => write!(f, "receipts of shard {source} at {height} for {destination}"),
+        }
+    }
+}
+
+impl Write for Key {
+    fn write(&self, buf: &mut impl BufMut) {
+        match self {
+            Self::Body {
+                shard,
+                height,
+                hash,
+            } => {
+                0u8.write(buf);
+                shard.write(buf);
+                height.write(buf);
+                0u16.write(buf);
+                hash.write(buf);
+            }
+            Self::Bucket {
+                source,
+                height,
+                destination,
+                root,
+            } => {
+                1u8.write(buf);
+                source.write(buf);
+                height.write(buf);
+                destination.write(buf);
+                root.write(buf);
+            }
+        }
+    }
+}
+
+impl FixedSize for Key {
+    const SIZE: usize = 1 + 2 + 8 + 2 + 32;
+}
+
+impl Read for Key {
+    type Cfg = ();
+    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
+        let kind = u8::read(buf)?;
+        let shard = ShardId::read(buf)?;
+        let height = u64::read(buf)?;
+        let other = ShardId::read(buf)?;
+        let digest = Digest::read(buf)?;
+        match kind {
+            0 if other == ShardId(0) => Ok(Self::Body {
+                shard,
+                height,
+                hash: digest,
+            }),
+            0 => Err(Error::Invalid("Key", "a body has no destination")),
+            1 => Ok(Self::Bucket {
+                source: shard,
+                height,
+                destination: other,
+                root: digest,
+            }),
+            kind => Err(Error::InvalidEnum(kind)),
+        }
+    }
+}
+
+impl Span for Key {}
+
+/// The requesting side's handle.
+pub type Fetcher = p2p::Mailbox<Key, PublicKey, ()>;
+
+/// Hands answers to the availability actor.
+#[derive(Clone, Debug)]
+pub struct Answers(pub availability::Mailbox);
+
+impl Consumer for Answers {
+    type Key = Key;
+    type Value = Bytes;
+    type Subscriber = ();
+    type Outcome = bool;
+
+    fn deliver(&mut self, delivery: Delivery<Key, ()>, value: Bytes) -> oneshot::Receiver<bool> {
+        self.0.fetched(delivery.key, value)
+    }
+}
+
+/// Answers requests of others: bodies from the body store, receipts from the
+/// ledger.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Bodies of the own shard.
+    pub bodies: bodies::Mailbox,
+    /// Receipts of the own shard's executions.
+    pub ledger: ledger::Mailbox,
+}
+
+impl p2p::Producer for Server {
+    type Key = Key;
+
+    fn produce(&mut self, key: Key) -> oneshot::Receiver<Bytes> {
+        match key {
+            Key::Body { height, hash, .. } => self.bodies.serve(height, hash),
+            Key::Bucket {
+                height,
+                destination,
+                root,
+                ..
+            } => self.ledger.serve(height, destination, root),
+        }
+    }
+}

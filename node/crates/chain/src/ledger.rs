@@ -1,0 +1,799 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor that owns the shard's state. It takes finalised blocks in order,
+//! executes the own shard's chunks, makes each execution durable, and only
+//! then acknowledges the block, so that a restarted node resumes where its
+//! durable state ends.
+//!
+//! # What a chunk's execution is given
+//!
+//! The chunk at height `h`, whose shard's chunk before it is at height `p`,
+//! credits the receipts that any shard's headers in the blocks `(p, h]` are
+//! the first to commit to: by source shard, then by executed height.
+//! Each bucket is checked against the committing header's `receipts_root`.
+//!
+//! # Recovery
+//!
+//! Snapshot, then the records after it, and the rebuilt root must be the last
+//! record's. Blocks that are delivered again are not executed again.
+
+use crate::{
+    availability,
+    bodies::{self, CheckedChunk},
+    config::{Identity, Settings},
+    error::ChainError,
+    executed::Executed,
+    fetch::Key,
+    genesis_state::GenesisState,
+    metrics::Metrics,
+    producer,
+    runtime::Runtime,
+    view::ChainView,
+};
+use bytes::Bytes;
+use commonware_actor::Feedback;
+use commonware_codec::{Decode as _, Encode as _};
+use commonware_consensus::{
+    Reporter,
+    marshal::{Update, core, standard::Standard},
+    simplex::scheme::ed25519::Scheme,
+    types::Height,
+};
+use commonware_cryptography::{Digested, Digestible as _};
+use commonware_macros::select;
+use commonware_parallel::{Rayon, Strategy as _};
+use commonware_runtime::Handle;
+use commonware_utils::{
+    Acknowledgement as _,
+    acknowledgement::Exact,
+    channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
+    futures::Pool,
+};
+use shardnode_execution::{ChunkInput, Outcome, execute};
+use shardnode_primitives::{
+    AccountId, Block, ChunkHeader, Digest, ExecutionResult, ProvenBucket, ReceiptBucket, ShardId,
+    ShardTotals,
+};
+use shardnode_state::{Account, AccountProof, StateTree};
+use shardnode_storage::{Engine, ExecutionRecord, Recovered, Snapshot};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+use tracing::{info, warn};
+
+/// Executions kept in memory: those whose outcomes clients can ask for.
+const RECENT: usize = 1_000;
+
+/// Finalised blocks that wait for the actor; marshal delivers at most
+/// [`PENDING_ACKS`] ahead of the acknowledgements.
+pub const PENDING_ACKS: usize = 16;
+
+/// Marshal's handle in this chain.
+pub type Marshal = core::Mailbox<Scheme, Standard<Block>>;
+
+enum Message {
+    Block(Digested<Block>, Exact),
+    Executed {
+        height: u64,
+        reply: oneshot::Sender<Arc<Executed>>,
+    },
+    Account {
+        id: AccountId,
+        reply: oneshot::Sender<(u64, Option<Account>)>,
+    },
+    Prove {
+        id: AccountId,
+        reply: oneshot::Sender<(u64, AccountProof)>,
+    },
+    Outcome {
+        hash: Digest,
+        reply: oneshot::Sender<Option<(u64, Outcome)>>,
+    },
+    Serve {
+        height: u64,
+        destination: ShardId,
+        root: Digest,
+        reply: oneshot::Sender<Bytes>,
+    },
+    Tracked {
+        reply: oneshot::Sender<Tracked>,
+    },
+}
+
+/// Where the own shard's state stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tracked {
+    /// The shard.
+    pub shard: ShardId,
+    /// The last executed height.
+    pub height: u64,
+    /// The state's root.
+    pub root: Digest,
+    /// How many accounts it has.
+    pub accounts: u32,
+}
+
+/// Talks to the actor.
+#[derive(Clone, Debug)]
+pub struct Mailbox(mpsc::Sender<Message>);
+
+impl Mailbox {
+    async fn ask<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Option<T> {
+        let (reply, response) = oneshot::channel();
+        self.0.send(message(reply)).await.ok()?;
+        response.await.ok()
+    }
+
+    /// Waits until the own shard's chunk at `height` is executed. `None` if
+    /// this node tracks no shard or no longer has the execution.
+    pub async fn executed(&self, height: u64) -> Option<Arc<Executed>> {
+        self.ask(|reply| Message::Executed { height, reply }).await
+    }
+
+    /// An account of the own shard, and the height of the state it is from.
+    pub async fn account(&self, id: AccountId) -> Option<(u64, Option<Account>)> {
+        self.ask(|reply| Message::Account { id, reply }).await
+    }
+
+    /// Proves an account, or its absence, in the current state.
+    pub async fn prove(&self, id: AccountId) -> Option<(u64, AccountProof)> {
+        self.ask(|reply| Message::Prove { id, reply }).await
+    }
+
+    /// What became of a transaction, among the last 1,000 executions.
+    pub async fn outcome(&self, hash: Digest) -> Option<Option<(u64, Outcome)>> {
+        self.ask(|reply| Message::Outcome { hash, reply }).await
+    }
+
+    /// Where the own shard's state stands; `None` if no shard is tracked.
+    pub async fn tracked(&self) -> Option<Tracked> {
+        self.ask(|reply| Message::Tracked { reply }).await
+    }
+
+    /// Receipts with their proof, for a peer; the channel closes if this node
+    /// does not have them.
+    #[must_use]
+    pub fn serve(&self, height: u64, destination: ShardId, root: Digest) -> oneshot::Receiver<Bytes> {
+        let (reply, response) = oneshot::channel();
+        let _ = self.0.try_send(Message::Serve {
+            height,
+            destination,
+            root,
+            reply,
+        });
+        response
+    }
+}
+
+impl Reporter for Mailbox {
+    type Activity = Update<Block>;
+
+    fn report(&mut self, update: Update<Block>) -> Feedback {
+        let Update::Block(block, ack) = update else {
+            return Feedback::Ok;
+        };
+        match self.0.try_send(Message::Block(block, ack)) {
+            Ok(()) => Feedback::Ok,
+            Err(_) => Feedback::Closed,
+        }
+    }
+}
+
+/// Receipts that a header is the first to commit to.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    source: ShardId,
+    height: u64,
+    root: Digest,
+}
+
+type Inputs = (Arc<CheckedChunk>, Vec<Arc<ReceiptBucket>>);
+
+/// The own shard's state and what it is made durable in.
+struct Shard<S> {
+    id: ShardId,
+    state: StateTree,
+    storage: Option<S>,
+    height: u64,
+    totals: ShardTotals,
+    recent: BTreeMap<u64, Arc<Executed>>,
+    outcomes: BTreeMap<Digest, (u64, Outcome)>,
+    waiting: BTreeMap<u64, Vec<oneshot::Sender<Arc<Executed>>>>,
+    since_snapshot: u64,
+}
+
+impl<S: Engine> Shard<S> {
+    fn storage_error(&self) -> impl FnOnce(shardnode_storage::StorageError) -> ChainError + use<S> {
+        let shard = self.id;
+        move |source| ChainError::Storage { shard, source }
+    }
+
+    fn remember(&mut self, executed: Arc<Executed>) {
+        let height = executed.result.height;
+        for (hash, outcome) in &executed.outcomes {
+            self.outcomes.insert(*hash, (height, *outcome));
+        }
+        for reply in self.waiting.remove(&height).unwrap_or_default() {
+            reply.send_lossy(executed.clone());
+        }
+        self.recent.insert(height, executed);
+        while self.recent.len() > RECENT {
+            let Some((_, old)) = self.recent.pop_first() else {
+                break;
+            };
+            for (hash, _) in &old.outcomes {
+                self.outcomes.remove(hash);
+            }
+        }
+    }
+
+    /// Storage, which is only away while one of its own calls runs.
+    fn take_storage(&mut self) -> Result<S, ChainError> {
+        self.storage.take().ok_or(ChainError::Ended { part: "storage" })
+    }
+}
+
+/// What the actor works with.
+pub struct Parts<S> {
+    /// Who this node is.
+    pub identity: Arc<Identity>,
+    /// Its settings.
+    pub settings: Settings,
+    /// The genesis state.
+    pub genesis: Arc<GenesisState>,
+    /// Bodies and receipts in flight.
+    pub availability: availability::Mailbox,
+    /// Stored bodies.
+    pub bodies: bodies::Mailbox,
+    /// Finalised blocks.
+    pub marshal: Marshal,
+    /// The own shard's storage and what it recovered.
+    pub storage: Option<(S, Recovered)>,
+    /// Told of every finalised block and execution.
+    pub producer: Option<producer::Mailbox>,
+    /// Where the view is published.
+    pub view: watch::Sender<Arc<ChainView>>,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// CPU work.
+    pub strategy: Rayon,
+}
+
+/// The actor.
+pub struct Actor<E: Runtime, S: Engine> {
+    context: E,
+    identity: Arc<Identity>,
+    settings: Settings,
+    availability: availability::Mailbox,
+    bodies: bodies::Mailbox,
+    marshal: Marshal,
+    shard: Option<Shard<S>>,
+    producer: Option<producer::Mailbox>,
+    chain: ChainView,
+    view: watch::Sender<Arc<ChainView>>,
+    metrics: Arc<Metrics>,
+    strategy: Rayon,
+    inbox: mpsc::Receiver<Message>,
+    queue: VecDeque<(Digested<Block>, Exact)>,
+    due: BTreeMap<u64, Vec<Due>>,
+    gathering: Pool<'static, Option<Inputs>>,
+    gathers: bool,
+}
+
+/// The mailbox of an actor that is created later with [`Actor::new`].
+#[must_use]
+pub fn mailbox() -> (Mailbox, Inbox) {
+    let (sender, inbox) = mpsc::channel(1_024);
+    (Mailbox(sender), Inbox(inbox))
+}
+
+/// The receiving end of a [`Mailbox`].
+pub struct Inbox(mpsc::Receiver<Message>);
+
+impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
+    /// Creates the actor from what storage recovered.
+    pub fn new(context: E, parts: Parts<S>, inbox: Inbox) -> Result<Self, ChainError> {
+        let genesis = parts.genesis;
+        let shard = match (parts.identity.tracked(), parts.storage) {
+            (Some(id), Some((storage, recovered))) => {
+                Some(recover(&parts.identity, &genesis, id, storage, recovered)?)
+            }
+            _ => None,
+        };
+        if let Some(shard) = &shard {
+            info!(shard = %shard.id, height = shard.height, root = %shard.state.root(), "state ready");
+            if let Some(producer) = &parts.producer {
+                for executed in shard.recent.values() {
+                    producer.executed(executed.clone());
+                }
+            }
+        }
+        let chain = ChainView::new(
+            &parts.identity.genesis,
+            genesis.block.clone(),
+            genesis.digest,
+        );
+        Ok(Self {
+            context,
+            identity: parts.identity,
+            settings: parts.settings,
+            availability: parts.availability,
+            bodies: parts.bodies,
+            marshal: parts.marshal,
+            shard,
+            producer: parts.producer,
+            chain,
+            view: parts.view,
+            metrics: parts.metrics,
+            strategy: parts.strategy,
+            inbox: inbox.0,
+            queue: VecDeque::new(),
+            due: BTreeMap::new(),
+            gathering: Pool::default(),
+            gathers: false,
+        })
+    }
+
+    /// Runs until something makes going on impossible.
+    pub fn start(self) -> Handle<Result<(), ChainError>> {
+        let context = self.context.child("run");
+        context.spawn(move |_| self.run())
+    }
+
+    async fn run(mut self) -> Result<(), ChainError> {
+        loop {
+            select! {
+                message = self.inbox.recv() => {
+                    let Some(message) = message else { return Ok(()) };
+                    self.on_message(message).await?;
+                },
+                inputs = self.gathering.next_completed() => {
+                    let Some((chunk, buckets)) = inputs else {
+                        return Err(ChainError::Ended { part: "availability" });
+                    };
+                    self.gathers = false;
+                    self.execute(chunk, buckets).await?;
+                    self.finish_front().await?;
+                },
+            }
+            self.advance().await?;
+        }
+    }
+
+    async fn on_message(&mut self, message: Message) -> Result<(), ChainError> {
+        if let Message::Block(block, ack) = message {
+            self.queue.push_back((block, ack));
+            return Ok(());
+        }
+        let Some(shard) = self.shard.as_mut() else {
+            return Ok(());
+        };
+        match message {
+            Message::Block(..) => {}
+            Message::Executed { height, reply } => match shard.recent.get(&height) {
+                Some(executed) => {
+                    reply.send_lossy(executed.clone());
+                }
+                None if height > shard.height => {
+                    let waiting = shard.waiting.entry(height).or_default();
+                    waiting.retain(|reply| !reply.is_closed());
+                    waiting.push(reply);
+                }
+                None => {}
+            },
+            Message::Account { id, reply } => {
+                reply.send_lossy((shard.height, shard.state.get(&id)));
+            }
+            Message::Prove { id, reply } => {
+                reply.send_lossy((shard.height, shard.state.prove(&id)));
+            }
+            Message::Outcome { hash, reply } => {
+                reply.send_lossy(shard.outcomes.get(&hash).copied());
+            }
+            Message::Tracked { reply } => {
+                reply.send_lossy(Tracked {
+                    shard: shard.id,
+                    height: shard.height,
+                    root: shard.state.root(),
+                    accounts: shard.state.accounts(),
+                });
+            }
+            Message::Serve {
+                height,
+                destination,
+                root,
+                reply,
+            } => {
+                let executed = stored_execution(&self.identity, shard, height).await?;
+                let bucket = executed
+                    .filter(|executed| executed.result.receipts_root == root)
+                    .and_then(|executed| executed.buckets.get(destination.index()).cloned());
+                if let Some(bucket) = bucket {
+                    reply.send_lossy(bucket.encode());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Works through the queue until a block needs inputs that are not here.
+    async fn advance(&mut self) -> Result<(), ChainError> {
+        while !self.gathers {
+            let Some((block, _)) = self.queue.front() else {
+                break;
+            };
+            let block = block.clone();
+            self.note_due(block.inner());
+            match self.own_chunk(block.inner())? {
+                Some(header) => {
+                    self.gather(header).await?;
+                    self.gathers = true;
+                }
+                None => self.finish_front().await?,
+            }
+        }
+        Ok(())
+    }
+
+    fn note_due(&mut self, block: &Block) {
+        let Some(own) = self.identity.tracked() else {
+            return;
+        };
+        let due = block
+            .new_chunks()
+            .filter(|header| header.content.shard != own)
+            .flat_map(|header| {
+                let source = header.content.shard;
+                header.content.results.iter().map(move |result| Due {
+                    source,
+                    height: result.height,
+                    root: result.receipts_root,
+                })
+            })
+            .collect();
+        self.due.insert(block.height, due);
+    }
+
+    /// The own shard's new chunk in `block`, if it is still to be executed.
+    /// What the block commits of earlier executions must be this node's.
+    fn own_chunk(&self, block: &Block) -> Result<Option<ChunkHeader>, ChainError> {
+        let Some(shard) = &self.shard else {
+            return Ok(None);
+        };
+        let Some(header) = block
+            .new_chunks()
+            .find(|header| header.content.shard == shard.id)
+        else {
+            return Ok(None);
+        };
+        for result in &header.content.results {
+            if let Some(executed) = shard.recent.get(&result.height)
+                && executed.result != *result
+            {
+                return Err(ChainError::Diverged {
+                    shard: shard.id,
+                    height: result.height,
+                    block: block.height,
+                    committed: result.state_root,
+                    executed: executed.result.state_root,
+                });
+            }
+        }
+        Ok((header.content.height > shard.height).then(|| header.clone()))
+    }
+
+    /// Asks for everything that executing the chunk needs.
+    async fn gather(&mut self, header: ChunkHeader) -> Result<(), ChainError> {
+        let Some(destination) = self.identity.tracked() else {
+            return Ok(());
+        };
+        let after = self.shard.as_ref().map_or(0, |shard| shard.height);
+        let mut due = Vec::new();
+        for height in after + 1..=header.content.height {
+            if !self.due.contains_key(&height) {
+                let block = self
+                    .marshal
+                    .get_block(Height::new(height))
+                    .await
+                    .ok_or(ChainError::MissingBlock { height })?;
+                self.note_due(block.inner());
+            }
+            due.extend(self.due.get(&height).into_iter().flatten().copied());
+        }
+        due.sort_by_key(|due| (due.source, due.height));
+
+        let availability = self.availability.clone();
+        self.gathering.push(async move {
+            let buckets = due.into_iter().map(|due| {
+                let key = Key::Bucket {
+                    source: due.source,
+                    height: due.height,
+                    destination,
+                    root: due.root,
+                };
+                let availability = &availability;
+                async move { availability.bucket(key, true).await }
+            });
+            let (chunk, buckets) = futures::join!(
+                availability.chunk(header, true),
+                futures::future::join_all(buckets)
+            );
+            Some((chunk?, buckets.into_iter().collect::<Option<Vec<_>>>()?))
+        });
+        Ok(())
+    }
+
+    async fn execute(
+        &mut self,
+        chunk: Arc<CheckedChunk>,
+        incoming: Vec<Arc<ReceiptBucket>>,
+    ) -> Result<(), ChainError> {
+        let Some(shard) = self.shard.as_mut() else {
+            return Ok(());
+        };
+        let started = self.context.current();
+        let height = chunk.header.content.height;
+        if !chunk.valid {
+            warn!(shard = %shard.id, height, "finalised chunk has an invalid body: executed as empty");
+        }
+        let layout = self.identity.genesis.layout;
+        let id = shard.id;
+        let mut state = std::mem::take(&mut shard.state);
+        let totals = shard.totals.clone();
+        let (state, outcome) = self
+            .strategy
+            .spawn(chunk.transactions.len().max(1), move |_| {
+                let incoming: Vec<ReceiptBucket> =
+                    incoming.iter().map(|bucket| (**bucket).clone()).collect();
+                let input = ChunkInput {
+                    layout,
+                    shard: id,
+                    height,
+                    transactions: &chunk.transactions,
+                    incoming: &incoming,
+                };
+                let outcome = run(&mut state, input, totals);
+                (state, outcome)
+            })
+            .await;
+        shard.state = state;
+        let (executed, changes) = outcome?;
+
+        let record = ExecutionRecord {
+            height,
+            block: self
+                .queue
+                .front()
+                .map_or(self.chain.digest, |(block, _)| block.digest()),
+            state_root: executed.result.state_root,
+            changes,
+            payload: executed.encode(),
+        };
+        let storage = shard.take_storage()?;
+        let storage = storage.append(record).await.map_err(shard.storage_error())?;
+        shard.storage = Some(storage);
+        shard.height = height;
+        shard.totals = executed.totals.clone();
+        let executed = Arc::new(executed);
+        shard.remember(executed.clone());
+        let elapsed = self
+            .context
+            .current()
+            .duration_since(started)
+            .unwrap_or_default();
+        self.metrics.executed(height, elapsed);
+        if let Some(producer) = &self.producer {
+            producer.executed(executed);
+        }
+        self.due = self.due.split_off(&(height + 1));
+        self.snapshot_if_due().await
+    }
+
+    async fn snapshot_if_due(&mut self) -> Result<(), ChainError> {
+        let Some(shard) = self.shard.as_mut() else {
+            return Ok(());
+        };
+        shard.since_snapshot += 1;
+        if shard.since_snapshot < self.settings.snapshot_interval {
+            return Ok(());
+        }
+        let Some(payload) = shard.recent.get(&shard.height).map(|last| last.encode()) else {
+            return Ok(());
+        };
+        shard.since_snapshot = 0;
+        let snapshot = Snapshot {
+            height: shard.height,
+            leaves: shard.state.leaves().to_vec(),
+            payload,
+        };
+        let below = shard.height.saturating_sub(self.settings.retention);
+        let storage = shard.take_storage()?;
+        let storage = storage
+            .snapshot(&snapshot)
+            .await
+            .map_err(shard.storage_error())?
+            .prune(below)
+            .await
+            .map_err(shard.storage_error())?;
+        shard.storage = Some(storage);
+        self.bodies.prune(below).await;
+        Ok(())
+    }
+
+    /// The front block needs nothing more: publish and acknowledge it.
+    async fn finish_front(&mut self) -> Result<(), ChainError> {
+        let Some((block, ack)) = self.queue.pop_front() else {
+            return Ok(());
+        };
+        let digest = block.digest();
+        let block = block.inner();
+        let now = self.context.now_ms();
+        self.metrics.finalized(&self.chain.block, block, now);
+        self.chain.advance(block.clone(), digest);
+        self.view.send_replace(Arc::new(self.chain.clone()));
+        self.availability.finalized(block.height).await;
+        if let Some(producer) = &self.producer {
+            producer.finalized(Arc::new(block.clone()), digest);
+        }
+        ack.acknowledge();
+        Ok(())
+    }
+}
+
+/// The execution at `height`, from memory or storage.
+async fn stored_execution<S: Engine>(
+    identity: &Identity,
+    shard: &Shard<S>,
+    height: u64,
+) -> Result<Option<Arc<Executed>>, ChainError> {
+    match (shard.recent.get(&height), &shard.storage) {
+        (Some(executed), _) => Ok(Some(executed.clone())),
+        (None, Some(storage)) => storage
+            .record(height)
+            .await
+            .map_err(shard.storage_error())?
+            .map(|record| decode_executed(identity, shard.id, &record).map(Arc::new))
+            .transpose(),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Executes on `state` and adds up what a header will commit to.
+fn run(
+    state: &mut StateTree,
+    input: ChunkInput<'_>,
+    before: ShardTotals,
+) -> Result<(Executed, Vec<(AccountId, Account)>), ChainError> {
+    let (shard, height) = (input.shard, input.height);
+    let execution = execute(state, input).map_err(|source| ChainError::Execution {
+        shard,
+        height,
+        source,
+    })?;
+    let state_root = state
+        .apply(&execution.changes)
+        .map_err(|source| ChainError::State {
+            shard,
+            height,
+            source,
+        })?;
+    let (receipts_root, buckets) = ProvenBucket::prove_all(execution.buckets);
+    let result = ExecutionResult {
+        height,
+        state_root,
+        outcomes_root: execution.outcomes_root,
+        receipts_root,
+        transfers: execution.transfers,
+        credits: execution.credits,
+    };
+    let totals = ShardTotals {
+        height,
+        state_root,
+        transfers: before.transfers + u64::from(execution.transfers),
+        cross_shard: before.cross_shard + u64::from(execution.cross_shard),
+        credits: before.credits + u64::from(execution.credits),
+        balance: state.balance(),
+        sent: before.sent + execution.sent,
+        received: before.received + execution.received,
+    };
+    let outcomes = input
+        .transactions
+        .iter()
+        .map(shardnode_primitives::Transaction::hash)
+        .zip(execution.outcomes)
+        .collect();
+    let executed = Executed {
+        result,
+        totals,
+        buckets,
+        outcomes,
+    };
+    Ok((executed, execution.changes.into_iter().collect()))
+}
+
+fn decode_executed(
+    identity: &Identity,
+    shard: ShardId,
+    record: &ExecutionRecord,
+) -> Result<Executed, ChainError> {
+    decode_payload(identity, shard, record.height, &record.payload)
+}
+
+fn decode_payload(
+    identity: &Identity,
+    shard: ShardId,
+    height: u64,
+    payload: &Bytes,
+) -> Result<Executed, ChainError> {
+    let limits = (
+        identity.genesis.layout.shards(),
+        identity.genesis.protocol.max_transactions_per_chunk,
+    );
+    Executed::decode_cfg(payload.clone(), &limits).map_err(|source| ChainError::Record {
+        shard,
+        height,
+        source,
+    })
+}
+
+fn recover<S: Engine>(
+    identity: &Identity,
+    genesis: &GenesisState,
+    id: ShardId,
+    storage: S,
+    recovered: Recovered,
+) -> Result<Shard<S>, ChainError> {
+    let mut shard = Shard {
+        id,
+        state: genesis.state(id),
+        storage: Some(storage),
+        height: 0,
+        totals: genesis.totals(id),
+        recent: BTreeMap::new(),
+        outcomes: BTreeMap::new(),
+        waiting: BTreeMap::new(),
+        since_snapshot: recovered.records.len() as u64,
+    };
+    let state_error = |height| {
+        move |source| ChainError::State {
+            shard: id,
+            height,
+            source,
+        }
+    };
+    if let Some(snapshot) = recovered.snapshot {
+        let executed = decode_payload(identity, id, snapshot.height, &snapshot.payload)?;
+        shard.state =
+            StateTree::from_leaves(snapshot.leaves).map_err(state_error(snapshot.height))?;
+        shard.height = snapshot.height;
+        shard.totals = executed.totals.clone();
+        check_root(&shard, executed.result.state_root)?;
+        shard.remember(Arc::new(executed));
+    }
+    for record in recovered.records {
+        let executed = decode_executed(identity, id, &record)?;
+        let changes = record.changes.into_iter().collect();
+        shard
+            .state
+            .apply(&changes)
+            .map_err(state_error(record.height))?;
+        shard.height = record.height;
+        shard.totals = executed.totals.clone();
+        check_root(&shard, record.state_root)?;
+        shard.remember(Arc::new(executed));
+    }
+    Ok(shard)
+}
+
+fn check_root<S>(shard: &Shard<S>, want: Digest) -> Result<(), ChainError> {
+    let got = shard.state.root();
+    if got == want {
+        return Ok(());
+    }
+    Err(ChainError::RecoveredRoot {
+        shard: shard.id,
+        height: shard.height,
+        got,
+        want,
+    })
+}

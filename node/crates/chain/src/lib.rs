@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The protocol of a sharded chain.
+//!
+//! # The life of a transfer
+//!
+//! 1. A client or a generator gives it to the [`pool`] of a producer of the
+//!    signer's shard.
+//! 2. When a block is finalised and executed, the [`producer`] whose turn the
+//!    next height is puts it into a chunk, signs the chunk's header and sends
+//!    the body to the shard's other trackers, and the header to everybody
+//!    ([`availability`]).
+//! 3. The leader of the next view puts one header per shard into a block
+//!    ([`application`]). Validators vote for it if it is valid ([`validity`])
+//!    and, for their own shard, if they have its body and agree with its
+//!    results. Consensus (commonware's simplex) finalises it.
+//! 4. Every tracker of the shard executes the chunk ([`ledger`]): the signer
+//!    is debited; a receiver of another shard becomes a receipt.
+//! 5. The shard's next header commits to the result, receipts included. Its
+//!    producer sends the receipts to the trackers of their destinations, with
+//!    proofs against that header.
+//! 6. The destination's next chunk, at or after the block with that header,
+//!    credits the receiver.
+//!
+//! # What each node holds
+//!
+//! A producer tracks one shard: its state, its chunk bodies, the receipts for
+//! it and from it. Of the other shards it sees headers. An rpc node tracks
+//! none. [`fetch`] gets what was missed; [`requests`] serves clients.
+//!
+//! All time, randomness, storage, tasks and CPU work come from the
+//! [`runtime`], so a whole network runs in one deterministic process.
+
+// Lists are bounded far below 2^32 by the limits they are decoded under.
+#![allow(clippy::cast_possible_truncation)]
+
+pub mod application;
+pub mod availability;
+pub mod bodies;
+pub mod channels;
+pub mod config;
+pub mod engine;
+pub mod error;
+pub mod executed;
+pub mod fetch;
+pub mod generator;
+pub mod genesis_state;
+pub mod ledger;
+pub mod messages;
+pub mod metrics;
+pub mod pool;
+pub mod producer;
+pub mod requests;
+pub mod runtime;
+pub mod validity;
+pub mod view;
+
+pub use channels::Channels;
+pub use config::{Identity, Settings};
+pub use engine::{Node, Parts, Started, start};
+pub use error::ChainError;
+pub use genesis_state::GenesisState;
+pub use metrics::Metrics;

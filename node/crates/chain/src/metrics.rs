@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a node measures of the chain. Names, units and meanings are those of
+//! the node contract; counters of finalised blocks come from the headers'
+//! totals, never from what this node believes it did.
+
+use prometheus_client::{
+    collector::Collector,
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::{Registry, Unit},
+};
+use shardnode_primitives::{Block, ChunkHeader};
+use std::{
+    borrow::Cow,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ShardLabel {
+    shard: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+type ByShard = Family<ShardLabel, Counter<u64, AtomicU64>>;
+
+/// The metrics of one node.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Mutex<Registry>,
+    height: Gauge<i64>,
+    finalized_height: Gauge<i64>,
+    executed_height: Gauge<i64>,
+    block_time: Histogram,
+    finality_lag: Histogram,
+    transfers: ByShard,
+    credits: ByShard,
+    cross_shard: ByShard,
+    missed: ByShard,
+    produced: Counter,
+    execution: Histogram,
+    pool: Gauge<i64>,
+    rejected: Family<ReasonLabel, Counter>,
+    load_target: Gauge<i64>,
+    load_signed: Counter,
+    seen: AtomicU64,
+    pooled: AtomicU64,
+}
+
+const BLOCK_TIME_BUCKETS: [f64; 14] = [
+    0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0,
+];
+const EXECUTION_BUCKETS: [f64; 12] = [
+    0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0,
+];
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// Moves a counter to a total that was counted elsewhere.
+fn raise(counter: &Counter<u64, AtomicU64>, total: u64) {
+    counter.inner().fetch_max(total, Ordering::Relaxed);
+}
+
+impl Metrics {
+    /// The metrics of a node with these labels on every series.
+    #[must_use]
+    pub fn new(network: &str, region: &str, node: &str) -> Self {
+        let labels = [("network", network), ("region", region), ("node", node)];
+        let labels = labels.map(|(key, value)| (Cow::Borrowed(key), Cow::Owned(value.to_owned())));
+        let mut registry =
+            Registry::with_prefix_and_labels("shardnode", labels.into_iter());
+        let metrics = Self {
+            height: Gauge::default(),
+            finalized_height: Gauge::default(),
+            executed_height: Gauge::default(),
+            block_time: Histogram::new(BLOCK_TIME_BUCKETS),
+            finality_lag: Histogram::new(BLOCK_TIME_BUCKETS),
+            transfers: Family::default(),
+            credits: Family::default(),
+            cross_shard: Family::default(),
+            missed: Family::default(),
+            produced: Counter::default(),
+            execution: Histogram::new(EXECUTION_BUCKETS),
+            pool: Gauge::default(),
+            rejected: Family::default(),
+            load_target: Gauge::default(),
+            load_signed: Counter::default(),
+            seen: AtomicU64::new(0),
+            pooled: AtomicU64::new(0),
+            registry: Mutex::new(Registry::default()),
+        };
+        metrics.register(&mut registry);
+        Self {
+            registry: Mutex::new(registry),
+            ..metrics
+        }
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "height",
+            "Highest block verified or proposed by this node",
+            self.height.clone(),
+        );
+        registry.register(
+            "finalized_height",
+            "Last finalised block processed by this node",
+            self.finalized_height.clone(),
+        );
+        registry.register(
+            "executed_height",
+            "Height of the last chunk of the own shard executed",
+            self.executed_height.clone(),
+        );
+        registry.register_with_unit(
+            "block_time",
+            "Difference of the timestamps of consecutive finalised blocks",
+            Unit::Seconds,
+            self.block_time.clone(),
+        );
+        registry.register_with_unit(
+            "finality_lag",
+            "From a block's timestamp to its processing as finalised",
+            Unit::Seconds,
+            self.finality_lag.clone(),
+        );
+        registry.register(
+            "shard_transfers",
+            "Transfers executed, from finalised headers",
+            self.transfers.clone(),
+        );
+        registry.register(
+            "shard_credits",
+            "Credits applied, from finalised headers",
+            self.credits.clone(),
+        );
+        registry.register(
+            "shard_cross_shard",
+            "Transfers to another shard, from finalised headers",
+            self.cross_shard.clone(),
+        );
+        registry.register(
+            "shard_missed_chunks",
+            "Chunks left out of finalised blocks",
+            self.missed.clone(),
+        );
+        registry.register(
+            "chunks_produced",
+            "Chunks this node produced",
+            self.produced.clone(),
+        );
+        registry.register_with_unit(
+            "execution",
+            "Time to execute one chunk of the own shard",
+            Unit::Seconds,
+            self.execution.clone(),
+        );
+        registry.register(
+            "pool_transactions",
+            "Transactions in the pool",
+            self.pool.clone(),
+        );
+        registry.register(
+            "pool_rejected",
+            "Transactions refused by the pool",
+            self.rejected.clone(),
+        );
+        registry.register(
+            "load_target_tps",
+            "Transfers per second the generator aims at",
+            self.load_target.clone(),
+        );
+        registry.register(
+            "load_signed",
+            "Transfers the generator signed",
+            self.load_signed.clone(),
+        );
+    }
+
+    /// Adds metrics that are read when they are asked for.
+    pub fn collect(&self, collector: Box<dyn Collector>) {
+        self.registry
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .register_collector(collector);
+    }
+
+    /// The metrics in the OpenMetrics text format.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let mut text = String::new();
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &registry);
+        text
+    }
+
+    /// A block was verified or proposed.
+    pub fn seen(&self, height: u64) {
+        let before = self.seen.fetch_max(height, Ordering::Relaxed);
+        self.height.set(signed(before.max(height)));
+    }
+
+    /// The highest block verified, proposed or finalised.
+    #[must_use]
+    pub fn height(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
+    /// `block` is finalised on top of `before`, the block processed last.
+    pub fn finalized(&self, before: &Block, block: &Block, now_ms: u64) {
+        self.seen(block.height);
+        self.finalized_height.set(signed(block.height));
+        let seconds = |ms: u64| Duration::from_millis(ms).as_secs_f64();
+        if before.height > 0 && block.height == before.height + 1 {
+            let elapsed = block.timestamp_ms.saturating_sub(before.timestamp_ms);
+            self.block_time.observe(seconds(elapsed));
+        }
+        self.finality_lag
+            .observe(seconds(now_ms.saturating_sub(block.timestamp_ms)));
+        for header in &block.chunks {
+            self.finalized_header(block.height, header);
+        }
+    }
+
+    fn finalized_header(&self, height: u64, header: &ChunkHeader) {
+        let content = &header.content;
+        let label = ShardLabel {
+            shard: content.shard.0,
+        };
+        raise(&self.transfers.get_or_create(&label), content.totals.transfers);
+        raise(&self.credits.get_or_create(&label), content.totals.credits);
+        raise(&self.cross_shard.get_or_create(&label), content.totals.cross_shard);
+        raise(
+            &self.missed.get_or_create(&label),
+            height.saturating_sub(content.sequence),
+        );
+    }
+
+    /// The own shard's chunk at `height` was executed.
+    pub fn executed(&self, height: u64, elapsed: Duration) {
+        self.executed_height.set(signed(height));
+        self.execution.observe(elapsed.as_secs_f64());
+    }
+
+    /// A chunk was produced.
+    pub fn produced(&self) {
+        self.produced.inc();
+    }
+
+    /// The pool holds this many transactions.
+    pub fn pool(&self, transactions: usize) {
+        self.pooled.store(transactions as u64, Ordering::Relaxed);
+        self.pool.set(signed(transactions as u64));
+    }
+
+    /// Transactions in the pool.
+    #[must_use]
+    pub fn pooled(&self) -> u64 {
+        self.pooled.load(Ordering::Relaxed)
+    }
+
+    /// A transaction was refused.
+    pub fn rejected(&self, reason: &'static str) {
+        self.rejected.get_or_create(&ReasonLabel { reason }).inc();
+    }
+
+    /// The generator's target changed.
+    pub fn load_target(&self, transfers_per_second: u32) {
+        self.load_target.set(i64::from(transfers_per_second));
+    }
+
+    /// The generator signed transfers.
+    pub fn load_signed(&self, count: usize) {
+        self.load_signed.inc_by(count as u64);
+    }
+}

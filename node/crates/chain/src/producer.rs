@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor that makes the own shard's chunks.
+//!
+//! As soon as a finalised block is executed as far as the next height's header
+//! must commit, the producer whose turn it is takes transactions from the
+//! pool, makes the body durable, signs the header, and sends the chunk out.
+//!
+//! A producer signs at most one chunk for a height, also over restarts: the
+//! header is durable before anybody sees it, and a restarted producer sends
+//! the same one again. Transactions of a chunk that missed its block go back
+//! to the pool.
+
+use crate::{
+    availability, bodies,
+    config::Identity,
+    executed::Executed,
+    metrics::Metrics,
+    pool,
+    runtime::Runtime,
+};
+use bytes::Bytes;
+use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
+use commonware_runtime::Handle;
+use commonware_storage::metadata::{self, Metadata};
+use commonware_utils::{channel::mpsc, sequence::U64};
+use shardnode_primitives::{
+    Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, genesis::Validator,
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+use tracing::{debug, info};
+
+/// Finalised digests kept for anchors: more than any execution lag.
+const ANCHORS: usize = 16;
+
+enum Message {
+    Executed(Arc<Executed>),
+    Finalized(Arc<Block>, Digest),
+}
+
+/// Talks to the actor.
+#[derive(Clone, Debug)]
+pub struct Mailbox(mpsc::Sender<Message>);
+
+impl Mailbox {
+    /// The own shard executed a chunk.
+    pub fn executed(&self, executed: Arc<Executed>) {
+        self.tell(Message::Executed(executed));
+    }
+
+    /// A block is finalised, and executed by this node.
+    pub fn finalized(&self, block: Arc<Block>, digest: Digest) {
+        self.tell(Message::Finalized(block, digest));
+    }
+
+    /// The ledger must not wait for the producer: what does not fit is old,
+    /// and a newer block follows.
+    fn tell(&self, message: Message) {
+        if self.0.try_send(message).is_err() {
+            debug!("chunk production lags behind finalised blocks");
+        }
+    }
+}
+
+/// Why production ends.
+#[derive(Debug, thiserror::Error)]
+#[error("the record of produced chunks failed")]
+pub struct ProducerError(#[from] metadata::Error);
+
+/// The store that holds the last produced header.
+type Produced<E> = Metadata<E, U64, Vec<u8>>;
+
+/// What the actor works with.
+pub struct Parts {
+    /// Who this node is.
+    pub identity: Arc<Identity>,
+    /// Its place among the producers.
+    pub validator: Validator,
+    /// Sends chunks out.
+    pub availability: availability::Mailbox,
+    /// Makes bodies durable.
+    pub bodies: bodies::Mailbox,
+    /// Transactions.
+    pub pool: pool::Mailbox,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// The genesis block's digest.
+    pub genesis: Digest,
+}
+
+struct Outstanding {
+    height: u64,
+    header: Digest,
+    transactions: Vec<Transaction>,
+}
+
+/// The actor.
+pub struct Actor<E: Runtime> {
+    parts: Parts,
+    produced: Option<Produced<E>>,
+    last: Option<ChunkHeader>,
+    sent: u64,
+    executed: BTreeMap<u64, Arc<Executed>>,
+    anchors: BTreeMap<u64, Digest>,
+    outstanding: VecDeque<Outstanding>,
+    inbox: mpsc::Receiver<Message>,
+}
+
+const LAST: U64 = U64::new(0);
+
+impl<E: Runtime> Actor<E> {
+    /// Creates the actor; `partition` is where the last produced header is.
+    pub async fn new(
+        context: E,
+        partition: String,
+        parts: Parts,
+    ) -> Result<(Self, Mailbox), ProducerError> {
+        let most = ChunkHeader::max_encode_size(parts.identity.genesis.protocol.execution_lag);
+        let config = metadata::Config {
+            partition,
+            codec_config: ((0..=most).into(), ()),
+        };
+        let produced: Produced<E> = Metadata::init(context, config).await?;
+        let last = produced.get(&LAST).and_then(|bytes| {
+            let lag = parts.identity.genesis.protocol.execution_lag;
+            ChunkHeader::decode_cfg(bytes.clone(), &lag).ok()
+        });
+        let (sender, inbox) = mpsc::channel(2_048);
+        let genesis = parts.genesis;
+        let actor = Self {
+            parts,
+            produced: Some(produced),
+            last,
+            sent: 0,
+            executed: BTreeMap::new(),
+            anchors: BTreeMap::from([(0, genesis)]),
+            outstanding: VecDeque::new(),
+            inbox,
+        };
+        Ok((actor, Mailbox(sender)))
+    }
+
+    /// Starts with the genesis block as the parent, and runs until nobody is
+    /// left to talk to.
+    pub fn start(self, context: E, genesis: Block) -> Handle<Result<(), ProducerError>> {
+        context.spawn(move |_| self.run(genesis))
+    }
+
+    async fn run(mut self, genesis: Block) -> Result<(), ProducerError> {
+        let digest = self.parts.genesis;
+        let mut tip = (Arc::new(genesis), digest);
+        self.produce(&tip.0).await?;
+        while let Some(message) = self.inbox.recv().await {
+            let mut message = Some(message);
+            // Only the newest block is worth producing on.
+            while let Some(next) = message.take() {
+                match next {
+                    Message::Executed(executed) => self.on_executed(executed),
+                    Message::Finalized(block, digest) => {
+                        self.on_finalized(&block, digest).await;
+                        tip = (block, digest);
+                    }
+                }
+                message = self.inbox.try_recv().ok();
+            }
+            self.produce(&tip.0).await?;
+        }
+        Ok(())
+    }
+
+    fn on_executed(&mut self, executed: Arc<Executed>) {
+        self.executed.insert(executed.result.height, executed);
+    }
+
+    async fn on_finalized(&mut self, block: &Block, digest: Digest) {
+        self.anchors.insert(block.height, digest);
+        while self.anchors.len() > ANCHORS {
+            self.anchors.pop_first();
+        }
+        let Some(header) = block.chunk(self.parts.validator.shard) else {
+            return;
+        };
+        // Everything from the oldest execution that a header still has to
+        // commit to.
+        if let Some(oldest) = header.content.uncommitted.first() {
+            self.executed = self.executed.split_off(oldest);
+        }
+        while let Some(outstanding) = self.outstanding.front() {
+            if outstanding.height > block.height {
+                break;
+            }
+            let included = header.hash() == outstanding.header;
+            if let Some(outstanding) = self.outstanding.pop_front()
+                && !included
+            {
+                info!(height = outstanding.height, "chunk missed its block");
+                self.parts.pool.give_back(outstanding.transactions).await;
+            }
+        }
+    }
+
+    /// Makes the chunk for the height after `parent`, if it is this node's
+    /// turn and all that the header must commit to is executed.
+    async fn produce(&mut self, parent: &Block) -> Result<(), ProducerError> {
+        let genesis = &self.parts.identity.genesis;
+        let me = &self.parts.validator;
+        let height = parent.height + 1;
+        let turn = genesis.producer_at(me.shard, height);
+        if self.sent >= height || turn.is_none_or(|producer| producer.key != me.key) {
+            return Ok(());
+        }
+        let Some(previous) = parent.chunk(me.shard) else {
+            return Ok(());
+        };
+        let due = height.saturating_sub(u64::from(genesis.protocol.execution_lag));
+        let Some(anchor) = self.anchors.get(&due).copied() else {
+            return Ok(());
+        };
+        let heights = previous.content.uncommitted.iter().copied();
+        let (results, mut uncommitted): (Vec<u64>, Vec<u64>) =
+            heights.partition(|height| *height <= due);
+        uncommitted.push(height);
+        let results: Option<Vec<Arc<Executed>>> = results
+            .iter()
+            .map(|height| self.executed.get(height).cloned())
+            .collect();
+        let Some(results) = results else {
+            return Ok(());
+        };
+
+        if let Some(last) = self.last.clone()
+            && last.content.height >= height
+        {
+            return self.send_again(last, height, &results).await;
+        }
+
+        let most = genesis.protocol.max_transactions_per_chunk as usize;
+        let transactions = self.parts.pool.take(most).await;
+        let body = ChunkBody::of(&transactions);
+        let content = ChunkContent {
+            shard: me.shard,
+            height,
+            sequence: previous.content.sequence + 1,
+            anchor,
+            previous: previous.hash(),
+            body_hash: body.hash(),
+            body_len: (transactions.len() * Transaction::SIZE) as u32,
+            transactions: transactions.len() as u32,
+            results: results
+                .iter()
+                .map(|executed| executed.result.clone())
+                .collect(),
+            uncommitted,
+            totals: results.last().map_or_else(
+                || previous.content.totals.clone(),
+                |executed| executed.totals.clone(),
+            ),
+        };
+        let identity = &self.parts.identity;
+        let header = ChunkHeader::sign(content, &identity.key, &identity.namespaces);
+        self.record(&header).await?;
+        self.outstanding.push_back(Outstanding {
+            height,
+            header: header.hash(),
+            transactions,
+        });
+        self.parts.metrics.produced();
+        self.send(header, body, &results).await;
+        Ok(())
+    }
+
+    async fn record(&mut self, header: &ChunkHeader) -> Result<(), ProducerError> {
+        if let Some(mut produced) = self.produced.take() {
+            produced.put(LAST, header.encode().to_vec());
+            self.produced = Some(produced.sync().await?);
+        }
+        self.last = Some(header.clone());
+        Ok(())
+    }
+
+    async fn send(&mut self, header: ChunkHeader, body: ChunkBody, results: &[Arc<Executed>]) {
+        self.sent = header.content.height;
+        let Some(chunk) = self
+            .parts
+            .bodies
+            .intake(header, body.clone(), true)
+            .await
+        else {
+            return;
+        };
+        let buckets = results
+            .iter()
+            .flat_map(|executed| executed.buckets.iter().cloned())
+            .collect();
+        self.parts.availability.produced(chunk, body, buckets).await;
+    }
+
+    /// A chunk for `height` was signed before a restart.
+    async fn send_again(
+        &mut self,
+        last: ChunkHeader,
+        height: u64,
+        results: &[Arc<Executed>],
+    ) -> Result<(), ProducerError> {
+        if last.content.height > height {
+            return Ok(());
+        }
+        let body = match last.content.transactions {
+            0 => Some(Bytes::new()),
+            _ => self
+                .parts
+                .bodies
+                .serve(height, last.content.body_hash)
+                .await
+                .ok(),
+        };
+        // Without the body nobody can have seen the chunk: its turn is lost.
+        if let Some(body) = body {
+            self.send(last, ChunkBody(body), results).await;
+        }
+        Ok(())
+    }
+}

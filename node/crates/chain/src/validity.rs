@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a block may say, given its parent: the part of validity that every
+//! node can check without any shard's state.
+//!
+//! Trackers of a shard check more, namely that its results are their own and
+//! that its body and receipts are at hand; see [`crate::application`].
+
+use shardnode_primitives::{
+    Block, ChunkHeader, Digest, Genesis, Namespaces, ShardId, Transaction,
+};
+use commonware_codec::FixedSize as _;
+
+/// The first rule that a block or header breaks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// Heights are consecutive.
+    #[error("block has height {got} on a parent of height {parent}")]
+    Height {
+        /// The block's.
+        got: u64,
+        /// Its parent's.
+        parent: u64,
+    },
+    /// Blocks keep their distance.
+    #[error("timestamp {got} ms is less than {min} ms after the parent's {parent} ms")]
+    Timestamp {
+        /// The block's.
+        got: u64,
+        /// Its parent's.
+        parent: u64,
+        /// `minBlockTimeMs`.
+        min: u64,
+    },
+    /// A rule about one shard's header.
+    #[error("shard {shard}: {rule}")]
+    Header {
+        /// The shard.
+        shard: ShardId,
+        /// The rule, as it should be.
+        rule: &'static str,
+    },
+}
+
+/// What a new header must build on.
+#[derive(Clone, Copy, Debug)]
+pub struct Base<'a> {
+    /// The shard's header in the parent block.
+    pub previous: &'a ChunkHeader,
+    /// The new block's height.
+    pub height: u64,
+    /// The digest of the new block's ancestor at `height - executionLag`, or
+    /// of the genesis block where there is none.
+    pub anchor: Digest,
+}
+
+/// Checks everything about `header` that does not need the shard's state.
+pub fn check_header(
+    header: &ChunkHeader,
+    base: Base<'_>,
+    genesis: &Genesis,
+    namespaces: &Namespaces,
+) -> Result<(), Violation> {
+    let new = &header.content;
+    let old = &base.previous.content;
+    let rule = |holds: bool, rule: &'static str| {
+        if holds {
+            Ok(())
+        } else {
+            Err(Violation::Header {
+                shard: old.shard,
+                rule,
+            })
+        }
+    };
+    rule(new.shard == old.shard, "header is for this shard")?;
+    rule(new.height == base.height, "height is the block's")?;
+    rule(new.sequence == old.sequence + 1, "sequence follows the previous header's")?;
+    rule(new.previous == base.previous.hash(), "previous names the header before")?;
+    rule(new.anchor == base.anchor, "anchor is the block executionLag before")?;
+    rule(
+        new.transactions <= genesis.protocol.max_transactions_per_chunk,
+        "at most maxTransactionsPerChunk transactions",
+    )?;
+    rule(
+        u64::from(new.body_len) == u64::from(new.transactions) * Transaction::SIZE as u64,
+        "body length fits the number of transactions",
+    )?;
+
+    let due = base
+        .height
+        .saturating_sub(u64::from(genesis.protocol.execution_lag));
+    let heights = old.uncommitted.iter().copied().chain([base.height]);
+    let (results, uncommitted): (Vec<u64>, Vec<u64>) = heights.partition(|height| *height <= due);
+    rule(
+        new.results.iter().map(|result| result.height).eq(results),
+        "results are those of the executions that are due",
+    )?;
+    rule(new.uncommitted == uncommitted, "uncommitted lists the other executions")?;
+
+    let (was, is) = (&old.totals, &new.totals);
+    let newest = new
+        .results
+        .last()
+        .map_or((was.height, was.state_root), |result| {
+            (result.height, result.state_root)
+        });
+    rule(
+        (is.height, is.state_root) == newest,
+        "totals are as of the newest result",
+    )?;
+    let added = |count: fn(&shardnode_primitives::ExecutionResult) -> u32| {
+        new.results
+            .iter()
+            .map(|result| u64::from(count(result)))
+            .sum::<u64>()
+    };
+    let sum = |total: u64, added: u64| total.checked_add(added);
+    rule(
+        Some(is.transfers) == sum(was.transfers, added(|result| result.transfers)),
+        "transfers are the previous total and the results'",
+    )?;
+    rule(
+        Some(is.credits) == sum(was.credits, added(|result| result.credits)),
+        "credits are the previous total and the results'",
+    )?;
+    rule(
+        is.cross_shard >= was.cross_shard
+            && is.cross_shard - was.cross_shard <= is.transfers - was.transfers,
+        "cross-shard transfers are among the new transfers",
+    )?;
+    rule(
+        is.sent >= was.sent && is.received >= was.received,
+        "sent and received never fall",
+    )?;
+    let balance = was
+        .balance
+        .checked_add(is.received - was.received)
+        .and_then(|balance| balance.checked_sub(is.sent - was.sent));
+    rule(
+        balance == Some(is.balance),
+        "balance changes by what was received and sent",
+    )?;
+    let signer = genesis.producer_at(new.shard, new.height);
+    rule(
+        signer.is_some_and(|producer| header.verify(&producer.key, namespaces)),
+        "signed by the producer whose turn it is",
+    )
+}
+
+/// Checks everything about `block` that does not need any shard's state.
+///
+/// `anchor` is as in [`Base`].
+pub fn check_block(
+    block: &Block,
+    parent: &Block,
+    anchor: Digest,
+    genesis: &Genesis,
+    namespaces: &Namespaces,
+) -> Result<(), Violation> {
+    if parent.height.checked_add(1) != Some(block.height) {
+        return Err(Violation::Height {
+            got: block.height,
+            parent: parent.height,
+        });
+    }
+    let min = genesis.protocol.min_block_time_ms;
+    if block.timestamp_ms < parent.timestamp_ms.saturating_add(min) {
+        return Err(Violation::Timestamp {
+            got: block.timestamp_ms,
+            parent: parent.timestamp_ms,
+            min,
+        });
+    }
+    for (header, previous) in block.chunks.iter().zip(&parent.chunks) {
+        if header == previous {
+            continue;
+        }
+        let base = Base {
+            previous,
+            height: block.height,
+            anchor,
+        };
+        check_header(header, base, genesis, namespaces)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What finalised blocks alone tell: height, block time, throughput, supply.
+
+use shardnode_primitives::{Block, Digest, Genesis, ShardId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Finalised blocks that block time and throughput are averaged over.
+const WINDOW: usize = 40;
+
+/// Finalised state roots that are kept for checking proofs, per shard.
+const ROOTS: usize = 64;
+
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    timestamp_ms: u64,
+    transfers: u64,
+}
+
+/// The chain as of one finalised block.
+#[derive(Clone, Debug)]
+pub struct ChainView {
+    /// The block.
+    pub block: Block,
+    /// Its digest.
+    pub digest: Digest,
+    window: VecDeque<Sample>,
+    roots: Vec<BTreeMap<u64, Digest>>,
+    supply: u64,
+}
+
+/// Total supply as the headers of one block state it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// What genesis created.
+    pub expected: u64,
+    /// Sum of all shards' balances.
+    pub balances: u64,
+    /// Debited in one shard and not yet credited in another.
+    pub in_flight: u64,
+}
+
+impl Supply {
+    /// Whether balances and value in flight are what genesis created.
+    #[must_use]
+    pub const fn conserved(&self) -> bool {
+        match self.balances.checked_add(self.in_flight) {
+            Some(sum) => sum == self.expected,
+            None => false,
+        }
+    }
+}
+
+impl ChainView {
+    /// The view of a node that has seen nothing after `block`.
+    #[must_use]
+    pub fn new(genesis: &Genesis, block: Block, digest: Digest) -> Self {
+        let mut view = Self {
+            roots: vec![BTreeMap::new(); block.chunks.len()],
+            window: VecDeque::new(),
+            supply: genesis.supply(),
+            digest,
+            block,
+        };
+        view.note();
+        view
+    }
+
+    /// Moves to the next finalised block.
+    pub fn advance(&mut self, block: Block, digest: Digest) {
+        self.block = block;
+        self.digest = digest;
+        self.note();
+    }
+
+    fn note(&mut self) {
+        // Block 0 has the time of the document, not of a run.
+        if self.block.height > 0 {
+            self.window.push_back(Sample {
+                timestamp_ms: self.block.timestamp_ms,
+                transfers: self.transfers(),
+            });
+        }
+        if self.window.len() > WINDOW {
+            self.window.pop_front();
+        }
+        for (roots, header) in self.roots.iter_mut().zip(&self.block.chunks) {
+            roots.insert(
+                header.content.totals.height,
+                header.content.totals.state_root,
+            );
+            for result in &header.content.results {
+                roots.insert(result.height, result.state_root);
+            }
+            while roots.len() > ROOTS {
+                roots.pop_first();
+            }
+        }
+    }
+
+    /// The finalised height.
+    #[must_use]
+    pub const fn height(&self) -> u64 {
+        self.block.height
+    }
+
+    /// The state root of `shard` after executing `height`, if a recent
+    /// finalised header committed to it.
+    #[must_use]
+    pub fn root(&self, shard: ShardId, height: u64) -> Option<Digest> {
+        self.roots.get(shard.index())?.get(&height).copied()
+    }
+
+    /// Transfers executed since genesis.
+    #[must_use]
+    pub fn transfers(&self) -> u64 {
+        self.block
+            .chunks
+            .iter()
+            .map(|header| header.content.totals.transfers)
+            .sum()
+    }
+
+    /// Those of them to another shard.
+    #[must_use]
+    pub fn cross_shard(&self) -> u64 {
+        self.block
+            .chunks
+            .iter()
+            .map(|header| header.content.totals.cross_shard)
+            .sum()
+    }
+
+    /// Blocks in the averaging window.
+    #[must_use]
+    pub fn window(&self) -> usize {
+        self.window.len()
+    }
+
+    fn span(&self) -> Option<(Sample, Sample, u64)> {
+        let (first, last) = (*self.window.front()?, *self.window.back()?);
+        let elapsed = last.timestamp_ms.checked_sub(first.timestamp_ms)?;
+        (elapsed > 0).then_some((first, last, elapsed))
+    }
+
+    /// Mean difference of block timestamps over the window, in milliseconds;
+    /// 0 for fewer than two blocks.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+    pub fn block_time_ms(&self) -> f64 {
+        self.span().map_or(0.0, |(_, _, elapsed)| {
+            elapsed as f64 / (self.window.len() - 1) as f64
+        })
+    }
+
+    /// Transfers that the window's blocks committed to, per second of their
+    /// timestamps; 0 for fewer than two blocks.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+    pub fn tps(&self) -> f64 {
+        self.span().map_or(0.0, |(first, last, elapsed)| {
+            (last.transfers - first.transfers) as f64 * 1_000.0 / elapsed as f64
+        })
+    }
+
+    /// Total supply as this block's headers state it.
+    #[must_use]
+    pub fn supply(&self) -> Supply {
+        let totals = || {
+            self.block
+                .chunks
+                .iter()
+                .map(|header| &header.content.totals)
+        };
+        let sum = |values: &mut dyn Iterator<Item = u64>| {
+            values.fold(0u64, u64::saturating_add)
+        };
+        let sent = sum(&mut totals().map(|totals| totals.sent));
+        let received = sum(&mut totals().map(|totals| totals.received));
+        Supply {
+            expected: self.supply,
+            balances: sum(&mut totals().map(|totals| totals.balance)),
+            in_flight: sent.saturating_sub(received),
+        }
+    }
+}
