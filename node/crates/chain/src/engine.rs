@@ -97,7 +97,7 @@ pub struct Node {
 }
 
 /// What a node is made of.
-pub struct Parts<S, R, P>
+pub struct Parts<S, R, P, B>
 where
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
@@ -116,8 +116,10 @@ where
     pub partition: String,
     /// Its connections.
     pub channels: Channels<S, R>,
-    /// Who it is connected to, and how misbehaving peers are cut off.
+    /// Who it is connected to.
     pub peers: P,
+    /// Cuts misbehaving peers off.
+    pub blocker: B,
 }
 
 /// A started node: what it can be asked, and the tasks it consists of, each of
@@ -130,12 +132,16 @@ pub struct Started {
 }
 
 /// Starts a node. It runs as a child of `context` until one of its tasks ends.
-pub async fn start<E, S, R, P>(context: E, parts: Parts<S, R, P>) -> Result<Started, ChainError>
+pub async fn start<E, S, R, P, B>(
+    context: E,
+    parts: Parts<S, R, P, B>,
+) -> Result<Started, ChainError>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
-    P: Provider<PublicKey = PublicKey> + Blocker<PublicKey = PublicKey>,
+    P: Provider<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     let Parts {
         identity,
@@ -146,6 +152,7 @@ where
         partition,
         channels,
         peers,
+        blocker,
     } = parts;
     let me = identity.key.public_key();
     let strategy = context.strategy(settings.cpu_threads);
@@ -190,7 +197,7 @@ where
         context.child("chunk_resolver"),
         chunk_resolver::Config {
             peer_provider: peers.clone(),
-            blocker: peers.clone(),
+            blocker: blocker.clone(),
             consumer: fetch::Answers(availability.clone()),
             producer: fetch::Server {
                 bodies: bodies.clone(),
@@ -347,7 +354,7 @@ where
         block_resolver::Config {
             public_key: me,
             peer_provider: peers.clone(),
-            blocker: peers.clone(),
+            blocker: blocker.clone(),
             mailbox_size: MAILBOX,
             fetch_timeout: NZDuration!(Duration::from_secs(2)),
             fetch_retry_delay: Duration::from_millis(200),
@@ -419,7 +426,7 @@ where
         simplex::Config {
             scheme,
             elector: RoundRobin::<commonware_cryptography::Blake3>::default(),
-            blocker: peers,
+            blocker,
             automaton: automaton.clone(),
             relay: automaton.clone(),
             reporter: Reporters::from((marshal.clone(), automaton)),

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A network under test: starts, kills and watches its nodes.
+
+pub(crate) mod client;
+
+use commonware_cryptography::{Signer as _, ed25519::PrivateKey, ed25519::PublicKey};
+use commonware_p2p::simulated::{self, Link, Oracle};
+use commonware_runtime::{
+    Clock as _, Handle, Runner as _, Spawner as _, Supervisor as _,
+    deterministic::{self, Context},
+};
+use commonware_utils::{NZUsize, Probability};
+use shardnode_chain::{
+    Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, view::ChainView,
+};
+use shardnode_execution::signatures::BatchSize;
+use shardnode_load::{
+    accounts::{Accounts, Share, derive},
+    generator::Generator,
+};
+use shardnode_primitives::{Genesis, GenesisDocument, genesis::GenesisAccount};
+use std::{future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
+
+const ACCOUNTS_PER_SHARD: u32 = 40;
+const SETTLE: Duration = Duration::from_millis(200);
+
+/// What can happen to the links.
+pub(crate) enum Fault {
+    /// These nodes and all others no longer hear each other.
+    Partition(Vec<usize>),
+    /// All links are back.
+    Heal,
+}
+
+struct Member {
+    key: PrivateKey,
+    running: Option<(Handle<()>, Node)>,
+}
+
+/// The network.
+pub(crate) struct Network {
+    pub(crate) context: Context,
+    pub(crate) genesis: Genesis,
+    accounts: Vec<GenesisAccount>,
+    state: Arc<GenesisState>,
+    oracle: Oracle<PublicKey, Context>,
+    members: Vec<Member>,
+    success: f64,
+    signed_before: u64,
+}
+
+fn key(index: usize) -> PrivateKey {
+    PrivateKey::from_seed(index as u64)
+}
+
+fn genesis(shards: u16, producers: u16, lag: u8) -> Genesis {
+    let validators: Vec<_> = (0..shards * producers)
+        .map(|index| {
+            serde_json::json!({
+                "name": format!("n{index}"),
+                "publicKey": key(usize::from(index)).public_key().to_string(),
+                "role": "producer",
+                "shard": index / producers,
+                "slot": index % producers,
+            })
+        })
+        .collect();
+    let document = serde_json::json!({
+        "network": "test",
+        "createdAtMs": 0,
+        "seed": "11".repeat(32),
+        "shards": shards,
+        "accounts": {"perShard": ACCOUNTS_PER_SHARD, "initialBalance": 1_000_000},
+        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200},
+        "validators": validators,
+    });
+    let document: GenesisDocument = serde_json::from_value(document).unwrap();
+    document.check().unwrap()
+}
+
+/// Runs a story on a network of `shards` times `producers` nodes with 20 to
+/// 40 ms between them, and returns the hash of everything that happened.
+pub(crate) fn run<F, Fut>(seed: u64, shards: u16, producers: u16, story: F) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
+    run_on(seed, genesis(shards, producers, 1), 1.0, story)
+}
+
+/// [`run`], with links that lose messages.
+pub(crate) fn run_with_loss<F, Fut>(
+    seed: u64,
+    shards: u16,
+    producers: u16,
+    success: f64,
+    story: F,
+) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
+    run_on(seed, genesis(shards, producers, 1), success, story)
+}
+
+/// [`run`] on two shards of two, with another execution lag.
+pub(crate) fn run_with_lag<F, Fut>(seed: u64, lag: u8, story: F) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
+    run_on(seed, genesis(2, 2, lag), 1.0, story)
+}
+
+fn run_on<F, Fut>(seed: u64, genesis: Genesis, success: f64, story: F) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
+    let config = deterministic::Config::new()
+        .with_seed(seed)
+        .with_cycle(Duration::from_micros(10))
+        .with_timeout(Some(Duration::from_secs(600)));
+    deterministic::Runner::new(config).start(|context| async move {
+        let network = Network::new(context.child("harness"), genesis, success).await;
+        story(network).await;
+        context.auditor().state()
+    })
+}
+
+impl Network {
+    async fn new(context: Context, genesis: Genesis, success: f64) -> Self {
+        let members: Vec<Member> = (0..genesis.validators.len())
+            .map(|index| Member {
+                key: key(index),
+                running: None,
+            })
+            .collect();
+        let keys: Vec<PublicKey> = members.iter().map(|m| m.key.public_key()).collect();
+        let (links, oracle) = simulated::Network::new_with_peers(
+            context.child("links"),
+            simulated::Config {
+                max_size: 1 << 22,
+                max_peers_per_set: NonZeroUsize::new(keys.len()).unwrap(),
+                disconnect_on_block: true,
+                tracked_peer_sets: NZUsize!(1),
+            },
+            keys,
+        )
+        .await;
+        links.start();
+        let accounts = derive(&genesis, 0..genesis.account_count());
+        let state = Arc::new(GenesisState::new(&genesis, &accounts).unwrap());
+        let network = Self {
+            context,
+            genesis,
+            accounts,
+            state,
+            oracle,
+            members,
+            success,
+            signed_before: 0,
+        };
+        network.link(|_, _| true).await;
+        network
+    }
+
+    async fn link(&self, connected: impl Fn(usize, usize) -> bool) {
+        for (a, from) in self.members.iter().enumerate() {
+            for (b, to) in self.members.iter().enumerate() {
+                if a == b {
+                    continue;
+                }
+                let (from, to) = (from.key.public_key(), to.key.public_key());
+                // A link that is not there cannot be removed: nothing to do.
+                let _ = self.oracle.remove_link(from.clone(), to.clone()).await;
+                if connected(a, b) {
+                    let link = Link {
+                        latency: Duration::from_millis(30),
+                        jitter: Duration::from_millis(10),
+                        success_rate: Probability::try_from(self.success).unwrap(),
+                    };
+                    self.oracle.add_link(from, to, link).await.unwrap();
+                }
+            }
+        }
+    }
+
+    /// Makes a fault happen, or end.
+    pub(crate) async fn apply(&self, fault: Fault) {
+        match fault {
+            Fault::Partition(side) => {
+                self.link(|a, b| side.contains(&a) == side.contains(&b))
+                    .await;
+            }
+            Fault::Heal => self.link(|_, _| true).await,
+        }
+    }
+
+    /// Starts every node that is not running.
+    pub(crate) async fn start_all(&mut self) {
+        for index in 0..self.members.len() {
+            if self.members[index].running.is_none() {
+                self.start(index).await;
+            }
+        }
+    }
+
+    /// Starts one node on what it has stored.
+    pub(crate) async fn start(&mut self, index: usize) {
+        let me = self.members[index].key.clone();
+        let control = self.oracle.control(me.public_key());
+        let mut registered = Vec::new();
+        for channel in channels::ALL {
+            registered.push(control.register(channel, channels::quota()).await.unwrap());
+        }
+        let Ok(registered) = registered.try_into() else {
+            panic!("as many channels as ids");
+        };
+        let identity = Arc::new(Identity::new(self.genesis.clone(), me));
+        let validator = identity.validator.clone().unwrap();
+        let share = Share {
+            shard: validator.shard,
+            slot: validator.slot,
+            slots: self.genesis.producers(validator.shard).count() as u16,
+        };
+        let accounts = Accounts::from_parts(&self.genesis, share, [self.accounts.clone()]);
+        let parts = Parts {
+            settings: Settings {
+                signature_batch: BatchSize::Whole,
+                mempool_capacity: 10_000,
+                snapshot_interval: 5,
+                retention: 1_000,
+                cpu_threads: NZUsize!(1),
+            },
+            genesis: self.state.clone(),
+            generator: Some(Generator::new(accounts, index as u64).unwrap()),
+            metrics: Arc::new(Metrics::new("test", "test", &validator.name)),
+            partition: format!("node-{index}"),
+            channels: Channels::from_registered(registered),
+            peers: self.oracle.manager(),
+            blocker: control,
+            identity,
+        };
+        let (sender, receiver) = commonware_utils::channel::oneshot::channel();
+        let context = self
+            .context
+            .child("node")
+            .with_attribute("index", index);
+        let handle = context.spawn(move |context| async move {
+            let started = shardnode_chain::start(context.child("chain"), parts)
+                .await
+                .unwrap();
+            assert!(sender.send(started.node).is_ok());
+            let (ended, ..) = futures::future::select_all(started.tasks).await;
+            panic!("node {index} stopped: {ended:?}");
+        });
+        let node = receiver.await.unwrap();
+        self.members[index].running = Some((handle, node));
+    }
+
+    /// Kills one node: what it had not made durable is gone.
+    pub(crate) async fn kill(&mut self, index: usize) {
+        let (handle, node) = self.members[index].running.take().unwrap();
+        if let Some(load) = &node.load {
+            self.signed_before += load.signed();
+        }
+        handle.abort();
+        let _ = handle.await;
+        drop(node);
+        self.context.sleep(Duration::from_millis(1)).await;
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Node> {
+        self.members
+            .iter()
+            .filter_map(|member| member.running.as_ref())
+            .map(|(_, node)| node)
+    }
+
+    /// A running node.
+    pub(crate) fn node(&self, index: usize) -> &Node {
+        &self.members[index].running.as_ref().unwrap().1
+    }
+
+    /// Sets the rate of every running generator.
+    pub(crate) fn set_load(&self, transfers_per_second: u32) {
+        for node in self.running() {
+            node.load.as_ref().unwrap().set_rate(transfers_per_second);
+        }
+    }
+
+    /// Transfers signed by all generators that still run, or ran.
+    pub(crate) fn signed(&self) -> u64 {
+        let now: u64 = self
+            .running()
+            .map(|node| node.load.as_ref().unwrap().signed())
+            .sum();
+        now + self.signed_before
+    }
+
+    /// What a running node has finalised.
+    pub(crate) fn view(&self, index: usize) -> Arc<ChainView> {
+        self.node(index).view.borrow().clone()
+    }
+
+    /// The next height that node 0 finalises after a restart.
+    pub(crate) async fn next_height(&self) -> u64 {
+        let mut view = self.node(0).view.clone();
+        view.changed().await.unwrap();
+        view.borrow().height()
+    }
+
+    /// Waits until one node has finalised `height`.
+    pub(crate) async fn wait_for_height_of(&self, index: usize, height: u64) {
+        let mut view = self.node(index).view.clone();
+        view.wait_for(|view| view.height() >= height).await.unwrap();
+    }
+
+    /// Waits until every running node has finalised `height`.
+    pub(crate) async fn wait_for_height(&self, height: u64) {
+        for node in self.running() {
+            let mut view = node.view.clone();
+            view.wait_for(|view| view.height() >= height).await.unwrap();
+        }
+    }
+
+    /// Waits until nothing is pooled, everything sent has arrived, and the
+    /// totals stand still for some blocks.
+    pub(crate) async fn drain(&self) {
+        let mut still = 0;
+        let mut last = None;
+        while still < 6 {
+            let height = self.view(0).height();
+            self.wait_for_height(height + 1).await;
+            let view = self.view(0);
+            let pooled: u64 = self.running().map(|node| node.metrics.pooled()).sum();
+            let now = (view.transfers(), view.supply().in_flight);
+            still = if pooled == 0 && now.1 == 0 && last == Some(now) {
+                still + 1
+            } else {
+                0
+            };
+            last = Some(now);
+        }
+    }
+
+    /// All running nodes have the same blocks, and trackers of a shard the
+    /// same state at the same height.
+    pub(crate) async fn check_agreement(&self) {
+        let height = self.running().map(|node| node.view.borrow().height()).min();
+        let height = height.unwrap();
+        for checked in 1..=height {
+            let mut digests = Vec::new();
+            for node in self.running() {
+                let height = commonware_consensus::types::Height::new(checked);
+                if let Some(block) = node.marshal.get_block(height).await {
+                    digests.push(commonware_cryptography::Digestible::digest(&block));
+                }
+            }
+            digests.dedup();
+            assert_eq!(digests.len(), 1, "one block at height {checked}");
+        }
+        for shard in self.genesis.layout.iter() {
+            let mut roots = Vec::new();
+            // The trackers may be a block apart.
+            for _ in 0..100 {
+                roots.clear();
+                for node in self.running() {
+                    let tracked = node.ledger.tracked().await.unwrap();
+                    if tracked.shard == shard {
+                        roots.push((tracked.height, tracked.root));
+                    }
+                }
+                roots.dedup();
+                if roots.iter().all(|(height, _)| *height == roots[0].0) {
+                    break;
+                }
+                self.context.sleep(SETTLE).await;
+            }
+            assert_eq!(roots.len(), 1, "one state of shard {shard}: {roots:?}");
+        }
+    }
+}

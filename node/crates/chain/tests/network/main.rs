@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whole networks in one deterministic process: real nodes on simulated
+//! links, storage and time.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod harness;
+
+use commonware_runtime::Clock as _;
+use harness::{Fault, run, run_with_loss};
+use std::time::Duration;
+
+#[test]
+fn transfers_cross_shards_and_supply_is_conserved() {
+    run(1, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(25).await;
+        network.set_load(0);
+        network.drain().await;
+
+        let view = network.view(0);
+        assert!(view.transfers() > 500, "{} transfers", view.transfers());
+        let crossed = view.cross_shard();
+        assert!(crossed > 100, "{crossed} cross-shard transfers");
+        let supply = view.supply();
+        assert!(supply.conserved(), "{supply:?}");
+        assert_eq!(supply.in_flight, 0, "everything sent has arrived");
+        assert_eq!(view.transfers(), network.signed(), "every signed transfer is executed once");
+        network.check_agreement().await;
+    });
+}
+
+#[test]
+fn equal_seeds_run_equally_and_others_do_not() {
+    let story = |seed| {
+        run(seed, 2, 2, |mut network| async move {
+            network.start_all().await;
+            network.set_load(50);
+            network.wait_for_height(8).await;
+        })
+    };
+    let first = story(7);
+    assert_eq!(first, story(7));
+    assert_ne!(first, story(8));
+}
+
+#[test]
+fn a_killed_node_is_missed_and_catches_up_to_the_same_roots() {
+    run(2, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(6).await;
+        network.kill(3).await;
+        let stopped_at = network.view(0).height();
+        network.wait_for_height(stopped_at + 6).await;
+        assert!(
+            network.view(0).block.missed_chunks() > 0,
+            "the dead producer's turns are missed chunks"
+        );
+        network.start(3).await;
+        let back_at = network.view(0).height();
+        network.wait_for_height_of(3, back_at + 4).await;
+        network.set_load(0);
+        network.drain().await;
+        network.check_agreement().await;
+        assert!(network.view(3).supply().conserved());
+    });
+}
+
+#[test]
+fn everybody_killed_at_once_goes_on_where_they_were() {
+    for seed in 0..4 {
+        run(seed, 2, 2, move |mut network| async move {
+            network.start_all().await;
+            network.set_load(100);
+            network.wait_for_height(5 + seed).await;
+            let before = network.view(0).transfers();
+            for node in 0..4 {
+                network.kill(node).await;
+            }
+            network.start_all().await;
+            network.set_load(100);
+            let resumed = network.next_height().await;
+            network.wait_for_height(resumed + 6).await;
+            network.set_load(0);
+            network.drain().await;
+            assert!(network.view(0).transfers() > before);
+            assert!(network.view(0).supply().conserved());
+            network.check_agreement().await;
+        });
+    }
+}
+
+#[test]
+fn lossy_links_lose_no_transfer() {
+    run_with_loss(3, 2, 2, 0.97, |mut network| async move {
+        network.start_all().await;
+        network.set_load(50);
+        network.wait_for_height(15).await;
+        network.set_load(0);
+        network.drain().await;
+        let view = network.view(0);
+        assert_eq!(view.transfers(), network.signed());
+        assert!(view.supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
+#[test]
+fn a_partition_stops_the_chain_and_healing_resumes_it() {
+    run(4, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(50);
+        network.wait_for_height(5).await;
+        network.apply(Fault::Partition(vec![0, 1])).await;
+        // What was in flight may still be finalised; after that nothing is.
+        network.context.sleep(Duration::from_secs(5)).await;
+        let stuck = network.view(0).height().max(network.view(2).height());
+        network.context.sleep(Duration::from_secs(20)).await;
+        let now = network.view(0).height().max(network.view(2).height());
+        assert_eq!(now, stuck, "no half has a quorum");
+        network.apply(Fault::Heal).await;
+        network.wait_for_height(stuck + 5).await;
+        network.check_agreement().await;
+    });
+}
+
+#[test]
+fn more_shards_than_one_pair() {
+    run(5, 4, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(40);
+        network.wait_for_height(12).await;
+        network.set_load(0);
+        network.drain().await;
+        let view = network.view(5);
+        assert_eq!(view.transfers(), network.signed());
+        assert!(view.supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
+#[test]
+fn a_lag_of_two_keeps_the_same_promises() {
+    harness::run_with_lag(6, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(12).await;
+        network.kill(1).await;
+        let at = network.view(0).height();
+        network.wait_for_height(at + 5).await;
+        network.start(1).await;
+        network.set_load(0);
+        network.drain().await;
+        assert!(network.view(0).supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
+#[test]
+fn a_client_sees_its_transfer_through_any_node() {
+    run(9, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        harness::client::transfer_is_seen_everywhere(&network).await;
+    });
+}
+

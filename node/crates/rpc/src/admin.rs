@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `/admin/load`, and the token that opens it.
+
+use crate::{
+    LoadStatus, Node,
+    json::{Failure, JsonBytes, read},
+    server::Api,
+};
+use axum::{
+    Json,
+    extract::{FromRequestParts, State},
+    http::{
+        HeaderValue, StatusCode,
+        header::{AUTHORIZATION, WWW_AUTHENTICATE},
+        request::Parts,
+    },
+    response::{IntoResponse, Response},
+};
+use serde::Deserialize;
+use std::fmt;
+
+/// The highest rate that a generator can be set to.
+const MAX_TRANSFERS_PER_SECOND: u32 = 1_000_000;
+
+/// Why a text is no bearer token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be one or more visible ASCII characters")]
+pub struct InvalidToken;
+
+/// The bearer token of the admin endpoints.
+///
+/// Only its hash is kept: comparing hashes takes the same time whatever was
+/// presented, of whatever length.
+#[derive(Clone)]
+pub struct AdminToken(blake3::Hash);
+
+impl AdminToken {
+    /// The token with this text.
+    pub fn new(text: &str) -> Result<Self, InvalidToken> {
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if text.is_empty() || !visible {
+            return Err(InvalidToken);
+        }
+        Ok(Self(blake3::hash(text.as_bytes())))
+    }
+
+    /// Whether `presented` is this token.
+    #[must_use]
+    pub fn matches(&self, presented: &[u8]) -> bool {
+        blake3::hash(presented) == self.0
+    }
+}
+
+impl fmt::Debug for AdminToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AdminToken(..)")
+    }
+}
+
+/// A request that presented the token.
+pub(crate) struct Authorized;
+
+pub(crate) enum Refused {
+    /// This node has no token.
+    Closed,
+    /// No token was presented, or not this node's.
+    Unauthorized,
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Closed => Failure::new(
+                StatusCode::FORBIDDEN,
+                "this node has no admin token, so its admin endpoints are closed",
+            )
+            .into_response(),
+            Self::Unauthorized => (
+                [(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
+                Failure::new(
+                    StatusCode::UNAUTHORIZED,
+                    "authorization must be the bearer token of this node",
+                ),
+            )
+                .into_response(),
+        }
+    }
+}
+
+impl<N: Node> FromRequestParts<Api<N>> for Authorized {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api<N>) -> Result<Self, Refused> {
+        let token = api.admin_token.as_ref().ok_or(Refused::Closed)?;
+        let presented = parts
+            .headers
+            .get(AUTHORIZATION)
+            .and_then(|value| bearer(value.as_bytes()))
+            .ok_or(Refused::Unauthorized)?;
+        if token.matches(presented) {
+            Ok(Self)
+        } else {
+            Err(Refused::Unauthorized)
+        }
+    }
+}
+
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    const SCHEME: &[u8] = b"Bearer ";
+    let (scheme, token) = value.split_at_checked(SCHEME.len())?;
+    scheme
+        .eq_ignore_ascii_case(SCHEME)
+        .then_some(token.trim_ascii())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SetLoad {
+    transfers_per_second: u32,
+}
+
+pub(crate) async fn get_load<N: Node>(
+    _: Authorized,
+    State(api): State<Api<N>>,
+) -> Result<Json<LoadStatus>, Failure> {
+    answer(api.node.load())
+}
+
+pub(crate) async fn put_load<N: Node>(
+    _: Authorized,
+    State(api): State<Api<N>>,
+    JsonBytes(body): JsonBytes,
+) -> Result<Json<LoadStatus>, Failure> {
+    let wrong = |reason: String| Failure::new(StatusCode::BAD_REQUEST, reason);
+    let mut deserializer = serde_json::Deserializer::from_slice(&body);
+    let SetLoad {
+        transfers_per_second,
+    } = read(&mut deserializer).map_err(wrong)?;
+    deserializer
+        .end()
+        .map_err(|error| wrong(error.to_string()))?;
+    if transfers_per_second > MAX_TRANSFERS_PER_SECOND {
+        return Err(wrong(format!(
+            "transfersPerSecond: must be at most {MAX_TRANSFERS_PER_SECOND}"
+        )));
+    }
+    answer(api.node.set_load(transfers_per_second))
+}
+
+fn answer(load: Option<LoadStatus>) -> Result<Json<LoadStatus>, Failure> {
+    load.map(Json).ok_or_else(|| {
+        Failure::new(
+            StatusCode::NOT_FOUND,
+            "this node has no load generator: it tracks no shard",
+        )
+    })
+}

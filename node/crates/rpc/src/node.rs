@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the server needs of a node.
+
+use crate::{AccountReport, LoadStatus, OutcomeReport, Readiness, Status, Submitted};
+use shardnode_primitives::{
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+};
+
+/// Nobody who could answer did.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unavailable(pub String);
+
+/// Why a transaction was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// The pool has no room.
+    #[error("pool is full")]
+    PoolFull,
+    /// It could never be executed as it stands; says why.
+    #[error("{0}")]
+    Rejected(String),
+    /// No node of the signer's shard answered.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// A running node, as its HTTP API sees it. A clone is another handle of the
+/// same node.
+pub trait Node: Clone + Send + Sync + 'static {
+    /// What the node knows of itself and of the chain.
+    fn status(&self) -> Status;
+
+    /// Whether the node takes part.
+    fn readiness(&self) -> Readiness;
+
+    /// Whether all of the node's actors run.
+    fn healthy(&self) -> bool;
+
+    /// All metrics, as OpenMetrics text.
+    fn metrics(&self) -> String;
+
+    /// The in-node generator, if the node has one.
+    fn load(&self) -> Option<LoadStatus>;
+
+    /// Sets the generator's rate, if the node has one.
+    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus>;
+
+    /// Puts a transaction into a pool of its signer's shard.
+    fn submit(
+        &self,
+        transaction: Transaction,
+    ) -> impl Future<Output = Result<Submitted, SubmitError>> + Send;
+
+    /// What became of the signer's transaction with this hash.
+    fn outcome(
+        &self,
+        signer: AccountId,
+        hash: Digest,
+    ) -> impl Future<Output = Result<OutcomeReport, Unavailable>> + Send;
+
+    /// An account as of its shard's last execution.
+    fn account(
+        &self,
+        id: AccountId,
+    ) -> impl Future<Output = Result<AccountReport, Unavailable>> + Send;
+
+    /// The finalised block at `height`, if this node has it.
+    fn block(&self, height: u64) -> impl Future<Output = Option<Block>> + Send;
+
+    /// The chunk of `shard` in the finalised block at `height`; `None` if the
+    /// shard has none there.
+    fn chunk(
+        &self,
+        height: u64,
+        shard: ShardId,
+    ) -> impl Future<Output = Result<Option<(ChunkHeader, ChunkBody)>, Unavailable>> + Send;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The JSON of answers about the node, its load and its accounts.
+
+use commonware_cryptography::ed25519::PublicKey;
+use serde::{Deserialize, Serialize, Serializer};
+use shardnode_primitives::{AccountId, Digest, ShardId};
+use std::fmt::Display;
+
+/// What a node does in its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Tracks one shard, produces its chunks and votes in consensus.
+    Producer,
+    /// Follows the chain, tracks no shard, signs nothing.
+    Rpc,
+}
+
+/// The answer of `/status`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// The network's name.
+    pub network: String,
+    /// This node's name.
+    pub node: String,
+    /// This node's region.
+    pub region: String,
+    /// What this node does.
+    pub role: Role,
+    /// The version of the node's binary.
+    pub version: String,
+    /// This node's identity.
+    #[serde(serialize_with = "text")]
+    pub public_key: PublicKey,
+    /// Identifies the network.
+    #[serde(serialize_with = "text")]
+    pub genesis_hash: Digest,
+    /// The highest block this node has verified or proposed.
+    pub height: u64,
+    /// The last finalised block this node has processed.
+    pub finalized_height: u64,
+    /// Its timestamp.
+    pub finalized_time_ms: u64,
+    /// Its hash.
+    #[serde(serialize_with = "text")]
+    pub block_hash: Digest,
+    /// Mean difference of block timestamps over the window.
+    pub block_time_ms: f64,
+    /// Transfers committed by the window's headers, per second.
+    pub tps: f64,
+    /// Finalised blocks in the window.
+    pub window_blocks: u64,
+    /// Transfers executed since genesis, as committed by headers.
+    pub transfers: u64,
+    /// Those of them to another shard.
+    pub cross_shard: u64,
+    /// Chunks left out of finalised blocks since genesis.
+    pub missed_chunks: u64,
+    /// Connected peers.
+    pub peers: u64,
+    /// Total supply by the headers of the finalised block.
+    pub supply: SupplyStatus,
+    /// What the finalised block's headers commit to, in shard order.
+    pub shards: Vec<ShardStatus>,
+    /// This node's own state; `None` for an rpc node.
+    pub tracked: Option<TrackedStatus>,
+    /// The transaction pool.
+    pub pool: PoolStatus,
+    /// The in-node generator; `None` for an rpc node.
+    pub load: Option<LoadStatus>,
+    /// CPU time of the process since it started.
+    pub cpu_seconds: f64,
+}
+
+/// Total supply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SupplyStatus {
+    /// What genesis created.
+    pub expected: u64,
+    /// Sum of all balances.
+    pub balances: u64,
+    /// Debited in one shard and not yet credited in another.
+    pub in_flight: u64,
+    /// Whether `balances` and `in_flight` are `expected`.
+    pub conserved: bool,
+}
+
+/// What the finalised block's header of one shard commits to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShardStatus {
+    /// The shard.
+    #[serde(serialize_with = "shard")]
+    pub shard: ShardId,
+    /// The height of its last chunk.
+    pub chunk_height: u64,
+    /// Its chunks left out of blocks since genesis.
+    pub missed_chunks: u64,
+    /// The height of its last committed execution.
+    pub executed_height: u64,
+    /// The state after that.
+    #[serde(serialize_with = "text")]
+    pub state_root: Digest,
+    /// Transfers executed since genesis.
+    pub transfers: u64,
+    /// Credits applied since genesis.
+    pub credits: u64,
+    /// Transfers to other shards since genesis.
+    pub cross_shard: u64,
+    /// Sum of its balances.
+    pub balance: u64,
+    /// Value that left for other shards since genesis.
+    pub sent: u64,
+    /// Value that came from other shards since genesis.
+    pub received: u64,
+}
+
+/// A node's own state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrackedStatus {
+    /// The shard it tracks.
+    #[serde(serialize_with = "shard")]
+    pub shard: ShardId,
+    /// The height of the last chunk it executed.
+    pub executed_height: u64,
+    /// The state after that.
+    #[serde(serialize_with = "text")]
+    pub state_root: Digest,
+    /// Accounts in that state.
+    pub accounts: u64,
+}
+
+/// The transaction pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PoolStatus {
+    /// Transactions it holds.
+    pub transactions: u64,
+    /// Transactions it can hold.
+    pub capacity: u64,
+}
+
+/// The in-node generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadStatus {
+    /// Its target.
+    pub transfers_per_second: u32,
+    /// Transfers it signed since the node started.
+    pub signed: u64,
+    /// Those of them that the pool refused.
+    pub rejected: u64,
+}
+
+/// The answer of `/readyz`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readiness {
+    /// Whether the node takes part.
+    pub ready: bool,
+    /// Why it does not.
+    pub reasons: Vec<String>,
+}
+
+/// The answer of `transfer_submit`: a pool took the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Submitted {
+    /// The transaction's hash.
+    #[serde(serialize_with = "text")]
+    pub hash: Digest,
+    /// The signer's shard.
+    #[serde(serialize_with = "shard")]
+    pub shard: ShardId,
+}
+
+/// What became of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum OutcomeStatus {
+    /// The signer was debited.
+    Executed,
+    /// Nothing changed.
+    Failed,
+    /// No recent chunk of its shard has it.
+    Unknown,
+}
+
+/// The answer of `transfer_outcome`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutcomeReport {
+    /// What became of it.
+    pub status: OutcomeStatus,
+    /// The height of its chunk; 0 if unknown.
+    pub height: u64,
+    /// Why it failed; empty otherwise.
+    pub reason: String,
+}
+
+/// The answer of `account_get`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountReport {
+    /// The account.
+    #[serde(serialize_with = "text")]
+    pub id: AccountId,
+    /// The shard that owns it.
+    #[serde(serialize_with = "shard")]
+    pub shard: ShardId,
+    /// Whether its shard's state has it.
+    pub exists: bool,
+    /// Its balance; 0 if it does not exist.
+    pub balance: u64,
+    /// The last nonce it used; 0 for none.
+    pub nonce: u64,
+    /// The height of the execution this is the state after.
+    pub height: u64,
+}
+
+/// Hashes, keys and accounts are written as their hex digits.
+pub(crate) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Shards are written as numbers.
+pub(crate) fn shard<S: Serializer>(shard: &ShardId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u16(shard.0)
+}
