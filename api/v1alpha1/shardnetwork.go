@@ -26,8 +26,8 @@ const KindShardNetwork = "ShardNetwork"
 // +kubebuilder:printcolumn:name="Block-time",type=integer,JSONPath=`.status.blockTimeMilliseconds`,description="Mean time between blocks, in milliseconds"
 // +kubebuilder:printcolumn:name="Height",type=integer,JSONPath=`.status.height`,description="Height of the chain"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="must be at most 40 characters: validators' names begin with it",fieldPath=".metadata.name",reason="FieldValueInvalid"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label that begins with a letter: lower-case letters, digits and '-'",fieldPath=".metadata.name",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name must be at most 40 characters: validators' names begin with it",fieldPath=".metadata",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label that begins with a letter: lower-case letters, digits and '-'",fieldPath=".metadata",reason="FieldValueInvalid"
 type ShardNetwork struct {
 	metav1.TypeMeta `json:",inline"`
 

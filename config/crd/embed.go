@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package crd holds the CustomResourceDefinitions as the API server gets them.
+package crd
+
+import _ "embed"
+
+// ShardNetwork is the definition of the ShardNetwork resource, in YAML.
+//
+//go:embed bases/shardyard.dev_shardnetworks.yaml
+var ShardNetwork []byte
