@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command shardyard plans and checks networks on this machine, from the same
+// manifests that the API server takes.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	code := run(ctx, os.Args, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes a command line and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCommand(args[0])
+	root.SetArgs(args[1:])
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		printError(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// printError writes an error: one line for each field when a manifest is
+// refused, beginning with the path of the field.
+func printError(stderr io.Writer, err error) {
+	var invalid *manifest.InvalidError
+	if !errors.As(err, &invalid) {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+		return
+	}
+	for _, line := range invalid.Lines() {
+		fmt.Fprintln(stderr, line)
+	}
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// pluginPrefix begins the names of programs that kubectl runs as plugins.
+const pluginPrefix = "kubectl-"
+
+func newRootCommand(program string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "shardyard",
+		Short: "Plan, check and run sharded networks from ShardNetwork manifests",
+		// Errors are printed once, by main, and are not about usage.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	if name := filepath.Base(program); strings.HasPrefix(name, pluginPrefix) {
+		root.Annotations = map[string]string{
+			cobra.CommandDisplayNameAnnotation: "kubectl " + strings.TrimPrefix(name, pluginPrefix),
+		}
+	}
+	root.AddCommand(
+		newPlanCommand(),
+		newValidateCommand(),
+	)
+	return root
+}
+
+// addManifestFlag adds the flag that names the manifest.
+func addManifestFlag(command *cobra.Command, path *string) {
+	command.Flags().StringVarP(path, "filename", "f", "", "file that holds one ShardNetwork, in YAML or JSON")
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err)
+	}
+}
