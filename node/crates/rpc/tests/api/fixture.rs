@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A node held in memory, and requests to it.
+
+use axum::{
+    body::{Body, to_bytes},
+    http::{HeaderMap, Method, Request, StatusCode, header::CONTENT_TYPE},
+};
+use commonware_consensus::{
+    simplex::types::Context,
+    types::{Epoch, Round, View},
+};
+use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+use futures::executor::block_on;
+use serde_json::{Value, json};
+use shardnode_primitives::{
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, ExecutionResult, Namespaces, ShardId,
+    ShardTotals, Transaction, Transfer, chunk::ChunkContent, genesis::private_key,
+};
+use shardnode_rpc::{
+    AccountReport, AdminToken, LoadStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus,
+    Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TrackedStatus,
+    Unavailable, router,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, AtomicUsize, Ordering},
+};
+use tower::ServiceExt as _;
+
+/// The height of the only block, and of the chunk of shard 0 in it.
+pub(crate) const HEIGHT: u64 = 12;
+
+/// What the node does with transactions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pool {
+    Takes,
+    Full,
+    Rejects,
+    Unreachable,
+}
+
+/// The node: what it is asked for is fixed, but the load can be set.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixture {
+    pub(crate) role: Role,
+    pub(crate) healthy: bool,
+    pub(crate) readiness: Readiness,
+    pub(crate) pool: Pool,
+    /// The chunk's body.
+    pub(crate) body: ChunkBody,
+    /// Whether other nodes answer.
+    pub(crate) connected: bool,
+    pub(crate) rate: Arc<AtomicU32>,
+    pub(crate) submitted: Arc<AtomicUsize>,
+}
+
+pub(crate) fn key(index: u8) -> PrivateKey {
+    private_key([index; 32])
+}
+
+pub(crate) fn digest(byte: u8) -> Digest {
+    Digest([byte; 32])
+}
+
+pub(crate) fn transaction(nonce: u64) -> Transaction {
+    let transfer = Transfer {
+        signer: AccountId::of(&key(1).public_key()),
+        receiver: AccountId::of(&key(2).public_key()),
+        amount: 7,
+        nonce,
+    };
+    transfer.sign(&key(1), &Namespaces::new("test", &digest(1)))
+}
+
+fn totals() -> ShardTotals {
+    ShardTotals {
+        height: HEIGHT - 1,
+        state_root: digest(2),
+        transfers: 100,
+        cross_shard: 40,
+        credits: 90,
+        balance: 1_000,
+        sent: 50,
+        received: 30,
+    }
+}
+
+pub(crate) fn header(body: &ChunkBody) -> ChunkHeader {
+    let content = ChunkContent {
+        shard: ShardId(0),
+        height: HEIGHT,
+        sequence: HEIGHT - 1,
+        anchor: digest(3),
+        previous: digest(4),
+        body_hash: body.hash(),
+        body_len: u32::try_from(body.0.len()).unwrap(),
+        transactions: 2,
+        results: vec![ExecutionResult {
+            height: HEIGHT - 1,
+            state_root: digest(2),
+            outcomes_root: digest(5),
+            receipts_root: digest(6),
+            transfers: 3,
+            credits: 4,
+        }],
+        uncommitted: vec![HEIGHT],
+        totals: totals(),
+    };
+    ChunkHeader::sign(content, &key(1), &Namespaces::new("test", &digest(1)))
+}
+
+pub(crate) fn block(body: &ChunkBody) -> Block {
+    let chunks = vec![
+        header(body),
+        ChunkHeader::genesis(ShardId(1), totals()).unwrap(),
+    ];
+    Block {
+        context: Context {
+            round: Round::new(Epoch::zero(), View::new(20)),
+            leader: key(1).public_key(),
+            parent: (View::new(19), digest(7)),
+        },
+        height: HEIGHT,
+        timestamp_ms: 1_790_000_000_250,
+        chunks,
+    }
+}
+
+impl Default for Fixture {
+    fn default() -> Self {
+        Self {
+            role: Role::Producer,
+            healthy: true,
+            readiness: Readiness {
+                ready: true,
+                reasons: Vec::new(),
+            },
+            pool: Pool::Takes,
+            body: ChunkBody::of(&[transaction(1), transaction(2)]),
+            connected: true,
+            rate: Arc::default(),
+            submitted: Arc::default(),
+        }
+    }
+}
+
+impl Fixture {
+    /// Transactions that were given to the node so far.
+    pub(crate) fn submissions(&self) -> usize {
+        self.submitted.load(Ordering::Relaxed)
+    }
+
+    fn reach(&self) -> Result<(), Unavailable> {
+        self.connected
+            .then_some(())
+            .ok_or_else(|| Unavailable("no node of shard 1 answered".into()))
+    }
+}
+
+impl Node for Fixture {
+    fn status(&self) -> Status {
+        let tracked = TrackedStatus {
+            shard: ShardId(0),
+            executed_height: HEIGHT,
+            state_root: digest(8),
+            accounts: 1_002,
+        };
+        Status {
+            network: "test".into(),
+            node: "test-s0-p0".into(),
+            region: "local".into(),
+            role: self.role,
+            version: "0.1.0".into(),
+            public_key: key(1).public_key(),
+            genesis_hash: digest(1),
+            height: HEIGHT + 1,
+            finalized_height: HEIGHT,
+            finalized_time_ms: 1_790_000_000_250,
+            block_hash: digest(9),
+            block_time_ms: 250.5,
+            tps: 4_012.5,
+            window_blocks: 12,
+            transfers: 200,
+            cross_shard: 80,
+            missed_chunks: 1,
+            peers: 3,
+            supply: SupplyStatus {
+                expected: 2_020,
+                balances: 2_000,
+                in_flight: 20,
+                conserved: true,
+            },
+            shards: vec![ShardStatus {
+                shard: ShardId(0),
+                chunk_height: HEIGHT,
+                missed_chunks: 1,
+                executed_height: HEIGHT - 1,
+                state_root: digest(2),
+                transfers: 100,
+                credits: 90,
+                cross_shard: 40,
+                balance: 1_000,
+                sent: 50,
+                received: 30,
+            }],
+            tracked: (self.role == Role::Producer).then_some(tracked),
+            pool: PoolStatus {
+                transactions: 5,
+                capacity: 10,
+            },
+            load: self.load(),
+            cpu_seconds: 12.25,
+        }
+    }
+
+    fn readiness(&self) -> Readiness {
+        self.readiness.clone()
+    }
+
+    fn healthy(&self) -> bool {
+        self.healthy
+    }
+
+    fn metrics(&self) -> String {
+        "# EOF\n".into()
+    }
+
+    fn load(&self) -> Option<LoadStatus> {
+        (self.role == Role::Producer).then(|| LoadStatus {
+            transfers_per_second: self.rate.load(Ordering::Relaxed),
+            signed: 50,
+            rejected: 2,
+        })
+    }
+
+    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus> {
+        self.rate.store(transfers_per_second, Ordering::Relaxed);
+        self.load()
+    }
+
+    async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
+        self.submitted.fetch_add(1, Ordering::Relaxed);
+        match self.pool {
+            Pool::Takes => Ok(Submitted {
+                hash: transaction.hash(),
+                shard: ShardId(1),
+            }),
+            Pool::Full => Err(SubmitError::PoolFull),
+            Pool::Rejects => Err(SubmitError::Rejected("nonce 1 is not above 3".into())),
+            Pool::Unreachable => Err(Unavailable("no node of shard 1 answered".into()).into()),
+        }
+    }
+
+    async fn outcome(&self, signer: AccountId, hash: Digest) -> Result<OutcomeReport, Unavailable> {
+        self.reach()?;
+        let known = signer == *transaction(1).signer() && hash == transaction(1).hash();
+        Ok(OutcomeReport {
+            status: if known {
+                OutcomeStatus::Failed
+            } else {
+                OutcomeStatus::Unknown
+            },
+            height: if known { HEIGHT } else { 0 },
+            reason: if known {
+                "stale nonce".into()
+            } else {
+                String::new()
+            },
+        })
+    }
+
+    async fn account(&self, id: AccountId) -> Result<AccountReport, Unavailable> {
+        self.reach()?;
+        Ok(AccountReport {
+            id,
+            shard: ShardId(1),
+            exists: true,
+            balance: 10,
+            nonce: 3,
+            height: HEIGHT,
+        })
+    }
+
+    async fn block(&self, height: u64) -> Option<Block> {
+        (height == HEIGHT).then(|| block(&self.body))
+    }
+
+    async fn chunk(
+        &self,
+        height: u64,
+        shard: ShardId,
+    ) -> Result<Option<(ChunkHeader, ChunkBody)>, Unavailable> {
+        self.reach()?;
+        let exists = height == HEIGHT && shard == ShardId(0);
+        Ok(exists.then(|| (header(&self.body), self.body.clone())))
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.headers[CONTENT_TYPE], "application/json");
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// The text of `{"error": "…"}` and nothing else.
+    pub(crate) fn error(&self) -> String {
+        let body = self.json();
+        let text = body["error"].as_str().unwrap();
+        assert_eq!(body, json!({"error": text}));
+        text.into()
+    }
+}
+
+pub(crate) const TOKEN: &str = "0123456789abcdef";
+
+/// Sends one request to a node with or without an admin token.
+pub(crate) fn send(node: &Fixture, token: Option<&str>, request: Request<Body>) -> Answer {
+    let token = token.map(|token| AdminToken::new(token).unwrap());
+    block_on(async {
+        let response = router(node.clone(), token).oneshot(request).await.unwrap();
+        Answer {
+            status: response.status(),
+            headers: response.headers().clone(),
+            body: to_bytes(response.into_body(), usize::MAX)
+                .await
+                .unwrap()
+                .to_vec(),
+        }
+    })
+}
+
+/// A request without a body.
+pub(crate) fn request(method: Method, path: &str) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .body(Body::empty())
+        .unwrap()
+}
+
+/// Sends a JSON-RPC body.
+pub(crate) fn post(node: &Fixture, body: impl Into<Body>) -> Answer {
+    let request = Request::post("/rpc")
+        .header(CONTENT_TYPE, "application/json")
+        .body(body.into())
+        .unwrap();
+    send(node, None, request)
+}
+
+/// Calls a method and gives the response's `result` or `error`.
+pub(crate) fn call(node: &Fixture, method: &str, params: &Value) -> Result<Value, Value> {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let answer = post(node, body.to_string());
+    assert_eq!(answer.status, StatusCode::OK);
+    let mut response = answer.json();
+    assert_eq!(response["jsonrpc"], "2.0");
+    assert_eq!(response["id"], 1);
+    assert_eq!(response.as_object().unwrap().len(), 3);
+    match response.get_mut("result") {
+        Some(result) => Ok(result.take()),
+        None => Err(response["error"].take()),
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The HTTP API over a node held in memory.
+
+#![allow(clippy::unwrap_used)]
+
+mod admin;
+mod fixture;
+mod jsonrpc;
+mod methods;
+mod plain;

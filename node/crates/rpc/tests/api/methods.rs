@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The methods of `/rpc`: results, parameters, errors.
+
+use crate::fixture::{Fixture, HEIGHT, Pool, block, call, header, transaction};
+use bytes::Bytes;
+use commonware_codec::Encode as _;
+use commonware_cryptography::Digestible as _;
+use commonware_formatting::hex;
+use serde_json::{Value, json};
+use shardnode_primitives::ChunkBody;
+
+fn submit(pool: Pool) -> Result<Value, Value> {
+    let node = Fixture {
+        pool,
+        ..Fixture::default()
+    };
+    let params = json!({"transaction": hex(&transaction(1).encode())});
+    call(&node, "transfer_submit", &params)
+}
+
+fn disconnected() -> Fixture {
+    Fixture {
+        connected: false,
+        ..Fixture::default()
+    }
+}
+
+fn error(code: i32, message: &str) -> Value {
+    json!({"code": code, "message": message})
+}
+
+#[test]
+fn transfer_submit() {
+    let hash = transaction(1).hash().to_string();
+    assert_eq!(
+        submit(Pool::Takes).unwrap(),
+        json!({"hash": hash, "shard": 1})
+    );
+    for (pool, expected) in [
+        (Pool::Full, error(-32_001, "pool is full")),
+        (Pool::Rejects, error(-32_002, "nonce 1 is not above 3")),
+        (
+            Pool::Unreachable,
+            error(-32_003, "no node of shard 1 answered"),
+        ),
+    ] {
+        assert_eq!(submit(pool).unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn transfer_outcome() {
+    let params = json!({
+        "hash": transaction(1).hash().to_string(),
+        "signer": transaction(1).signer().to_string(),
+    });
+    let known = call(&Fixture::default(), "transfer_outcome", &params).unwrap();
+    assert_eq!(
+        known,
+        json!({"status": "Failed", "height": HEIGHT, "reason": "stale nonce"})
+    );
+    let other = json!({"hash": "00".repeat(32), "signer": "ff".repeat(32)});
+    let unknown = call(&Fixture::default(), "transfer_outcome", &other).unwrap();
+    assert_eq!(
+        unknown,
+        json!({"status": "Unknown", "height": 0, "reason": ""})
+    );
+    assert_eq!(
+        call(&disconnected(), "transfer_outcome", &params).unwrap_err(),
+        error(-32_003, "no node of shard 1 answered")
+    );
+}
+
+#[test]
+fn account_get() {
+    let params = json!({"id": "Ab".repeat(32)});
+    assert_eq!(
+        call(&Fixture::default(), "account_get", &params).unwrap(),
+        json!({
+            "id": "ab".repeat(32), "shard": 1, "exists": true,
+            "balance": 10, "nonce": 3, "height": HEIGHT,
+        })
+    );
+    assert_eq!(
+        call(&disconnected(), "account_get", &params).unwrap_err(),
+        error(-32_003, "no node of shard 1 answered")
+    );
+}
+
+fn expected_header(body: &ChunkBody) -> Value {
+    let header = header(body);
+    json!({
+        "shard": 0, "height": HEIGHT, "sequence": HEIGHT - 1,
+        "hash": header.hash().to_string(),
+        "previous": "04".repeat(32), "anchor": "03".repeat(32),
+        "bodyHash": body.hash().to_string(), "bodyBytes": 290, "transactions": 2,
+        "results": [{
+            "height": HEIGHT - 1, "stateRoot": "02".repeat(32),
+            "outcomesRoot": "05".repeat(32), "receiptsRoot": "06".repeat(32),
+            "transfers": 3, "credits": 4,
+        }],
+        "uncommitted": [HEIGHT],
+        "totals": {
+            "height": HEIGHT - 1, "stateRoot": "02".repeat(32), "transfers": 100,
+            "crossShard": 40, "credits": 90, "balance": 1000, "sent": 50, "received": 30,
+        },
+        "signature": header.signature.to_string(),
+    })
+}
+
+#[test]
+fn block_get() {
+    let node = Fixture::default();
+    let mut result = call(&node, "block_get", &json!({"height": HEIGHT})).unwrap();
+    let chunks = result["chunks"].take();
+    assert_eq!(
+        result,
+        json!({
+            "height": HEIGHT, "hash": block(&node.body).digest().to_string(),
+            "parent": "07".repeat(32), "timestampMs": 1_790_000_000_250u64, "chunks": null,
+        })
+    );
+    assert_eq!(chunks.as_array().unwrap().len(), 2);
+    assert_eq!(chunks[0], expected_header(&node.body));
+    assert_eq!(
+        (&chunks[1]["shard"], &chunks[1]["height"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(
+        call(&node, "block_get", &json!({"height": HEIGHT + 1})).unwrap_err(),
+        error(
+            -32_003,
+            "block 13 is not finalised yet or past the retention"
+        )
+    );
+}
+
+#[test]
+fn chunk_get() {
+    let node = Fixture::default();
+    let params = json!({"height": HEIGHT, "shard": 0});
+    let result = call(&node, "chunk_get", &params).unwrap();
+    assert_eq!(result["header"], expected_header(&node.body));
+    let transactions = result["transactions"].as_array().unwrap();
+    assert_eq!(transactions.len(), 2);
+    let second = transaction(2);
+    let encoded = hex(&second.encode());
+    assert_eq!(
+        transactions[1],
+        json!({
+            "hash": second.hash().to_string(), "kind": "Transfer",
+            "signer": encoded[2..66], "receiver": encoded[66..130],
+            "amount": 7, "nonce": 2, "signature": encoded[162..],
+        })
+    );
+    assert_eq!(
+        call(&disconnected(), "chunk_get", &params).unwrap_err(),
+        error(-32_003, "no node of shard 1 answered")
+    );
+    assert_eq!(
+        call(&node, "chunk_get", &json!({"height": HEIGHT, "shard": 1})).unwrap_err(),
+        error(-32_003, "shard 1 has no chunk at height 12")
+    );
+}
+
+#[test]
+fn a_chunk_that_cannot_be_read_is_not_available() {
+    let node = Fixture {
+        body: ChunkBody(Bytes::from_static(b"short")),
+        ..Fixture::default()
+    };
+    let params = json!({"height": HEIGHT, "shard": 0});
+    let error = call(&node, "chunk_get", &params).unwrap_err();
+    assert_eq!(error["code"], -32_003);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.starts_with("chunk of shard 0 at height 12 is unreadable"));
+}
+
+#[test]
+fn wrong_parameters_are_named() {
+    let digits = "00".repeat(32);
+    let mut unknown_kind = transaction(1).encode().to_vec();
+    unknown_kind[0] = 2;
+    for (method, params, expected) in [
+        (
+            "block_get",
+            json!({"height": 1, "depth": 2}),
+            "depth: unknown field `depth`",
+        ),
+        ("block_get", json!({}), "missing field `height`"),
+        ("block_get", Value::Null, "missing field `height`"),
+        ("block_get", json!([1]), "params: must be an object"),
+        ("block_get", json!({"height": "1"}), "height: invalid type"),
+        ("block_get", json!({"height": -1}), "height: invalid value"),
+        ("block_get", json!({"height": 1.5}), "height: invalid type"),
+        (
+            "chunk_get",
+            json!({"height": 1, "shard": 65_536}),
+            "shard: invalid value",
+        ),
+        (
+            "account_get",
+            json!({"id": "00"}),
+            "id: must be 64 hex digits",
+        ),
+        (
+            "account_get",
+            json!({"id": format!("0x{digits}")}),
+            "id: must be 64 hex digits",
+        ),
+        (
+            "account_get",
+            json!({"id": format!("{digits} ")}),
+            "id: must be 64 hex digits",
+        ),
+        (
+            "transfer_outcome",
+            json!({"hash": "zz".repeat(32), "signer": digits}),
+            "hash: must be 64 hex digits",
+        ),
+        (
+            "transfer_outcome",
+            json!({"hash": digits, "signer": 1}),
+            "signer: invalid type",
+        ),
+        (
+            "transfer_submit",
+            json!({"transaction": "00"}),
+            "transaction: must be 290 hex digits",
+        ),
+        (
+            "transfer_submit",
+            json!({"transaction": hex(&unknown_kind)}),
+            "transaction: is not a transaction",
+        ),
+    ] {
+        let node = Fixture::default();
+        let error = call(&node, method, &params).unwrap_err();
+        assert_eq!(error["code"], -32_602, "{method} {params}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{method} {params}: {message}");
+        assert_eq!(node.submissions(), 0);
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `/healthz`, `/readyz`, `/status`, `/metrics`.
+
+use crate::fixture::{Answer, Fixture, request, send};
+use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
+use serde_json::{Value, json};
+use shardnode_rpc::{Readiness, Role};
+use std::collections::BTreeSet;
+
+fn get(node: &Fixture, path: &str) -> Answer {
+    send(node, None, request(Method::GET, path))
+}
+
+#[test]
+fn health_follows_the_actors() {
+    let mut node = Fixture::default();
+    assert_eq!(get(&node, "/healthz").status, StatusCode::OK);
+    node.healthy = false;
+    let answer = get(&node, "/healthz");
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.error(), "an actor has stopped");
+}
+
+#[test]
+fn readiness_says_what_is_missing() {
+    let mut node = Fixture::default();
+    let answer = get(&node, "/readyz");
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.json(), json!({"ready": true, "reasons": []}));
+    let reason = "connected to 1 peer, quorum needs 2";
+    node.readiness = Readiness {
+        ready: false,
+        reasons: vec![reason.into()],
+    };
+    let answer = get(&node, "/readyz");
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.json(), json!({"ready": false, "reasons": [reason]}));
+}
+
+#[test]
+fn metrics_are_openmetrics() {
+    let answer = get(&Fixture::default(), "/metrics");
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(
+        answer.headers[CONTENT_TYPE],
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
+    assert_eq!(answer.body, b"# EOF\n");
+}
+
+#[test]
+fn status_of_a_producer() {
+    let answer = get(&Fixture::default(), "/status");
+    assert_eq!(answer.status, StatusCode::OK);
+    let status = answer.json();
+    assert_eq!(status["role"], "producer");
+    assert_eq!(status["genesisHash"], "01".repeat(32));
+    assert_eq!(
+        status["publicKey"],
+        "8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c"
+    );
+    assert_eq!(status["tps"], 4_012.5);
+    assert_eq!(status["shards"][0]["shard"], 0);
+    assert_eq!(status["shards"][0]["stateRoot"], "02".repeat(32));
+    assert_eq!(status["tracked"]["accounts"], 1_002);
+}
+
+#[test]
+fn status_of_an_rpc_node_has_neither_state_nor_load() {
+    let node = Fixture {
+        role: Role::Rpc,
+        ..Fixture::default()
+    };
+    let status = get(&node, "/status").json();
+    assert_eq!(status["role"], "rpc");
+    assert_eq!(status["tracked"], Value::Null);
+    assert_eq!(status["load"], Value::Null);
+}
+
+/// The paths of all fields; lists stand for their first element.
+fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                fields(value, &format!("{path}.{name}"), found);
+            }
+        }
+        Value::Array(list) => fields(&list[0], &format!("{path}[]"), found),
+        _ => {
+            found.insert(path.into());
+        }
+    }
+}
+
+#[test]
+fn status_has_the_fields_of_the_node_contract() {
+    let contract = include_str!("../../../../../docs/node-contract.md");
+    let (_, section) = contract.split_once("### `GET /status`").unwrap();
+    let (_, section) = section.split_once("```json\n").unwrap();
+    let (example, _) = section.split_once("```").unwrap();
+    let (mut served, mut agreed) = (BTreeSet::new(), BTreeSet::new());
+    fields(&get(&Fixture::default(), "/status").json(), "", &mut served);
+    fields(&serde_json::from_str(example).unwrap(), "", &mut agreed);
+    assert_eq!(served, agreed);
+}
+
+#[test]
+fn other_paths_and_methods_are_errors() {
+    let node = Fixture::default();
+    let answer = get(&node, "/");
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
+    assert_eq!(answer.error(), "no such endpoint");
+    for (method, path) in [
+        (Method::POST, "/status"),
+        (Method::DELETE, "/admin/load"),
+        (Method::GET, "/rpc"),
+    ] {
+        let answer = send(&node, None, request(method, path));
+        assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        assert_eq!(answer.error(), "endpoint does not have this method");
+    }
+}
