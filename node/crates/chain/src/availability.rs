@@ -23,7 +23,7 @@ use commonware_codec::{Decode as _, Encode as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_macros::select;
 use commonware_p2p::{Receiver, Recipients, Sender};
-use commonware_resolver::{Fetch, TargetedResolver as _};
+use commonware_resolver::{Fetch, Resolver as _, TargetedResolver as _};
 use commonware_runtime::Handle;
 use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc, oneshot},
@@ -34,7 +34,7 @@ use shardnode_primitives::{
     ChunkBody, ChunkHeader, Digest, ProvenBucket, ReceiptBucket, ShardId,
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -197,6 +197,7 @@ pub struct Actor<E: Runtime, S, R> {
     chunk_waits: BTreeMap<(u64, Digest), Waiting<Arc<CheckedChunk>>>,
     bucket_waits: BTreeMap<Key, Waiting<Arc<ReceiptBucket>>>,
     collects: Vec<(Wanted, oneshot::Sender<Vec<ChunkHeader>>)>,
+    gave_up: bool,
     checks: Pool<'static, Option<Arc<CheckedChunk>>>,
 }
 
@@ -229,6 +230,7 @@ where
             chunk_waits: BTreeMap::new(),
             bucket_waits: BTreeMap::new(),
             collects: Vec::new(),
+            gave_up: false,
             checks: Pool::default(),
         };
         (actor, Mailbox(sender))
@@ -260,6 +262,7 @@ where
                 _ = sleep => {},
             }
             self.ask_overdue(&mut fetcher);
+            self.stop_asking(&mut fetcher);
             self.answer_collects();
         }
     }
@@ -571,10 +574,12 @@ where
         self.chunks.retain(|(height, _), _| keep(height));
         self.received.retain(|(height, _), _| keep(height));
         self.buckets.retain(|(height, _), _| keep(height));
+        let before = self.chunk_waits.len() + self.bucket_waits.len();
         self.chunk_waits
             .retain(|_, wait| wait.replies.iter().any(|reply| !reply.is_closed()));
         self.bucket_waits
             .retain(|_, wait| wait.replies.iter().any(|reply| !reply.is_closed()));
+        self.gave_up |= self.chunk_waits.len() + self.bucket_waits.len() < before;
     }
 
     fn ask_overdue(&mut self, fetcher: &mut Fetcher) {
@@ -607,6 +612,24 @@ where
                 fetcher.fetch_targeted(Fetch::from(key), targets);
             }
         }
+    }
+
+    /// Ends requests for what nobody waits for any more, such as the chunks of
+    /// a block that consensus gave up.
+    fn stop_asking(&mut self, fetcher: &mut Fetcher) {
+        if !std::mem::take(&mut self.gave_up) {
+            return;
+        }
+        let bodies = self.chunk_waits.values().filter_map(|wait| {
+            let content = &wait.header.as_ref()?.content;
+            Some(Key::Body {
+                shard: content.shard,
+                height: content.height,
+                hash: content.body_hash,
+            })
+        });
+        let wanted: BTreeSet<Key> = bodies.chain(self.bucket_waits.keys().copied()).collect();
+        fetcher.retain(move |key, ()| wanted.contains(key));
     }
 
     fn answer_collects(&mut self) {

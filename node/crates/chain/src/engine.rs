@@ -86,8 +86,8 @@ pub struct Node {
     pub view: watch::Receiver<Arc<ChainView>>,
     /// Serves clients.
     pub client: requests::Client,
-    /// The own shard's state.
-    pub ledger: ledger::Mailbox,
+    /// Where the own shard's state stands; `None` for a node that tracks none.
+    pub tracked: watch::Receiver<Option<ledger::Tracked>>,
     /// Finalised blocks.
     pub marshal: Marshal,
     /// The generator; only a producer has one.
@@ -381,6 +381,7 @@ where
     };
     let first = ChainView::new(&identity.genesis, genesis.block.clone(), genesis.digest);
     let (view_sender, view) = watch::channel(Arc::new(first));
+    let (tracked_sender, tracked) = watch::channel(None);
     let ledger_actor = ledger::Actor::new(
         context.child("ledger"),
         ledger::Parts {
@@ -393,6 +394,7 @@ where
             storage,
             producer: producer_mailbox,
             view: view_sender,
+            tracked: tracked_sender,
             metrics: metrics.clone(),
             strategy: strategy.clone(),
         },
@@ -481,7 +483,7 @@ where
         identity,
         view,
         client,
-        ledger,
+        tracked,
         marshal,
         load,
         metrics,

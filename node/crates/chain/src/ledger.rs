@@ -95,9 +95,6 @@ enum Message {
         root: Digest,
         reply: oneshot::Sender<Bytes>,
     },
-    Tracked {
-        reply: oneshot::Sender<Tracked>,
-    },
 }
 
 /// Where the own shard's state stands.
@@ -143,11 +140,6 @@ impl Mailbox {
     /// What became of a transaction, among the last 1,000 executions.
     pub async fn outcome(&self, hash: Digest) -> Option<Option<(u64, Outcome)>> {
         self.ask(|reply| Message::Outcome { hash, reply }).await
-    }
-
-    /// Where the own shard's state stands; `None` if no shard is tracked.
-    pub async fn tracked(&self) -> Option<Tracked> {
-        self.ask(|reply| Message::Tracked { reply }).await
     }
 
     /// Receipts with their proof, for a peer; the channel closes if this node
@@ -211,7 +203,12 @@ impl<S: Engine> Shard<S> {
     fn remember(&mut self, executed: Arc<Executed>) {
         let height = executed.result.height;
         for (hash, outcome) in &executed.outcomes {
-            self.outcomes.insert(*hash, (height, *outcome));
+            // A transaction that two producers included is executed once; that
+            // its other copy failed is not what became of it.
+            let known = self.outcomes.get(hash);
+            if !known.is_some_and(|(_, known)| *known == Outcome::Executed) {
+                self.outcomes.insert(*hash, (height, *outcome));
+            }
         }
         for reply in self.waiting.remove(&height).unwrap_or_default() {
             reply.send_lossy(executed.clone());
@@ -222,8 +219,19 @@ impl<S: Engine> Shard<S> {
                 break;
             };
             for (hash, _) in &old.outcomes {
-                self.outcomes.remove(hash);
+                if self.outcomes.get(hash).is_some_and(|(at, _)| *at == old.result.height) {
+                    self.outcomes.remove(hash);
+                }
             }
+        }
+    }
+
+    fn progress(&self) -> Tracked {
+        Tracked {
+            shard: self.id,
+            height: self.height,
+            root: self.state.root(),
+            accounts: self.state.accounts(),
         }
     }
 
@@ -253,6 +261,8 @@ pub struct Parts<S> {
     pub producer: Option<producer::Mailbox>,
     /// Where the view is published.
     pub view: watch::Sender<Arc<ChainView>>,
+    /// Where the own shard's progress is published.
+    pub tracked: watch::Sender<Option<Tracked>>,
     /// What is measured.
     pub metrics: Arc<Metrics>,
     /// CPU work.
@@ -271,6 +281,7 @@ pub struct Actor<E: Runtime, S: Engine> {
     producer: Option<producer::Mailbox>,
     chain: ChainView,
     view: watch::Sender<Arc<ChainView>>,
+    tracked: watch::Sender<Option<Tracked>>,
     metrics: Arc<Metrics>,
     strategy: Rayon,
     inbox: mpsc::Receiver<Message>,
@@ -301,6 +312,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             _ => None,
         };
         if let Some(shard) = &shard {
+            parts.tracked.send_replace(Some(shard.progress()));
             info!(shard = %shard.id, height = shard.height, root = %shard.state.root(), "state ready");
             if let Some(producer) = &parts.producer {
                 for executed in shard.recent.values() {
@@ -324,6 +336,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             producer: parts.producer,
             chain,
             view: parts.view,
+            tracked: parts.tracked,
             metrics: parts.metrics,
             strategy: parts.strategy,
             inbox: inbox.0,
@@ -389,14 +402,6 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             }
             Message::Outcome { hash, reply } => {
                 reply.send_lossy(shard.outcomes.get(&hash).copied());
-            }
-            Message::Tracked { reply } => {
-                reply.send_lossy(Tracked {
-                    shard: shard.id,
-                    height: shard.height,
-                    root: shard.state.root(),
-                    accounts: shard.state.accounts(),
-                });
             }
             Message::Serve {
                 height,
@@ -576,6 +581,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         shard.totals = executed.totals.clone();
         let executed = Arc::new(executed);
         shard.remember(executed.clone());
+        self.tracked.send_replace(Some(shard.progress()));
         let elapsed = self
             .context
             .current()

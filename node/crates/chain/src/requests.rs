@@ -492,20 +492,28 @@ where
         }
     }
 
-    /// Asks the producers of a shard in turns.
+    /// Asks one producer of the shard that is connected. Transactions of one
+    /// signer go to the same producer, so that their nonces stay in order;
+    /// everything else takes turns.
     fn on_outgoing(&mut self, outgoing: Outgoing) {
-        let producers = self.local.identity.other_producers(outgoing.shard);
-        if producers.is_empty() || self.pending.len() >= MOST_PENDING {
+        if self.pending.len() >= MOST_PENDING {
             return;
         }
         self.next += 1;
-        let turn = usize::try_from(self.next).unwrap_or(0) % producers.len();
-        let asked = self.network.0.send(
-            Recipients::One(producers[turn].clone()),
-            Wire::Ask(self.next, outgoing.question).encode(),
-            false,
-        );
-        if !asked.is_empty() {
+        let mut producers = self.local.identity.other_producers(outgoing.shard);
+        let turn = match &outgoing.question {
+            Question::Submit(transaction) => u64::from(transaction.signer().0[31]),
+            _ => self.next,
+        };
+        let count = producers.len() as u64;
+        let first = turn.checked_rem(count).unwrap_or_default();
+        producers.rotate_left(first as usize);
+        let question = Wire::Ask(self.next, outgoing.question).encode();
+        let asked = producers.into_iter().any(|producer| {
+            let to = Recipients::One(producer);
+            !self.network.0.send(to, question.clone(), false).is_empty()
+        });
+        if asked {
             let deadline = self.context.current() + TIMEOUT;
             self.pending.insert(self.next, (deadline, outgoing.reply));
         }
@@ -517,7 +525,7 @@ where
         let answers = self.answers.0.clone();
         self.context.child("answer").spawn(move |_| async move {
             let answer = local.answer(question).await;
-            // A full queue drops the answer; the asker tries another node.
+            // A full queue drops the answer; the asker sees none in time.
             let _ = answers.try_send((peer, Wire::Reply(id, answer)));
         });
     }

@@ -367,7 +367,7 @@ impl Network {
             for _ in 0..100 {
                 roots.clear();
                 for node in self.running() {
-                    let tracked = node.ledger.tracked().await.unwrap();
+                    let tracked = node.tracked.borrow().unwrap();
                     if tracked.shard == shard {
                         roots.push((tracked.height, tracked.root));
                     }
