@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chain
+
+import "context"
+
+// Block is a finalised block.
+type Block struct {
+	Height      uint64 `json:"height"`
+	Hash        string `json:"hash"`
+	Parent      string `json:"parent"`
+	TimestampMs int64  `json:"timestampMs"`
+}
+
+// Block asks a node for the finalised block at a height. The error is an
+// RPCError when the node has none.
+func (c *Client) Block(ctx context.Context, height uint64) (*Block, error) {
+	params := struct {
+		Height uint64 `json:"height"`
+	}{height}
+	var block Block
+	if err := c.call(ctx, "block_get", params, &block); err != nil {
+		return nil, err
+	}
+	return &block, nil
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chain_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+const adminToken = "0123456789abcdef"
+
+// newNode serves one path of a node and returns a client of it.
+func newNode(t *testing.T, pattern string, handler http.HandlerFunc) *chain.Client {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc(pattern, handler)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	client := chain.NewClient(server.Listener.Addr().String(), adminToken)
+	t.Cleanup(client.Close)
+	return client
+}
+
+func answer(code int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		code int
+		body string
+		want chain.Readiness
+	}{
+		"ready": {http.StatusOK, `{"ready": true, "reasons": []}`, chain.Readiness{Ready: true}},
+		"not ready": {
+			http.StatusServiceUnavailable,
+			`{"ready": false, "reasons": ["connected to 1 peer, quorum needs 2"]}`,
+			chain.Readiness{Reasons: []string{"connected to 1 peer, quorum needs 2"}},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := newNode(t, "GET /readyz", answer(test.code, test.body))
+			got, err := client.Readiness(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Ready != test.want.Ready || strings.Join(got.Reasons, "\n") != strings.Join(test.want.Reasons, "\n") {
+				t.Errorf("got %+v, want %+v", *got, test.want)
+			}
+		})
+	}
+}
+
+// The admin API gets the token and the rate as the contract writes them; plain
+// requests never carry the token.
+func TestSetLoad(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "PUT /admin/load", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"transfersPerSecond":1000}` {
+			t.Errorf("the body is %s (%v)", body, err)
+		}
+		if got, want := r.Header.Get("Authorization"), "Bearer "+adminToken; got != want {
+			t.Errorf("authorization is %q, want %q", got, want)
+		}
+		if got, want := r.Header.Get("Content-Type"), "application/json"; got != want {
+			t.Errorf("content type is %q, want %q", got, want)
+		}
+		answer(http.StatusOK, `{"transfersPerSecond": 1000, "signed": 50000, "rejected": 3}`)(w, r)
+	})
+	got, err := client.SetLoad(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (chain.Load{TransfersPerSecond: 1000, Signed: 50_000, Rejected: 3}); *got != want {
+		t.Errorf("got %+v, want %+v", *got, want)
+	}
+}
+
+func TestTokenOnlyForAdmin(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /status", func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Authorization"); got != "" {
+			t.Errorf("authorization is %q, want none", got)
+		}
+		answer(http.StatusOK, `{}`)(w, r)
+	})
+	if _, err := client.Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /admin/load", answer(http.StatusOK, `{"transfersPerSecond": 7, "signed": 8, "rejected": 9}`))
+	got, err := client.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (chain.Load{TransfersPerSecond: 7, Signed: 8, Rejected: 9}); *got != want {
+		t.Errorf("got %+v, want %+v", *got, want)
+	}
+}
+
+func TestBlock(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "POST /rpc", func(w http.ResponseWriter, r *http.Request) {
+		var got, want any
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+			t.Error(err)
+		}
+		_ = json.Unmarshal([]byte(`{"jsonrpc": "2.0", "id": 1, "method": "block_get", "params": {"height": 12}}`), &want)
+		if gotText, wantText := text(got), text(want); gotText != wantText {
+			t.Errorf("the request is %s, want %s", gotText, wantText)
+		}
+		answer(http.StatusOK, `{"jsonrpc": "2.0", "id": 1,
+			"result": {"height": 12, "hash": "aa", "parent": "bb", "timestampMs": 1790000000000, "chunks": []}}`)(w, r)
+	})
+	got, err := client.Block(t.Context(), 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (chain.Block{Height: 12, Hash: "aa", Parent: "bb", TimestampMs: 1_790_000_000_000}); *got != want {
+		t.Errorf("got %+v, want %+v", *got, want)
+	}
+}
+
+func text(value any) string {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(content)
+}
+
+func TestRPCErrors(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "POST /rpc", answer(http.StatusOK,
+		`{"jsonrpc": "2.0", "id": 1, "error": {"code": -32003, "message": "past the retention"}}`))
+	_, err := client.Block(t.Context(), 1)
+	rpcError, ok := errors.AsType[*chain.RPCError](err)
+	if !ok || *rpcError != (chain.RPCError{Code: -32003, Message: "past the retention"}) {
+		t.Errorf("the error is %v", err)
+	}
+
+	client = newNode(t, "POST /rpc", answer(http.StatusOK, `{"jsonrpc": "2.0", "id": 1}`))
+	if _, err := client.Block(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "neither a result nor an error") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Errors say which request failed and what the node says about it, and keep the
+// token to themselves.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		"refused": {answer(http.StatusUnauthorized, `{"error": "wrong token"}`), "/admin/load: 401 Unauthorized: wrong token"},
+		"no json": {answer(http.StatusBadGateway, `<html>`), "/admin/load: 502 Bad Gateway"},
+		"redirect": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+			"/admin/load: 302 Found",
+		},
+		"garbage": {answer(http.StatusOK, `{"transfersPerSecond": "many"}`), "/admin/load: decode answer: "},
+		"endless": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 5<<20)) },
+			"/admin/load: answer is larger than 4194304 bytes",
+		},
+		"cut off": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "100")
+				_, _ = w.Write([]byte("{"))
+			},
+			"/admin/load: read answer: unexpected EOF",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newNode(t, "PUT /admin/load", test.handler).SetLoad(t.Context(), 1)
+			if err == nil || !strings.HasPrefix(err.Error(), "PUT http://127.0.0.1:") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want it to say %q", err, test.want)
+			}
+			if err != nil && strings.Contains(err.Error(), adminToken) {
+				t.Errorf("the error has the token in it: %v", err)
+			}
+		})
+	}
+}
+
+// A canceled request ends at once, and its error tells that it was canceled.
+func TestCanceledRequest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	client := newNode(t, "GET /status", func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	if _, err := client.Status(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v, want %v", err, context.Canceled)
+	}
+}

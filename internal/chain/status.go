@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chain
+
+import (
+	"context"
+	"net/http"
+)
+
+// Status is what a node tells about itself and the chain.
+type Status struct {
+	Network     string `json:"network"`
+	Node        string `json:"node"`
+	Region      string `json:"region"`
+	Role        string `json:"role"`
+	Version     string `json:"version"`
+	PublicKey   string `json:"publicKey"`
+	GenesisHash string `json:"genesisHash"`
+
+	// Height is the highest block that the node has verified or proposed.
+	Height uint64 `json:"height"`
+	// FinalizedHeight is the last finalised block that the node has processed.
+	FinalizedHeight uint64 `json:"finalizedHeight"`
+	FinalizedTimeMs int64  `json:"finalizedTimeMs"`
+	BlockHash       string `json:"blockHash"`
+
+	// BlockTimeMs and TPS are over the last WindowBlocks finalised blocks.
+	BlockTimeMs  float64 `json:"blockTimeMs"`
+	TPS          float64 `json:"tps"`
+	WindowBlocks int     `json:"windowBlocks"`
+
+	// Transfers, CrossShard and MissedChunks are totals since genesis, as of the
+	// finalised block.
+	Transfers    uint64 `json:"transfers"`
+	CrossShard   uint64 `json:"crossShard"`
+	MissedChunks uint64 `json:"missedChunks"`
+
+	Peers  int    `json:"peers"`
+	Supply Supply `json:"supply"`
+	// Shards are what the finalised block's header of each shard commits to.
+	Shards []ShardStatus `json:"shards"`
+	// Tracked is the node's own state; nil for a node that tracks no shard.
+	Tracked *TrackedStatus `json:"tracked"`
+	Pool    PoolStatus     `json:"pool"`
+	// Load is the in-node generator; nil for a node that has none.
+	Load *Load `json:"load"`
+	// CPUSeconds is the CPU time of the process since it started.
+	CPUSeconds float64 `json:"cpuSeconds"`
+}
+
+// Supply is the sum of all value, as of the finalised block.
+type Supply struct {
+	Expected uint64 `json:"expected"`
+	Balances uint64 `json:"balances"`
+	// InFlight is debited in one shard and not yet credited in another.
+	InFlight  uint64 `json:"inFlight"`
+	Conserved bool   `json:"conserved"`
+}
+
+// ShardStatus is what the finalised block's header of one shard commits to.
+type ShardStatus struct {
+	Shard int `json:"shard"`
+	// ChunkHeight is the height of the last chunk.
+	ChunkHeight  uint64 `json:"chunkHeight"`
+	MissedChunks uint64 `json:"missedChunks"`
+	// ExecutedHeight and StateRoot are the last committed execution.
+	ExecutedHeight uint64 `json:"executedHeight"`
+	StateRoot      string `json:"stateRoot"`
+	Transfers      uint64 `json:"transfers"`
+	Credits        uint64 `json:"credits"`
+	CrossShard     uint64 `json:"crossShard"`
+	Balance        uint64 `json:"balance"`
+	Sent           uint64 `json:"sent"`
+	Received       uint64 `json:"received"`
+}
+
+// TrackedStatus is the state of the shard that a node tracks.
+type TrackedStatus struct {
+	Shard          int    `json:"shard"`
+	ExecutedHeight uint64 `json:"executedHeight"`
+	StateRoot      string `json:"stateRoot"`
+	Accounts       uint64 `json:"accounts"`
+}
+
+// PoolStatus is how full a node's pool is.
+type PoolStatus struct {
+	Transactions uint64 `json:"transactions"`
+	Capacity     uint64 `json:"capacity"`
+}
+
+// Status asks a node for its status.
+func (c *Client) Status(ctx context.Context) (*Status, error) {
+	var status Status
+	if err := c.send(ctx, request{method: http.MethodGet, path: "/status"}, &status); err != nil {
+		return nil, err
+	}
+	return &status, nil
+}

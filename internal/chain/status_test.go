@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chain_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The status of the node contract is read to the last field: written again, it
+// is the same document.
+func TestStatusIsTheContracts(t *testing.T) {
+	t.Parallel()
+	document := contractStatus(t)
+	client := newNode(t, "GET /status", answer(http.StatusOK, document))
+	status, err := client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want any
+	if err := json.Unmarshal([]byte(document), &want); err != nil {
+		t.Fatal(err)
+	}
+	content, err := json.Marshal(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got any
+	if err := json.Unmarshal(content, &got); err != nil {
+		t.Fatal(err)
+	}
+	if gotText, wantText := text(got), text(want); gotText != wantText {
+		t.Errorf("the status is\n%s\nwant\n%s", gotText, wantText)
+	}
+}
+
+// A node that tracks no shard and signs nothing says so with null.
+func TestStatusOfAnRPCNode(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /status", answer(http.StatusOK, `{"role": "rpc", "tracked": null, "load": null}`))
+	status, err := client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.Tracked != nil || status.Load != nil {
+		t.Errorf("tracked is %v and load is %v, want none", status.Tracked, status.Load)
+	}
+}
+
+// contractStatus is the example of the node contract.
+func contractStatus(t *testing.T) string {
+	t.Helper()
+	contract, err := os.ReadFile("../../docs/node-contract.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(contract), "### `GET /status`\n\n```json\n")
+	if !found {
+		t.Fatal("the node contract has no example of /status")
+	}
+	document, _, _ := strings.Cut(section, "\n```\n")
+	return document
+}
