@@ -85,7 +85,7 @@ func (s *resourceSchema) decode(manifest object) error {
 	unknown = append(unknown, pruning.PruneWithOptions(manifest, s.structural, true,
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	if len(unknown) > 0 {
-		return &InvalidError{Fields: unknownFields(unknown)}
+		return newInvalidError(unknownFields(unknown))
 	}
 	if found {
 		if err := objectmeta.SetObjectMeta(manifest, meta); err != nil {

@@ -3,6 +3,8 @@
 package manifest
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -10,8 +12,26 @@ import (
 
 // InvalidError says what is wrong with the fields of a manifest.
 type InvalidError struct {
-	// Fields holds the errors, each with the path of its field.
+	// Fields holds the errors, each with the path of its field, in the order of
+	// these paths. Errors about no field in particular come last.
 	Fields field.ErrorList
+}
+
+// newInvalidError puts errors in order: they come in the order of maps.
+func newInvalidError(errs field.ErrorList) *InvalidError {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		switch {
+		case a.Field == b.Field:
+			return 0
+		case a.Field == noField:
+			return 1
+		case b.Field == noField:
+			return -1
+		default:
+			return cmp.Compare(a.Field, b.Field)
+		}
+	})
+	return &InvalidError{Fields: errs}
 }
 
 // Error lists the errors in one line.

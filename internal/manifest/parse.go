@@ -44,7 +44,7 @@ func parse(
 		return nil, err
 	}
 	if errs := validateType(manifest); len(errs) > 0 {
-		return nil, &InvalidError{Fields: errs}
+		return nil, newInvalidError(errs)
 	}
 	if err := schema.decode(manifest); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func parse(
 	// Nobody but the controller sets a status.
 	delete(manifest, "status")
 	if errs := validate(schema, context.Background(), manifest); len(errs) > 0 {
-		return nil, &InvalidError{Fields: errs}
+		return nil, newInvalidError(errs)
 	}
 
 	var network v1alpha1.ShardNetwork

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+// notChecked is what follows errors that leave nothing for rules to compare.
+var notChecked = refusal{"<nil>", "some validation rules were not checked"}
+
+// wrongManifests are refused at creation.
+var wrongManifests = map[string]struct {
+	edits []edit
+	want  []refusal
+}{
+	// What the document is.
+	"wrong kind": {
+		[]edit{set("kind", "ShardNetwerk")},
+		[]refusal{{"kind", `Invalid value: "ShardNetwerk": must be ShardNetwork`}},
+	},
+	"unknown field": {
+		[]edit{set("spec.producers", 2)},
+		[]refusal{{"spec.producers", "unknown field"}},
+	},
+	"unknown fields far down": {
+		[]edit{
+			set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 1, "duration": "1s"}}),
+			set("spec.node.logs", object{}),
+		},
+		[]refusal{{"spec.load.ramp.steps[0].duration", "unknown field"}, {"spec.node.logs", "unknown field"}},
+	},
+	"unknown field of metadata": {
+		[]edit{set("metadata.label", "a")},
+		[]refusal{{"metadata.label", "unknown field"}},
+	},
+	"no spec": {
+		[]edit{remove("spec")},
+		[]refusal{{"spec", "Required value"}, notChecked},
+	},
+	"no required fields": {
+		[]edit{set("spec", object{})},
+		[]refusal{
+			{"spec.genesis", "Required value"},
+			{"spec.producersPerShard", "Required value"},
+			{"spec.regions", "Required value"},
+			{"spec.shards", "Required value"},
+			notChecked,
+		},
+	},
+
+	// Names.
+	"no name": {
+		[]edit{remove("metadata.name")},
+		[]refusal{{"metadata.name", "Required value"}, notChecked},
+	},
+	"name in capitals": {
+		[]edit{set("metadata.name", "Net")},
+		[]refusal{{"metadata.name", "lowercase RFC 1123 subdomain"}, {"metadata", "metadata.name must be a DNS label"}},
+	},
+	"name with a dot": {
+		[]edit{set("metadata.name", "my.net")},
+		[]refusal{{"metadata", "metadata.name must be a DNS label"}},
+	},
+	"name that begins with a digit": {
+		[]edit{set("metadata.name", "4net")},
+		[]refusal{{"metadata", "metadata.name must be a DNS label that begins with a letter"}},
+	},
+	"name of 41 characters": {
+		[]edit{set("metadata.name", strings.Repeat("n", 41))},
+		[]refusal{{"metadata", "metadata.name must be at most 40 characters"}},
+	},
+
+	// Shards and producers.
+	"zero shards": {
+		[]edit{set("spec.shards", 0)},
+		[]refusal{{"spec.shards", "should be greater than or equal to 1"}},
+	},
+	"negative shards": {
+		[]edit{set("spec.shards", -4)},
+		[]refusal{{"spec.shards", "should be greater than or equal to 1"}},
+	},
+	"too many shards": {
+		[]edit{set("spec.shards", 1025)},
+		[]refusal{{"spec.shards", "should be less than or equal to 1024"}},
+	},
+	"shards as text": {
+		[]edit{set("spec.shards", "four")},
+		[]refusal{{"spec.shards", "must be of type integer"}, notChecked},
+	},
+	"part of a shard": {
+		[]edit{set("spec.shards", 4.5)},
+		[]refusal{
+			{"spec.shards", "must be of type int32"},
+			{"<nil>", "must be of type integer with format int32 in spec.shards"},
+			notChecked,
+		},
+	},
+	"no producers": {
+		[]edit{set("spec.producersPerShard", 0)},
+		[]refusal{{"spec.producersPerShard", "should be greater than or equal to 1"}},
+	},
+	"too many producers": {
+		[]edit{set("spec.producersPerShard", 65)},
+		[]refusal{{"spec.producersPerShard", "should be less than or equal to 64"}},
+	},
+
+	// Regions.
+	"no regions": {
+		[]edit{set("spec.regions", []object{})},
+		[]refusal{
+			{"spec.regions", "should have at least 1 items"},
+			{"spec.regions", "the nodes of all regions sum to 0, but shards * producersPerShard is 8"},
+		},
+	},
+	"too few nodes": {
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}})},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 7, but shards * producersPerShard is 8"}},
+	},
+	"too many nodes": {
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 9}})},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 9, but shards * producersPerShard is 8"}},
+	},
+	"region twice": {
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "north", "nodes": 4}})},
+		[]refusal{{"spec.regions[1]", `Duplicate value: {"name":"north"}`}},
+	},
+	"region without nodes": {
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 8}, {"name": "south", "nodes": 0}})},
+		[]refusal{{"spec.regions[1].nodes", "should be greater than or equal to 1"}},
+	},
+	"region without a name": {
+		[]edit{set("spec.regions", []object{{"nodes": 8}})},
+		[]refusal{{"spec.regions[0].name", "Required value"}, notChecked},
+	},
+	"bad region name": {
+		[]edit{set("spec.regions", []object{{"name": "North_1", "nodes": 8}})},
+		[]refusal{{"spec.regions[0].name", "should match"}},
+	},
+	"long region name": {
+		[]edit{set("spec.regions", []object{{"name": strings.Repeat("n", 64), "nodes": 8}})},
+		[]refusal{{"spec.regions[0].name", "may not be more than 63"}, notChecked},
+	},
+
+	// Genesis and protocol.
+	"one account per shard": {
+		[]edit{set("spec.genesis.accountsPerShard", 1)},
+		[]refusal{{"spec.genesis.accountsPerShard", "should be greater than or equal to 2"}},
+	},
+	"too many accounts per shard": {
+		[]edit{set("spec.genesis.accountsPerShard", 1_000_001)},
+		[]refusal{{"spec.genesis.accountsPerShard", "should be less than or equal to 1000000"}},
+	},
+	"too many accounts": {
+		[]edit{
+			set("spec.shards", 16),
+			set("spec.regions", []object{{"name": "north", "nodes": 32}}),
+			set("spec.genesis.accountsPerShard", 625_001),
+		},
+		[]refusal{{"spec.genesis.accountsPerShard", "shards * accountsPerShard is 10000016, but a network has at most"}},
+	},
+	"no balance": {
+		[]edit{set("spec.genesis.initialBalance", 0)},
+		[]refusal{{"spec.genesis.initialBalance", "should be greater than or equal to 1"}},
+	},
+	"supply of 2^64": {
+		// 4 * 1024 * 2^52
+		[]edit{
+			set("spec.genesis.accountsPerShard", 1024),
+			set("spec.genesis.initialBalance", int64(1)<<52),
+		},
+		[]refusal{{"spec.genesis.initialBalance", "must be at most 4503599627370495 with 4096 accounts"}},
+	},
+	"supply far above 2^64": {
+		[]edit{set("spec.genesis.initialBalance", int64(1)<<62)},
+		[]refusal{{"spec.genesis.initialBalance", "the sum of all balances must be below 2^64"}},
+	},
+	"empty seed": {
+		[]edit{set("spec.genesis.seed", "")},
+		[]refusal{{"spec.genesis.seed", "should be at least 1 chars long"}},
+	},
+	"long seed": {
+		[]edit{set("spec.genesis.seed", strings.Repeat("s", 65))},
+		[]refusal{{"spec.genesis.seed", "may not be more than 64"}, notChecked},
+	},
+	"block time too short": {
+		[]edit{set("spec.protocol.minBlockTimeMilliseconds", 9)},
+		[]refusal{{"spec.protocol.minBlockTimeMilliseconds", "should be greater than or equal to 10"}},
+	},
+	"block time too long": {
+		[]edit{set("spec.protocol.minBlockTimeMilliseconds", 60_001)},
+		[]refusal{{"spec.protocol.minBlockTimeMilliseconds", "should be less than or equal to 60000"}},
+	},
+	"chunks of nothing": {
+		[]edit{set("spec.protocol.maxTransactionsPerChunk", 0)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be greater than or equal to 1"}},
+	},
+	"chunks too large": {
+		[]edit{set("spec.protocol.maxTransactionsPerChunk", 65_537)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be less than or equal to 65536"}},
+	},
+
+	// Nodes.
+	"image with a space": {
+		[]edit{set("spec.node.image", "shardnode latest")},
+		[]refusal{{"spec.node.image", "should match"}},
+	},
+	"quantity that is none": {
+		[]edit{set("spec.node.resources.limits.memory", "plenty")},
+		[]refusal{{"spec.node.resources.limits.memory", "should match"}},
+	},
+	"negative quantity": {
+		[]edit{set("spec.node.resources.requests.cpu", "-1")},
+		[]refusal{{"spec.node.resources.requests.cpu", "must be between 10m and 1024 cores"}},
+	},
+	"zero quantity": {
+		[]edit{set("spec.node.resources.requests.cpu", 0)},
+		[]refusal{{"spec.node.resources.requests.cpu", "must be between 10m and 1024 cores"}},
+	},
+	"memory without its unit": {
+		[]edit{set("spec.node.resources.requests.memory", 4)},
+		[]refusal{{"spec.node.resources.requests.memory", "must be between 64Mi and 16Ti"}},
+	},
+	"endless quantity": {
+		[]edit{set("spec.node.resources.limits.memory", strings.Repeat("9", 33))},
+		[]refusal{{"spec.node.resources.limits.memory", "may not be more than 32"}, notChecked},
+	},
+	"cpu request above its limit": {
+		[]edit{set("spec.node.resources.requests.cpu", "2001m")},
+		[]refusal{{"spec.node.resources.requests.cpu", "must not exceed limits.cpu"}},
+	},
+	"memory request above its limit": {
+		[]edit{set("spec.node.resources.requests.memory", "3G")},
+		[]refusal{{"spec.node.resources.requests.memory", "must not exceed limits.memory"}},
+	},
+	"resources of nothing": {
+		[]edit{set("spec.node.resources.requests", object{})},
+		[]refusal{{"spec.node.resources.requests", "should have at least 1 properties"}},
+	},
+	"negative batch": {
+		[]edit{set("spec.node.features.signatureBatchSize", -1)},
+		[]refusal{{"spec.node.features.signatureBatchSize", "should be greater than or equal to 0"}},
+	},
+	"empty pool": {
+		[]edit{set("spec.node.features.mempoolCapacity", 0)},
+		[]refusal{{"spec.node.features.mempoolCapacity", "should be greater than or equal to 1"}},
+	},
+	"unknown engine": {
+		[]edit{set("spec.node.storage.engine", "log")},
+		[]refusal{{"spec.node.storage.engine", `Unsupported value: "log": supported values: "Log"`}, notChecked},
+	},
+	"no snapshots": {
+		[]edit{set("spec.node.storage.snapshotIntervalBlocks", 0)},
+		[]refusal{{"spec.node.storage.snapshotIntervalBlocks", "should be greater than or equal to 1"}},
+	},
+	"retention shorter than snapshots": {
+		[]edit{set("spec.node.storage.retentionBlocks", 499)},
+		[]refusal{{"spec.node.storage.retentionBlocks", "must be at least snapshotIntervalBlocks (500)"}},
+	},
+	"retention shorter than the default of snapshots": {
+		[]edit{set("spec.node.storage", object{"retentionBlocks": 999})},
+		[]refusal{{"spec.node.storage.retentionBlocks", "must be at least snapshotIntervalBlocks (1000)"}},
+	},
+	"unknown log level": {
+		[]edit{set("spec.node.log.level", "Loud")},
+		[]refusal{{"spec.node.log.level", `Unsupported value: "Loud"`}, notChecked},
+	},
+
+	// Machines and disks.
+	"bad machine type": {
+		[]edit{set("spec.placement.machineType", "c4d highmem")},
+		[]refusal{{"spec.placement.machineType", "should match"}},
+	},
+	"unknown exclusivity": {
+		[]edit{set("spec.placement.exclusivity", "Alone")},
+		[]refusal{{"spec.placement.exclusivity", `Unsupported value: "Alone"`}, notChecked},
+	},
+	"volume without size": {
+		[]edit{remove("spec.volume.size")},
+		[]refusal{{"spec.volume.size", "Required value"}, notChecked},
+	},
+	"volume size without its unit": {
+		[]edit{set("spec.volume.size", 100)},
+		[]refusal{{"spec.volume.size", "must be between 1Gi and 64Ti"}},
+	},
+	"negative volume size": {
+		[]edit{set("spec.volume.size", "-10Gi")},
+		[]refusal{{"spec.volume.size", "must be between 1Gi and 64Ti"}},
+	},
+	"volume too large": {
+		[]edit{set("spec.volume.size", "65Ti")},
+		[]refusal{{"spec.volume.size", "must be between 1Gi and 64Ti"}},
+	},
+	"performance of an existing class": {
+		[]edit{set("spec.volume.storageClassName", "fast")},
+		[]refusal{
+			{"spec.volume.iops", "Forbidden: cannot be set together with storageClassName"},
+			{"spec.volume.throughputMebibytesPerSecond", "Forbidden: cannot be set together with storageClassName"},
+		},
+	},
+	"bad storage class": {
+		[]edit{set("spec.volume", object{"size": "1Gi", "storageClassName": "Fast"})},
+		[]refusal{{"spec.volume.storageClassName", "should match"}},
+	},
+	"too few operations": {
+		[]edit{set("spec.volume.iops", 99)},
+		[]refusal{{"spec.volume.iops", "should be greater than or equal to 100"}},
+	},
+
+	// Load.
+	"load without profile": {
+		[]edit{remove("spec.load.profile")},
+		[]refusal{{"spec.load.profile", "Required value"}, notChecked},
+	},
+	"unknown profile": {
+		[]edit{set("spec.load.profile", "Flood")},
+		[]refusal{{"spec.load.profile", `Unsupported value: "Flood"`}, notChecked},
+	},
+	"ramp without steps": {
+		[]edit{remove("spec.load.ramp")},
+		[]refusal{{"spec.load.ramp", "Required value: is required when profile is Ramp"}},
+	},
+	"ramp of no steps": {
+		[]edit{set("spec.load.ramp.steps", []object{})},
+		[]refusal{{"spec.load.ramp.steps", "should have at least 1 items"}},
+	},
+	"step without rate": {
+		[]edit{set("spec.load.ramp.steps", []object{{"durationSeconds": 1}})},
+		[]refusal{{"spec.load.ramp.steps[0].transfersPerSecond", "Required value"}, notChecked},
+	},
+	"negative rate": {
+		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": -1, "durationSeconds": 1}})},
+		[]refusal{{"spec.load.ramp.steps[0].transfersPerSecond", "should be greater than or equal to 0"}},
+	},
+	"rate above what producers sign": {
+		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 8_000_001, "durationSeconds": 1}})},
+		[]refusal{{"spec.load.ramp.steps", "transfersPerSecond must be at most 8000000 with 8 producers"}},
+	},
+	"step of no time": {
+		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 0}})},
+		[]refusal{{"spec.load.ramp.steps[0].durationSeconds", "should be greater than or equal to 1"}},
+	},
+}
+
+func TestWrongManifestsAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range wrongManifests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wrong := edited(t, test.edits...)
+			_, byReader := manifest.Parse(encode(t, wrong))
+			_, byServer := create(t, wrong)
+			checkRefusals(t, refusalsOfServer(t, byServer), refusalsOfReader(t, byReader), test.want)
+		})
+	}
+}
+
+// create makes a ShardNetwork for the time of the test. Like kubectl, it asks
+// the API server to refuse unknown fields.
+func create(t *testing.T, manifest object) (*unstructured.Unstructured, error) {
+	t.Helper()
+	created, err := networks.Create(t.Context(), &unstructured.Unstructured{Object: manifest},
+		metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := networks.Delete(context.Background(), created.GetName(), metav1.DeleteOptions{}); err != nil {
+				t.Errorf("clean up: %v", err)
+			}
+		})
+	}
+	return created, err
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+const fixedByGenesis = "Forbidden: is fixed by genesis and cannot change"
+
+// wrongUpdates are refused once the network is there.
+var wrongUpdates = map[string]struct {
+	before []edit
+	after  []edit
+	want   []refusal
+}{
+	"more shards": {
+		after: []edit{
+			set("spec.shards", 8),
+			set("spec.producersPerShard", 1),
+		},
+		want: []refusal{{"spec.producersPerShard", fixedByGenesis}, {"spec.shards", fixedByGenesis}},
+	},
+	"other seed": {
+		after: []edit{set("spec.genesis.seed", "other")},
+		want:  []refusal{{"spec.genesis.seed", fixedByGenesis}},
+	},
+	"seed given up for the default": {
+		after: []edit{remove("spec.genesis.seed")},
+		want:  []refusal{{"spec.genesis.seed", fixedByGenesis}},
+	},
+	"seed in place of the default": {
+		before: []edit{remove("spec.genesis.seed")},
+		after:  []edit{set("spec.genesis.seed", "other")},
+		want:   []refusal{{"spec.genesis.seed", fixedByGenesis}},
+	},
+	"more accounts": {
+		after: []edit{set("spec.genesis.accountsPerShard", 1001)},
+		want:  []refusal{{"spec.genesis.accountsPerShard", fixedByGenesis}},
+	},
+	"default balance": {
+		after: []edit{remove("spec.genesis.initialBalance")},
+		want:  []refusal{{"spec.genesis.initialBalance", fixedByGenesis}},
+	},
+	"other block time": {
+		after: []edit{set("spec.protocol.minBlockTimeMilliseconds", 601)},
+		want:  []refusal{{"spec.protocol.minBlockTimeMilliseconds", fixedByGenesis}},
+	},
+	"protocol given up for the defaults": {
+		after: []edit{remove("spec.protocol")},
+		want: []refusal{
+			{"spec.protocol.maxTransactionsPerChunk", fixedByGenesis},
+			{"spec.protocol.minBlockTimeMilliseconds", fixedByGenesis},
+		},
+	},
+	"protocol in place of the defaults": {
+		before: []edit{remove("spec.protocol")},
+		after:  []edit{set("spec.protocol", object{"maxTransactionsPerChunk": 1})},
+		want:   []refusal{{"spec.protocol.maxTransactionsPerChunk", fixedByGenesis}},
+	},
+	"nodes moved to another region": {
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "south", "nodes": 4}})},
+		want:  []refusal{{"spec.regions", "Forbidden: names and node counts cannot change"}},
+	},
+	"region with another name": {
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "west", "nodes": 3}})},
+		want:  []refusal{{"spec.regions", "Forbidden: names and node counts cannot change"}},
+	},
+	"region divided": {
+		after: []edit{set("spec.regions", []object{
+			{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}, {"name": "west", "nodes": 1},
+		})},
+		want: []refusal{{"spec.regions", "Forbidden: names and node counts cannot change"}},
+	},
+	"region left out": {
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}})},
+		want: []refusal{
+			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard is 8"},
+			{"spec.regions", "Forbidden: names and node counts cannot change"},
+		},
+	},
+	"unknown field": {
+		after: []edit{set("spec.producers", 2)},
+		want:  []refusal{{"spec.producers", "unknown field"}},
+	},
+	"wrong from the start": {
+		after: []edit{set("spec.node.log.level", "Loud")},
+		want:  []refusal{{"spec.node.log.level", `Unsupported value: "Loud"`}, notChecked},
+	},
+}
+
+func TestWrongUpdatesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range wrongUpdates {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := edited(t, append(test.before, named(t))...)
+			after := edited(t, append(test.after, named(t))...)
+			byServer, byReader := update(t, before, after)
+			checkRefusals(t, refusalsOfServer(t, byServer), refusalsOfReader(t, byReader), test.want)
+		})
+	}
+}
+
+// What runs on the machines may change; what the chain agreed on stays.
+func TestUpdates(t *testing.T) {
+	t.Parallel()
+	cases := map[string][]edit{
+		"nothing":            nil,
+		"order of regions":   {set("spec.regions", []object{{"name": "south", "nodes": 3}, {"name": "north", "nodes": 5}})},
+		"image":              {set("spec.node.image", "registry.example.com/shardnode:1.0.1")},
+		"resources":          {remove("spec.node.resources")},
+		"features":           {remove("spec.node.features"), set("spec.node.log.level", "Info")},
+		"machine type":       {set("spec.placement.machineType", "c4d-highmem-32")},
+		"load":               {set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 1}})},
+		"end of the load":    {remove("spec.load")},
+		"storage and volume": {set("spec.node.storage.retentionBlocks", 6000), set("spec.volume.size", "20Gi")},
+	}
+	for name, edits := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := edited(t, named(t))
+			after := edited(t, append(edits, named(t))...)
+			byServer, byReader := update(t, before, after)
+			if byServer != nil {
+				t.Errorf("the API server says %v", byServer)
+			}
+			if byReader != nil {
+				t.Errorf("package manifest says %v", byReader)
+			}
+		})
+	}
+}
+
+// update replaces a manifest by another, at the API server and with package
+// manifest, and returns what each says.
+func update(t *testing.T, before, after object) (byServer, byReader error) {
+	t.Helper()
+	old, err := manifest.Parse(encode(t, before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, byReader = manifest.ParseUpdate(encode(t, after), old)
+
+	created, err := create(t, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replacement := &unstructured.Unstructured{Object: after}
+	replacement.SetResourceVersion(created.GetResourceVersion())
+	_, byServer = networks.Update(t.Context(), replacement,
+		metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
+	return byServer, byReader
+}

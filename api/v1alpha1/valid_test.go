@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// minimalManifest leaves everything to defaults that has one.
+const minimalManifest = `
+apiVersion: shardyard.dev/v1alpha1
+kind: ShardNetwork
+metadata:
+  name: minimal
+spec:
+  shards: 1
+  producersPerShard: 1
+  regions:
+    - name: here
+      nodes: 1
+  genesis:
+    accountsPerShard: 2
+`
+
+// What is accepted means the same everywhere: the API server and package
+// manifest fill in the same defaults, and the network can be planned.
+func TestValidManifests(t *testing.T) {
+	t.Parallel()
+	manifests := map[string][]byte{
+		"minimal":  []byte(minimalManifest),
+		"complete": []byte(validManifest),
+	}
+	samples, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "*.yaml"))
+	if err != nil || len(samples) == 0 {
+		t.Fatalf("there are no samples: %v", err)
+	}
+	for _, path := range samples {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests[filepath.Base(path)] = content
+	}
+
+	for name, content := range manifests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, err := manifest.Parse(content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := topology.New(read); err != nil {
+				t.Error(err)
+			}
+
+			created, err := create(t, parse(t, content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stored v1alpha1.ShardNetwork
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(created.Object, &stored); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(read.Spec, stored.Spec) {
+				t.Errorf("package manifest reads\n%+v\nbut the API server stores\n%+v", read.Spec, stored.Spec)
+			}
+		})
+	}
+}
+
+// Bounds are inclusive: the largest values that the messages name are accepted.
+func TestBoundsAreInclusive(t *testing.T) {
+	t.Parallel()
+	cases := map[string][]edit{
+		"name of 40 characters": {set("metadata.name", "n123456789012345678901234567890123456789")},
+		"largest supply": {
+			// 4096 * (2^52 - 1)
+			set("spec.genesis.accountsPerShard", 1024),
+			set("spec.genesis.initialBalance", int64(1)<<52-1),
+		},
+		"most accounts": {
+			set("spec.shards", 16),
+			set("spec.regions", []object{{"name": "north", "nodes": 32}}),
+			set("spec.genesis.accountsPerShard", 625_000),
+		},
+		"most validators": {
+			set("spec.shards", 1024),
+			set("spec.producersPerShard", 64),
+			set("spec.regions", []object{{"name": "north", "nodes": 65_536}}),
+		},
+		"requests at their limits": {
+			set("spec.node.resources.requests", object{"cpu": 2, "memory": "2048Mi"}),
+		},
+		"largest resources": {
+			set("spec.node.resources.limits", object{"cpu": 1024, "memory": "16Ti"}),
+		},
+		"smallest resources": {
+			set("spec.node.resources.requests", object{"cpu": "10m", "memory": "64Mi"}),
+		},
+		"largest volume":  {set("spec.volume.size", "64Ti")},
+		"smallest volume": {set("spec.volume.size", "1Gi")},
+		"existing class":  {set("spec.volume", object{"size": "1Gi", "storageClassName": "fast.example"})},
+		"retention of one snapshot": {
+			set("spec.node.storage", object{"snapshotIntervalBlocks": 7, "retentionBlocks": 7}),
+		},
+		"whole chunk as a batch": {set("spec.node.features.signatureBatchSize", 0)},
+	}
+	for name, edits := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			accepted := edited(t, append([]edit{named(t)}, edits...)...)
+			if _, err := manifest.Parse(encode(t, accepted)); err != nil {
+				t.Errorf("package manifest says %v", err)
+			}
+			if _, err := create(t, accepted); err != nil {
+				t.Errorf("the API server says %v", err)
+			}
+		})
+	}
+}
