@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+)
+
+func ramp(steps ...v1alpha1.RampStep) *v1alpha1.LoadSpec {
+	return &v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{Steps: steps}}
+}
+
+func rampStep(rate int64, seconds int32) v1alpha1.RampStep {
+	return v1alpha1.RampStep{TransfersPerSecond: ptr.To(rate), DurationSeconds: seconds}
+}
+
+func schedule(t *testing.T, load *v1alpha1.LoadSpec) bench.Schedule {
+	t.Helper()
+	schedule, err := bench.NewSchedule(load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schedule
+}
+
+func TestRate(t *testing.T) {
+	t.Parallel()
+	load := ramp(rampStep(1000, 3), rampStep(0, 2), rampStep(6000, 60))
+	cases := map[string]struct {
+		load    *v1alpha1.LoadSpec
+		elapsed time.Duration
+		want    int64
+	}{
+		"no load":                   {nil, time.Hour, 0},
+		"begins with the first":     {load, 0, 1000},
+		"just before the next step": {load, 3*time.Second - 1, 1000},
+		"at the next step":          {load, 3 * time.Second, 0},
+		"in the last step":          {load, 5 * time.Second, 6000},
+		"after the last step":       {load, 24 * time.Hour, 6000},
+		"the clock went back":       {load, -time.Second, 0},
+		"the longest schedule there is": {
+			ramp(rampStep(1, 604_800), rampStep(2, 604_800)), 604_800 * time.Second, 2,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := schedule(t, test.load).Rate(test.elapsed); got != test.want {
+				t.Errorf("the rate after %s is %d, want %d", test.elapsed, got, test.want)
+			}
+		})
+	}
+}
+
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	if got := schedule(t, nil).Settled(); got != 0 {
+		t.Errorf("no load settles after %s, want at once", got)
+	}
+	load := ramp(rampStep(1000, 3), rampStep(3000, 4), rampStep(6000, 60))
+	if got, want := schedule(t, load).Settled(), 7*time.Second; got != want {
+		t.Errorf("the load settles after %s, want %s", got, want)
+	}
+}
+
+func TestImpossibleLoads(t *testing.T) {
+	t.Parallel()
+	for name, load := range map[string]*v1alpha1.LoadSpec{
+		"unknown profile": {Profile: "Sawtooth"},
+		"no ramp":         {Profile: v1alpha1.LoadProfileRamp},
+		"no rate":         ramp(v1alpha1.RampStep{DurationSeconds: 1}),
+	} {
+		if _, err := bench.NewSchedule(load); err == nil {
+			t.Errorf("%s: makes a schedule, want an error", name)
+		}
+	}
+}
+
+// Whoever applies the rate at the beginning and whenever Next says so has
+// applied every step, in order, and the rate never changes in between.
+func TestNextVisitsEveryStep(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) v1alpha1.RampStep {
+			return rampStep(rapid.Int64Range(0, math.MaxInt32).Draw(t, "rate"), rapid.Int32Range(1, 604_800).Draw(t, "seconds"))
+		}), 1, 64).Draw(t, "steps")
+		schedule, err := bench.NewSchedule(ramp(steps...))
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		var at, begin time.Duration
+		for i, step := range steps {
+			if at != begin {
+				t.Fatalf("step %d begins after %s, want %s", i, at, begin)
+			}
+			if got := schedule.Rate(at); got != *step.TransfersPerSecond {
+				t.Fatalf("the rate of step %d is %d, want %d", i, got, *step.TransfersPerSecond)
+			}
+			begin += time.Duration(step.DurationSeconds) * time.Second
+			if got := schedule.Rate(begin - 1); got != *step.TransfersPerSecond {
+				t.Fatalf("the rate at the end of step %d is %d, want %d", i, got, *step.TransfersPerSecond)
+			}
+			next, ok := schedule.Next(at)
+			if last := i == len(steps)-1; ok == last {
+				t.Fatalf("step %d of %d has a next step: %t", i, len(steps), ok)
+			}
+			at = next
+		}
+	})
+}
