@@ -76,30 +76,34 @@ func TestRPCNodesAreAudited(t *testing.T) {
 	observe(t, bench.NewAudit(), status)
 }
 
+func diverge(first, second, subject string) bench.DivergenceError {
+	return bench.DivergenceError{First: first, Second: second, Subject: subject}
+}
+
 func TestDivergence(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		change func(*chain.Status)
 		want   bench.DivergenceError
 	}{
-		"genesis": {func(s *chain.Status) { s.GenesisHash = "other" }, bench.DivergenceError{First: "a", Second: "b", Subject: "genesis hashes genesis and other"}},
-		"block":   {func(s *chain.Status) { s.BlockHash = "x" }, bench.DivergenceError{First: "a", Second: "b", Subject: "blocks jjjjj and x are finalised at height 5"}},
-		"totals":  {func(s *chain.Status) { s.Transfers++ }, bench.DivergenceError{First: "a", Second: "b", Subject: "totals as of block 5 are not the same"}},
-		"shards":  {func(s *chain.Status) { s.Shards[1].Credits++ }, bench.DivergenceError{First: "a", Second: "b", Subject: "totals as of block 5 are not the same"}},
+		"genesis": {func(s *chain.Status) { s.GenesisHash = "other" }, diverge("a", "b", "genesis hashes genesis and other")},
+		"block":   {func(s *chain.Status) { s.BlockHash = "x" }, diverge("a", "b", "blocks jjjjj and x are finalised at height 5")},
+		"totals":  {func(s *chain.Status) { s.Transfers++ }, diverge("a", "b", "totals as of block 5 are not the same")},
+		"shards":  {func(s *chain.Status) { s.Shards[1].Credits++ }, diverge("a", "b", "totals as of block 5 are not the same")},
 		"tracked root": {
 			func(s *chain.Status) { s.Tracked.StateRoot = "x" },
-			bench.DivergenceError{First: "a", Second: "b", Subject: "state roots of shard 0 after height 5 are aaaaa and x"},
+			diverge("a", "b", "state roots of shard 0 after height 5 are aaaaa and x"),
 		},
 		"committed root at another height": {
 			func(s *chain.Status) {
 				*s = *honest("b", 0, 6)
 				s.Shards[1].ExecutedHeight, s.Shards[1].StateRoot = 4, "x"
 			},
-			bench.DivergenceError{First: "a", Second: "b", Subject: "state roots of shard 1 after height 4 are bbbb and x"},
+			diverge("a", "b", "state roots of shard 1 after height 4 are bbbb and x"),
 		},
 		"tracked and committed root": {
 			func(s *chain.Status) { *s = *honest("b", 0, 6); s.Shards[0].StateRoot = "x" },
-			bench.DivergenceError{First: "b", Second: "a", Subject: "state roots of shard 0 after height 5 are x and aaaaa"},
+			diverge("b", "a", "state roots of shard 0 after height 5 are x and aaaaa"),
 		},
 	}
 	for name, test := range cases {
