@@ -34,12 +34,12 @@ metadata:
   name: net
 `
 
-func replaced(t *testing.T, old, new string) []byte {
+func replaced(t *testing.T, text, by string) []byte {
 	t.Helper()
-	if !strings.Contains(network, old) {
-		t.Fatalf("%q is not in the manifest", old)
+	if !strings.Contains(network, text) {
+		t.Fatalf("%q is not in the manifest", text)
 	}
-	return []byte(strings.Replace(network, old, new, 1))
+	return []byte(strings.Replace(network, text, by, 1))
 }
 
 func TestParseFillsInDefaults(t *testing.T) {
@@ -107,11 +107,15 @@ func TestParseRefuses(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"nothing":           {nil, "holds 0 documents, want one ShardNetwork and nothing else"},
-		"comments only":     {[]byte("# a comment\n"), "holds 0 documents"},
-		"two networks":      {[]byte(network + "---\n" + network), "holds 2 documents"},
-		"another object":    {[]byte(network + "---\n" + namespace), "holds 2 documents"},
-		"another kind":      {[]byte(namespace), `apiVersion: Invalid value: "v1": must be shardyard.dev/v1alpha1; kind: Invalid value: "Namespace": must be ShardNetwork`},
+		"nothing":        {nil, "holds 0 documents, want one ShardNetwork and nothing else"},
+		"comments only":  {[]byte("# a comment\n"), "holds 0 documents"},
+		"two networks":   {[]byte(network + "---\n" + network), "holds 2 documents"},
+		"another object": {[]byte(network + "---\n" + namespace), "holds 2 documents"},
+		"another kind": {
+			[]byte(namespace),
+			`apiVersion: Invalid value: "v1": must be shardyard.dev/v1alpha1; ` +
+				`kind: Invalid value: "Namespace": must be ShardNetwork`,
+		},
 		"other version":     {replaced(t, "v1alpha1", "v1"), `apiVersion: Invalid value: "shardyard.dev/v1": must be`},
 		"no kind":           {replaced(t, "kind: ShardNetwork\n", ""), "kind: Required value: must be ShardNetwork"},
 		"no object":         {[]byte("- 1\n- 2\n"), "document 1: is not an object"},
@@ -172,9 +176,12 @@ func TestParseUpdate(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"the same":     {[]byte(network), ""},
-		"what may":     {[]byte(network + "  node: {log: {level: Debug}}\n"), ""},
-		"what may not": {[]byte(network + "  protocol: {minBlockTimeMilliseconds: 300}\n"), "spec.protocol.minBlockTimeMilliseconds: Forbidden: is fixed by genesis and cannot change"},
+		"the same": {[]byte(network), ""},
+		"what may": {[]byte(network + "  node: {log: {level: Debug}}\n"), ""},
+		"what may not": {
+			[]byte(network + "  protocol: {minBlockTimeMilliseconds: 300}\n"),
+			"spec.protocol.minBlockTimeMilliseconds: Forbidden: is fixed by genesis and cannot change",
+		},
 		"another name": {replaced(t, "name: net", "name: ten"), `metadata.name: Invalid value: "ten": field is immutable`},
 	}
 	for name, test := range cases {
