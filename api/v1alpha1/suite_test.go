@@ -10,13 +10,18 @@ import (
 	"testing"
 
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
-// networks is the client of ShardNetworks at a real API server.
-var networks dynamic.ResourceInterface
+var (
+	// apiServer says how to reach a real API server.
+	apiServer *rest.Config
+	// networks is the client of its ShardNetworks.
+	networks dynamic.ResourceInterface
+)
 
 func TestMain(m *testing.M) {
 	code, err := runWithAPIServer(m)
@@ -48,6 +53,7 @@ func runWithAPIServer(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("make a client: %w", err)
 	}
+	apiServer = config
 	networks = client.Resource(v1alpha1.GroupVersion.WithResource("shardnetworks")).Namespace("default")
 	return m.Run(), nil
 }
