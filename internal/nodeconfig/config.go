@@ -4,7 +4,7 @@ package nodeconfig
 
 import (
 	"fmt"
-	"net"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -77,9 +77,9 @@ const (
 type Host struct {
 	// Files are where the node finds its files.
 	Files Files
-	// P2PListen is the address and port of p2p.
+	// P2PListen is the IP address and port of p2p.
 	P2PListen string
-	// HTTPListen is the address and port of the HTTP API.
+	// HTTPListen is the IP address and port of the HTTP API.
 	HTTPListen string
 	// WorkerThreads is the number of threads for network and CPU work; 0 leaves
 	// it to the node.
@@ -96,10 +96,10 @@ func NewConfig(
 	peers []Peer,
 	host Host,
 ) (*Config, error) {
-	if _, _, err := net.SplitHostPort(host.P2PListen); err != nil {
+	if _, err := netip.ParseAddrPort(host.P2PListen); err != nil {
 		return nil, fmt.Errorf("p2p listen address of validator %s: %w", validator.Name, err)
 	}
-	if _, _, err := net.SplitHostPort(host.HTTPListen); err != nil {
+	if _, err := netip.ParseAddrPort(host.HTTPListen); err != nil {
 		return nil, fmt.Errorf("http listen address of validator %s: %w", validator.Name, err)
 	}
 

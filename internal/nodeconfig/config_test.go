@@ -82,13 +82,29 @@ func TestConfigRefuses(t *testing.T) {
 			func(f *fixture, _ *nodeconfig.Host) { f.addresses["quickstart-s0-p1"] = "127.0.0.1" },
 			"p2p address of validator quickstart-s0-p1: address 127.0.0.1: missing port",
 		},
+		"address without host": {
+			func(f *fixture, _ *nodeconfig.Host) { f.addresses["quickstart-s0-p1"] = ":26600" },
+			"p2p address of validator quickstart-s0-p1: address :26600: missing host",
+		},
+		"address with a named port": {
+			func(f *fixture, _ *nodeconfig.Host) { f.addresses["quickstart-s0-p1"] = "localhost:http" },
+			"p2p address of validator quickstart-s0-p1: address localhost:http: port must be a number",
+		},
+		"address with port 0": {
+			func(f *fixture, _ *nodeconfig.Host) { f.addresses["quickstart-s0-p1"] = "localhost:0" },
+			"p2p address of validator quickstart-s0-p1: address localhost:0: port must be a number",
+		},
 		"listen without port": {
 			func(_ *fixture, h *nodeconfig.Host) { h.P2PListen = "127.0.0.1" },
-			"p2p listen address of validator quickstart-s0-p0: address 127.0.0.1: missing port",
+			"p2p listen address of validator quickstart-s0-p0: not an ip:port",
 		},
-		"http listen without port": {
+		"listen on a name": {
+			func(_ *fixture, h *nodeconfig.Host) { h.P2PListen = "localhost:26600" },
+			"p2p listen address of validator quickstart-s0-p0: ",
+		},
+		"http listen on nothing": {
 			func(_ *fixture, h *nodeconfig.Host) { h.HTTPListen = "" },
-			"http listen address of validator quickstart-s0-p0: missing port",
+			"http listen address of validator quickstart-s0-p0: not an ip:port",
 		},
 		"unknown validator": {
 			func(f *fixture, _ *nodeconfig.Host) { f.plan.Validators[0].Name = "other-s0-p0" },

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"net"
+	"strconv"
 
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -35,10 +36,24 @@ func Peers(
 		if !ok {
 			return nil, fmt.Errorf("validator %s has no p2p address", validator.Name)
 		}
-		if _, _, err := net.SplitHostPort(address); err != nil {
+		if err := checkAddress(address); err != nil {
 			return nil, fmt.Errorf("p2p address of validator %s: %w", validator.Name, err)
 		}
 		peers = append(peers, Peer{Name: validator.Name, PublicKey: publicKey, Address: address})
 	}
 	return peers, nil
+}
+
+func checkAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	if host == "" {
+		return fmt.Errorf("address %s: missing host", address)
+	}
+	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+		return fmt.Errorf("address %s: port must be a number from 1 to 65535", address)
+	}
+	return nil
 }
