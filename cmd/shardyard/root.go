@@ -27,6 +27,7 @@ func newRootCommand(program string) *cobra.Command {
 	}
 	root.AddCommand(
 		newPlanCommand(),
+		newUpCommand(),
 		newValidateCommand(),
 	)
 	return root

@@ -9,7 +9,7 @@ import "time"
 const minSteadyWindow = 10 * time.Second
 
 // Window picks what a run is measured over. That is the time from the beginning
-// of the ramp's last step to the end of the run when it is at least ten
+// of the load's last step to the end of the run when it is at least ten
 // seconds, and the whole run otherwise.
 type Window struct {
 	// Begin is when the load began.
@@ -20,19 +20,18 @@ type Window struct {
 	whole, steady *Sample
 }
 
-// Observe takes the next sample of the run. A sample can begin the window when
-// the last finalised block is of the time to be measured: after a chain is
-// resumed, the first blocks to be finalised may be of before.
+// Observe takes the next sample of the run. The first one begins the whole run.
 func (w *Window) Observe(sample Sample) {
 	best := sample.Best()
 	if best == nil {
 		return
 	}
-	at := time.UnixMilli(best.FinalizedTimeMs)
-	if w.whole == nil && !at.Before(w.Begin) {
+	if w.whole == nil {
 		w.whole = &sample
 	}
-	if w.steady == nil && !at.Before(w.Begin.Add(w.Settled)) {
+	// The last finalised block may be of before the last step.
+	settled := time.UnixMilli(best.FinalizedTimeMs).Sub(w.Begin) >= w.Settled
+	if w.steady == nil && w.Settled > 0 && settled {
 		w.steady = &sample
 	}
 }

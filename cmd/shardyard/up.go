@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+// minDuration is the shortest run that there is something to measure in.
+const minDuration = time.Second
+
+const upLong = `Run a network on this machine: every validator is a process of its own, on free
+ports of the loopback interface.
+
+The network runs until Ctrl-C, or for the time of --for, and then leaves no
+process. Its state stays, in a folder of its name below the state directory:
+run again, the chain goes on where it stopped. What genesis fixes cannot change
+then; --fresh starts over.
+
+TPS, block time and CPU time are measured between two finalised blocks: from the
+time that the ramp of the load has reached its last step, if the run then goes
+on for at least ten seconds, and otherwise from the time that all validators are
+ready. Transfers and missed chunks are counted from the time that all validators
+are ready.
+
+The exit code is 1 if the supply is not conserved or validators have different
+blocks or state roots.`
+
+func newUpCommand() *cobra.Command {
+	var options local.Options
+	var format string
+	command := &cobra.Command{
+		Use:   "up -f FILE",
+		Short: "Run a network on this machine",
+		Long:  upLong,
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runUp(command, options, format)
+		},
+	}
+	addManifestFlag(command, &options.Manifest)
+	flags := command.Flags()
+	flags.DurationVar(&options.Duration, "for", 0, "how long to run once all validators are ready, such as 60s (default until Ctrl-C)")
+	flags.StringVarP(&format, "output", "o", "text",
+		"output format: text, or json for progress on standard error and a summary of one line on standard output")
+	flags.StringVar(&options.StateDir, "state-dir", "",
+		"folder that networks are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	flags.BoolVar(&options.Fresh, "fresh", false, "remove the network's keys, chain and logs first")
+	flags.StringVar(&options.Shardnode, "shardnode", "", "the node program (default the one beside this program, or else of the PATH)")
+	flags.DurationVar(&options.ReadyTimeout, "ready-timeout", 2*time.Minute, "how long the validators may take to become ready")
+	return command
+}
+
+func runUp(command *cobra.Command, options local.Options, format string) error {
+	write, ok := summaryFormats[format]
+	if !ok {
+		return fmt.Errorf("unknown output format %q: want text or json", format)
+	}
+	if err := completeUp(&options); err != nil {
+		return err
+	}
+	options.Progress = command.OutOrStdout()
+	if format == "json" {
+		options.Progress = command.ErrOrStderr()
+	}
+
+	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// Whoever asks a second time does not want to wait.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+
+	summary, err := local.Up(ctx, options)
+	if summary != nil {
+		err = errors.Join(err, write(summary, command.OutOrStdout()))
+	}
+	return explainResume(command.ErrOrStderr(), err)
+}
+
+var summaryFormats = map[string]func(*local.Summary, io.Writer) error{
+	"text": (*local.Summary).WriteText,
+	"json": (*local.Summary).WriteJSON,
+}
+
+// completeUp checks the options and fills in those that have a default.
+func completeUp(options *local.Options) (err error) {
+	if options.Duration != 0 && options.Duration < minDuration {
+		return fmt.Errorf("--for must be at least %s, is %s", minDuration, options.Duration)
+	}
+	if options.ReadyTimeout <= 0 {
+		return fmt.Errorf("--ready-timeout must be positive, is %s", options.ReadyTimeout)
+	}
+	if options.Shardnode, err = local.FindShardnode(options.Shardnode); err != nil {
+		return err
+	}
+	if options.StateDir == "" {
+		options.StateDir, err = local.DefaultStateDir()
+		return err
+	}
+	options.StateDir, err = filepath.Abs(options.StateDir)
+	return err
+}
+
+// explainResume says what can be done when a network that is there cannot go on
+// with a manifest. The lines of the errors themselves are about the manifest.
+func explainResume(stderr io.Writer, err error) error {
+	resume, ok := errors.AsType[*local.ResumeError](err)
+	if !ok {
+		return err
+	}
+	if _, invalid := errors.AsType[*manifest.InvalidError](err); invalid {
+		_, _ = fmt.Fprintf(stderr, "the network of %s cannot become what the manifest says; --fresh starts over\n", resume.Dir)
+		return err
+	}
+	return fmt.Errorf("%w; --fresh starts over", err)
+}

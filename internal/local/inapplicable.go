@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"fmt"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// inapplicable lists the settings of a network that do nothing on this machine,
+// and what holds instead.
+func inapplicable(network *v1alpha1.ShardNetwork) []string {
+	spec := &network.Spec
+	var lines []string
+	unless := func(applicable bool, setting, instead string) {
+		if !applicable {
+			lines = append(lines, fmt.Sprintf("%s does not apply here: %s", setting, instead))
+		}
+	}
+	unless(len(spec.Regions) == 1, "spec.regions", "all regions are this machine, and nothing delays what they send each other")
+	unless(spec.Node.Image == "", "spec.node.image", "validators are processes of the shardnode program")
+	unless(spec.Node.Resources == nil, "spec.node.resources", "validators share what this machine has")
+	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")
+	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard == 1,
+		"spec.placement.exclusivity", "all validators run on this machine")
+	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
+	return lines
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+)
+
+// loadRetryInterval is how long a validator that refused its share of the load
+// is left alone.
+const loadRetryInterval = time.Second
+
+// loadDriver lets the validators of a group sign the load of a schedule. Each
+// validator is told its share once: when the rate changes, and when it is ready
+// after a restart, because it then signs nothing.
+type loadDriver struct {
+	group    *group
+	console  *console
+	schedule bench.Schedule
+	// applied is what each validator signs.
+	applied []appliedLoad
+}
+
+// appliedLoad is the rate that a process of a validator was told. The zero
+// value is right for a process that was told nothing.
+type appliedLoad struct {
+	starts int
+	rate   int64
+	// failing says that the last attempt failed, and was reported.
+	failing bool
+}
+
+func newLoadDriver(group *group, schedule bench.Schedule) *loadDriver {
+	return &loadDriver{
+		group:    group,
+		console:  group.console,
+		schedule: schedule,
+		applied:  make([]appliedLoad, len(group.supervisors)),
+	}
+}
+
+// run applies the schedule from a time on, until the context is done.
+func (d *loadDriver) run(ctx context.Context, begin time.Time) {
+	announced := int64(0)
+	for ctx.Err() == nil {
+		elapsed := time.Since(begin)
+		rate := d.schedule.Rate(elapsed)
+		if rate != announced {
+			d.console.printf("load: %s", plural(rate, "transfer")+" per second")
+			announced = rate
+		}
+		complete := d.apply(ctx, rate)
+		d.await(ctx, begin, elapsed, complete)
+	}
+}
+
+// await waits until there is something to apply: the next step, to a validator
+// that became ready, or once more where it failed.
+func (d *loadDriver) await(ctx context.Context, begin time.Time, elapsed time.Duration, complete bool) {
+	var step, retry <-chan time.Time
+	if next, ok := d.schedule.Next(elapsed); ok {
+		timer := time.NewTimer(time.Until(begin.Add(next)))
+		defer timer.Stop()
+		step = timer.C
+	}
+	if !complete {
+		timer := time.NewTimer(loadRetryInterval)
+		defer timer.Stop()
+		retry = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-step:
+	case <-retry:
+	case <-d.group.changed:
+	}
+}
+
+// apply tells all validators that are ready their shares of a rate. It says
+// whether all of them took it.
+func (d *loadDriver) apply(ctx context.Context, rate int64) bool {
+	var told sync.WaitGroup
+	for i, share := range bench.Split(rate, len(d.group.supervisors)) {
+		told.Go(func() { d.applyTo(ctx, i, share) })
+	}
+	told.Wait()
+	for i := range d.applied {
+		if d.applied[i].failing {
+			return false
+		}
+	}
+	return true
+}
+
+// applyTo tells one validator its share unless it signs it already.
+func (d *loadDriver) applyTo(ctx context.Context, index int, share int64) {
+	supervisor, applied := d.group.supervisors[index], &d.applied[index]
+	state := supervisor.current()
+	if state.starts != applied.starts {
+		*applied = appliedLoad{starts: state.starts}
+	}
+	if !state.ready {
+		// It is told when it is ready; until then it signs nothing.
+		applied.failing = false
+		return
+	}
+	if share == applied.rate && !applied.failing {
+		return
+	}
+	err := setLoad(ctx, supervisor, share)
+	if err == nil {
+		applied.rate, applied.failing = share, false
+		return
+	}
+	if !applied.failing && ctx.Err() == nil {
+		d.console.printf("validator %s does not take its load: %v", supervisor.name(), err)
+	}
+	applied.failing = true
+}
+
+func setLoad(ctx context.Context, supervisor *supervisor, share int64) error {
+	answer, err := supervisor.client.SetLoad(ctx, share)
+	if err != nil {
+		return err
+	}
+	if answer.TransfersPerSecond != share {
+		return fmt.Errorf("told to sign %d transfers per second, it answers %d", share, answer.TransfersPerSecond)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// lockNetwork makes sure that no other process runs the network of a folder.
+// The kernel releases the lock when this process ends, however it ends.
+func lockNetwork(dir networkDir) (*os.File, error) {
+	file, err := os.OpenFile(dir.lock(), os.O_RDWR|os.O_CREATE, secretMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := takeLock(file); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func takeLock(file *os.File) error {
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		holder, readErr := os.ReadFile(file.Name())
+		if holder = bytes.TrimSpace(holder); readErr != nil || len(holder) == 0 {
+			return fmt.Errorf("another process holds %s", file.Name())
+		}
+		return fmt.Errorf("process %s holds %s", holder, file.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = file.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	return err
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// node is one validator as this machine runs it.
+type node struct {
+	validator  topology.Validator
+	dir        nodeDir
+	adminToken string
+	p2p, http  port
+}
+
+// prepareNodes gives every validator its ports and writes its configuration.
+func prepareNodes(ctx context.Context, network *network) ([]node, error) {
+	ports, err := holdPorts(ctx, 2*len(network.plan.Validators))
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]node, 0, len(network.plan.Validators))
+	addresses := make(map[string]string, len(network.plan.Validators))
+	for i, validator := range network.plan.Validators {
+		node := node{
+			validator:  validator,
+			dir:        network.dir.node(validator.Name),
+			adminToken: network.secrets[validator.Name].adminToken,
+			p2p:        ports[2*i],
+			http:       ports[2*i+1],
+		}
+		nodes = append(nodes, node)
+		addresses[validator.Name] = node.p2p.address()
+	}
+	if err := writeNodeFiles(network, nodes, addresses); err != nil {
+		return nil, errors.Join(err, releasePorts(ports))
+	}
+	return nodes, nil
+}
+
+func writeNodeFiles(network *network, nodes []node, addresses map[string]string) error {
+	peers, err := nodeconfig.Peers(network.plan, network.publicKeys(), addresses)
+	if err != nil {
+		return err
+	}
+	threads := workerThreads(runtime.NumCPU(), len(nodes))
+	for _, node := range nodes {
+		config, err := nodeconfig.NewConfig(network.manifest, node.validator, peers, nodeconfig.Host{
+			Files:         nodeFiles,
+			P2PListen:     node.p2p.address(),
+			HTTPListen:    node.http.address(),
+			WorkerThreads: threads,
+			LogFormat:     nodeconfig.LogFormatText,
+		})
+		if err != nil {
+			return err
+		}
+		content, err := nodeconfig.Encode(config)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(node.dir.config(), content, fileMode); err != nil {
+			return err
+		}
+		if err := startLog(node.dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startLog keeps the log of the last run beside the one that begins.
+func startLog(dir nodeDir) error {
+	if err := os.Rename(dir.log(), dir.previousLog()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("keep the last log: %w", err)
+	}
+	return nil
+}
+
+// workerThreads divides the cores among the validators. Two threads let a
+// validator talk to its peers while it executes, even where cores are few.
+func workerThreads(cores, validators int) int32 {
+	return int32(max(cores/validators, min(cores, 2)))
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+func TestDefaultStateDir(t *testing.T) {
+	for _, test := range []struct{ state, home, want string }{
+		{"/state", "/home/ada", "/state/shardyard"},
+		{"", "/home/ada", "/home/ada/.local/state/shardyard"},
+		{"not/absolute", "/home/ada", "/home/ada/.local/state/shardyard"},
+	} {
+		t.Setenv("XDG_STATE_HOME", test.state)
+		t.Setenv("HOME", test.home)
+		if got, err := DefaultStateDir(); err != nil || got != test.want {
+			t.Errorf("with %q and %q, the folder is %q (%v), want %q", test.state, test.home, got, err, test.want)
+		}
+	}
+}
+
+func TestFindShardnode(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "shardnode")
+	if err := os.WriteFile(program, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FindShardnode(program); err != nil || got != program {
+		t.Errorf("named, it is %q (%v), want %q", got, err, program)
+	}
+	t.Setenv("PATH", dir)
+	if got, err := FindShardnode(""); err != nil || got != program {
+		t.Errorf("in the PATH, it is %q (%v), want %q", got, err, program)
+	}
+	t.Setenv("PATH", t.TempDir())
+	for _, named := range []string{"", filepath.Join(dir, "missing")} {
+		if got, err := FindShardnode(named); err == nil {
+			t.Errorf("named %q, it is %q, want an error", named, got)
+		}
+	}
+}
+
+// Ports are different from each other and nobody else gets them while they are
+// held.
+func TestPorts(t *testing.T) {
+	t.Parallel()
+	ports, err := holdPorts(t.Context(), 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listen net.ListenConfig
+	addresses := map[string]bool{}
+	for _, port := range ports {
+		addresses[port.address()] = true
+		if listener, err := listen.Listen(t.Context(), "tcp", port.address()); err == nil {
+			_ = listener.Close()
+			t.Errorf("%s is held and yet free", port.address())
+		}
+	}
+	if len(addresses) != 8 {
+		t.Errorf("the addresses are %v, want 8", addresses)
+	}
+	// Twice, as when a validator is started again.
+	for range 2 {
+		if err := releasePorts(ports); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listener, err := listen.Listen(t.Context(), "tcp", ports[0].address())
+	if err != nil {
+		t.Fatalf("%s was released: %v", ports[0].address(), err)
+	}
+	_ = listener.Close()
+}
+
+func TestWorkerThreads(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		cores, validators int
+		want              int32
+	}{{1, 4, 1}, {2, 4, 2}, {2, 1, 2}, {16, 4, 4}, {64, 140, 2}, {192, 4, 48}} {
+		if got := workerThreads(test.cores, test.validators); got != test.want {
+			t.Errorf("%d cores for %d validators are %d threads each, want %d", test.cores, test.validators, got, test.want)
+		}
+	}
+}
+
+// Every setting that does nothing here is named, and no other.
+func TestInapplicable(t *testing.T) {
+	t.Parallel()
+	network, err := manifest.Read(testManifest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := inapplicable(network); len(lines) > 0 {
+		t.Errorf("a network that says nothing of other machines has %q", lines)
+	}
+
+	network, err = manifest.Read("../../config/samples/near-1m-70-shards.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Node.Image = "example.com/shardnode:1"
+	network.Spec.Node.Resources = nil
+	var settings []string
+	for _, line := range inapplicable(network) {
+		setting, _, _ := strings.Cut(line, " does not apply here: ")
+		settings = append(settings, setting)
+	}
+	want := []string{
+		"spec.regions", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity", "spec.volume",
+	}
+	if !slices.Equal(settings, want) {
+		t.Errorf("the settings are %q, want %q", settings, want)
+	}
+}
+
+// A file is replaced whole, with the mode that it is to have.
+func TestWriteFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, content := range []string{"first and longer", "second"} {
+		if err := writeFile(path, []byte(content), secretMode); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, path); got != content {
+			t.Errorf("the content is %q, want %q", got, content)
+		}
+	}
+	if got := files(t, dir); len(got) != 1 || got["file"] != secretMode {
+		t.Errorf("the files are %v, want one of mode %v", got, secretMode)
+	}
+	if err := writeFile(filepath.Join(dir, "none", "file"), nil, secretMode); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the error is %v, want %v", err, os.ErrNotExist)
+	}
+}
+
+func TestLogTail(t *testing.T) {
+	t.Parallel()
+	var long []string
+	for i := range 5000 {
+		long = append(long, fmt.Sprintf("line %d of a log that is much longer than what is read", i))
+	}
+	cases := map[string]struct {
+		content string
+		want    []string
+	}{
+		"empty":         {"", nil},
+		"few lines":     {"one\ntwo\n", []string{"one", "two"}},
+		"no line break": {"one\ntwo", []string{"one", "two"}},
+		"many lines":    {strings.Join(long, "\n") + "\n", long[len(long)-tailLines:]},
+		"one long line": {strings.Repeat("x", 2*tailBytes) + "\nlast\n", []string{"last"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "node.log")
+			if err := os.WriteFile(path, []byte(test.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := logTail(path)
+			if err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("the tail is %q (%v), want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestThousands(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[int64]string{
+		0: "0", 12: "12", 999: "999", 1000: "1,000", 1234567: "1,234,567", -100: "-100", -1000: "-1,000",
+	} {
+		if got := thousands(number); got != want {
+			t.Errorf("%d is written %q, want %q", number, got, want)
+		}
+	}
+}
+
+// Off a terminal, the live line is a line like any other.
+func TestConsoleWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	console := newConsole(&out)
+	console.show("live 1")
+	console.printf("line %d", 1)
+	console.show("live 2")
+	console.settle()
+	if got, want := out.String(), "live 1\nline 1\nlive 2\n"; got != want {
+		t.Errorf("the output is %q, want %q", got, want)
+	}
+}
+
+// On a terminal, the live line is written over, never wraps, and stays below
+// the other lines.
+func TestConsoleOnTerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	console := newConsole(&out)
+	console.width = func() int { return 7 }
+	console.show("live 1")
+	console.show("live 2 and more")
+	console.printf("line")
+	console.settle()
+	console.settle()
+	console.printf("end")
+	want := eraseLine + "live 1" + eraseLine + "live 2" + eraseLine + "line\nlive 2" + "\n" + "end\n"
+	if got := out.String(); got != want {
+		t.Errorf("the output is %q, want %q", got, want)
+	}
+}

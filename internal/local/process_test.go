@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func startShell(t *testing.T, script string) (started *process, logPath string) {
+	t.Helper()
+	logPath = filepath.Join(t.TempDir(), "log")
+	started, err := startProcess("/bin/sh", []string{"-c", script}, logPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { started.stop(0) })
+	return started, logPath
+}
+
+// running says whether there is a process, zombies included.
+func running(pid int) bool {
+	return syscall.Kill(pid, 0) == nil
+}
+
+func TestProcessEnds(t *testing.T) {
+	t.Parallel()
+	process, log := startShell(t, "echo to output; echo to error >&2; exit 3")
+	<-process.ended
+	if got := process.exitCode(); got != 3 {
+		t.Errorf("the exit code is %d, want 3", got)
+	}
+	if got, want := process.end(), "exit status 3"; got != want {
+		t.Errorf("the end is %q, want %q", got, want)
+	}
+	if got, want := read(t, log), "to output\nto error\n"; got != want {
+		t.Errorf("the log is %q, want %q", got, want)
+	}
+	if running(process.pid()) {
+		t.Error("a process is left")
+	}
+}
+
+func TestProcessStopsByItself(t *testing.T) {
+	t.Parallel()
+	process, log := startShell(t, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
+	eventually(t, "the trap is set", func() bool { return read(t, log) == "ready\n" })
+	if !process.stop(time.Minute) {
+		t.Error("the process was killed")
+	}
+	if got := process.exitCode(); got != 0 {
+		t.Errorf("the exit code is %d, want 0", got)
+	}
+	if !process.stop(0) && running(process.pid()) {
+		t.Error("a process is left")
+	}
+}
+
+func TestProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	process, log := startShell(t, "trap '' TERM; echo ready; while :; do :; done")
+	eventually(t, "the trap is set", func() bool { return read(t, log) == "ready\n" })
+	if process.stop(time.Millisecond) {
+		t.Error("a process that ignores the signal stopped by itself")
+	}
+	if got, want := process.end(), "signal: killed"; got != want {
+		t.Errorf("the end is %q, want %q", got, want)
+	}
+	if process.cpu() <= 0 {
+		t.Errorf("the CPU time is %s, want more", process.cpu())
+	}
+	if running(process.pid()) {
+		t.Error("a process is left")
+	}
+}
+
+// Ctrl-C in a terminal goes to the group of this program.
+func TestProcessHasItsOwnGroup(t *testing.T) {
+	t.Parallel()
+	process, _ := startShell(t, "while :; do sleep 0.01; done")
+	group, err := syscall.Getpgid(process.pid())
+	if err != nil || group != process.pid() {
+		t.Errorf("the group is %d (%v), want %d", group, err, process.pid())
+	}
+}
+
+func TestMissingProgram(t *testing.T) {
+	t.Parallel()
+	_, err := startProcess("/no/such/program", nil, filepath.Join(t.TempDir(), "log"))
+	if err == nil || !strings.Contains(err.Error(), "start /no/such/program: ") {
+		t.Errorf("the error is %v, want it to name the program", err)
+	}
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// processesFile is runtime.json: which processes run the network, and where
+// they listen. It is there while the network runs.
+type processesFile struct {
+	path    string
+	network string
+
+	mu sync.Mutex
+}
+
+// processes is the content of the file.
+type processes struct {
+	Network string `json:"network"`
+	// PID is the process that runs the others.
+	PID        int                `json:"pid"`
+	Validators []validatorProcess `json:"validators"`
+}
+
+type validatorProcess struct {
+	Name string `json:"name"`
+	// PID is 0 while the validator does not run.
+	PID  int    `json:"pid"`
+	HTTP string `json:"http"`
+	P2P  string `json:"p2p"`
+}
+
+func newProcessesFile(network *network) *processesFile {
+	return &processesFile{path: network.dir.runtime(), network: network.manifest.Name}
+}
+
+func (f *processesFile) write(supervisors []*supervisor) error {
+	// The order of writers is the order of what they write.
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	current := processes{Network: f.network, PID: os.Getpid()}
+	for _, supervisor := range supervisors {
+		state := supervisor.current()
+		current.Validators = append(current.Validators, validatorProcess{
+			Name: supervisor.name(),
+			PID:  state.pid,
+			HTTP: supervisor.node.http.address(),
+			P2P:  supervisor.node.p2p.address(),
+		})
+	}
+	content, err := json.MarshalIndent(current, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", f.path, err)
+	}
+	return writeFile(f.path, append(content, '\n'), fileMode)
+}
+
+func (f *processesFile) remove() error {
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+const (
+	// sampleInterval is how often the validators are asked while the network
+	// runs.
+	sampleInterval = time.Second
+
+	// blockPollInterval is how often they are asked when something depends on
+	// the next block. It is much shorter than blocks usually take.
+	blockPollInterval = 50 * time.Millisecond
+)
+
+// run is a network from the time that all validators are ready.
+type run struct {
+	group   *group
+	console *console
+	load    *loadDriver
+	audit   *bench.Audit
+	window  bench.Window
+	// base is the chain as it was before the load.
+	base *chain.Status
+	// last is the chain as it was seen last.
+	last bench.Sample
+	// violation is the first contradiction or loss that the audit found.
+	violation error
+}
+
+// beginRun begins a run with the first block that is finalised once all
+// validators are ready: on a chain that is resumed, blocks of before may be
+// finalised first.
+func beginRun(ctx context.Context, group *group, schedule bench.Schedule, timeout time.Duration) (*run, error) {
+	ready := time.Now()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	ticker := time.NewTicker(blockPollInterval)
+	defer ticker.Stop()
+	for {
+		first := group.sample(ctx)
+		if base := first.Best(); base != nil && base.FinalizedTimeMs >= ready.UnixMilli() {
+			run := newRun(group, schedule, base)
+			run.observe(first)
+			return run, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errInterrupted
+		case err := <-group.failed:
+			return nil, err
+		case <-timer.C:
+			return nil, fmt.Errorf("all validators are ready, but no block was finalised within %s", timeout)
+		case <-ticker.C:
+		}
+	}
+}
+
+func newRun(group *group, schedule bench.Schedule, base *chain.Status) *run {
+	return &run{
+		group:   group,
+		console: group.console,
+		load:    newLoadDriver(group, schedule),
+		audit:   bench.NewAudit(),
+		window:  bench.Window{Begin: time.Now(), Settled: schedule.Settled()},
+		base:    base,
+	}
+}
+
+// carry lets the network carry its load until the context is done. It returns
+// early when a validator cannot be kept running, or the audit found something.
+func (r *run) carry(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var driver sync.WaitGroup
+	driver.Go(func() { r.load.run(ctx, r.window.Begin) })
+	defer driver.Wait()
+	defer cancel()
+
+	ticker := time.NewTicker(sampleInterval)
+	defer ticker.Stop()
+	for r.violation == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-r.group.failed:
+			return err
+		case <-ticker.C:
+		}
+		sample := r.group.sample(ctx)
+		if ctx.Err() != nil {
+			// The sample was cut short.
+			return nil
+		}
+		r.observe(sample)
+		r.console.show(liveLine(sample, r.base.MissedChunks, r.group.ready()))
+	}
+	return nil
+}
+
+// observe takes a sample of the run.
+func (r *run) observe(sample bench.Sample) {
+	r.last = sample
+	r.window.Observe(sample)
+	for _, status := range sample.Answers() {
+		if err := r.audit.Observe(status); err != nil && r.violation == nil {
+			r.violation = err
+		}
+	}
+}

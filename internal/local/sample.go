@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+)
+
+// sampleTimeout is how long a validator may take to tell its status.
+const sampleTimeout = 2 * time.Second
+
+// sample asks a validator for its status.
+func (s *supervisor) sample(ctx context.Context) bench.NodeSample {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	before := s.current()
+	if before.pid == 0 {
+		return s.sampleCPU()
+	}
+	status, err := s.client.Status(ctx)
+	if err != nil {
+		return s.sampleCPU()
+	}
+
+	s.mu.Lock()
+	if s.state.starts == before.starts && s.state.pid != 0 {
+		s.running = time.Duration(status.CPUSeconds * float64(time.Second))
+	}
+	s.mu.Unlock()
+	sample := s.sampleCPU()
+	sample.Status = status
+	return sample
+}
+
+// sampleCPU is the sample of a validator that does not answer. What its process
+// used since it answered last is not known until the process ends.
+func (s *supervisor) sampleCPU() bench.NodeSample {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bench.NodeSample{Name: s.name(), CPU: s.spent + s.running}
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+)
+
+// standinEnv makes this test binary a node that serves the contract. Its value
+// says how nodes misbehave, by name.
+const standinEnv = "SHARDYARD_TEST_STANDIN"
+
+// misbehaviour is what a stand-in does wrong.
+type misbehaviour struct {
+	// ExitCode ends the node at once.
+	ExitCode   int    `json:"exitCode,omitempty"`
+	NeverReady bool   `json:"neverReady,omitempty"`
+	IgnoreTerm bool   `json:"ignoreTerm,omitempty"`
+	RefuseLoad bool   `json:"refuseLoad,omitempty"`
+	LoseSupply bool   `json:"loseSupply,omitempty"`
+	StateRoot  string `json:"stateRoot,omitempty"`
+	BlockHash  string `json:"blockHash,omitempty"`
+}
+
+func TestMain(m *testing.M) {
+	if behaviour, ok := os.LookupEnv(standinEnv); ok {
+		if err := runStandin(behaviour, os.Args); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// standinProgram makes a program that is a node in all that this package sees.
+func standinProgram(t *testing.T, misbehaviours map[string]misbehaviour) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	behaviour, err := json.Marshal(misbehaviours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "shardnode")
+	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s' \"$@\"\n", standinEnv, behaviour, self)
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// standin is one node of a chain that exists by the clock alone: all nodes know
+// the same blocks without talking to each other.
+type standin struct {
+	config  nodeconfig.Config
+	genesis nodeconfig.Genesis
+	shard   int
+	wrong   misbehaviour
+	token   string
+	loads   string
+
+	mu   sync.Mutex
+	rate int64
+}
+
+// transfersPerBlock is what every block of a stand-in executes.
+const transfersPerBlock = 10
+
+func runStandin(behaviour string, args []string) error {
+	if len(args) != 4 || args[1] != "run" || args[2] != "--config" {
+		return fmt.Errorf("arguments %q are not those of a node", args)
+	}
+	node, err := newStandin(behaviour, args[3])
+	if err != nil {
+		return err
+	}
+	log.Printf("%s starts", node.config.Node)
+	if node.wrong.ExitCode != 0 {
+		log.Printf("config.json: p2p.listen: is what this stand-in finds wrong")
+		os.Exit(node.wrong.ExitCode)
+	}
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if node.wrong.IgnoreTerm {
+		ctx = context.Background()
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", node.config.HTTP.Listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: node.handler(), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	<-ctx.Done()
+	return server.Close()
+}
+
+func newStandin(behaviour, path string) (*standin, error) {
+	dir := filepath.Dir(path)
+	node := &standin{}
+	if err := readJSON(path, &node.config); err != nil {
+		return nil, err
+	}
+	if err := readJSON(filepath.Join(dir, node.config.GenesisFile), &node.genesis); err != nil {
+		return nil, err
+	}
+	misbehaviours := map[string]misbehaviour{}
+	if err := json.Unmarshal([]byte(behaviour), &misbehaviours); err != nil {
+		return nil, err
+	}
+	node.wrong = misbehaviours[node.config.Node]
+	for _, validator := range node.genesis.Validators {
+		if validator.Name == node.config.Node {
+			node.shard = validator.Shard
+		}
+	}
+	token, err := os.ReadFile(filepath.Join(dir, node.config.HTTP.AdminTokenFile))
+	if err != nil {
+		return nil, err
+	}
+	node.token = string(token)
+
+	data := filepath.Join(dir, node.config.DataDir)
+	node.loads = filepath.Join(data, "loads")
+	return node, os.MkdirAll(data, 0o700)
+}
+
+func readJSON(path string, value any) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, value)
+}
+
+func (n *standin) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if n.wrong.NeverReady {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			answerJSON(w, chain.Readiness{Reasons: []string{"connected to 0 peers, quorum needs 2"}})
+			return
+		}
+		answerJSON(w, chain.Readiness{Ready: true})
+	})
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, n.status(time.Now())) })
+	mux.HandleFunc("PUT /admin/load", n.setLoad)
+	mux.HandleFunc("POST /rpc", func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Params struct {
+				Height uint64 `json:"height"`
+			} `json:"params"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		height := request.Params.Height
+		answerJSON(w, map[string]any{"result": chain.Block{Height: height, Hash: n.blockHash(height)}})
+	})
+	return mux
+}
+
+func answerJSON(w io.Writer, value any) {
+	_ = json.NewEncoder(w).Encode(value)
+}
+
+func (n *standin) setLoad(w http.ResponseWriter, r *http.Request) {
+	var load chain.Load
+	if err := json.NewDecoder(r.Body).Decode(&load); err != nil || r.Header.Get("Authorization") != "Bearer "+n.token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if n.wrong.RefuseLoad {
+		answerJSON(w, chain.Load{})
+		return
+	}
+	n.mu.Lock()
+	n.rate = load.TransfersPerSecond
+	n.mu.Unlock()
+	file, err := os.OpenFile(n.loads, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, _ = fmt.Fprintln(file, load.TransfersPerSecond)
+		_ = file.Close()
+	}
+	answerJSON(w, load)
+}
+
+func (n *standin) blockHash(height uint64) string {
+	if n.wrong.BlockHash != "" {
+		return n.wrong.BlockHash
+	}
+	return fmt.Sprintf("block %d", height)
+}
+
+func (n *standin) status(now time.Time) chain.Status {
+	blockTimeMs := int64(n.genesis.Protocol.MinBlockTimeMs)
+	height := uint64((now.UnixMilli() - n.genesis.CreatedAtMs) / blockTimeMs)
+	supply := uint64(n.genesis.Accounts.InitialBalance) * uint64(n.genesis.Shards) * uint64(n.genesis.Accounts.PerShard)
+	root := func(shard int, height uint64) string { return fmt.Sprintf("root of %d after %d", shard, height) }
+
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	status := chain.Status{
+		Network: n.config.Network, Node: n.config.Node, GenesisHash: "genesis of " + n.genesis.Seed,
+		Height: height + 1, FinalizedHeight: height,
+		FinalizedTimeMs: n.genesis.CreatedAtMs + int64(height)*blockTimeMs,
+		BlockHash:       n.blockHash(height),
+		BlockTimeMs:     float64(blockTimeMs), TPS: transfersPerBlock * 1000 / float64(blockTimeMs),
+		Transfers: transfersPerBlock * height, CrossShard: transfersPerBlock * height / 2, MissedChunks: height / 100,
+		Supply:     chain.Supply{Expected: supply, Balances: supply - height, InFlight: height, Conserved: true},
+		Tracked:    &chain.TrackedStatus{Shard: n.shard, ExecutedHeight: height, StateRoot: root(n.shard, height)},
+		Load:       &chain.Load{TransfersPerSecond: n.rate},
+		CPUSeconds: now.Sub(time.UnixMilli(n.genesis.CreatedAtMs)).Seconds() / 10,
+	}
+	for shard := range n.genesis.Shards {
+		status.Shards = append(status.Shards, chain.ShardStatus{
+			Shard: shard, ChunkHeight: height, ExecutedHeight: height - 1, StateRoot: root(shard, height-1),
+		})
+	}
+	if n.wrong.LoseSupply {
+		status.Supply.Balances--
+		status.Supply.Conserved = false
+	}
+	if n.wrong.StateRoot != "" {
+		status.Tracked.StateRoot = n.wrong.StateRoot
+	}
+	return status
+}
+
+// testManifest writes the manifest of a small network, with some text replaced.
+func testManifest(t *testing.T, replacements ...string) string {
+	t.Helper()
+	content := strings.NewReplacer(replacements...).Replace(`
+apiVersion: shardyard.dev/v1alpha1
+kind: ShardNetwork
+metadata:
+  name: net
+spec:
+  shards: 2
+  producersPerShard: 2
+  regions:
+    - name: local
+      nodes: 4
+  genesis:
+    accountsPerShard: 100
+  protocol:
+    minBlockTimeMilliseconds: 50
+  placement:
+    exclusivity: Shared
+  load:
+    profile: Ramp
+    ramp:
+      steps:
+        - transfersPerSecond: 10
+          durationSeconds: 1
+        - transfersPerSecond: 42
+          durationSeconds: 60
+`)
+	path := filepath.Join(t.TempDir(), "network.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	for !condition() {
+		select {
+		case <-ticker.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+)
+
+const (
+	dirMode    os.FileMode = 0o700
+	secretMode os.FileMode = 0o600
+	fileMode   os.FileMode = 0o644
+)
+
+// DefaultStateDir is the folder that networks are kept in unless told
+// otherwise: $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard.
+func DefaultStateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "shardyard"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the state directory: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "shardyard"), nil
+}
+
+// networkDir is the folder of one network.
+type networkDir string
+
+func (d networkDir) path(name string) string { return filepath.Join(string(d), name) }
+
+func (d networkDir) lock() string     { return d.path("lock") }
+func (d networkDir) genesis() string  { return d.path("genesis.json") }
+func (d networkDir) manifest() string { return d.path("manifest.yaml") }
+func (d networkDir) runtime() string  { return d.path("runtime.json") }
+func (d networkDir) nodes() string    { return d.path("nodes") }
+
+func (d networkDir) node(name string) nodeDir {
+	return nodeDir(filepath.Join(d.nodes(), name))
+}
+
+// exists says whether there is a network: the genesis document is what is
+// written last when one is made.
+func (d networkDir) exists() (bool, error) {
+	switch _, err := os.Stat(d.genesis()); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+// clear removes the network and nothing else: the folder may be one that the
+// user named.
+func (d networkDir) clear() error {
+	for _, path := range []string{d.genesis(), d.manifest(), d.runtime(), d.nodes()} {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeDir is the folder of one validator.
+type nodeDir string
+
+// nodeFiles are where a validator's configuration finds its files.
+var nodeFiles = nodeconfig.Files{
+	Genesis:    filepath.Join("..", "..", "genesis.json"),
+	Key:        nodeconfig.DefaultFiles.Key,
+	AdminToken: nodeconfig.DefaultFiles.AdminToken,
+	Data:       nodeconfig.DefaultFiles.Data,
+}
+
+func (d nodeDir) path(name string) string { return filepath.Join(string(d), name) }
+
+func (d nodeDir) config() string      { return d.path(nodeconfig.ConfigFile) }
+func (d nodeDir) key() string         { return d.path(nodeFiles.Key) }
+func (d nodeDir) adminToken() string  { return d.path(nodeFiles.AdminToken) }
+func (d nodeDir) log() string         { return d.path("node.log") }
+func (d nodeDir) previousLog() string { return d.path("node.log.1") }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+)
+
+// Summary is what became of a run.
+//
+// TPS, BlockTimeMs and CPUMicrosecondsPerTransfer are measured over the last
+// WindowSeconds of it, between two finalised blocks: from the time that the
+// ramp reached its last step, when the run then went on for at least ten
+// seconds, and otherwise from the time that all validators were ready. Executed,
+// CrossShard and MissedChunks are counted from the time that all validators
+// were ready.
+type Summary struct {
+	// TPS is the rate of transfers that finalised headers commit as executed.
+	TPS float64 `json:"tps"`
+	// BlockTimeMs is the mean time between two finalised blocks.
+	BlockTimeMs float64 `json:"blockTimeMs"`
+	// Height is the last finalised height.
+	Height uint64 `json:"height"`
+	// Shards and Validators are numbers of the plan.
+	Shards     int `json:"shards"`
+	Validators int `json:"validators"`
+	// Executed is the number of transfers, each counted once.
+	Executed uint64 `json:"executed"`
+	// CrossShard is the number of those whose receiver lives in another shard.
+	CrossShard uint64 `json:"crossShard"`
+	// MissedChunks is the number of chunks left out of finalised blocks.
+	MissedChunks uint64 `json:"missedChunks"`
+	// SupplyConserved says that no validator told of value that came from
+	// nowhere or was lost.
+	SupplyConserved bool `json:"supplyConserved"`
+	// CPUMicrosecondsPerTransfer is the CPU time of all validators together;
+	// nil when no transfer was executed.
+	CPUMicrosecondsPerTransfer *float64 `json:"cpuMicrosecondsPerTransfer"`
+	// WindowSeconds is the time between the two finalised blocks of the
+	// measurement.
+	WindowSeconds float64 `json:"windowSeconds"`
+	// GenesisHash identifies the chain.
+	GenesisHash string `json:"genesisHash"`
+}
+
+// summarize makes the summary of a run that is finished.
+func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
+	summary := &Summary{
+		TPS:             tenths(measured.TPS()),
+		BlockTimeMs:     tenths(float64(measured.BlockTime()) / float64(time.Millisecond)),
+		Shards:          network.plan.Shards,
+		Validators:      len(network.plan.Validators),
+		SupplyConserved: true,
+		WindowSeconds:   tenths(measured.Window.Seconds()),
+		GenesisHash:     r.base.GenesisHash,
+	}
+	if perTransfer, ok := measured.CPUPerTransfer(); ok {
+		microseconds := tenths(float64(perTransfer) / float64(time.Microsecond))
+		summary.CPUMicrosecondsPerTransfer = &microseconds
+	}
+	if best := r.last.Best(); best != nil {
+		summary.Height = best.FinalizedHeight
+		summary.Executed = best.Transfers - r.base.Transfers
+		summary.CrossShard = best.CrossShard - r.base.CrossShard
+		summary.MissedChunks = best.MissedChunks - r.base.MissedChunks
+	}
+	if _, lost := errors.AsType[*bench.SupplyError](r.violation); lost {
+		summary.SupplyConserved = false
+	}
+	return summary
+}
+
+// WriteJSON writes the summary as one line.
+func (s *Summary) WriteJSON(out io.Writer) error {
+	content, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "%s\n", content)
+	return err
+}
+
+// WriteText writes the summary for people.
+func (s *Summary) WriteText(out io.Writer) error {
+	cpu := "no transfer was executed"
+	if s.CPUMicrosecondsPerTransfer != nil {
+		cpu = fmt.Sprintf("%.1f µs per transfer, all validators together", *s.CPUMicrosecondsPerTransfer)
+	}
+	supply := "conserved"
+	if !s.SupplyConserved {
+		supply = "NOT conserved"
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range [][2]string{
+		{"TPS", fmt.Sprintf("%s over the last %.1f s", thousands(int64(s.TPS)), s.WindowSeconds)},
+		{"block time", fmt.Sprintf("%.1f ms", s.BlockTimeMs)},
+		{"CPU", cpu},
+		{"height", thousands(s.Height)},
+		{"shards", fmt.Sprintf("%d, with %s", s.Shards, plural(s.Validators, "validator"))},
+		{"executed", fmt.Sprintf("%s, %s of them to another shard", plural(s.Executed, "transfer"), thousands(s.CrossShard))},
+		{"missed chunks", thousands(s.MissedChunks)},
+		{"supply", supply},
+		{"genesis hash", s.GenesisHash},
+	} {
+		_, _ = fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
+	}
+	return table.Flush()
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+const (
+	// readyPollInterval is how often a validator that starts is asked whether
+	// it is ready.
+	readyPollInterval = 200 * time.Millisecond
+
+	// stopGrace is how long a validator may take to stop by itself.
+	stopGrace = 10 * time.Second
+)
+
+// supervisor keeps one validator running.
+type supervisor struct {
+	node      node
+	shardnode string
+	client    *chain.Client
+	console   *console
+	// changed is called after every change of the state.
+	changed func()
+
+	mu    sync.Mutex
+	state validatorState
+	// spent is the CPU time of the processes that ended.
+	spent time.Duration
+	// running is the CPU time of the current process when it told it last.
+	running time.Duration
+}
+
+// validatorState is what is known about the current process of a validator.
+type validatorState struct {
+	// starts counts the processes up to this one.
+	starts int
+	// pid is 0 between two processes.
+	pid   int
+	ready bool
+	// reason says why the validator is not ready.
+	reason string
+}
+
+func newSupervisor(node node, shardnode string, console *console, changed func()) *supervisor {
+	return &supervisor{
+		node:      node,
+		shardnode: shardnode,
+		client:    chain.NewClient(node.http.address(), node.adminToken),
+		console:   console,
+		changed:   changed,
+		state:     validatorState{reason: "has not been started"},
+	}
+}
+
+func (s *supervisor) name() string {
+	return s.node.validator.Name
+}
+
+// current is the state of the validator.
+func (s *supervisor) current() validatorState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+func (s *supervisor) update(change func(*validatorState)) {
+	s.mu.Lock()
+	change(&s.state)
+	s.mu.Unlock()
+	s.changed()
+}
+
+// run starts the validator, again whenever it ends, until the context is done
+// and the validator has stopped. The error says why it is not started again.
+func (s *supervisor) run(ctx context.Context) error {
+	defer s.client.Close()
+	var restarts restarts
+	for {
+		process, err := s.start()
+		if err != nil {
+			return fmt.Errorf("validator %s: %w", s.name(), err)
+		}
+		readyFor := s.watch(ctx, process)
+		if ctx.Err() != nil {
+			s.stop(process)
+			return nil
+		}
+		s.ended(process)
+
+		delay, again := restarts.next(process.exitCode(), readyFor)
+		if !again {
+			return &ValidatorError{Name: s.name(), End: process.end(), Log: s.node.dir.log()}
+		}
+		s.console.printf("validator %s ended (%s), starting it again in %s", s.name(), process.end(), delay)
+		if !wait(ctx, delay) {
+			return nil
+		}
+	}
+}
+
+// wait waits for some time; false if the context is done first.
+func wait(ctx context.Context, delay time.Duration) bool {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func (s *supervisor) start() (*process, error) {
+	for _, port := range []port{s.node.p2p, s.node.http} {
+		if err := port.release(); err != nil {
+			return nil, err
+		}
+	}
+	process, err := startProcess(s.shardnode, []string{"run", "--config", s.node.dir.config()}, s.node.dir.log())
+	if err != nil {
+		return nil, err
+	}
+	s.update(func(state *validatorState) {
+		*state = validatorState{starts: state.starts + 1, pid: process.pid(), reason: "does not answer"}
+	})
+	return process, nil
+}
+
+// watch returns when the process has ended or the context is done: for how long
+// the validator was ready, nil if it never was.
+func (s *supervisor) watch(ctx context.Context, process *process) *time.Duration {
+	if !s.awaitReady(ctx, process) {
+		return nil
+	}
+	readyAt := time.Now()
+	s.update(func(state *validatorState) { state.ready, state.reason = true, "" })
+	if s.current().starts > 1 {
+		s.console.printf("validator %s is ready again", s.name())
+	}
+	select {
+	case <-process.ended:
+	case <-ctx.Done():
+	}
+	readyFor := time.Since(readyAt)
+	return &readyFor
+}
+
+// awaitReady asks the validator until it is ready; false when the process has
+// ended or the context is done.
+func (s *supervisor) awaitReady(ctx context.Context, process *process) bool {
+	ticker := time.NewTicker(readyPollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-process.ended:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+		readiness, err := s.client.Readiness(ctx)
+		if err == nil && readiness.Ready {
+			return true
+		}
+		reason := "does not answer"
+		if err == nil {
+			reason = strings.Join(readiness.Reasons, ", ")
+		}
+		s.mu.Lock()
+		s.state.reason = reason
+		s.mu.Unlock()
+	}
+}
+
+func (s *supervisor) stop(process *process) {
+	if !process.stop(stopGrace) {
+		s.console.printf("validator %s did not stop within %s and was killed", s.name(), stopGrace)
+	} else if code := process.exitCode(); code != 0 {
+		s.console.printf("validator %s did not stop cleanly: %s", s.name(), process.end())
+	}
+	s.ended(process)
+}
+
+func (s *supervisor) ended(process *process) {
+	s.update(func(state *validatorState) {
+		state.pid, state.ready, state.reason = 0, false, process.end()
+		s.spent, s.running = s.spent+process.cpu(), 0
+	})
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+)
+
+// Options say what to run and how.
+type Options struct {
+	// Manifest is the path of the ShardNetwork manifest.
+	Manifest string
+	// StateDir is the folder that networks are kept in.
+	StateDir string
+	// Shardnode is the path of the node program.
+	Shardnode string
+	// Fresh removes the network first if it is there.
+	Fresh bool
+	// Duration is how long the network carries its load; 0 for as long as the
+	// context lasts.
+	Duration time.Duration
+	// ReadyTimeout is how long the validators may take to become ready.
+	ReadyTimeout time.Duration
+	// Progress is where progress is shown.
+	Progress io.Writer
+}
+
+// Up runs a network until the context is done or the duration is over. No
+// process is left when it returns. With an error, there is a summary only if the
+// run came to its end and the chain is at fault.
+func Up(ctx context.Context, options Options) (_ *Summary, err error) {
+	console := newConsole(options.Progress)
+	network, err := openNetwork(options.Manifest, options.StateDir, options.Fresh)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, network.close()) }()
+	schedule, err := bench.NewSchedule(network.manifest.Spec.Load)
+	if err != nil {
+		return nil, err
+	}
+	console.introduce(network)
+
+	nodes, err := prepareNodes(ctx, network)
+	if err != nil {
+		return nil, err
+	}
+	group := newGroup(network, nodes, options.Shardnode, console)
+	console.printf("starting %s; their processes and ports are in %s", plural(len(nodes), "validator"), network.dir.runtime())
+	group.start()
+	defer func() {
+		console.settle()
+		console.printf("stopping %s", plural(len(nodes), "validator"))
+		err = errors.Join(err, group.stop())
+	}()
+
+	summary, err := group.serve(ctx, network, schedule, options)
+	if log, ok := logOf(err); ok {
+		console.settle()
+		console.printLogTail(log)
+	}
+	return summary, err
+}
+
+// serve runs a group that has been started to the end of its run.
+func (g *group) serve(ctx context.Context, network *network, schedule bench.Schedule, options Options) (*Summary, error) {
+	started := time.Now()
+	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
+		return nil, err
+	}
+	run, err := beginRun(ctx, g, schedule, options.ReadyTimeout)
+	if err != nil {
+		return nil, err
+	}
+	g.console.printf("ready after %.1f s at height %s, genesis hash %s",
+		time.Since(started).Seconds(), thousands(run.base.FinalizedHeight), run.base.GenesisHash)
+
+	carryCtx := ctx
+	if options.Duration > 0 {
+		var cancel context.CancelFunc
+		carryCtx, cancel = context.WithDeadline(ctx, run.window.Begin.Add(options.Duration))
+		defer cancel()
+	}
+	if err := run.carry(carryCtx); err != nil {
+		return nil, err
+	}
+	g.console.settle()
+	measured, err := run.finish(context.WithoutCancel(ctx))
+	if errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil {
+		g.console.printf("interrupted before there was anything to measure")
+		err = nil
+	}
+	return run.summarize(network, measured), errors.Join(run.violation, err)
+}
+
+// introduce says what is about to run.
+func (c *console) introduce(network *network) {
+	plan := network.plan
+	c.printf("network %s: %s, %s, in %s", plan.Network,
+		plural(plan.Shards, "shard"), plural(len(plan.Validators), "validator"), network.dir)
+	for _, line := range inapplicable(network.manifest) {
+		c.printf("%s", line)
+	}
+	created := time.UnixMilli(network.genesis.CreatedAtMs).Format(time.DateTime)
+	if network.resumed {
+		c.printf("resuming the chain of %s", created)
+		return
+	}
+	c.printf("made the keys of %s", plural(len(plan.Validators), "validator"))
+	c.printf("made the genesis document of %s", accounts(network))
+}
+
+func accounts(network *network) string {
+	return fmt.Sprintf("%s accounts", thousands(int64(network.genesis.Shards)*int64(network.genesis.Accounts.PerShard)))
+}
+
+// logOf is the log that tells more about an error.
+func logOf(err error) (string, bool) {
+	if failed, ok := errors.AsType[*ValidatorError](err); ok {
+		return failed.Log, true
+	}
+	if late, ok := errors.AsType[*NotReadyError](err); ok {
+		return late.Log, true
+	}
+	return "", false
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A stand-in's block has 10 transfers and takes 50 ms, and a stand-in uses a
+// tenth of a core.
+func TestUp(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{Duration: 3 * time.Second}, nil)
+	run.says(t, "ready after ")
+	processes := run.processes(t)
+	summary, err := run.end(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Shards != 2 || summary.Validators != 4 || !summary.SupplyConserved ||
+		!strings.HasPrefix(summary.GenesisHash, "genesis of ") {
+		t.Errorf("the summary is %+v", *summary)
+	}
+	checkMeasured(t, summary)
+
+	if len(processes.Validators) != 4 {
+		t.Fatalf("%d validators run, want 4", len(processes.Validators))
+	}
+	for _, validator := range processes.Validators {
+		if running(validator.PID) {
+			t.Errorf("the process of %s is left", validator.Name)
+		}
+	}
+	// Every change once, in shares that sum to the rate, and none at the end.
+	for validator, want := range map[string]string{
+		"net-s0-p0": "2 10 0", "net-s0-p1": "3 11 0", "net-s1-p0": "2 10 0", "net-s1-p1": "3 11 0",
+	} {
+		if got := run.loads(t, validator); got != want {
+			t.Errorf("%s was told the rates %s, want %s", validator, got, want)
+		}
+	}
+	for _, want := range []string{
+		"made the keys of 4 validators\n", "made the genesis document of 200 accounts\n", "4 of 4 validators ready\n",
+		"load: 10 transfers per second\n", "load: 42 transfers per second\n", "TPS 200 | block time 50 ms | height ",
+	} {
+		if !strings.Contains(run.progress.String(), want) {
+			t.Errorf("the progress does not say %q:\n%s", want, &run.progress)
+		}
+	}
+}
+
+func checkMeasured(t *testing.T, summary *Summary) {
+	t.Helper()
+	if summary.TPS != 200 || summary.BlockTimeMs != 50 || summary.WindowSeconds < 2 {
+		t.Errorf("measured are %f TPS and a block time of %f ms over %f s, want 200 TPS and 50 ms over at least 2 s",
+			summary.TPS, summary.BlockTimeMs, summary.WindowSeconds)
+	}
+	if summary.Executed < 400 || summary.CrossShard != summary.Executed/2 {
+		t.Errorf("%d executed, %d of them to another shard; want half of at least 400", summary.Executed, summary.CrossShard)
+	}
+	// 0.4 s in every second, for 200 transfers.
+	if got := *summary.CPUMicrosecondsPerTransfer; got < 1000 || got > 4000 {
+		t.Errorf("%f µs per transfer, want about 2000", got)
+	}
+}
+
+func TestUpIsInterrupted(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "TPS ")
+	run.interrupt()
+	first, err := run.end(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// The next run goes on where this one stopped.
+	run = startUp(t, stateDir, Options{}, nil)
+	run.says(t, "TPS ")
+	if got := run.progress.String(); !strings.Contains(got, "resuming the chain of ") {
+		t.Errorf("the chain is not resumed:\n%s", got)
+	}
+	run.interrupt()
+	second, err := run.end(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Height <= first.Height || second.GenesisHash != first.GenesisHash {
+		t.Errorf("the chain goes on from %+v with %+v", *first, *second)
+	}
+}
+
+// A validator that is killed is started again where it was, and signs its share
+// again. Meanwhile the others go on.
+func TestUpRestartsValidators(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{
+		Manifest: testManifest(t, "transfersPerSecond: 10", "transfersPerSecond: 42"),
+	}, nil)
+	run.says(t, "TPS ")
+	before := run.processes(t)
+	victim := before.Validators[2]
+	if err := syscall.Kill(victim.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	run.says(t, "validator net-s1-p0 ended (signal: killed), starting it again in 500ms\n")
+	run.says(t, "validator net-s1-p0 is ready again\n")
+	eventually(t, "the validator signs its share again", func() bool { return run.loads(t, victim.Name) == "10 10" })
+
+	for i, validator := range run.processes(t).Validators {
+		was := before.Validators[i]
+		if validator.HTTP != was.HTTP || validator.P2P != was.P2P {
+			t.Errorf("%s listens on %s and %s, before on %s and %s", validator.Name, validator.HTTP, validator.P2P, was.HTTP, was.P2P)
+		}
+		if restarted := validator.PID != was.PID; restarted != (validator.Name == victim.Name) {
+			t.Errorf("process %d of %s has become %d", was.PID, validator.Name, validator.PID)
+		}
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+	if got := run.loads(t, "net-s0-p0"); got != "10 0" {
+		t.Errorf("a validator that went on was told the rates %s, want each once", got)
+	}
+}
+
+func TestUpFails(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		options Options
+		wrong   misbehaviour
+		want    string
+		// progress is what is shown besides.
+		progress string
+	}{
+		"wrong file": {
+			wrong:    misbehaviour{ExitCode: 2},
+			want:     "validator net-s0-p1 cannot run: exit status 2; its log is ",
+			progress: "config.json: p2p.listen: is what this stand-in finds wrong\n",
+		},
+		"never ready": {
+			options:  Options{ReadyTimeout: 2 * time.Second},
+			wrong:    misbehaviour{NeverReady: true},
+			want:     "3 of 4 validators became ready in time; validator net-s0-p1: connected to 0 peers, quorum needs 2; its log is ",
+			progress: "net-s0-p1 starts\n",
+		},
+		"no program": {
+			options: Options{Shardnode: "/no/such/program"},
+			want:    "start /no/such/program: ",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := startUp(t, t.TempDir(), test.options, map[string]misbehaviour{"net-s0-p1": test.wrong})
+			summary, err := run.end(t)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want it to say %q", err, test.want)
+			}
+			if summary != nil {
+				t.Errorf("the summary is %+v, want none", *summary)
+			}
+			if !strings.Contains(run.progress.String(), test.progress) {
+				t.Errorf("the progress does not say %q:\n%s", test.progress, &run.progress)
+			}
+		})
+	}
+}
+
+func TestUpIsInterruptedBeforeReady(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{}, map[string]misbehaviour{"net-s0-p1": {NeverReady: true}})
+	run.says(t, "3 of 4 validators ready\n")
+	run.interrupt()
+	if _, err := run.end(t); err == nil || !strings.Contains(err.Error(), "interrupted before the network was ready") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A chain that is at fault ends its run at once, with a summary and an error.
+func TestUpFindsFaults(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		wrong     misbehaviour
+		want      string
+		conserved bool
+	}{
+		"supply": {misbehaviour{LoseSupply: true}, "supply is not conserved at height ", false},
+		"state":  {misbehaviour{StateRoot: "x"}, "diverge: state roots of shard 0 after height ", true},
+		"block":  {misbehaviour{BlockHash: "x"}, "are finalised at height ", true},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := startUp(t, t.TempDir(), Options{Duration: time.Minute}, map[string]misbehaviour{"net-s0-p1": test.wrong})
+			summary, err := run.end(t)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want it to say %q", err, test.want)
+			}
+			if summary == nil || summary.SupplyConserved != test.conserved {
+				t.Errorf("the summary is %+v, want supplyConserved %t", summary, test.conserved)
+			}
+		})
+	}
+}
+
+// A validator that does not take its load is named, once.
+func TestUpNamesRefusedLoad(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{Duration: 3 * time.Second}, map[string]misbehaviour{"net-s0-p1": {RefuseLoad: true}})
+	if _, err := run.end(t); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(run.progress.String(), "validator net-s0-p1 does not take its load: "); got != 1 {
+		t.Errorf("the refusal is told %d times, want once:\n%s", got, &run.progress)
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// output collects what is written while a network runs.
+type output struct {
+	mu      sync.Mutex
+	content bytes.Buffer
+}
+
+func (o *output) Write(content []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.content.Write(content)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.content.String()
+}
+
+// upRun is a network of stand-ins that runs.
+type upRun struct {
+	progress  output
+	dir       networkDir
+	interrupt context.CancelFunc
+	done      chan struct{}
+	summary   *Summary
+	err       error
+}
+
+// startUp runs a network of stand-ins, until it is interrupted unless the
+// options say otherwise.
+func startUp(t *testing.T, stateDir string, options Options, misbehaviours map[string]misbehaviour) *upRun {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	run := &upRun{
+		dir:       networkDir(filepath.Join(stateDir, "net")),
+		interrupt: cancel,
+		done:      make(chan struct{}),
+	}
+	options.StateDir, options.Progress = stateDir, &run.progress
+	if options.Manifest == "" {
+		options.Manifest = testManifest(t)
+	}
+	if options.Shardnode == "" {
+		options.Shardnode = standinProgram(t, misbehaviours)
+	}
+	if options.ReadyTimeout == 0 {
+		options.ReadyTimeout = time.Minute
+	}
+	go func() {
+		defer close(run.done)
+		run.summary, run.err = Up(ctx, options)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-run.done
+		if t.Failed() {
+			t.Logf("the progress was\n%s", &run.progress)
+		}
+	})
+	return run
+}
+
+// end waits for the end of the run.
+func (r *upRun) end(t *testing.T) (*Summary, error) {
+	t.Helper()
+	select {
+	case <-r.done:
+	case <-time.After(time.Minute):
+		t.Fatal("the run does not end")
+	}
+	if found := files(t, string(r.dir)); found["runtime.json"] != 0 {
+		t.Error("runtime.json is left after the run")
+	}
+	return r.summary, r.err
+}
+
+// says waits until the progress has a text.
+func (r *upRun) says(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, "progress says "+text, func() bool { return strings.Contains(r.progress.String(), text) })
+}
+
+func (r *upRun) processes(t *testing.T) processes {
+	t.Helper()
+	var current processes
+	if err := readJSON(r.dir.runtime(), &current); err != nil {
+		t.Fatal(err)
+	}
+	return current
+}
+
+// loads are the rates that a validator was told, in order.
+func (r *upRun) loads(t *testing.T, validator string) string {
+	t.Helper()
+	return strings.Join(strings.Fields(read(t, filepath.Join(string(r.dir.node(validator)), "data", "loads"))), " ")
+}
