@@ -140,6 +140,17 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.regions", []object{{"nodes": 8}})},
 		[]refusal{{"spec.regions[0].name", "Required value"}, notChecked},
 	},
+	"region with too many nodes": {
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 65_537}})},
+		[]refusal{
+			{"spec.regions", "the nodes of all regions sum to 65537, but shards * producersPerShard is 8"},
+			{"spec.regions[0].nodes", "should be less than or equal to 65536"},
+		},
+	},
+	"region of an empty name": {
+		[]edit{set("spec.regions", []object{{"name": "", "nodes": 8}})},
+		[]refusal{{"spec.regions[0].name", "should be at least 1 chars long"}},
+	},
 	"bad region name": {
 		[]edit{set("spec.regions", []object{{"name": "North_1", "nodes": 8}})},
 		[]refusal{{"spec.regions[0].name", "should match"}},
@@ -309,6 +320,14 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.volume", object{"size": "1Gi", "storageClassName": "Fast"})},
 		[]refusal{{"spec.volume.storageClassName", "should match"}},
 	},
+	"empty storage class": {
+		[]edit{set("spec.volume", object{"size": "1Gi", "storageClassName": ""})},
+		[]refusal{{"spec.volume.storageClassName", "should be at least 1 chars long"}},
+	},
+	"long storage class": {
+		[]edit{set("spec.volume", object{"size": "1Gi", "storageClassName": strings.Repeat("c", 254)})},
+		[]refusal{{"spec.volume.storageClassName", "may not be more than 253"}, notChecked},
+	},
 	"too few operations": {
 		[]edit{set("spec.volume.iops", 99)},
 		[]refusal{{"spec.volume.iops", "should be greater than or equal to 100"}},
@@ -342,6 +361,10 @@ var wrongManifests = map[string]struct {
 	"rate above what producers sign": {
 		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 8_000_001, "durationSeconds": 1}})},
 		[]refusal{{"spec.load.ramp.steps", "transfersPerSecond must be at most 8000000 with 8 producers"}},
+	},
+	"step without end": {
+		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 604_801}})},
+		[]refusal{{"spec.load.ramp.steps[0].durationSeconds", "should be less than or equal to 604800"}},
 	},
 	"step of no time": {
 		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 0}})},

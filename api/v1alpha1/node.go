@@ -62,7 +62,7 @@ type StorageEngine string
 const StorageEngineLog StorageEngine = "Log"
 
 // NodeStorage says how a node keeps its state.
-// +kubebuilder:validation:XValidation:rule="!has(self.snapshotIntervalBlocks) || !has(self.retentionBlocks) || self.snapshotIntervalBlocks < 1 || self.retentionBlocks < 1 || self.retentionBlocks >= self.snapshotIntervalBlocks",messageExpression="'must be at least snapshotIntervalBlocks (%d): a node restarts from its last snapshot'.format([self.snapshotIntervalBlocks])",message="must be at least snapshotIntervalBlocks",fieldPath=".retentionBlocks",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.snapshotIntervalBlocks) || !has(self.retentionBlocks) || self.snapshotIntervalBlocks < 1 || self.snapshotIntervalBlocks > 1000000 || self.retentionBlocks < 1 || self.retentionBlocks >= self.snapshotIntervalBlocks",messageExpression="'must be at least snapshotIntervalBlocks (%d): a node restarts from its last snapshot'.format([self.snapshotIntervalBlocks])",message="must be at least snapshotIntervalBlocks",fieldPath=".retentionBlocks",reason="FieldValueInvalid"
 type NodeStorage struct {
 	// engine is the storage engine.
 	// +optional
