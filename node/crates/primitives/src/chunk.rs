@@ -302,10 +302,7 @@ impl ChunkHeader {
     #[must_use]
     pub const fn max_encode_size(lag: u8) -> usize {
         const LENGTHS: usize = 2 * 5;
-        ChunkContent::FIXED
-            + LENGTHS
-            + lag as usize * (ExecutionResult::SIZE + 8)
-            + Signature::SIZE
+        ChunkContent::FIXED + LENGTHS + lag as usize * (ExecutionResult::SIZE + 8) + Signature::SIZE
     }
 }
 

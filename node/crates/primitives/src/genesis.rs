@@ -143,6 +143,7 @@ pub struct GenesisAccount {
     pub key: PrivateKey,
 }
 
+const MAX_NAME: usize = 63;
 const MAX_SHARDS: u16 = 1024;
 const MAX_LAG: u8 = 4;
 const MAX_TRANSACTIONS: u32 = 65_536;
@@ -150,7 +151,7 @@ const MAX_TRANSACTIONS: u32 = 65_536;
 impl GenesisDocument {
     /// Checks the document.
     pub fn check(self) -> Result<Genesis, GenesisError> {
-        if self.network.is_empty() || self.network.len() > 63 {
+        if !(1..=MAX_NAME).contains(&self.network.chars().count()) {
             return Err(invalid("network", "must have 1 to 63 characters"));
         }
         let seed = key_bytes(&self.seed).map_err(|reason| invalid("seed", reason))?;
@@ -208,7 +209,11 @@ impl GenesisDocument {
 }
 
 fn key_bytes(hex: &str) -> Result<[u8; 32], String> {
-    from_hex(hex)
+    // The decoder would also take white space and a prefix.
+    let digits = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    digits
+        .then(|| from_hex(hex))
+        .flatten()
         .and_then(|bytes| <[u8; 32]>::try_from(bytes).ok())
         .ok_or_else(|| "must be 64 hex digits".into())
 }

@@ -10,7 +10,7 @@
 //!
 //! The signature is ed25519 under ZIP-215 rules over
 //! `uvarint(len(ns)) ‖ ns ‖ the bytes before the signature`, with `ns` =
-//! [`crate::namespace::transaction`]. A transaction's hash is plain blake3 of
+//! [`Namespaces::transaction`]. A transaction's hash is plain blake3 of
 //! all its bytes.
 
 use crate::{AccountId, namespace::Namespaces};
