@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Strategies for values of every type.
+
+use commonware_codec::DecodeExt as _;
+use commonware_consensus::{
+    simplex::types::Context,
+    types::{Epoch, Round, View},
+};
+use commonware_cryptography::{
+    Signer as _,
+    ed25519::{PublicKey, Signature},
+};
+use proptest::{collection::vec, prelude::*};
+use shardnode_primitives::{
+    AccountId, Block, ChunkContent, ChunkHeader, Digest, ExecutionResult, ProvenBucket, Receipt,
+    ReceiptBucket, ShardId, ShardTotals, SignedTransfer, Transaction, Transfer,
+    genesis::private_key,
+};
+
+/// `executionLag` of every arbitrary header.
+pub const LAG: u8 = 4;
+/// Shards of every arbitrary block.
+pub const SHARDS: u16 = 3;
+/// The most receipts of an arbitrary bucket.
+pub const RECEIPTS: u32 = 5;
+
+pub fn digest() -> impl Strategy<Value = Digest> {
+    any::<[u8; 32]>().prop_map(Digest)
+}
+
+pub fn account_id() -> impl Strategy<Value = AccountId> {
+    any::<[u8; 32]>().prop_map(AccountId)
+}
+
+pub fn shard_id() -> impl Strategy<Value = ShardId> {
+    any::<u16>().prop_map(ShardId)
+}
+
+fn signature() -> impl Strategy<Value = Signature> {
+    vec(any::<u8>(), 64).prop_map(|bytes| Signature::decode(bytes).unwrap())
+}
+
+pub fn public_key() -> impl Strategy<Value = PublicKey> {
+    any::<[u8; 32]>().prop_map(|seed| private_key(seed).public_key())
+}
+
+pub fn transfer() -> impl Strategy<Value = Transfer> {
+    (account_id(), account_id(), any::<u64>(), any::<u64>()).prop_map(
+        |(signer, receiver, amount, nonce)| Transfer {
+            signer,
+            receiver,
+            amount,
+            nonce,
+        },
+    )
+}
+
+pub fn transaction() -> impl Strategy<Value = Transaction> {
+    (transfer(), signature()).prop_map(|(transfer, signature)| {
+        Transaction::Transfer(SignedTransfer {
+            transfer,
+            signature,
+        })
+    })
+}
+
+pub fn receipt() -> impl Strategy<Value = Receipt> {
+    (account_id(), any::<u64>(), account_id(), any::<u64>()).prop_map(
+        |(sender, nonce, receiver, amount)| Receipt {
+            sender,
+            nonce,
+            receiver,
+            amount,
+        },
+    )
+}
+
+pub fn bucket() -> impl Strategy<Value = ReceiptBucket> {
+    let receipts = vec(receipt(), 0..=RECEIPTS as usize);
+    (shard_id(), any::<u64>(), shard_id(), receipts).prop_map(
+        |(source, height, destination, receipts)| ReceiptBucket {
+            source,
+            height,
+            destination,
+            receipts,
+        },
+    )
+}
+
+/// The buckets of one execution, in shard order with none missing.
+pub fn buckets() -> impl Strategy<Value = Vec<ReceiptBucket>> {
+    vec(bucket(), 1..9).prop_map(|mut buckets| {
+        for (index, bucket) in buckets.iter_mut().enumerate() {
+            bucket.destination = ShardId(u16::try_from(index).unwrap());
+        }
+        buckets
+    })
+}
+
+pub fn proven_bucket() -> impl Strategy<Value = ProvenBucket> {
+    (buckets(), any::<prop::sample::Index>()).prop_map(|(buckets, index)| {
+        let (_, mut proven) = ProvenBucket::prove_all(buckets);
+        proven.swap_remove(index.index(proven.len()))
+    })
+}
+
+pub fn result() -> impl Strategy<Value = ExecutionResult> {
+    let roots = (digest(), digest(), digest());
+    (any::<u64>(), roots, any::<u32>(), any::<u32>()).prop_map(
+        |(height, (state_root, outcomes_root, receipts_root), transfers, credits)| {
+            ExecutionResult {
+                height,
+                state_root,
+                outcomes_root,
+                receipts_root,
+                transfers,
+                credits,
+            }
+        },
+    )
+}
+
+pub fn totals() -> impl Strategy<Value = ShardTotals> {
+    (any::<[u64; 7]>(), digest()).prop_map(
+        |(
+            [
+                height,
+                transfers,
+                cross_shard,
+                credits,
+                balance,
+                sent,
+                received,
+            ],
+            state_root,
+        )| {
+            ShardTotals {
+                height,
+                state_root,
+                transfers,
+                cross_shard,
+                credits,
+                balance,
+                sent,
+                received,
+            }
+        },
+    )
+}
+
+pub fn content() -> impl Strategy<Value = ChunkContent> {
+    let place = (shard_id(), any::<u64>(), any::<u64>());
+    let digests = (digest(), digest(), digest());
+    let body = (any::<u32>(), any::<u32>());
+    let results = vec(result(), 0..=usize::from(LAG));
+    let uncommitted = vec(any::<u64>(), 0..=usize::from(LAG));
+    (place, digests, body, results, uncommitted, totals()).prop_map(
+        |(
+            (shard, height, sequence),
+            (anchor, previous, body_hash),
+            (body_len, transactions),
+            results,
+            uncommitted,
+            totals,
+        )| ChunkContent {
+            shard,
+            height,
+            sequence,
+            anchor,
+            previous,
+            body_hash,
+            body_len,
+            transactions,
+            results,
+            uncommitted,
+            totals,
+        },
+    )
+}
+
+pub fn header() -> impl Strategy<Value = ChunkHeader> {
+    (content(), signature()).prop_map(|(content, signature)| ChunkHeader { content, signature })
+}
+
+pub fn block() -> impl Strategy<Value = Block> {
+    let round = (any::<u64>(), any::<u64>());
+    let parent = (any::<u64>(), digest());
+    let chunks = vec(header(), usize::from(SHARDS));
+    (
+        round,
+        public_key(),
+        parent,
+        any::<u64>(),
+        any::<u64>(),
+        chunks,
+    )
+        .prop_map(
+            |((epoch, view), leader, (parent_view, parent), height, timestamp_ms, mut chunks)| {
+                for (index, header) in chunks.iter_mut().enumerate() {
+                    header.content.shard = ShardId(u16::try_from(index).unwrap());
+                }
+                Block {
+                    context: Context {
+                        round: Round::new(Epoch::new(epoch), View::new(view)),
+                        leader,
+                        parent: (View::new(parent_view), parent),
+                    },
+                    height,
+                    timestamp_ms,
+                    chunks,
+                }
+            },
+        )
+}
