@@ -7,7 +7,8 @@
 //! accounts are never removed. Leaf 0 is a sentinel that is no account. Every
 //! leaf names the next greater id in the tree, so the leaves also form a list
 //! in the order of ids, from the sentinel (id zero) to the leaf whose `next`
-//! is zero. A leaf with `id < x < next` proves that there is no account `x`.
+//! is zero. A leaf with `id < x < next` proves that there is no account `x`; the
+//! sentinel itself proves that zero is none.
 //!
 //! # Hashes
 //!

@@ -3,7 +3,7 @@
 
 use crate::{
     leaf::{Account, Leaf},
-    tree::{node, seal},
+    tree::{depth, node, seal},
 };
 use bytes::BufMut;
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};
@@ -25,6 +25,14 @@ pub struct AccountProof {
 /// Why a proof proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
+    /// The leaf is beyond the tree's end.
+    #[error("leaf {index} in a tree of {count} leaves")]
+    Index {
+        /// Where the leaf claims to be.
+        index: u32,
+        /// The leaves that the proof claims.
+        count: u32,
+    },
     /// The path's length is not that of a tree with so many leaves.
     #[error("path of {got} nodes in a tree of {count} leaves")]
     Path {
@@ -49,8 +57,13 @@ pub enum ProofError {
 impl AccountProof {
     /// The account with `id` under `root`, `None` if there is provably none.
     pub fn verify(&self, id: &AccountId, root: &Digest) -> Result<Option<Account>, ProofError> {
-        let depth = crate::tree::depth(self.count);
-        if self.index >= self.count || self.siblings.len() != depth {
+        if self.index >= self.count {
+            return Err(ProofError::Index {
+                index: self.index,
+                count: self.count,
+            });
+        }
+        if self.siblings.len() != depth(self.count) {
             return Err(ProofError::Path {
                 got: self.siblings.len(),
                 count: self.count,
@@ -70,9 +83,9 @@ impl AccountProof {
         if got != *root {
             return Err(ProofError::Root { got, want: *root });
         }
-        // The sentinel is a leaf but no account.
-        if self.leaf.id == *id && self.index > 0 {
-            return Ok(Some(self.leaf.account));
+        if self.leaf.id == *id {
+            // The sentinel is a leaf but no account: its id proves its absence.
+            return Ok((self.index > 0).then_some(self.leaf.account));
         }
         if self.leaf.skips(id) {
             return Ok(None);

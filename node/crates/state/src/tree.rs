@@ -9,7 +9,7 @@ use shardnode_primitives::{
     AccountId, Digest,
     hash::{Domain, ZERO, hash},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Why a tree cannot be built or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -180,47 +180,58 @@ impl StateTree {
     /// Gives accounts new contents; those that do not exist are created, in
     /// the order of their ids. Returns the new root. On an error nothing has
     /// changed.
-    pub fn apply(
-        &mut self,
-        changes: &BTreeMap<AccountId, Account>,
-    ) -> Result<Digest, StateError> {
+    pub fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
         if changes.contains_key(&NONE) {
             return Err(StateError::ReservedId);
         }
-        let balance = self.balance_after(changes)?;
-        let new = changes.keys().filter(|id| !self.index.contains_key(id));
-        u32::try_from(self.leaves.len() + new.count()).map_err(|_| StateError::TooMany)?;
+        let places: Vec<Option<u32>> = changes
+            .keys()
+            .map(|id| self.index.get(id).copied())
+            .collect();
+        let created = places.iter().filter(|place| place.is_none()).count();
+        u32::try_from(self.leaves.len() + created).map_err(|_| StateError::TooMany)?;
+        self.balance = self.balance_after(changes, &places)?;
 
-        self.balance = balance;
-        let mut dirty = BTreeSet::new();
-        for (id, account) in changes {
-            match self.index.get(id) {
+        let mut dirty = Vec::with_capacity(places.len() + created);
+        for ((id, account), place) in changes.iter().zip(places) {
+            match place {
                 Some(at) => {
-                    let at = *at as usize;
+                    let at = at as usize;
                     self.leaves[at].account = *account;
-                    dirty.insert(at);
+                    dirty.push(at);
                 }
                 None => self.insert(*id, *account, &mut dirty),
             }
         }
+        dirty.sort_unstable();
+        dirty.dedup();
         self.levels[0].resize(self.leaves.len(), ZERO);
         for at in &dirty {
             self.levels[0][*at] = self.leaves[*at].hash();
         }
-        self.rehash_above(dirty.into_iter().collect());
+        self.rehash_above(dirty);
         Ok(self.root())
     }
 
-    fn balance_after(&self, changes: &BTreeMap<AccountId, Account>) -> Result<u64, StateError> {
+    /// The sum of all balances once `changes`, to the leaves at `places`, are
+    /// made.
+    fn balance_after(
+        &self,
+        changes: &BTreeMap<AccountId, Account>,
+        places: &[Option<u32>],
+    ) -> Result<u64, StateError> {
+        // What is subtracted is part of the sum, so this never wraps.
         let mut balance = u128::from(self.balance);
-        for (id, account) in changes {
+        for (account, place) in changes.values().zip(places) {
             balance += u128::from(account.balance);
-            balance -= u128::from(self.get(id).unwrap_or_default().balance);
+            if let Some(at) = place {
+                balance -= u128::from(self.leaves[*at as usize].account.balance);
+            }
         }
         u64::try_from(balance).map_err(|_| StateError::Overflow)
     }
 
-    fn insert(&mut self, id: AccountId, account: Account, dirty: &mut BTreeSet<usize>) {
+    fn insert(&mut self, id: AccountId, account: Account, dirty: &mut Vec<usize>) {
         let before = self.leaf_before(&id);
         let at = self.leaves.len();
         self.leaves.push(Leaf {
@@ -230,8 +241,7 @@ impl StateTree {
         });
         self.leaves[before].next = id;
         self.index.insert(id, at as u32);
-        dirty.insert(before);
-        dirty.insert(at);
+        dirty.extend([before, at]);
     }
 
     /// The index of the leaf with the greatest id below `id`.

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Answers the HTTP API from the running node.
+
+use crate::{config::Config, peers, process};
+use commonware_consensus::types::Height;
+use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
+use shardnode_chain::{
+    Metrics, Node, pool::PoolError,
+    requests::{Fate, SubmitError as Refused},
+};
+use shardnode_execution::Outcome;
+use shardnode_primitives::{AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction};
+use shardnode_rpc::{
+    AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
+    ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TrackedStatus, Unavailable,
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+/// A chain that stands still longer than this is not ready.
+const STALLED: Duration = Duration::from_secs(10);
+/// A tracker that is further behind than this is not ready.
+const BEHIND: u64 = 10;
+
+/// When the finalised height last moved.
+#[derive(Debug)]
+struct Progress {
+    height: u64,
+    moved: Option<SystemTime>,
+}
+
+/// The running node as the HTTP API sees it.
+#[derive(Clone)]
+pub(crate) struct Api {
+    context: Arc<Context>,
+    node: Node,
+    name: String,
+    region: String,
+    role: Role,
+    mempool_capacity: u64,
+    progress: Arc<Mutex<Progress>>,
+}
+
+impl Api {
+    pub(crate) fn new(context: Context, config: &Config, node: Node) -> Self {
+        let progress = Progress {
+            height: node.view.borrow().height(),
+            moved: None,
+        };
+        let progress = Arc::new(Mutex::new(progress));
+        let api = Self {
+            context: Arc::new(context.child("state")),
+            name: config.node.clone(),
+            region: config.region.clone(),
+            role: config.role,
+            mempool_capacity: config.features.mempool_capacity as u64,
+            progress: progress.clone(),
+            node,
+        };
+        watch_progress(context, api.node.view.clone(), progress);
+        api
+    }
+
+    pub(crate) fn context(&self) -> Arc<Context> {
+        self.context.clone()
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.node.metrics
+    }
+}
+
+fn watch_progress(
+    context: Context,
+    mut view: commonware_utils::channel::watch::Receiver<Arc<shardnode_chain::view::ChainView>>,
+    progress: Arc<Mutex<Progress>>,
+) {
+    use commonware_runtime::Spawner as _;
+    drop(context.child("progress").spawn(move |context| async move {
+        while view.changed().await.is_ok() {
+            let height = view.borrow_and_update().height();
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.height = height;
+            progress.moved = Some(context.current());
+        }
+    }));
+}
+
+fn load_status(control: &shardnode_chain::generator::Control) -> LoadStatus {
+    LoadStatus {
+        transfers_per_second: control.rate(),
+        signed: control.signed(),
+        rejected: control.rejected(),
+    }
+}
+
+fn shard_status(block: &Block, header: &ChunkHeader) -> ShardStatus {
+    let content = &header.content;
+    let totals = &content.totals;
+    ShardStatus {
+        shard: content.shard,
+        chunk_height: content.height,
+        missed_chunks: block.height.saturating_sub(content.sequence),
+        executed_height: totals.height,
+        state_root: totals.state_root,
+        transfers: totals.transfers,
+        credits: totals.credits,
+        cross_shard: totals.cross_shard,
+        balance: totals.balance,
+        sent: totals.sent,
+        received: totals.received,
+    }
+}
+
+impl shardnode_rpc::Node for Api {
+    fn status(&self) -> Status {
+        let view = self.node.view.borrow().clone();
+        let supply = view.supply();
+        let identity = &self.node.identity;
+        let tracked = *self.node.tracked.borrow();
+        Status {
+            network: identity.genesis.network.clone(),
+            node: self.name.clone(),
+            region: self.region.clone(),
+            role: self.role,
+            version: env!("CARGO_PKG_VERSION").into(),
+            public_key: commonware_cryptography::Signer::public_key(&identity.key),
+            genesis_hash: identity.genesis.hash(),
+            height: self.node.metrics.height().max(view.height()),
+            finalized_height: view.height(),
+            finalized_time_ms: view.block.timestamp_ms,
+            block_hash: view.digest,
+            block_time_ms: view.block_time_ms(),
+            tps: view.tps(),
+            window_blocks: view.window() as u64,
+            transfers: view.transfers(),
+            cross_shard: view.cross_shard(),
+            missed_chunks: view.block.missed_chunks(),
+            peers: peers::connected(&self.context.encode()),
+            supply: SupplyStatus {
+                expected: supply.expected,
+                balances: supply.balances,
+                in_flight: supply.in_flight,
+                conserved: supply.conserved(),
+            },
+            shards: view
+                .block
+                .chunks
+                .iter()
+                .map(|header| shard_status(&view.block, header))
+                .collect(),
+            tracked: tracked.map(|tracked| TrackedStatus {
+                shard: tracked.shard,
+                executed_height: tracked.height,
+                state_root: tracked.root,
+                accounts: u64::from(tracked.accounts),
+            }),
+            pool: PoolStatus {
+                transactions: self.node.metrics.pooled(),
+                capacity: self.mempool_capacity,
+            },
+            load: self.load(),
+            cpu_seconds: process::cpu_seconds(),
+        }
+    }
+
+    fn readiness(&self) -> Readiness {
+        let mut reasons = Vec::new();
+        let identity = &self.node.identity;
+        let validators = identity.genesis.validators.len() as u64;
+        // Consensus needs all but a third, this node included.
+        let quorum = validators - (validators.saturating_sub(1)) / 3;
+        let others = quorum - u64::from(identity.validator.is_some());
+        let connected = peers::connected(&self.context.encode());
+        if connected < others {
+            reasons.push(format!(
+                "connected to {connected} peers, quorum needs {others}"
+            ));
+        }
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let still = progress
+            .moved
+            .and_then(|moved| self.context.current().duration_since(moved).ok());
+        match still {
+            None => reasons.push("no block was finalised since the start".into()),
+            Some(still) if still > STALLED => reasons.push(format!(
+                "finalised height {} has not moved for {} s",
+                progress.height,
+                still.as_secs()
+            )),
+            Some(_) => {}
+        }
+        drop(progress);
+        let view = self.node.view.borrow().clone();
+        if let Some(tracked) = *self.node.tracked.borrow() {
+            let last = view
+                .block
+                .chunk(tracked.shard)
+                .map_or(0, |header| header.content.height);
+            if tracked.height + BEHIND < last {
+                reasons.push(format!(
+                    "executed shard {} to height {}, its last chunk is at {last}",
+                    tracked.shard, tracked.height
+                ));
+            }
+        }
+        Readiness {
+            ready: reasons.is_empty(),
+            reasons,
+        }
+    }
+
+    fn healthy(&self) -> bool {
+        // A node that loses an actor exits.
+        true
+    }
+
+    fn metrics(&self) -> String {
+        // Ours first; the end marker belongs after the runtime's.
+        let ours = self.node.metrics.encode();
+        let ours = ours.strip_suffix("# EOF\n").unwrap_or(&ours);
+        format!("{ours}{}", self.context.encode())
+    }
+
+    fn load(&self) -> Option<LoadStatus> {
+        self.node.load.as_ref().map(load_status)
+    }
+
+    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus> {
+        let control = self.node.load.as_ref()?;
+        control.set_rate(transfers_per_second);
+        Some(load_status(control))
+    }
+
+    async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
+        let hash = transaction.hash();
+        match self.node.client.submit(transaction).await {
+            Ok(shard) => Ok(Submitted { hash, shard }),
+            Err(Refused::Pool(PoolError::Full)) => Err(SubmitError::PoolFull),
+            Err(refused @ Refused::Unavailable(_)) => {
+                Err(Unavailable(refused.to_string()).into())
+            }
+            Err(refused) => Err(SubmitError::Rejected(refused.to_string())),
+        }
+    }
+
+    async fn outcome(&self, signer: AccountId, hash: Digest) -> Result<OutcomeReport, Unavailable> {
+        let fate = self.node.client.outcome(signer, hash).await;
+        let report = |status, height, reason| OutcomeReport {
+            status,
+            height,
+            reason,
+        };
+        match fate {
+            Ok(Fate::Unknown) => Ok(report(OutcomeStatus::Unknown, 0, String::new())),
+            Ok(Fate::Known(height, Outcome::Executed)) => {
+                Ok(report(OutcomeStatus::Executed, height, String::new()))
+            }
+            Ok(Fate::Known(height, Outcome::Failed(failure))) => {
+                Ok(report(OutcomeStatus::Failed, height, failure.to_string()))
+            }
+            Err(unavailable) => Err(Unavailable(unavailable.to_string())),
+        }
+    }
+
+    async fn account(&self, id: AccountId) -> Result<AccountReport, Unavailable> {
+        let (shard, height, account) = self
+            .node
+            .client
+            .account(id)
+            .await
+            .map_err(|unavailable| Unavailable(unavailable.to_string()))?;
+        let content = account.unwrap_or_default();
+        Ok(AccountReport {
+            id,
+            shard,
+            exists: account.is_some(),
+            balance: content.balance,
+            nonce: content.nonce,
+            height,
+        })
+    }
+
+    async fn block(&self, height: u64) -> Option<Block> {
+        if height > self.node.view.borrow().height() {
+            return None;
+        }
+        let block = self.node.marshal.get_block(Height::new(height)).await?;
+        Some(block.inner().clone())
+    }
+
+    async fn chunk(
+        &self,
+        height: u64,
+        shard: ShardId,
+    ) -> Result<Option<(ChunkHeader, ChunkBody)>, Unavailable> {
+        let Some(block) = self.block(height).await else {
+            return Ok(None);
+        };
+        let header = block
+            .chunk(shard)
+            .filter(|header| header.content.height == height);
+        let Some(header) = header else {
+            return Ok(None);
+        };
+        let body = self
+            .node
+            .client
+            .body(header)
+            .await
+            .map_err(|unavailable| Unavailable(unavailable.to_string()))?;
+        Ok(Some((header.clone(), body)))
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a node is told: its configuration and the files that it names.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`document`] | the configuration as it is written |
+//! | [`files`] | reads files; says which file and field is wrong |
+//! | [`peer`] | addresses and keys of other nodes |
+//!
+//! [`Config::load`] joins them and checks one against the other.
+
+mod document;
+mod error;
+mod files;
+mod peer;
+
+pub(crate) use document::{Features, Log, LogFormat, LogLevel};
+pub(crate) use error::ConfigError;
+pub(crate) use peer::Peer;
+
+use commonware_cryptography::{
+    Signer as _,
+    ed25519::{PrivateKey, PublicKey},
+};
+use document::{ConfigDocument, HttpDocument, P2pDocument, StorageDocument, StorageEngine};
+use files::{ConfigFile, Paths};
+use shardnode_primitives::Genesis;
+use shardnode_rpc::{AdminToken, Role};
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+/// A configuration that was read and checked.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) network: String,
+    pub(crate) node: String,
+    pub(crate) region: String,
+    pub(crate) role: Role,
+    pub(crate) genesis: Genesis,
+    pub(crate) key: PrivateKey,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) worker_threads: usize,
+    pub(crate) p2p_listen: SocketAddr,
+    pub(crate) peers: Vec<Peer>,
+    pub(crate) http_listen: SocketAddr,
+    pub(crate) admin_token: Option<AdminToken>,
+    pub(crate) storage: Storage,
+    pub(crate) features: Features,
+    pub(crate) log: Log,
+}
+
+/// How the `Log` engine keeps state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Storage {
+    pub(crate) snapshot_interval_blocks: u64,
+    pub(crate) retention_blocks: u64,
+}
+
+impl Config {
+    /// Reads the configuration and every file that it names.
+    pub(crate) fn load(path: &Path) -> Result<Self, ConfigError> {
+        let file = ConfigFile::new(path);
+        let document = file.document()?;
+        let paths = Paths::of(path, &document);
+        let genesis = files::genesis(file, &paths.genesis)?;
+        let key = files::key(file, &paths.key)?;
+        let admin_token = paths
+            .admin_token
+            .map(|path| files::admin_token(file, &path))
+            .transpose()?;
+
+        let ConfigDocument {
+            network,
+            node,
+            region,
+            role,
+            worker_threads,
+            p2p: P2pDocument { listen, peers },
+            http:
+                HttpDocument {
+                    listen: http_listen,
+                    ..
+                },
+            storage,
+            features,
+            log,
+            ..
+        } = document;
+        let config = Self {
+            network,
+            node,
+            region,
+            role,
+            genesis,
+            key,
+            data_dir: paths.data,
+            worker_threads,
+            p2p_listen: listen,
+            peers: peer::parse(file, &peers)?,
+            http_listen,
+            admin_token,
+            storage: check_storage(file, storage)?,
+            features,
+            log,
+        };
+        config.check_limits(file)?;
+        config.check_identity(file)?;
+        config.check_peers(file)?;
+        Ok(config)
+    }
+
+    fn check_limits(&self, file: ConfigFile<'_>) -> Result<(), ConfigError> {
+        for (field, value) in [("node", &self.node), ("region", &self.region)] {
+            if value.is_empty() {
+                return Err(file.wrong(field, "must not be empty"));
+            }
+        }
+        if self.worker_threads == 0 {
+            return Err(file.wrong("workerThreads", "must be at least 1"));
+        }
+        if self.features.mempool_capacity == 0 {
+            return Err(file.wrong("features.mempoolCapacity", "must be at least 1"));
+        }
+        Ok(())
+    }
+
+    /// This node is who the genesis document says it is.
+    fn check_identity(&self, file: ConfigFile<'_>) -> Result<(), ConfigError> {
+        let genesis = &self.genesis;
+        if self.network != genesis.network {
+            let reason = format!(
+                "is \"{}\", but the genesis document is of network \"{}\"",
+                self.network, genesis.network
+            );
+            return Err(file.wrong("network", reason));
+        }
+        let public_key = self.key.public_key();
+        match (self.role, genesis.validator(&public_key)) {
+            (Role::Producer, None) => {
+                let reason = format!(
+                    "public key {public_key} is not among the validators of the genesis document"
+                );
+                Err(file.wrong("keyFile", reason))
+            }
+            (Role::Producer, Some(validator)) if validator.name != self.node => {
+                let reason = format!(
+                    "is \"{}\", but the key is that of validator \"{}\"",
+                    self.node, validator.name
+                );
+                Err(file.wrong("node", reason))
+            }
+            (Role::Rpc, Some(validator)) => {
+                let reason = format!(
+                    "is \"rpc\", but the key is that of validator \"{}\"",
+                    validator.name
+                );
+                Err(file.wrong("role", reason))
+            }
+            (Role::Producer, Some(_)) | (Role::Rpc, None) => Ok(()),
+        }
+    }
+
+    /// Every peer is another node, and every other validator is a peer.
+    fn check_peers(&self, file: ConfigFile<'_>) -> Result<(), ConfigError> {
+        let own = self.key.public_key();
+        let mut known: BTreeSet<&PublicKey> = BTreeSet::new();
+        for (index, peer) in self.peers.iter().enumerate() {
+            let field = format!("p2p.peers[{index}].publicKey");
+            if peer.key == own {
+                return Err(file.wrong(field, "is this node's own"));
+            }
+            if !known.insert(&peer.key) {
+                return Err(file.wrong(field, "is used twice"));
+            }
+        }
+        let missing = self
+            .genesis
+            .validators
+            .iter()
+            .find(|validator| validator.key != own && !known.contains(&validator.key));
+        missing.map_or(Ok(()), |validator| {
+            let reason = format!("validator \"{}\" is missing", validator.name);
+            Err(file.wrong("p2p.peers", reason))
+        })
+    }
+}
+
+fn check_storage(file: ConfigFile<'_>, document: StorageDocument) -> Result<Storage, ConfigError> {
+    let StorageDocument {
+        engine: StorageEngine::Log,
+        snapshot_interval_blocks,
+        retention_blocks,
+    } = document;
+    if snapshot_interval_blocks == 0 {
+        return Err(file.wrong("storage.snapshotIntervalBlocks", "must be at least 1"));
+    }
+    if retention_blocks < snapshot_interval_blocks {
+        let reason = format!(
+            "is {retention_blocks}, but must be at least snapshotIntervalBlocks, \
+             {snapshot_interval_blocks}"
+        );
+        return Err(file.wrong("storage.retentionBlocks", reason));
+    }
+    Ok(Storage {
+        snapshot_interval_blocks,
+        retention_blocks,
+    })
+}

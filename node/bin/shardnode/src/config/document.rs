@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The configuration as it is written.
+
+use serde::Deserialize;
+use shardnode_rpc::Role;
+use std::{net::SocketAddr, path::PathBuf};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ConfigDocument {
+    pub(crate) network: String,
+    pub(crate) node: String,
+    pub(crate) region: String,
+    pub(crate) role: Role,
+    pub(crate) genesis_file: PathBuf,
+    pub(crate) key_file: PathBuf,
+    pub(crate) data_dir: PathBuf,
+    #[serde(default = "default_worker_threads")]
+    pub(crate) worker_threads: usize,
+    pub(crate) p2p: P2pDocument,
+    pub(crate) http: HttpDocument,
+    #[serde(default)]
+    pub(crate) storage: StorageDocument,
+    #[serde(default)]
+    pub(crate) features: Features,
+    #[serde(default)]
+    pub(crate) log: Log,
+}
+
+const fn default_worker_threads() -> usize {
+    2
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct P2pDocument {
+    pub(crate) listen: SocketAddr,
+    pub(crate) peers: Vec<PeerDocument>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PeerDocument {
+    pub(crate) name: String,
+    pub(crate) public_key: String,
+    pub(crate) address: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct HttpDocument {
+    pub(crate) listen: SocketAddr,
+    pub(crate) admin_token_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct StorageDocument {
+    pub(crate) engine: StorageEngine,
+    pub(crate) snapshot_interval_blocks: u64,
+    pub(crate) retention_blocks: u64,
+}
+
+impl Default for StorageDocument {
+    fn default() -> Self {
+        Self {
+            engine: StorageEngine::Log,
+            snapshot_interval_blocks: 1_000,
+            retention_blocks: 20_000,
+        }
+    }
+}
+
+/// How state is kept.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) enum StorageEngine {
+    /// In memory, with an append-only journal and snapshots.
+    Log,
+}
+
+/// Named switches of the node's hot path.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Features {
+    /// Transactions per signature batch; 0 for a whole chunk.
+    pub(crate) signature_batch_size: usize,
+    /// Transactions the pool holds.
+    pub(crate) mempool_capacity: usize,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self {
+            signature_batch_size: 0,
+            mempool_capacity: 100_000,
+        }
+    }
+}
+
+/// What is logged, and how.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Log {
+    pub(crate) level: LogLevel,
+    pub(crate) format: LogFormat,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            level: LogLevel::Info,
+            format: LogFormat::Text,
+        }
+    }
+}
+
+/// The least severe events that are logged.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// The form of a line of the log.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reads the files of a configuration.
+
+use super::{document::ConfigDocument, error::ConfigError};
+use commonware_cryptography::ed25519::PrivateKey;
+use commonware_formatting::from_hex;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use shardnode_primitives::{Genesis, GenesisDocument, genesis::private_key};
+use shardnode_rpc::AdminToken;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The configuration file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConfigFile<'a> {
+    path: &'a Path,
+}
+
+impl<'a> ConfigFile<'a> {
+    pub(crate) const fn new(path: &'a Path) -> Self {
+        Self { path }
+    }
+
+    /// What is wrong with one of its fields.
+    pub(crate) fn wrong(self, field: impl Into<String>, reason: impl Into<String>) -> ConfigError {
+        ConfigError {
+            file: self.path.into(),
+            field: Some(field.into()),
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn document(self) -> Result<ConfigDocument, ConfigError> {
+        let text = fs::read_to_string(self.path)
+            .map_err(|error| whole(self.path, format!("cannot be read: {error}")))?;
+        let document: ConfigDocument = parse(self.path, &text)?;
+        let admin_token = document.http.admin_token_file.as_deref();
+        for (field, path) in [
+            ("genesisFile", Some(document.genesis_file.as_path())),
+            ("keyFile", Some(document.key_file.as_path())),
+            ("dataDir", Some(document.data_dir.as_path())),
+            ("http.adminTokenFile", admin_token),
+        ] {
+            if path.is_some_and(|path| path.as_os_str().is_empty()) {
+                return Err(self.wrong(field, "must not be empty"));
+            }
+        }
+        Ok(document)
+    }
+
+    /// The text of a file that `field` names.
+    fn read(self, field: &str, path: &Path) -> Result<String, ConfigError> {
+        fs::read_to_string(path).map_err(|error| {
+            let reason = format!("{} cannot be read: {error}", path.display());
+            self.wrong(field, reason)
+        })
+    }
+}
+
+/// The paths of a configuration, relative ones beside its file.
+pub(crate) struct Paths {
+    pub(crate) genesis: PathBuf,
+    pub(crate) key: PathBuf,
+    pub(crate) admin_token: Option<PathBuf>,
+    pub(crate) data: PathBuf,
+}
+
+impl Paths {
+    pub(crate) fn of(config: &Path, document: &ConfigDocument) -> Self {
+        let folder = config.parent().unwrap_or_else(|| Path::new(""));
+        let admin_token = document.http.admin_token_file.as_deref();
+        Self {
+            genesis: folder.join(&document.genesis_file),
+            key: folder.join(&document.key_file),
+            admin_token: admin_token.map(|path| folder.join(path)),
+            data: folder.join(&document.data_dir),
+        }
+    }
+}
+
+pub(crate) fn genesis(config: ConfigFile<'_>, path: &Path) -> Result<Genesis, ConfigError> {
+    let text = config.read("genesisFile", path)?;
+    let document: GenesisDocument = parse(path, &text)?;
+    document.check().map_err(|error| ConfigError {
+        file: path.into(),
+        field: Some(error.field),
+        reason: error.reason,
+    })
+}
+
+pub(crate) fn key(config: ConfigFile<'_>, path: &Path) -> Result<PrivateKey, ConfigError> {
+    let text = config.read("keyFile", path)?;
+    // The error does not repeat the content, which is a secret.
+    hex_32(text.trim_ascii())
+        .map(private_key)
+        .ok_or_else(|| whole(path, "must be 64 hex digits"))
+}
+
+pub(crate) fn admin_token(config: ConfigFile<'_>, path: &Path) -> Result<AdminToken, ConfigError> {
+    let text = config.read("http.adminTokenFile", path)?;
+    AdminToken::new(text.trim_ascii()).map_err(|error| whole(path, error.to_string()))
+}
+
+/// 32 bytes, as 64 hex digits and nothing else.
+pub(crate) fn hex_32(text: &str) -> Option<[u8; 32]> {
+    if !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    from_hex(text)?.try_into().ok()
+}
+
+fn whole(file: &Path, reason: impl Into<String>) -> ConfigError {
+    ConfigError {
+        file: file.into(),
+        field: None,
+        reason: reason.into(),
+    }
+}
+
+fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigError> {
+    // Serde alone would also take an array, with the fields in order.
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(whole(file, "must be a JSON object"));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        ConfigError {
+            file: file.into(),
+            field: (path != ".").then_some(path),
+            reason: reason(error.inner()),
+        }
+    })?;
+    deserializer
+        .end()
+        .map_err(|error| whole(file, error.to_string()))?;
+    Ok(document)
+}
+
+/// A wrong value is found by its field; only in text that is not JSON does it
+/// help to know the line.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match error.classify() {
+        Category::Data => text.strip_suffix(&place).unwrap_or(&text).into(),
+        Category::Io | Category::Syntax | Category::Eof => text,
+    }
+}

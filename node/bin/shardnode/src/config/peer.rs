@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Other nodes of the network.
+
+use super::{
+    document::PeerDocument,
+    error::ConfigError,
+    files::{ConfigFile, hex_32},
+};
+use commonware_codec::DecodeExt as _;
+use commonware_cryptography::ed25519::PublicKey;
+use commonware_p2p::{Address, Ingress};
+use commonware_utils::Hostname;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Another node.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Its identity.
+    pub(crate) key: PublicKey,
+    /// Where it is dialled.
+    ingress: Ingress,
+}
+
+impl Peer {
+    /// Where the peer is dialled. Nobody knows where a peer with a name will
+    /// dial from: its address says so with 0.0.0.0.
+    pub(crate) fn address(&self) -> Address {
+        match &self.ingress {
+            Ingress::Socket(socket) => Address::Symmetric(*socket),
+            Ingress::Dns { port, .. } => Address::Asymmetric {
+                ingress: self.ingress.clone(),
+                egress: SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), *port),
+            },
+        }
+    }
+}
+
+/// The peers of a configuration.
+pub(crate) fn parse(
+    file: ConfigFile<'_>,
+    documents: &[PeerDocument],
+) -> Result<Vec<Peer>, ConfigError> {
+    documents
+        .iter()
+        .enumerate()
+        .map(|(index, document)| {
+            let wrong = |field: &str, reason: String| {
+                file.wrong(format!("p2p.peers[{index}].{field}"), reason)
+            };
+            if document.name.is_empty() {
+                return Err(wrong("name", "must not be empty".into()));
+            }
+            Ok(Peer {
+                key: public_key(&document.public_key)
+                    .map_err(|reason| wrong("publicKey", reason))?,
+                ingress: ingress(&document.address).map_err(|reason| wrong("address", reason))?,
+            })
+        })
+        .collect()
+}
+
+fn public_key(text: &str) -> Result<PublicKey, String> {
+    let bytes = hex_32(text).ok_or("must be 64 hex digits")?;
+    PublicKey::decode(bytes.to_vec()).map_err(|_| "is not an ed25519 public key".into())
+}
+
+/// `host:port`: the host is a name, an IPv4 address, or an IPv6 address in
+/// brackets.
+fn ingress(text: &str) -> Result<Ingress, String> {
+    let (host, port) = text
+        .rsplit_once(':')
+        .ok_or_else(|| format!("\"{text}\" is not host:port"))?;
+    let port = port
+        .parse()
+        .ok()
+        .filter(|_| port.bytes().all(|digit| digit.is_ascii_digit()))
+        .filter(|port: &u16| *port > 0)
+        .ok_or_else(|| format!("port \"{port}\" is not a number from 1 to 65535"))?;
+    let bracketed = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let ip = match bracketed {
+        Some(host) => {
+            Some(IpAddr::V6(host.parse().map_err(|_| {
+                format!("host \"{host}\" is not an IPv6 address")
+            })?))
+        }
+        None => host.parse().ok().map(IpAddr::V4),
+    };
+    if let Some(ip) = ip {
+        return Ok(Ingress::Socket(SocketAddr::new(ip, port)));
+    }
+    let numeric = host
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if numeric && !host.is_empty() {
+        return Err(format!("host \"{host}\" is not an IPv4 address"));
+    }
+    let host =
+        Hostname::new(host).map_err(|error| format!("host \"{host}\" cannot be used: {error}"))?;
+    Ok(Ingress::Dns { host, port })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_names_or_addresses() {
+        for text in ["10.0.0.7:26600", "[::1]:1"] {
+            let socket: SocketAddr = text.parse().unwrap();
+            assert_eq!(ingress(text).unwrap(), Ingress::Socket(socket));
+        }
+        let name = "net-s0-p1-0.net.chains.svc.cluster.local";
+        assert_eq!(
+            ingress(&format!("{name}:65535")).unwrap(),
+            Ingress::Dns {
+                host: Hostname::new(name).unwrap(),
+                port: 65_535
+            }
+        );
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for (text, expected) in [
+            ("", "\"\" is not host:port"),
+            ("node", "\"node\" is not host:port"),
+            ("node:", "port \"\" is not"),
+            ("node:0", "port \"0\" is not"),
+            ("node:+1", "port \"+1\" is not"),
+            ("node:65536", "port \"65536\" is not"),
+            ("node:http", "port \"http\" is not"),
+            (":26600", "host \"\" cannot be used"),
+            (
+                "10.0.0.700:26600",
+                "host \"10.0.0.700\" is not an IPv4 address",
+            ),
+            ("a_b:26600", "host \"a_b\" cannot be used"),
+            ("a b:26600", "host \"a b\" cannot be used"),
+            ("http://node:26600", "host \"http://node\" cannot be used"),
+            ("::1:26600", "host \"::1\" cannot be used"),
+            ("[::g]:26600", "host \"::g\" is not an IPv6 address"),
+            (
+                "[10.0.0.7]:26600",
+                "host \"10.0.0.7\" is not an IPv6 address",
+            ),
+        ] {
+            let reason = ingress(text).unwrap_err();
+            assert!(reason.starts_with(expected), "{text}: {reason}");
+        }
+    }
+
+    #[test]
+    fn a_named_peer_is_dialled_by_name() {
+        let peer = |address: &str| Peer {
+            key: public_key(&format!("58{}", "66".repeat(31))).unwrap(),
+            ingress: ingress(address).unwrap(),
+        };
+        assert_eq!(
+            peer("127.0.0.1:7").address(),
+            Address::from(SocketAddr::from(([127, 0, 0, 1], 7)))
+        );
+        assert_eq!(
+            peer("node:7").address().ingress(),
+            ingress("node:7").unwrap()
+        );
+    }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs a node on the real network, disk and clock.
+
+use crate::{api::Api, config::Config, peers, process::ProcessMetrics};
+use commonware_cryptography::{ChaCha20Poly1305, Signer as _, ed25519::PublicKey};
+use commonware_p2p::{
+    Address, AddressableManager as _, AddressableTrackedPeers,
+    authenticated::lookup::{self, Network},
+};
+use commonware_parallel::Strategy as _;
+use commonware_runtime::{
+    Quota, Runner as _, Spawner as _, Strategizer as _, Supervisor as _,
+    tokio::{self as runtime, Context},
+};
+use commonware_stream::{
+    cups::{self, Cups},
+    sake::{self, Sake},
+};
+use commonware_utils::{NZU32, NZUsize};
+use shardnode_chain::{
+    ChainError, Channels, GenesisState, Identity, Metrics, Parts, Settings, channels,
+    genesis_state::GenesisStateError,
+};
+use shardnode_execution::signatures::BatchSize;
+use shardnode_load::{
+    accounts::{Accounts, Share, derive},
+    generator::{Generator, LoadError},
+};
+use shardnode_primitives::genesis::GenesisAccount;
+use std::{
+    io,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::{error, info};
+
+/// Accounts that one CPU job derives: about 10 ms of work.
+const DERIVE_BATCH: u32 = 1_024;
+/// A new connection to a peer is tried at most this often.
+const COOLDOWN: Duration = Duration::from_millis(500);
+/// One dial a tick, over all peers: 140 peers are dialled within 4 s.
+const DIAL: Duration = Duration::from_millis(25);
+/// How long a peer that sent something invalid stays cut off.
+const BLOCKED: Duration = Duration::from_secs(30);
+/// How far the clocks of peers may differ.
+const SYNCHRONY: Duration = Duration::from_secs(5);
+
+/// Why a node stops by itself.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    /// The HTTP address is taken or not this machine's.
+    #[error("http.listen: cannot listen on {address}")]
+    Http {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The genesis state cannot be derived.
+    #[error("genesis state cannot be derived")]
+    Genesis(#[source] GenesisStateError),
+    /// There is nothing to generate load from.
+    #[error("load generator cannot be made")]
+    Load(#[source] LoadError),
+    /// The protocol cannot go on.
+    #[error("node cannot go on")]
+    Chain(#[source] ChainError),
+    /// Signals cannot be received.
+    #[error("cannot wait for signals")]
+    Signals(#[source] io::Error),
+}
+
+/// Runs until a signal or until the node cannot go on.
+pub(crate) fn run(config: Config) -> Result<(), RunError> {
+    let runner = runtime::Runner::new(
+        runtime::Config::new()
+            .with_worker_threads(config.worker_threads)
+            .with_storage_directory(config.data_dir.clone())
+            .with_tcp_nodelay(Some(true))
+            .with_catch_panics(false),
+    );
+    runner.start(|context| async move {
+        let result = serve(&context, config).await;
+        // Tasks get to finish what they write.
+        let _ = context.stop(0, Some(Duration::from_secs(5))).await;
+        result
+    })
+}
+
+async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
+    let listener = tokio::net::TcpListener::bind(config.http_listen)
+        .await
+        .map_err(|source| RunError::Http {
+            address: config.http_listen,
+            source,
+        })?;
+
+    let threads = NonZeroUsize::new(config.worker_threads).unwrap_or(NonZeroUsize::MIN);
+    let identity = Arc::new(Identity::new(config.genesis.clone(), config.key.clone()));
+    let accounts = derive_accounts(context, &identity, threads).await;
+    let genesis =
+        GenesisState::new(&identity.genesis, &accounts).map_err(RunError::Genesis)?;
+    let generator = generator(&identity, accounts).map_err(RunError::Load)?;
+
+    let metrics = Arc::new(Metrics::new(&config.network, &config.region, &config.node));
+    metrics.collect(Box::new(ProcessMetrics));
+    let (mut network, oracle) = join(context, &config, &identity);
+    let registered = channels::ALL.map(|channel| network.register(channel, channels::quota()));
+    let network = network.start();
+
+    let started = shardnode_chain::start(
+        context.child("chain"),
+        Parts {
+            settings: settings(&config, threads),
+            genesis: Arc::new(genesis),
+            generator,
+            metrics,
+            partition: "node".into(),
+            channels: Channels::from_registered(registered),
+            peers: oracle.clone(),
+            blocker: oracle,
+            identity,
+        },
+    )
+    .await
+    .map_err(RunError::Chain)?;
+
+    let api = Api::new(context.child("api"), &config, started.node);
+    metrics_of_peers(&api);
+    let router = shardnode_rpc::router(api, config.admin_token);
+    let http = context.child("http").spawn(move |_| async move {
+        axum::serve(listener, router).await
+    });
+    info!(http = %config.http_listen, p2p = %config.p2p_listen, "node started");
+
+    tokio::select! {
+        _ = terminate.recv() => info!("stopping on SIGTERM"),
+        _ = interrupt.recv() => info!("stopping on SIGINT"),
+        ended = futures::future::select_all(started.tasks) => {
+            let (ended, ..) = ended;
+            let source = match ended {
+                Ok(Err(source)) => source,
+                Ok(Ok(())) | Err(_) => ChainError::Ended { part: "chain" },
+            };
+            return Err(RunError::Chain(source));
+        }
+        _ = network => return Err(RunError::Chain(ChainError::Ended { part: "p2p" })),
+        _ = http => {
+            error!("the HTTP server ended");
+            return Err(RunError::Chain(ChainError::Ended { part: "http" }));
+        }
+    }
+    Ok(())
+}
+
+fn metrics_of_peers(api: &Api) {
+    api.metrics()
+        .collect(Box::new(peers::PeerMetrics::new(api.context())));
+}
+
+fn settings(config: &Config, threads: NonZeroUsize) -> Settings {
+    Settings {
+        signature_batch: BatchSize::from_setting(config.features.signature_batch_size),
+        mempool_capacity: config.features.mempool_capacity,
+        snapshot_interval: config.storage.snapshot_interval_blocks,
+        retention: config.storage.retention_blocks,
+        cpu_threads: threads,
+    }
+}
+
+async fn derive_accounts(
+    context: &Context,
+    identity: &Arc<Identity>,
+    threads: NonZeroUsize,
+) -> Vec<GenesisAccount> {
+    let strategy = context.child("derive").strategy(threads);
+    let count = identity.genesis.account_count();
+    let batches: Vec<_> = (0..count)
+        .step_by(DERIVE_BATCH as usize)
+        .map(|first| first..count.min(first.saturating_add(DERIVE_BATCH)))
+        .collect();
+    let identity = identity.clone();
+    strategy
+        .spawn(batches.len(), move |strategy| {
+            strategy
+                .map_collect_vec(batches, |range| derive(&identity.genesis, range))
+                .into_iter()
+                .flatten()
+                .collect()
+        })
+        .await
+}
+
+/// The generator of a producer: its part of the accounts of its shard.
+fn generator(
+    identity: &Identity,
+    accounts: Vec<GenesisAccount>,
+) -> Result<Option<Generator>, LoadError> {
+    let Some(validator) = &identity.validator else {
+        return Ok(None);
+    };
+    let producers = identity.genesis.producers(validator.shard).count();
+    let share = Share {
+        shard: validator.shard,
+        slot: validator.slot,
+        slots: u16::try_from(producers).unwrap_or(u16::MAX),
+    };
+    let accounts = Accounts::from_parts(&identity.genesis, share, [accounts]);
+    // Every generator draws its own order of receivers.
+    let mut seed = [0; 8];
+    seed.copy_from_slice(&validator.key.as_ref()[..8]);
+    Generator::new(accounts, u64::from_be_bytes(seed)).map(Some)
+}
+
+type Handshake = Cups<Sake<commonware_cryptography::ed25519::PrivateKey>, ChaCha20Poly1305>;
+
+fn join(
+    context: &Context,
+    config: &Config,
+    identity: &Identity,
+) -> (Network<Context, Handshake>, lookup::Oracle<PublicKey>) {
+    let handshake = Cups::<_, ChaCha20Poly1305>::new(
+        Sake {
+            signer: config.key.clone(),
+            synchrony_bound: SYNCHRONY,
+            max_handshake_age: 2 * SYNCHRONY,
+            version: sake::Version::V1,
+        },
+        cups::Version::V1,
+    );
+    let members = NonZeroUsize::MIN.saturating_add(config.peers.len());
+    let mut p2p = lookup::Config::local(
+        handshake,
+        &identity.namespaces.p2p,
+        config.p2p_listen,
+        members,
+        max_message_size(identity),
+        NZUsize!(1_024),
+    );
+    // Identity is proven by the handshake; addresses of pods change.
+    p2p.bypass_ip_check = true;
+    p2p.peer_connection_cooldown = COOLDOWN;
+    p2p.dial_frequency = DIAL;
+    p2p.block_duration = BLOCKED;
+    p2p.tracked_peer_sets = NZUsize!(1);
+    // All nodes of a laptop share one address.
+    p2p.allowed_handshake_rate_per_ip = Quota::per_second(NZU32!(1_000));
+    p2p.allowed_handshake_rate_per_subnet = Quota::per_second(NZU32!(1_000));
+
+    let (network, mut oracle) = Network::new(context.child("p2p"), p2p);
+    let me = (config.key.public_key(), Address::from(config.p2p_listen));
+    let (validators, others): (Vec<_>, Vec<_>) = config
+        .peers
+        .iter()
+        .map(|peer| (peer.key.clone(), peer.address()))
+        .chain([me])
+        .partition(|(key, _)| identity.genesis.validator(key).is_some());
+    let peers = AddressableTrackedPeers::new(
+        validators.into_iter().collect::<Vec<_>>().try_into().unwrap_or_default(),
+        others.into_iter().collect::<Vec<_>>().try_into().unwrap_or_default(),
+    );
+    oracle.track(0, peers);
+    (network, oracle)
+}
+
+/// The largest message that any channel carries; every node of the network
+/// computes the same.
+fn max_message_size(identity: &Identity) -> u32 {
+    let participants = u32::try_from(identity.genesis.validators.len()).unwrap_or(u32::MAX);
+    let blocks = commonware_consensus::marshal::max_payload_size::<
+        commonware_consensus::marshal::standard::Standard<shardnode_primitives::Block>,
+        commonware_consensus::simplex::scheme::ed25519::Scheme,
+    >(participants, &identity.block_limits());
+    let votes = commonware_consensus::simplex::max_payload_size::<
+        commonware_consensus::simplex::scheme::ed25519::Scheme,
+        shardnode_primitives::Digest,
+    >(participants);
+    let largest = blocks.max(votes).max(identity.max_chunk_message());
+    u32::try_from(largest).unwrap_or(u32::MAX)
+}

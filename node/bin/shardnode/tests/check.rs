@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `shardnode check` on right and wrong files.
+
+#![allow(clippy::unwrap_used)]
+
+use commonware_cryptography::Signer as _;
+use serde_json::{Value, json};
+use shardnode_primitives::{GenesisDocument, genesis::private_key};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn shardnode() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_shardnode"))
+}
+
+fn public_key(index: u8) -> String {
+    private_key([index; 32]).public_key().to_string()
+}
+
+fn name(index: u8) -> String {
+    format!("net-s0-p{index}")
+}
+
+/// The files of producer 0 of three in one shard.
+struct Files {
+    folder: PathBuf,
+    config: Value,
+    genesis: Value,
+}
+
+impl Files {
+    /// Each test has its own folder.
+    fn new(test: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let peer = |index: u8| {
+            json!({
+                "name": name(index), "publicKey": public_key(index),
+                "address": format!("node-{index}.example:26600"),
+            })
+        };
+        let validator = |index: u8| {
+            json!({
+                "name": name(index), "publicKey": public_key(index),
+                "role": "producer", "shard": 0, "slot": index,
+            })
+        };
+        let files = Self {
+            folder,
+            config: json!({
+                "network": "net", "node": name(0), "region": "local", "role": "producer",
+                "genesisFile": "genesis.json", "keyFile": "validator.key", "dataDir": "data",
+                "workerThreads": 2,
+                "p2p": {"listen": "127.0.0.1:26600", "peers": [peer(1), peer(2)]},
+                "http": {"listen": "127.0.0.1:26700", "adminTokenFile": "admin.token"},
+                "storage": {
+                    "engine": "Log", "snapshotIntervalBlocks": 1000, "retentionBlocks": 20000,
+                },
+                "features": {"signatureBatchSize": 0, "mempoolCapacity": 100_000},
+                "log": {"level": "info", "format": "text"},
+            }),
+            genesis: json!({
+                "network": "net", "createdAtMs": 1_790_000_000_000u64, "seed": "5e".repeat(32),
+                "shards": 1, "accounts": {"perShard": 10, "initialBalance": 1000},
+                "protocol": {
+                    "executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20000,
+                },
+                "validators": [validator(0), validator(1), validator(2)],
+            }),
+        };
+        files.write("validator.key", format!("{}\n", "00".repeat(32)));
+        files.write("admin.token", "secret-token\n");
+        files
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.folder.join(name), content).unwrap();
+    }
+
+    fn genesis_hash(&self) -> String {
+        let document: GenesisDocument = serde_json::from_value(self.genesis.clone()).unwrap();
+        document.check().unwrap().hash().to_string()
+    }
+
+    /// Runs the check in the folder of the files.
+    fn check(&self) -> Output {
+        self.write("config.json", self.config.to_string());
+        self.write("genesis.json", self.genesis.to_string());
+        self.check_as_written()
+    }
+
+    fn check_as_written(&self) -> Output {
+        shardnode()
+            .args(["check", "--config", "config.json"])
+            .current_dir(&self.folder)
+            .output()
+            .unwrap()
+    }
+
+    /// Sets a field of a document, or removes it.
+    fn set(document: &mut Value, pointer: &str, value: Option<Value>) {
+        let (parent, field) = pointer.rsplit_once('/').unwrap();
+        let parent = document.pointer_mut(parent).unwrap();
+        match (parent, value) {
+            (Value::Object(parent), Some(value)) => drop(parent.insert(field.into(), value)),
+            (Value::Object(parent), None) => assert!(parent.remove(field).is_some()),
+            (parent, Some(value)) => parent[field.parse::<usize>().unwrap()] = value,
+            (parent, None) => drop(
+                parent
+                    .as_array_mut()
+                    .unwrap()
+                    .remove(field.parse().unwrap()),
+            ),
+        }
+    }
+}
+
+fn assert_accepted(output: &Output, genesis_hash: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(errors, "");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        format!("{genesis_hash}\n")
+    );
+}
+
+/// Exit code 2 and one line.
+fn assert_refused(output: &Output, line: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors, format!("{line}\n"));
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    assert!(output.stdout.is_empty(), "{line}");
+}
+
+#[test]
+fn right_files_give_the_genesis_hash() {
+    let files = Files::new("right");
+    assert_accepted(&files.check(), &files.genesis_hash());
+}
+
+#[test]
+fn what_has_a_default_may_be_left_out() {
+    let mut files = Files::new("defaults");
+    for field in ["/workerThreads", "/storage", "/features", "/log"] {
+        Files::set(&mut files.config, field, None);
+    }
+    Files::set(&mut files.config, "/http/adminTokenFile", None);
+    assert_accepted(&files.check(), &files.genesis_hash());
+    files.config["storage"] = json!({"retentionBlocks": 5000});
+    files.config["features"] = json!({"signatureBatchSize": 128});
+    files.config["log"] = json!({"format": "json"});
+    assert_accepted(&files.check(), &files.genesis_hash());
+}
+
+#[test]
+fn an_rpc_node_needs_a_key_of_its_own() {
+    let mut files = Files::new("rpc");
+    files.config["role"] = json!("rpc");
+    let line = "config.json: role: is \"rpc\", but the key is that of validator \"net-s0-p0\"";
+    assert_refused(&files.check(), line);
+    files.write("validator.key", "07".repeat(32));
+    let line = "config.json: p2p.peers: validator \"net-s0-p0\" is missing";
+    assert_refused(&files.check(), line);
+    let peers = files.config.pointer_mut("/p2p/peers").unwrap();
+    peers.as_array_mut().unwrap().push(json!({
+        "name": name(0), "publicKey": public_key(0), "address": "[::1]:26600",
+    }));
+    assert_accepted(&files.check(), &files.genesis_hash());
+}
+
+#[test]
+fn paths_are_relative_to_the_configuration() {
+    let files = Files::new("paths");
+    files.check();
+    let output = shardnode()
+        .arg("check")
+        .arg("--config")
+        .arg(files.folder.join("config.json"))
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert_accepted(&output, &files.genesis_hash());
+}
+
+#[test]
+fn wrong_configurations() {
+    let peers = "/p2p/peers";
+    let spare = public_key(9);
+    for (pointer, value, line) in [
+        ("/network", None, "missing field `network`"),
+        (
+            "/network",
+            Some(json!(7)),
+            "network: invalid type: integer `7`, expected a string",
+        ),
+        (
+            "/network",
+            Some(json!("other")),
+            "network: is \"other\", but the genesis document is of network \"net\"",
+        ),
+        (
+            "/node",
+            Some(json!("net-s0-p1")),
+            "node: is \"net-s0-p1\", but the key is that of validator \"net-s0-p0\"",
+        ),
+        ("/node", Some(json!("")), "node: must not be empty"),
+        ("/region", Some(json!("")), "region: must not be empty"),
+        (
+            "/role",
+            Some(json!("validator")),
+            "role: unknown variant `validator`, expected `producer` or `rpc`",
+        ),
+        (
+            "/genesisFile",
+            Some(json!("other.json")),
+            "genesisFile: other.json cannot be read: No such file or directory (os error 2)",
+        ),
+        (
+            "/keyFile",
+            Some(json!("other.key")),
+            "keyFile: other.key cannot be read: No such file or directory (os error 2)",
+        ),
+        ("/keyFile", Some(json!("")), "keyFile: must not be empty"),
+        ("/dataDir", Some(json!("")), "dataDir: must not be empty"),
+        (
+            "/workerThreads",
+            Some(json!(0)),
+            "workerThreads: must be at least 1",
+        ),
+        (
+            "/workerThreads",
+            Some(json!(-1)),
+            "workerThreads: invalid value: integer `-1`, expected usize",
+        ),
+        (
+            "/p2p/listen",
+            Some(json!("here")),
+            "p2p.listen: invalid socket address syntax",
+        ),
+        ("/p2p/listen", None, "p2p: missing field `listen`"),
+        (
+            "/p2p/bootstrap",
+            Some(json!([])),
+            "p2p.bootstrap: unknown field `bootstrap`, expected `listen` or `peers`",
+        ),
+        (
+            "/p2p/peers/0/name",
+            Some(json!("")),
+            "p2p.peers[0].name: must not be empty",
+        ),
+        (
+            "/p2p/peers/1/publicKey",
+            Some(json!("00")),
+            "p2p.peers[1].publicKey: must be 64 hex digits",
+        ),
+        (
+            "/p2p/peers/1/publicKey",
+            Some(json!(format!("02{}", "00".repeat(31)))),
+            "p2p.peers[1].publicKey: is not an ed25519 public key",
+        ),
+        (
+            "/p2p/peers/1/publicKey",
+            Some(json!(public_key(0))),
+            "p2p.peers[1].publicKey: is this node's own",
+        ),
+        (
+            "/p2p/peers/1/publicKey",
+            Some(json!(public_key(1))),
+            "p2p.peers[1].publicKey: is used twice",
+        ),
+        (
+            "/p2p/peers/1/publicKey",
+            Some(json!(spare)),
+            "p2p.peers: validator \"net-s0-p2\" is missing",
+        ),
+        (
+            "/p2p/peers/0",
+            None,
+            "p2p.peers: validator \"net-s0-p1\" is missing",
+        ),
+        (
+            "/p2p/peers/0/address",
+            Some(json!("node-1")),
+            "p2p.peers[0].address: \"node-1\" is not host:port",
+        ),
+        (
+            "/p2p/peers/0/address",
+            Some(json!("node-1:0")),
+            "p2p.peers[0].address: port \"0\" is not a number from 1 to 65535",
+        ),
+        (
+            peers,
+            Some(json!({})),
+            "p2p.peers: invalid type: map, expected a sequence",
+        ),
+        (
+            "/http/listen",
+            Some(json!("127.0.0.1")),
+            "http.listen: invalid socket address syntax",
+        ),
+        (
+            "/http/adminTokenFile",
+            Some(json!("other.token")),
+            "http.adminTokenFile: other.token cannot be read: \
+             No such file or directory (os error 2)",
+        ),
+        (
+            "/storage/engine",
+            Some(json!("Redb")),
+            "storage.engine: unknown variant `Redb`, expected `Log`",
+        ),
+        (
+            "/storage/snapshotIntervalBlocks",
+            Some(json!(0)),
+            "storage.snapshotIntervalBlocks: must be at least 1",
+        ),
+        (
+            "/storage/retentionBlocks",
+            Some(json!(999)),
+            "storage.retentionBlocks: is 999, but must be at least snapshotIntervalBlocks, 1000",
+        ),
+        (
+            "/features/mempoolCapacity",
+            Some(json!(0)),
+            "features.mempoolCapacity: must be at least 1",
+        ),
+        (
+            "/features/turbo",
+            Some(json!(true)),
+            "features.turbo: unknown field `turbo`, \
+             expected `signatureBatchSize` or `mempoolCapacity`",
+        ),
+        (
+            "/log/level",
+            Some(json!("loud")),
+            "log.level: unknown variant `loud`, \
+             expected one of `error`, `warn`, `info`, `debug`, `trace`",
+        ),
+        (
+            "/log/format",
+            Some(json!("xml")),
+            "log.format: unknown variant `xml`, expected `text` or `json`",
+        ),
+    ] {
+        let mut files = Files::new("config");
+        Files::set(&mut files.config, pointer, value);
+        assert_refused(&files.check(), &format!("config.json: {line}"));
+    }
+}
+
+#[test]
+fn wrong_genesis_documents() {
+    for (pointer, value, line) in [
+        ("/seed", Some(json!("5e")), "seed: must be 64 hex digits"),
+        ("/shards", Some(json!(0)), "shards: must be 1 to 1024"),
+        (
+            "/protocol/minBlockTimeMs",
+            None,
+            "protocol: missing field `minBlockTimeMs`",
+        ),
+        (
+            "/validators/1/slot",
+            Some(json!("1")),
+            "validators[1].slot: invalid type: string \"1\", expected u16",
+        ),
+        (
+            "/validators/1/shard",
+            Some(json!(1)),
+            "validators[1].shard: must be below 1, the number of shards",
+        ),
+        (
+            "/balances",
+            Some(json!({})),
+            "balances: unknown field `balances`, expected one of `network`, `createdAtMs`, \
+             `seed`, `shards`, `accounts`, `protocol`, `validators`",
+        ),
+    ] {
+        let mut files = Files::new("genesis");
+        Files::set(&mut files.genesis, pointer, value);
+        assert_refused(&files.check(), &format!("genesis.json: {line}"));
+    }
+    let mut files = Files::new("genesis");
+    Files::set(&mut files.genesis, "/validators/0", None);
+    Files::set(&mut files.genesis, "/validators/0/slot", Some(json!(0)));
+    Files::set(&mut files.genesis, "/validators/1/slot", Some(json!(1)));
+    let line = format!(
+        "config.json: keyFile: public key {} is not among the validators of the genesis document",
+        public_key(0)
+    );
+    assert_refused(&files.check(), &line);
+}
+
+#[test]
+fn files_that_are_not_json() {
+    let files = Files::new("json");
+    files.check();
+    for (content, line) in [
+        ("", "must be a JSON object"),
+        ("{", "EOF while parsing an object at line 1 column 1"),
+        (
+            "{\n  \"network\": net",
+            "network: expected ident at line 2 column 15",
+        ),
+        ("[]", "must be a JSON object"),
+    ] {
+        files.write("config.json", content);
+        assert_refused(&files.check_as_written(), &format!("config.json: {line}"));
+    }
+    files.write("config.json", format!("{} x", files.config));
+    let output = files.check_as_written();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.starts_with("config.json: trailing characters at line 1"),
+        "{errors}"
+    );
+    assert_eq!(output.status.code(), Some(2));
+    fs::remove_file(files.folder.join("config.json")).unwrap();
+    assert_refused(
+        &files.check_as_written(),
+        "config.json: cannot be read: No such file or directory (os error 2)",
+    );
+}
+
+#[test]
+fn wrong_secrets_are_not_repeated() {
+    let files = Files::new("secrets");
+    for key in [
+        String::new(),
+        "00".repeat(31),
+        "0x".to_owned() + &"00".repeat(32),
+        format!("{}{}", "00".repeat(31), "0g"),
+    ] {
+        files.write("validator.key", key);
+        assert_refused(&files.check(), "validator.key: must be 64 hex digits");
+    }
+    files.write("validator.key", "00".repeat(32));
+    for token in ["", "\n", "two words"] {
+        files.write("admin.token", token);
+        assert_refused(
+            &files.check(),
+            "admin.token: must be one or more visible ASCII characters",
+        );
+    }
+}
+
+#[test]
+fn run_refuses_the_same_files() {
+    let mut files = Files::new("run");
+    Files::set(&mut files.config, "/p2p/listen", Some(json!("here")));
+    files.check();
+    let output = shardnode()
+        .args(["run", "--config", "config.json"])
+        .current_dir(&files.folder)
+        .output()
+        .unwrap();
+    let line = "config.json: p2p.listen: invalid socket address syntax";
+    assert_refused(&output, line);
+    assert!(!files.folder.join("data").exists());
+}
+
+/// The first JSON block after a heading of the node contract, with keys for
+/// the places that the contract leaves open.
+fn contract_example(heading: &str) -> Value {
+    let contract = include_str!("../../../../docs/node-contract.md");
+    let (_, section) = contract.split_once(heading).unwrap();
+    let (_, block) = section.split_once("```json\n").unwrap();
+    let (example, _) = block.split_once("```").unwrap();
+    serde_json::from_str(&example.replace("<64 hex digits>", &public_key(1))).unwrap()
+}
+
+#[test]
+fn the_examples_of_the_node_contract_are_right() {
+    let mut files = Files::new("contract");
+    files.config = contract_example("### Configuration (`config.json`)");
+    files.genesis = contract_example("### Genesis (`genesis.json`)");
+    // The example shows one validator of the four that it stands for.
+    let validator = |index: u8, shard: u8, slot: u8| {
+        json!({
+            "name": format!("quickstart-s{shard}-p{slot}"), "publicKey": public_key(index),
+            "role": "producer", "shard": shard, "slot": slot,
+        })
+    };
+    let shown = files.genesis["validators"][0].clone();
+    assert_eq!(shown, validator(1, 0, 0));
+    files.genesis["validators"] =
+        json!([validator(0, 0, 0), validator(1, 0, 1), validator(2, 1, 0),]);
+    let peers = files.config.pointer_mut("/p2p/peers").unwrap();
+    let peers = peers.as_array_mut().unwrap();
+    let mut another = peers[0].clone();
+    another["publicKey"] = json!(public_key(2));
+    peers.push(another);
+    assert_accepted(&files.check(), &files.genesis_hash());
+}
+
+/// What the Go side writes for one validator, golden files of its tests. The
+/// validator's seed there is the sha256 of its name.
+#[test]
+fn files_of_the_planner_are_right() {
+    const SEED: &str = "8641a870ea09c5a8dcfdb46cf5bc0b4bb1ec0056f3b459d93bf43f716edcb7cd";
+    let golden =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../internal/nodeconfig/testdata");
+    let mut files = Files::new("planner");
+    let read = |name: &str| -> Value {
+        serde_json::from_slice(&fs::read(golden.join(name)).unwrap()).unwrap()
+    };
+    files.config = read("config.json");
+    files.genesis = read("genesis.json");
+    files.write("validator.key", SEED);
+    assert_accepted(&files.check(), &files.genesis_hash());
+}
+
+#[test]
+fn the_version_is_the_package_version() {
+    let output = shardnode().arg("--version").output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        format!("shardnode {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
