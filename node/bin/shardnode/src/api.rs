@@ -5,11 +5,14 @@ use crate::{config::Config, peers, process};
 use commonware_consensus::types::Height;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_chain::{
-    Metrics, Node, pool::PoolError,
+    Metrics, Node,
+    pool::PoolError,
     requests::{Fate, SubmitError as Refused},
 };
 use shardnode_execution::Outcome;
-use shardnode_primitives::{AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction};
+use shardnode_primitives::{
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+};
 use shardnode_rpc::{
     AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
     ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TrackedStatus, Unavailable,
@@ -239,9 +242,7 @@ impl shardnode_rpc::Node for Api {
         match self.node.client.submit(transaction).await {
             Ok(shard) => Ok(Submitted { hash, shard }),
             Err(Refused::Pool(PoolError::Full)) => Err(SubmitError::PoolFull),
-            Err(refused @ Refused::Unavailable(_)) => {
-                Err(Unavailable(refused.to_string()).into())
-            }
+            Err(refused @ Refused::Unavailable(_)) => Err(Unavailable(refused.to_string()).into()),
             Err(refused) => Err(SubmitError::Rejected(refused.to_string())),
         }
     }

@@ -27,13 +27,7 @@ use shardnode_load::{
     generator::{Generator, LoadError},
 };
 use shardnode_primitives::genesis::GenesisAccount;
-use std::{
-    io,
-    net::SocketAddr,
-    num::NonZeroUsize,
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};
 
@@ -104,8 +98,7 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
     let threads = NonZeroUsize::new(config.worker_threads).unwrap_or(NonZeroUsize::MIN);
     let identity = Arc::new(Identity::new(config.genesis.clone(), config.key.clone()));
     let accounts = derive_accounts(context, &identity, threads).await;
-    let genesis =
-        GenesisState::new(&identity.genesis, &accounts).map_err(RunError::Genesis)?;
+    let genesis = GenesisState::new(&identity.genesis, &accounts).map_err(RunError::Genesis)?;
     let generator = generator(&identity, accounts).map_err(RunError::Load)?;
 
     let metrics = Arc::new(Metrics::new(&config.network, &config.region, &config.node));
@@ -134,9 +127,9 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
     let api = Api::new(context.child("api"), &config, started.node);
     metrics_of_peers(&api);
     let router = shardnode_rpc::router(api, config.admin_token);
-    let http = context.child("http").spawn(move |_| async move {
-        axum::serve(listener, router).await
-    });
+    let http = context
+        .child("http")
+        .spawn(move |_| async move { axum::serve(listener, router).await });
     info!(http = %config.http_listen, p2p = %config.p2p_listen, "node started");
 
     tokio::select! {
@@ -262,8 +255,16 @@ fn join(
         .chain([me])
         .partition(|(key, _)| identity.genesis.validator(key).is_some());
     let peers = AddressableTrackedPeers::new(
-        validators.into_iter().collect::<Vec<_>>().try_into().unwrap_or_default(),
-        others.into_iter().collect::<Vec<_>>().try_into().unwrap_or_default(),
+        validators
+            .into_iter()
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap_or_default(),
+        others
+            .into_iter()
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap_or_default(),
     );
     oracle.track(0, peers);
     (network, oracle)

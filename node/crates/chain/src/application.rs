@@ -26,7 +26,7 @@ use commonware_consensus::{
     marshal::ancestry::Ancestry,
     simplex::{scheme::ed25519::Scheme, types::Context},
 };
-use commonware_cryptography::{Digestible as _, Digested, ed25519::PublicKey};
+use commonware_cryptography::{Digested, Digestible as _, ed25519::PublicKey};
 use futures::StreamExt as _;
 use shardnode_primitives::{Block, ChunkHeader, Digest};
 use std::{sync::Arc, time::Duration};
@@ -169,8 +169,7 @@ impl Application {
                 height,
                 anchor,
             };
-            if let Err(violation) =
-                check_header(&header, base, genesis, &self.identity.namespaces)
+            if let Err(violation) = check_header(&header, base, genesis, &self.identity.namespaces)
             {
                 warn!(height, %violation, "chunk left out");
                 continue;
@@ -223,13 +222,9 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         };
         let (block, parent) = (block.inner(), parent.inner());
         let genesis = &self.identity.genesis;
-        if let Err(violation) = check_block(
-            block,
-            parent,
-            anchor,
-            genesis,
-            &self.identity.namespaces,
-        ) {
+        if let Err(violation) =
+            check_block(block, parent, anchor, genesis, &self.identity.namespaces)
+        {
             warn!(height = block.height, %violation, "invalid block");
             return false;
         }

@@ -30,9 +30,7 @@ use commonware_utils::{
     futures::Pool,
     vec::NonEmptyVec,
 };
-use shardnode_primitives::{
-    ChunkBody, ChunkHeader, Digest, ProvenBucket, ReceiptBucket, ShardId,
-};
+use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, ProvenBucket, ReceiptBucket, ShardId};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,

@@ -8,8 +8,8 @@ use commonware_cryptography::{
 use commonware_utils::ordered::Set;
 use shardnode_execution::signatures::BatchSize;
 use shardnode_primitives::{
-    BlockLimits, Genesis, Namespaces, ReceiptBucket, ShardId, Transaction,
-    chunk::ChunkHeader, genesis::Validator,
+    BlockLimits, Genesis, Namespaces, ReceiptBucket, ShardId, Transaction, chunk::ChunkHeader,
+    genesis::Validator,
 };
 use std::{num::NonZeroUsize, time::Duration};
 

@@ -33,11 +33,7 @@ use crate::{
 use commonware_broadcast::buffered;
 use commonware_consensus::{
     Reporters,
-    marshal::{
-        self, Start, core,
-        resolver::p2p as block_resolver,
-        standard::Deferred,
-    },
+    marshal::{self, Start, core, resolver::p2p as block_resolver, standard::Deferred},
     simplex::{
         self,
         config::{Floor, ForwardPolicy, SkipBudget, SkipPolicy},
@@ -53,10 +49,8 @@ use commonware_cryptography::{
 use commonware_p2p::{Blocker, Provider, Receiver, Sender};
 use commonware_resolver::p2p as chunk_resolver;
 use commonware_runtime::{Handle, buffer::paged::CacheRef};
-use commonware_storage::{archive::immutable};
-use commonware_utils::{
-    NZDuration, NZU16, NZU64, NZUsize, channel::watch,
-};
+use commonware_storage::archive::immutable;
+use commonware_utils::{NZDuration, NZU16, NZU64, NZUsize, channel::watch};
 use shardnode_load::generator::Generator;
 use shardnode_storage::{BodyStore, BodyStoreConfig, Log, LogConfig};
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
@@ -158,7 +152,9 @@ where
     let strategy = context.strategy(settings.cpu_threads);
     let pages = CacheRef::new(NZU16!(PAGE), NZUsize!(PAGES));
     let storage_error = |source| ChainError::Storage {
-        shard: identity.tracked().unwrap_or(shardnode_primitives::ShardId(0)),
+        shard: identity
+            .tracked()
+            .unwrap_or(shardnode_primitives::ShardId(0)),
         source,
     };
     let mut tasks = Vec::new();
@@ -181,7 +177,9 @@ where
     );
     let handle = bodies_actor.start(context.child("bodies_actor"));
     tasks.push(watch_task(&context, "bodies", handle, {
-        let shard = identity.tracked().unwrap_or(shardnode_primitives::ShardId(0));
+        let shard = identity
+            .tracked()
+            .unwrap_or(shardnode_primitives::ShardId(0));
         move |source| ChainError::Storage { shard, source }
     }));
 
@@ -313,10 +311,7 @@ where
         marshal::Config {
             provider: ConstantProvider::new(scheme.clone()),
             epocher: epocher.clone(),
-            start: Start::Genesis(Digested::precomputed(
-                genesis.block.clone(),
-                genesis.digest,
-            )),
+            start: Start::Genesis(Digested::precomputed(genesis.block.clone(), genesis.digest)),
             partition_prefix: format!("{partition}-marshal"),
             mailbox_size: MAILBOX,
             view_retention: VIEWS,

@@ -50,7 +50,10 @@ impl fmt::Display for Key {
                 height,
                 destination,
                 ..
-            } => write!(f, "receipts of shard {source} at {height} for {destination}"),
+            } => write!(
+                f,
+                "receipts of shard {source} at {height} for {destination}"
+            ),
         }
     }
 }

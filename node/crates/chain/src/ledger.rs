@@ -145,7 +145,12 @@ impl Mailbox {
     /// Receipts with their proof, for a peer; the channel closes if this node
     /// does not have them.
     #[must_use]
-    pub fn serve(&self, height: u64, destination: ShardId, root: Digest) -> oneshot::Receiver<Bytes> {
+    pub fn serve(
+        &self,
+        height: u64,
+        destination: ShardId,
+        root: Digest,
+    ) -> oneshot::Receiver<Bytes> {
         let (reply, response) = oneshot::channel();
         let _ = self.0.try_send(Message::Serve {
             height,
@@ -219,7 +224,11 @@ impl<S: Engine> Shard<S> {
                 break;
             };
             for (hash, _) in &old.outcomes {
-                if self.outcomes.get(hash).is_some_and(|(at, _)| *at == old.result.height) {
+                if self
+                    .outcomes
+                    .get(hash)
+                    .is_some_and(|(at, _)| *at == old.result.height)
+                {
                     self.outcomes.remove(hash);
                 }
             }
@@ -237,7 +246,9 @@ impl<S: Engine> Shard<S> {
 
     /// Storage, which is only away while one of its own calls runs.
     fn take_storage(&mut self) -> Result<S, ChainError> {
-        self.storage.take().ok_or(ChainError::Ended { part: "storage" })
+        self.storage
+            .take()
+            .ok_or(ChainError::Ended { part: "storage" })
     }
 }
 
@@ -575,7 +586,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             payload: executed.encode(),
         };
         let storage = shard.take_storage()?;
-        let storage = storage.append(record).await.map_err(shard.storage_error())?;
+        let storage = storage
+            .append(record)
+            .await
+            .map_err(shard.storage_error())?;
         shard.storage = Some(storage);
         shard.height = height;
         shard.totals = executed.totals.clone();

@@ -11,8 +11,8 @@
 //! that a signature or a proof does not cover.
 
 use bytes::{BufMut, Bytes};
-use commonware_codec::{Buf, EncodeSize, Error, RangeCfg, Read, ReadExt as _, Write};
 use commonware_codec::FixedSize as _;
+use commonware_codec::{Buf, EncodeSize, Error, RangeCfg, Read, ReadExt as _, Write};
 use shardnode_primitives::{ChunkBody, ChunkHeader, Genesis, ProvenBucket, Transaction};
 
 /// A message about a chunk.

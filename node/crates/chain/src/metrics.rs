@@ -76,8 +76,7 @@ impl Metrics {
     pub fn new(network: &str, region: &str, node: &str) -> Self {
         let labels = [("network", network), ("region", region), ("node", node)];
         let labels = labels.map(|(key, value)| (Cow::Borrowed(key), Cow::Owned(value.to_owned())));
-        let mut registry =
-            Registry::with_prefix_and_labels("shardnode", labels.into_iter());
+        let mut registry = Registry::with_prefix_and_labels("shardnode", labels.into_iter());
         let metrics = Self {
             height: Gauge::default(),
             finalized_height: Gauge::default(),
@@ -237,9 +236,15 @@ impl Metrics {
         let label = ShardLabel {
             shard: content.shard.0,
         };
-        raise(&self.transfers.get_or_create(&label), content.totals.transfers);
+        raise(
+            &self.transfers.get_or_create(&label),
+            content.totals.transfers,
+        );
         raise(&self.credits.get_or_create(&label), content.totals.credits);
-        raise(&self.cross_shard.get_or_create(&label), content.totals.cross_shard);
+        raise(
+            &self.cross_shard.get_or_create(&label),
+            content.totals.cross_shard,
+        );
         raise(
             &self.missed.get_or_create(&label),
             height.saturating_sub(content.sequence),

@@ -123,7 +123,10 @@ impl Actor {
             self.metrics.rejected("full");
             return Err(PoolError::Full);
         }
-        if !self.known.insert((*transaction.signer(), transaction.nonce())) {
+        if !self
+            .known
+            .insert((*transaction.signer(), transaction.nonce()))
+        {
             self.metrics.rejected("duplicate");
             return Err(PoolError::Duplicate);
         }
@@ -144,7 +147,10 @@ impl Actor {
     /// These were let in before: the capacity does not turn them away.
     fn give_back(&mut self, transactions: Vec<Transaction>) {
         for transaction in transactions.into_iter().rev() {
-            if self.known.insert((*transaction.signer(), transaction.nonce())) {
+            if self
+                .known
+                .insert((*transaction.signer(), transaction.nonce()))
+            {
                 self.waiting.push_front(transaction);
             }
         }

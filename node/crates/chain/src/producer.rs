@@ -11,11 +11,7 @@
 //! to the pool.
 
 use crate::{
-    availability, bodies,
-    config::Identity,
-    executed::Executed,
-    metrics::Metrics,
-    pool,
+    availability, bodies, config::Identity, executed::Executed, metrics::Metrics, pool,
     runtime::Runtime,
 };
 use bytes::Bytes;
@@ -282,12 +278,7 @@ impl<E: Runtime> Actor<E> {
 
     async fn send(&mut self, header: ChunkHeader, body: ChunkBody, results: &[Arc<Executed>]) {
         self.sent = header.content.height;
-        let Some(chunk) = self
-            .parts
-            .bodies
-            .intake(header, body.clone(), true)
-            .await
-        else {
+        let Some(chunk) = self.parts.bodies.intake(header, body.clone(), true).await else {
             return;
         };
         let buckets = results

@@ -9,13 +9,13 @@
 //! tracker's word.
 
 use crate::{
-    bodies, channels::Channel, config::Identity, ledger, metrics::Metrics, pool,
-    pool::PoolError, runtime::Runtime, view::ChainView,
+    bodies, channels::Channel, config::Identity, ledger, metrics::Metrics, pool, pool::PoolError,
+    runtime::Runtime, view::ChainView,
 };
 use bytes::{BufMut, Bytes};
 use commonware_codec::{
-    Buf, Decode as _, Encode as _, EncodeSize, Error, FixedSize as _, RangeCfg, Read,
-    ReadExt as _, Write,
+    Buf, Decode as _, Encode as _, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _,
+    Write,
 };
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_macros::select;
@@ -274,12 +274,18 @@ impl Local {
             return Err(SubmitError::Balance);
         }
         let added = pool.add(vec![transaction]).await.ok_or(gone)?;
-        added.into_iter().next().unwrap_or(Ok(())).map_err(Into::into)
+        added
+            .into_iter()
+            .next()
+            .unwrap_or(Ok(()))
+            .map_err(Into::into)
     }
 
     async fn answer(&self, question: Question) -> Answer {
         match question {
-            Question::Submit(transaction) => Answer::Submitted(submit_code(self.submit(transaction).await)),
+            Question::Submit(transaction) => {
+                Answer::Submitted(submit_code(self.submit(transaction).await))
+            }
             Question::Account(account) => match self.ledger.prove(account).await {
                 Some((height, proof)) => Answer::Account(height, proof),
                 None => Answer::Nothing,
@@ -329,7 +335,12 @@ impl Client {
 
     /// Puts a transaction into a pool of its signer's shard.
     pub async fn submit(&self, transaction: Transaction) -> Result<ShardId, SubmitError> {
-        let shard = self.local.identity.genesis.layout.shard_of(transaction.signer());
+        let shard = self
+            .local
+            .identity
+            .genesis
+            .layout
+            .shard_of(transaction.signer());
         let result = if self.tracks(shard) {
             self.local.submit(transaction).await
         } else {
@@ -407,7 +418,9 @@ impl Client {
             return Err(gone);
         };
         let body = ChunkBody(body);
-        (body.hash() == content.body_hash).then_some(body).ok_or(gone)
+        (body.hash() == content.body_hash)
+            .then_some(body)
+            .ok_or(gone)
     }
 }
 
@@ -417,7 +430,10 @@ pub struct Actor<E: Runtime, S, R> {
     local: Local,
     network: Channel<S, R>,
     outgoing: mpsc::Receiver<Outgoing>,
-    answers: (mpsc::Sender<(PublicKey, Wire)>, mpsc::Receiver<(PublicKey, Wire)>),
+    answers: (
+        mpsc::Sender<(PublicKey, Wire)>,
+        mpsc::Receiver<(PublicKey, Wire)>,
+    ),
     pending: BTreeMap<u64, (std::time::SystemTime, oneshot::Sender<Answer>)>,
     next: u64,
 }

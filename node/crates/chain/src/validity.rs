@@ -5,10 +5,8 @@
 //! Trackers of a shard check more, namely that its results are their own and
 //! that its body and receipts are at hand; see [`crate::application`].
 
-use shardnode_primitives::{
-    Block, ChunkHeader, Digest, Genesis, Namespaces, ShardId, Transaction,
-};
 use commonware_codec::FixedSize as _;
+use shardnode_primitives::{Block, ChunkHeader, Digest, Genesis, Namespaces, ShardId, Transaction};
 
 /// The first rule that a block or header breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,9 +72,18 @@ pub fn check_header(
     };
     rule(new.shard == old.shard, "header is for this shard")?;
     rule(new.height == base.height, "height is the block's")?;
-    rule(new.sequence == old.sequence + 1, "sequence follows the previous header's")?;
-    rule(new.previous == base.previous.hash(), "previous names the header before")?;
-    rule(new.anchor == base.anchor, "anchor is the block executionLag before")?;
+    rule(
+        new.sequence == old.sequence + 1,
+        "sequence follows the previous header's",
+    )?;
+    rule(
+        new.previous == base.previous.hash(),
+        "previous names the header before",
+    )?;
+    rule(
+        new.anchor == base.anchor,
+        "anchor is the block executionLag before",
+    )?;
     rule(
         new.transactions <= genesis.protocol.max_transactions_per_chunk,
         "at most maxTransactionsPerChunk transactions",
@@ -95,7 +102,10 @@ pub fn check_header(
         new.results.iter().map(|result| result.height).eq(results),
         "results are those of the executions that are due",
     )?;
-    rule(new.uncommitted == uncommitted, "uncommitted lists the other executions")?;
+    rule(
+        new.uncommitted == uncommitted,
+        "uncommitted lists the other executions",
+    )?;
 
     let (was, is) = (&old.totals, &new.totals);
     let newest = new

@@ -171,9 +171,7 @@ impl ChainView {
                 .iter()
                 .map(|header| &header.content.totals)
         };
-        let sum = |values: &mut dyn Iterator<Item = u64>| {
-            values.fold(0u64, u64::saturating_add)
-        };
+        let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0u64, u64::saturating_add);
         let sent = sum(&mut totals().map(|totals| totals.sent));
         let received = sum(&mut totals().map(|totals| totals.received));
         Supply {

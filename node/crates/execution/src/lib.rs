@@ -95,7 +95,9 @@ pub enum ExecutionError {
         amount: u64,
     },
     /// A receipt that was sent to the wrong shard.
-    #[error("receipt of shard {source_shard} at height {height} is for account {account} of another shard")]
+    #[error(
+        "receipt of shard {source_shard} at height {height} is for account {account} of another shard"
+    )]
     Misrouted {
         /// Where it comes from.
         source_shard: ShardId,
@@ -148,10 +150,7 @@ impl<S: StateView> Ledger<'_, S> {
 }
 
 /// Executes one chunk on `view`; see the [crate] for the rules.
-pub fn execute(
-    view: &impl StateView,
-    input: ChunkInput<'_>,
-) -> Result<Execution, ExecutionError> {
+pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution, ExecutionError> {
     let mut ledger = Ledger {
         view,
         changes: BTreeMap::new(),

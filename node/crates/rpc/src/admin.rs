@@ -3,7 +3,7 @@
 
 use crate::{
     LoadStatus, Node,
-    json::{Failure, JsonBytes, read},
+    json::{Failure, JsonBytes, read_object},
     server::Api,
 };
 use axum::{
@@ -132,13 +132,9 @@ pub(crate) async fn put_load<N: Node>(
     JsonBytes(body): JsonBytes,
 ) -> Result<Json<LoadStatus>, Failure> {
     let wrong = |reason: String| Failure::new(StatusCode::BAD_REQUEST, reason);
-    let mut deserializer = serde_json::Deserializer::from_slice(&body);
     let SetLoad {
         transfers_per_second,
-    } = read(&mut deserializer).map_err(wrong)?;
-    deserializer
-        .end()
-        .map_err(|error| wrong(error.to_string()))?;
+    } = read_object(&body).map_err(wrong)?;
     if transfers_per_second > MAX_TRANSFERS_PER_SECOND {
         return Err(wrong(format!(
             "transfersPerSecond: must be at most {MAX_TRANSFERS_PER_SECOND}"

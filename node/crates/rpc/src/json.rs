@@ -92,6 +92,18 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(
     })
 }
 
+/// Reads a text that is one object. Serde alone would also take an array, with
+/// the fields in order.
+pub(crate) fn read_object<'de, T: Deserialize<'de>>(text: &'de [u8]) -> Result<T, String> {
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err("must be a JSON object".into());
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let value = read(&mut deserializer)?;
+    deserializer.end().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
 /// Exactly `N` bytes, as hex digits and nothing else.
 pub(crate) fn hex<'de, const N: usize, D: Deserializer<'de>>(
     deserializer: D,

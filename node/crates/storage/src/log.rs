@@ -14,9 +14,7 @@
 //! between the two leaves the pointer on the one before. The older of the two
 //! snapshots and all records after it are always kept.
 
-use crate::{
-    Engine, ExecutionRecord, Recovered, Snapshot, StorageError, record::SnapshotPiece,
-};
+use crate::{Engine, ExecutionRecord, Recovered, Snapshot, StorageError, record::SnapshotPiece};
 use bytes::BufMut;
 use commonware_codec::{Buf, Error as CodecError, FixedSize, Read, ReadExt as _, Write};
 use commonware_runtime::{Clock, Metrics, Storage, buffer::paged::CacheRef};

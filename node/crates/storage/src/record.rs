@@ -105,10 +105,7 @@ impl Read for SnapshotPiece {
     type Cfg = ();
     fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
         match u8::read(buf)? {
-            0 => Ok(Self::Leaves(Vec::read_cfg(
-                buf,
-                &(RangeCfg::from(..), ()),
-            )?)),
+            0 => Ok(Self::Leaves(Vec::read_cfg(buf, &(RangeCfg::from(..), ()))?)),
             1 => Ok(Self::End(Bytes::read_cfg(buf, &RangeCfg::from(..))?)),
             kind => Err(Error::InvalidEnum(kind)),
         }

@@ -86,7 +86,11 @@ fn records_and_snapshots_come_back() {
             log = log.append(record(number)).await.unwrap();
         }
         assert_eq!(log.record(12).await.unwrap(), Some(record(4)));
-        assert_eq!(log.record(13).await.unwrap(), None, "no chunk at this height");
+        assert_eq!(
+            log.record(13).await.unwrap(),
+            None,
+            "no chunk at this height"
+        );
         assert_eq!(log.record(99).await.unwrap(), None);
         drop(log);
         let (_, recovered) = open(&context).await;
@@ -129,8 +133,15 @@ async fn work(context: Context, acknowledged: Arc<AtomicU64>) {
         .or_else(|| recovered.snapshot.as_ref().map(|snapshot| snapshot.height))
         .unwrap_or(0);
     let floor = acknowledged.load(Ordering::Relaxed);
-    assert!(last >= floor * 3, "acknowledged {floor}, recovered to height {last}");
-    let first = recovered.snapshot.as_ref().map_or(0, |snapshot| snapshot.height / 3) + 1;
+    assert!(
+        last >= floor * 3,
+        "acknowledged {floor}, recovered to height {last}"
+    );
+    let first = recovered
+        .snapshot
+        .as_ref()
+        .map_or(0, |snapshot| snapshot.height / 3)
+        + 1;
     let expected: Vec<_> = (first..=last / 3).map(record).collect();
     assert_eq!(recovered.records, expected, "whole records without gaps");
     for number in last / 3 + 1.. {
@@ -148,11 +159,13 @@ async fn work(context: Context, acknowledged: Arc<AtomicU64>) {
 #[test]
 fn torn_writes_lose_nothing_acknowledged() {
     for seed in 0..20 {
-        let faults = || FaultConfig::default().write(WriteConfig {
-            failure_rate: probability!(0.0),
-            retention_rate: probability!(0.5),
-            mode: PartialWriteMode::Subset,
-        });
+        let faults = || {
+            FaultConfig::default().write(WriteConfig {
+                failure_rate: probability!(0.0),
+                retention_rate: probability!(0.5),
+                mode: PartialWriteMode::Subset,
+            })
+        };
         let config = || {
             deterministic::Config::new()
                 .with_seed(seed)
@@ -178,7 +191,10 @@ fn torn_writes_lose_nothing_acknowledged() {
             });
             checkpoint = Some(next);
         }
-        assert!(acknowledged.load(Ordering::Relaxed) > 0, "seed {seed} did some work");
+        assert!(
+            acknowledged.load(Ordering::Relaxed) > 0,
+            "seed {seed} did some work"
+        );
     }
 }
 
@@ -190,15 +206,23 @@ fn bodies_are_found_by_hash_and_let_go_by_height() {
                 partition: "bodies".into(),
                 page_cache: pages(),
             };
-            BodyStore::open(context.child("bodies"), config).await.unwrap()
+            BodyStore::open(context.child("bodies"), config)
+                .await
+                .unwrap()
         };
         let (one, other) = (Digest([1; 32]), Digest([2; 32]));
         let mut store = open().await;
         store = store.put(5, one, Bytes::from_static(b"one")).await.unwrap();
         // A producer that signs two chunks for a height, and one that repeats itself.
-        store = store.put(5, other, Bytes::from_static(b"other")).await.unwrap();
+        store = store
+            .put(5, other, Bytes::from_static(b"other"))
+            .await
+            .unwrap();
         store = store.put(5, one, Bytes::from_static(b"one")).await.unwrap();
-        store = store.put(1_000, one, Bytes::from_static(b"one")).await.unwrap();
+        store = store
+            .put(1_000, one, Bytes::from_static(b"one"))
+            .await
+            .unwrap();
         drop(store);
         let store = open().await;
         assert_eq!(store.get(5, &one).await.unwrap().unwrap(), &b"one"[..]);

@@ -26,7 +26,11 @@ fn transfers_cross_shards_and_supply_is_conserved() {
         let supply = view.supply();
         assert!(supply.conserved(), "{supply:?}");
         assert_eq!(supply.in_flight, 0, "everything sent has arrived");
-        assert_eq!(view.transfers(), network.signed(), "every signed transfer is executed once");
+        assert_eq!(
+            view.transfers(),
+            network.signed(),
+            "every signed transfer is executed once"
+        );
         network.check_agreement().await;
     });
 }
@@ -166,4 +170,3 @@ fn a_client_sees_its_transfer_through_any_node() {
         harness::client::transfer_is_seen_everywhere(&network).await;
     });
 }
-

@@ -108,7 +108,8 @@ fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
     let node = Fixture::default();
     put(&node, "application/json", r#"{"transfersPerSecond": 7}"#);
     for (body, expected) in [
-        ("", "EOF"),
+        ("", "must be a JSON object"),
+        ("[7]", "must be a JSON object"),
         ("{", "EOF"),
         ("{}", "missing field `transfersPerSecond`"),
         (

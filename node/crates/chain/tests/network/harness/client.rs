@@ -37,7 +37,10 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
     assert_eq!(client.submit(transaction.clone()).await, Ok(shard));
     let again = client.submit(transaction.clone()).await;
     assert!(
-        matches!(again, Ok(_) | Err(SubmitError::Pool(PoolError::Duplicate) | SubmitError::Nonce)),
+        matches!(
+            again,
+            Ok(_) | Err(SubmitError::Pool(PoolError::Duplicate) | SubmitError::Nonce)
+        ),
         "{again:?}"
     );
 

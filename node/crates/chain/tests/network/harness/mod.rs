@@ -243,10 +243,7 @@ impl Network {
             identity,
         };
         let (sender, receiver) = commonware_utils::channel::oneshot::channel();
-        let context = self
-            .context
-            .child("node")
-            .with_attribute("index", index);
+        let context = self.context.child("node").with_attribute("index", index);
         let handle = context.spawn(move |context| async move {
             let started = shardnode_chain::start(context.child("chain"), parts)
                 .await
