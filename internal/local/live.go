@@ -4,18 +4,36 @@ package local
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
 )
 
-// liveLine sums up a sample in a line. Rates and heights are those of the node
-// that knows most of the chain, over its latest finalised blocks.
-func liveLine(sample bench.Sample, missedBefore uint64, ready int) string {
+// liveSamples is how many samples the live line looks back, about as many
+// seconds: enough for a few blocks, and soon over when the chain stands still.
+const liveSamples = 5
+
+// live makes the live line of a run from its latest samples.
+type live struct {
+	// missedBefore are the chunks that were missed before the run.
+	missedBefore uint64
+	recent       []bench.Sample
+}
+
+// line sums up the chain as of a sample.
+func (l *live) line(sample bench.Sample, ready int) string {
+	l.recent = append(l.recent, sample)
+	l.recent = l.recent[max(len(l.recent)-liveSamples-1, 0):]
 	best := sample.Best()
 	if best == nil {
 		return "no validator answers"
 	}
-	return fmt.Sprintf("TPS %s | block time %.0f ms | height %s | missed chunks %s | %d of %d validators ready",
-		thousands(int64(best.TPS)), best.BlockTimeMs, thousands(best.FinalizedHeight),
-		thousands(best.MissedChunks-missedBefore), ready, len(sample.Nodes))
+
+	tps, blockTime := "0", "-"
+	if measured, err := bench.Measure(l.recent[0], sample); err == nil {
+		tps = thousands(int64(measured.TPS()))
+		blockTime = fmt.Sprintf("%d ms", measured.BlockTime().Round(time.Millisecond).Milliseconds())
+	}
+	return fmt.Sprintf("TPS %s | block time %s | height %s | missed chunks %s | %d of %d validators ready",
+		tps, blockTime, thousands(best.FinalizedHeight), thousands(best.MissedChunks-l.missedBefore), ready, len(sample.Nodes))
 }

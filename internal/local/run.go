@@ -85,6 +85,7 @@ func (r *run) carry(ctx context.Context) error {
 	defer driver.Wait()
 	defer cancel()
 
+	live := live{missedBefore: r.base.MissedChunks, recent: []bench.Sample{r.last}}
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
 	for r.violation == nil {
@@ -101,7 +102,7 @@ func (r *run) carry(ctx context.Context) error {
 			return nil
 		}
 		r.observe(sample)
-		r.console.show(liveLine(sample, r.base.MissedChunks, r.group.ready()))
+		r.console.show(live.line(sample, r.group.ready()))
 	}
 	return nil
 }

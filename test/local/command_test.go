@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/local"
+)
+
+// patience is how long anything may take on a machine that is busy with other
+// tests.
+const patience = 2 * time.Minute
+
+// command is a command line that runs.
+type command struct {
+	cmd            *exec.Cmd
+	stdout, stderr buffer
+	stateDir       string
+}
+
+// buffer is a buffer that can be read while a process writes to it.
+type buffer struct {
+	mu      sync.Mutex
+	content bytes.Buffer
+}
+
+func (b *buffer) Write(content []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.content.Write(content)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.content.String()
+}
+
+// up starts shardyard up on the test's network.
+func up(t *testing.T, stateDir string, args ...string) *command {
+	t.Helper()
+	started := &command{stateDir: stateDir}
+	ctx, cancel := context.WithCancel(context.Background())
+	started.cmd = exec.CommandContext(ctx, shardyard, append([]string{
+		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", shardnode,
+	}, args...)...)
+	started.cmd.Stdout, started.cmd.Stderr = &started.stdout, &started.stderr
+	if err := started.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		// Whoever waited before has the error already.
+		_ = started.cmd.Wait()
+		if t.Failed() {
+			t.Logf("%v said\n%s%s", started.cmd.Args[1:], &started.stderr, &started.stdout)
+		}
+	})
+	return started
+}
+
+// says waits until the progress has a text.
+func (c *command) says(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, "progress says "+text, func() bool { return strings.Contains(c.stderr.String(), text) })
+}
+
+func (c *command) signal(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := c.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// summary waits for the end of a run that must succeed: its summary is all that
+// it writes to standard output.
+func (c *command) summary(t *testing.T) local.Summary {
+	t.Helper()
+	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := c.cmd.Wait(); err != nil {
+		t.Fatalf("%v ends with %v", c.cmd.Args[1:], err)
+	}
+	var summary local.Summary
+	decoder := json.NewDecoder(strings.NewReader(c.stdout.String()))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&summary); err != nil {
+		t.Fatalf("standard output is no summary: %v\n%s", err, &c.stdout)
+	}
+	if got := strings.Count(c.stdout.String(), "\n"); got != 1 {
+		t.Errorf("standard output has %d lines, want one:\n%s", got, &c.stdout)
+	}
+	return summary
+}
+
+// validatorProcess is what runtime.json tells about a validator.
+type validatorProcess struct {
+	Name string `json:"name"`
+	PID  int    `json:"pid"`
+	HTTP string `json:"http"`
+}
+
+func (c *command) runtimeFile() string {
+	return filepath.Join(c.stateDir, "small", "runtime.json")
+}
+
+func (c *command) validators(t *testing.T) []validatorProcess {
+	t.Helper()
+	content, err := os.ReadFile(c.runtimeFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runtime struct {
+		Validators []validatorProcess `json:"validators"`
+	}
+	if err := json.Unmarshal(content, &runtime); err != nil {
+		t.Fatal(err)
+	}
+	if len(runtime.Validators) != 4 {
+		t.Fatalf("%d validators run, want 4", len(runtime.Validators))
+	}
+	return runtime.Validators
+}
+
+// gone says whether a process has ended. One that nobody has waited for yet has
+// ended as well.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(state, "Z")
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for !condition() {
+		select {
+		case <-ticker.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// A network carries its load, survives the kill of a validator, stops on Ctrl-C
+// without leaving a process, and goes on when it is started again.
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	network := up(t, stateDir)
+	network.says(t, "load: 400 transfers per second")
+	chain := watch(t, network)
+	chain.awaitTransfers(t)
+	chain.killAndRecover(t)
+
+	validators := network.validators(t)
+	network.signal(t, os.Interrupt)
+	first := network.summary(t)
+	checkStopped(t, network, validators)
+	if first.Shards != 2 || first.Validators != 4 || !first.SupplyConserved || first.TPS <= 0 || first.BlockTimeMs <= 0 {
+		t.Errorf("the summary is %+v", first)
+	}
+	if first.CrossShard == 0 || first.CrossShard >= first.Executed || first.CPUMicrosecondsPerTransfer == nil {
+		t.Errorf("the summary is %+v", first)
+	}
+
+	second := up(t, stateDir, "--for", "3s").summary(t)
+	if second.Height <= first.Height || second.GenesisHash != first.GenesisHash || len(second.GenesisHash) != 64 {
+		t.Errorf("the chain goes on from\n%+v\nwith\n%+v", first, second)
+	}
+	if second.Executed == 0 || !second.SupplyConserved {
+		t.Errorf("the summary is %+v", second)
+	}
+}
+
+// checkStopped checks that a network that ran has left nothing that runs.
+func checkStopped(t *testing.T, network *command, validators []validatorProcess) {
+	t.Helper()
+	for _, validator := range validators {
+		if !gone(validator.PID) {
+			t.Errorf("process %d of %s is left", validator.PID, validator.Name)
+		}
+	}
+	if _, err := os.Stat(network.runtimeFile()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left (%v)", network.runtimeFile(), err)
+	}
+}
+
+// When the command line itself is killed, no validator outlives it, and the
+// network can be started again.
+func TestKilledRunner(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	network := up(t, stateDir)
+	network.says(t, "genesis hash ")
+	validators := network.validators(t)
+	network.signal(t, syscall.SIGKILL)
+	for _, validator := range validators {
+		eventually(t, validator.Name+" ends", func() bool { return gone(validator.PID) })
+	}
+
+	summary := up(t, stateDir, "--for", "2s").summary(t)
+	if summary.Height == 0 || !summary.SupplyConserved {
+		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+// observer asks the validators of a network and checks that they agree.
+type observer struct {
+	network    *command
+	validators []validatorProcess
+	clients    []*chain.Client
+	audit      *bench.Audit
+}
+
+func watch(t *testing.T, network *command) *observer {
+	t.Helper()
+	observer := &observer{network: network, validators: network.validators(t), audit: bench.NewAudit()}
+	for _, validator := range observer.validators {
+		client := chain.NewClient(validator.HTTP, "")
+		t.Cleanup(client.Close)
+		observer.clients = append(observer.clients, client)
+	}
+	return observer
+}
+
+// ask returns what the validators tell; nil for those that do not answer.
+func (o *observer) ask(t *testing.T) []*chain.Status {
+	t.Helper()
+	statuses := make([]*chain.Status, len(o.clients))
+	for i, client := range o.clients {
+		status, err := client.Status(t.Context())
+		if err != nil {
+			continue
+		}
+		if err := o.audit.Observe(status); err != nil {
+			t.Fatal(err)
+		}
+		statuses[i] = status
+	}
+	return statuses
+}
+
+// awaitTransfers waits until every shard has executed transfers to the other.
+func (o *observer) awaitTransfers(t *testing.T) {
+	t.Helper()
+	eventually(t, "transfers cross shards in both directions", func() bool {
+		status := o.ask(t)[0]
+		if status == nil || len(status.Shards) != 2 {
+			return false
+		}
+		return status.Shards[0].CrossShard > 0 && status.Shards[1].CrossShard > 0 &&
+			status.Shards[0].Received > 0 && status.Shards[1].Received > 0
+	})
+}
+
+// killAndRecover kills a validator. The others go on, and it comes back to the
+// state roots that the chain commits to.
+func (o *observer) killAndRecover(t *testing.T) {
+	t.Helper()
+	const victim, other = 3, 0
+	var height uint64
+	if status := o.ask(t)[other]; status != nil {
+		height = status.FinalizedHeight
+	}
+	if err := syscall.Kill(o.validators[victim].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the others go on", func() bool {
+		status := o.ask(t)[other]
+		return status != nil && status.FinalizedHeight >= height+10
+	})
+
+	name := o.validators[victim].Name
+	o.network.says(t, "validator "+name+" ended (signal: killed)")
+	o.network.says(t, "validator "+name+" is ready again")
+	recovered := o.validators[victim]
+	for _, validator := range o.network.validators(t) {
+		if validator.Name == name {
+			recovered = validator
+		}
+	}
+	if recovered.PID == o.validators[victim].PID || recovered.HTTP != o.validators[victim].HTTP {
+		t.Errorf("%+v came back as %+v", o.validators[victim], recovered)
+	}
+	eventually(t, "a header confirms the state of "+name, func() bool {
+		o.ask(t)
+		return o.audit.Confirmed(name) >= height+10
+	})
+}
