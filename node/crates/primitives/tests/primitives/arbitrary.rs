@@ -18,21 +18,21 @@ use shardnode_primitives::{
 };
 
 /// `executionLag` of every arbitrary header.
-pub const LAG: u8 = 4;
+pub(crate) const LAG: u8 = 4;
 /// Shards of every arbitrary block.
-pub const SHARDS: u16 = 3;
+pub(crate) const SHARDS: u16 = 3;
 /// The most receipts of an arbitrary bucket.
-pub const RECEIPTS: u32 = 5;
+pub(crate) const RECEIPTS: u32 = 5;
 
-pub fn digest() -> impl Strategy<Value = Digest> {
+pub(crate) fn digest() -> impl Strategy<Value = Digest> {
     any::<[u8; 32]>().prop_map(Digest)
 }
 
-pub fn account_id() -> impl Strategy<Value = AccountId> {
+pub(crate) fn account_id() -> impl Strategy<Value = AccountId> {
     any::<[u8; 32]>().prop_map(AccountId)
 }
 
-pub fn shard_id() -> impl Strategy<Value = ShardId> {
+pub(crate) fn shard_id() -> impl Strategy<Value = ShardId> {
     any::<u16>().prop_map(ShardId)
 }
 
@@ -40,11 +40,11 @@ fn signature() -> impl Strategy<Value = Signature> {
     vec(any::<u8>(), 64).prop_map(|bytes| Signature::decode(bytes).unwrap())
 }
 
-pub fn public_key() -> impl Strategy<Value = PublicKey> {
+pub(crate) fn public_key() -> impl Strategy<Value = PublicKey> {
     any::<[u8; 32]>().prop_map(|seed| private_key(seed).public_key())
 }
 
-pub fn transfer() -> impl Strategy<Value = Transfer> {
+pub(crate) fn transfer() -> impl Strategy<Value = Transfer> {
     (account_id(), account_id(), any::<u64>(), any::<u64>()).prop_map(
         |(signer, receiver, amount, nonce)| Transfer {
             signer,
@@ -55,7 +55,7 @@ pub fn transfer() -> impl Strategy<Value = Transfer> {
     )
 }
 
-pub fn transaction() -> impl Strategy<Value = Transaction> {
+pub(crate) fn transaction() -> impl Strategy<Value = Transaction> {
     (transfer(), signature()).prop_map(|(transfer, signature)| {
         Transaction::Transfer(SignedTransfer {
             transfer,
@@ -64,7 +64,7 @@ pub fn transaction() -> impl Strategy<Value = Transaction> {
     })
 }
 
-pub fn receipt() -> impl Strategy<Value = Receipt> {
+pub(crate) fn receipt() -> impl Strategy<Value = Receipt> {
     (account_id(), any::<u64>(), account_id(), any::<u64>()).prop_map(
         |(sender, nonce, receiver, amount)| Receipt {
             sender,
@@ -75,7 +75,7 @@ pub fn receipt() -> impl Strategy<Value = Receipt> {
     )
 }
 
-pub fn bucket() -> impl Strategy<Value = ReceiptBucket> {
+pub(crate) fn bucket() -> impl Strategy<Value = ReceiptBucket> {
     let receipts = vec(receipt(), 0..=RECEIPTS as usize);
     (shard_id(), any::<u64>(), shard_id(), receipts).prop_map(
         |(source, height, destination, receipts)| ReceiptBucket {
@@ -88,7 +88,7 @@ pub fn bucket() -> impl Strategy<Value = ReceiptBucket> {
 }
 
 /// The buckets of one execution, in shard order with none missing.
-pub fn buckets() -> impl Strategy<Value = Vec<ReceiptBucket>> {
+pub(crate) fn buckets() -> impl Strategy<Value = Vec<ReceiptBucket>> {
     vec(bucket(), 1..9).prop_map(|mut buckets| {
         for (index, bucket) in buckets.iter_mut().enumerate() {
             bucket.destination = ShardId(u16::try_from(index).unwrap());
@@ -97,14 +97,14 @@ pub fn buckets() -> impl Strategy<Value = Vec<ReceiptBucket>> {
     })
 }
 
-pub fn proven_bucket() -> impl Strategy<Value = ProvenBucket> {
+pub(crate) fn proven_bucket() -> impl Strategy<Value = ProvenBucket> {
     (buckets(), any::<prop::sample::Index>()).prop_map(|(buckets, index)| {
         let (_, mut proven) = ProvenBucket::prove_all(buckets);
         proven.swap_remove(index.index(proven.len()))
     })
 }
 
-pub fn result() -> impl Strategy<Value = ExecutionResult> {
+pub(crate) fn result() -> impl Strategy<Value = ExecutionResult> {
     let roots = (digest(), digest(), digest());
     (any::<u64>(), roots, any::<u32>(), any::<u32>()).prop_map(
         |(height, (state_root, outcomes_root, receipts_root), transfers, credits)| {
@@ -120,7 +120,7 @@ pub fn result() -> impl Strategy<Value = ExecutionResult> {
     )
 }
 
-pub fn totals() -> impl Strategy<Value = ShardTotals> {
+pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
     (any::<[u64; 7]>(), digest()).prop_map(
         |(
             [
@@ -148,7 +148,7 @@ pub fn totals() -> impl Strategy<Value = ShardTotals> {
     )
 }
 
-pub fn content() -> impl Strategy<Value = ChunkContent> {
+pub(crate) fn content() -> impl Strategy<Value = ChunkContent> {
     let place = (shard_id(), any::<u64>(), any::<u64>());
     let digests = (digest(), digest(), digest());
     let body = (any::<u32>(), any::<u32>());
@@ -178,11 +178,11 @@ pub fn content() -> impl Strategy<Value = ChunkContent> {
     )
 }
 
-pub fn header() -> impl Strategy<Value = ChunkHeader> {
+pub(crate) fn header() -> impl Strategy<Value = ChunkHeader> {
     (content(), signature()).prop_map(|(content, signature)| ChunkHeader { content, signature })
 }
 
-pub fn block() -> impl Strategy<Value = Block> {
+pub(crate) fn block() -> impl Strategy<Value = Block> {
     let round = (any::<u64>(), any::<u64>());
     let parent = (any::<u64>(), digest());
     let chunks = vec(header(), usize::from(SHARDS));

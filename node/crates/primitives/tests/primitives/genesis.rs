@@ -36,7 +36,7 @@ fn parse(document: Value) -> GenesisDocument {
     serde_json::from_value(document).unwrap()
 }
 
-pub fn two_shards() -> GenesisDocument {
+pub(crate) fn two_shards() -> GenesisDocument {
     parse(valid())
 }
 
