@@ -9,38 +9,53 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
-	"github.com/shardyard/shardyard/internal/chain"
 )
 
-// finishTimeout bounds the last look at the chain.
+// finishTimeout bounds each step of the last look at the chain.
 const finishTimeout = 10 * time.Second
 
 // finish ends the load and looks at what became of the chain: the measurement,
-// and whether all validators that run have the same blocks and state roots.
+// and whether the validators have the same blocks and state roots.
 func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
-	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
-	defer cancel()
-
-	final := r.group.sample(ctx)
+	final := sampleAll(ctx, r.group.supervisors)
 	r.observe(final)
 	measured, err := r.window.Measure(final)
 	r.load.apply(ctx, 0)
-	r.awaitAgreement(ctx, final)
-	r.compareBlocks(ctx)
+
+	if best := final.Best(); best != nil && r.violation == nil {
+		validators := r.comparable(final)
+		r.awaitAgreement(ctx, validators, best.FinalizedHeight)
+		r.compareBlocks(ctx, validators)
+	}
 	return measured, err
 }
 
-// awaitAgreement waits until the state of every validator that runs is
-// confirmed by a header, at a height that no sample had seen finalised before.
-func (r *run) awaitAgreement(ctx context.Context, final bench.Sample) {
-	var from uint64
-	if best := final.Best(); best != nil {
-		from = best.FinalizedHeight
+// comparable lists the validators that take part in the chain. The others are
+// named: nobody should think that they have been compared.
+func (r *run) comparable(final bench.Sample) []*supervisor {
+	var validators []*supervisor
+	for i, supervisor := range r.group.supervisors {
+		switch {
+		case !supervisor.current().ready:
+			r.console.printf("validator %s is not compared with the others: it is not ready", supervisor.name())
+		case final.Nodes[i].Status == nil:
+			r.console.printf("validator %s is not compared with the others: it does not answer", supervisor.name())
+		default:
+			validators = append(validators, supervisor)
+		}
 	}
+	return validators
+}
+
+// awaitAgreement waits until the state of every validator is confirmed by a
+// header, from a height on that was the last finalised one.
+func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from uint64) {
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+	defer cancel()
 	ticker := time.NewTicker(blockPollInterval)
 	defer ticker.Stop()
 	for r.violation == nil {
-		unconfirmed := r.unconfirmed(from)
+		unconfirmed := r.unconfirmed(validators, from)
 		if len(unconfirmed) == 0 {
 			return
 		}
@@ -50,66 +65,49 @@ func (r *run) awaitAgreement(ctx context.Context, final bench.Sample) {
 			return
 		case <-ticker.C:
 		}
-		if sample := r.group.sample(ctx); ctx.Err() == nil {
+		if sample := sampleAll(ctx, validators); sample.Best() != nil {
 			r.observe(sample)
 		}
 	}
 }
 
-// unconfirmed lists the validators that run but whose state is not confirmed
-// from a height on.
-func (r *run) unconfirmed(from uint64) []string {
+// unconfirmed lists the validators whose state is not confirmed from a height
+// on.
+func (r *run) unconfirmed(validators []*supervisor, from uint64) []string {
 	var names []string
-	for _, supervisor := range r.group.supervisors {
-		if supervisor.current().ready && r.audit.Confirmed(supervisor.name()) < from {
-			names = append(names, supervisor.name())
+	for _, validator := range validators {
+		if r.audit.Confirmed(validator.name()) < from {
+			names = append(names, validator.name())
 		}
 	}
 	return names
 }
 
-// compareBlocks asks all validators that run for the same block: the last one
-// that all of them have finalised.
-func (r *run) compareBlocks(ctx context.Context) {
-	height, ok := r.commonHeight()
-	if r.violation != nil || !ok {
-		return
+// compareBlocks asks validators for the same block: the last one that all of
+// them are known to have finalised.
+func (r *run) compareBlocks(ctx context.Context, validators []*supervisor) {
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+	defer cancel()
+	height := r.last.Best().FinalizedHeight
+	for _, status := range r.last.Answers() {
+		height = min(height, status.FinalizedHeight)
 	}
-	var first *chain.Block
-	var firstName string
-	for _, supervisor := range r.group.supervisors {
-		if !supervisor.current().ready {
-			continue
-		}
-		block, err := supervisor.client.Block(ctx, height)
-		if err != nil {
-			r.console.printf("validator %s does not tell block %d: %v", supervisor.name(), height, err)
-			continue
-		}
-		if first == nil {
-			first, firstName = block, supervisor.name()
-		}
-		if block.Hash != first.Hash {
-			r.violation = &bench.DivergenceError{First: firstName, Second: supervisor.name(), Subject: fmt.Sprintf(
-				"blocks %s and %s are finalised at height %d", first.Hash, block.Hash, height)}
+	var firstName, firstHash string
+	for _, validator := range validators {
+		if r.violation != nil {
 			return
 		}
-	}
-}
-
-// commonHeight is the last height that all validators that run have finalised;
-// false when none answered.
-func (r *run) commonHeight() (uint64, bool) {
-	var height uint64
-	var found bool
-	for i, supervisor := range r.group.supervisors {
-		status := r.last.Nodes[i].Status
-		if status == nil || !supervisor.current().ready {
+		block, err := validator.client.Block(ctx, height)
+		if err != nil {
+			r.console.printf("validator %s does not tell block %d: %v", validator.name(), height, err)
 			continue
 		}
-		if !found || status.FinalizedHeight < height {
-			height, found = status.FinalizedHeight, true
+		if firstName == "" {
+			firstName, firstHash = validator.name(), block.Hash
+		}
+		if block.Hash != firstHash {
+			r.violation = &bench.DivergenceError{First: firstName, Second: validator.name(), Subject: fmt.Sprintf(
+				"blocks %s and %s are finalised at height %d", firstHash, block.Hash, height)}
 		}
 	}
-	return height, found
 }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/shardyard/shardyard/internal/bench"
 )
 
 // group keeps all validators of a network running.
@@ -123,15 +121,4 @@ func (g *group) notReady() error {
 		}
 	}
 	return errors.New("all validators became ready, but too late")
-}
-
-// sample asks all validators at the same time.
-func (g *group) sample(ctx context.Context) bench.Sample {
-	sample := bench.Sample{Nodes: make([]bench.NodeSample, len(g.supervisors))}
-	var asked sync.WaitGroup
-	for i, supervisor := range g.supervisors {
-		asked.Go(func() { sample.Nodes[i] = supervisor.sample(ctx) })
-	}
-	asked.Wait()
-	return sample
 }

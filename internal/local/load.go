@@ -11,9 +11,15 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 )
 
-// loadRetryInterval is how long a validator that refused its share of the load
-// is left alone.
-const loadRetryInterval = time.Second
+const (
+	// loadTimeout is how long a validator may take to be told its share. One
+	// that hangs must not hold up the next step of the others for long.
+	loadTimeout = 2 * time.Second
+
+	// loadRetryInterval is how long a validator that did not take its share is
+	// left alone.
+	loadRetryInterval = time.Second
+)
 
 // loadDriver lets the validators of a group sign the load of a schedule. Each
 // validator is told its share once: when the rate changes, and when it is ready
@@ -124,6 +130,8 @@ func (d *loadDriver) applyTo(ctx context.Context, index int, share int64) {
 }
 
 func setLoad(ctx context.Context, supervisor *supervisor, share int64) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
 	answer, err := supervisor.client.SetLoad(ctx, share)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func beginRun(ctx context.Context, group *group, schedule bench.Schedule, timeou
 	ticker := time.NewTicker(blockPollInterval)
 	defer ticker.Stop()
 	for {
-		first := group.sample(ctx)
+		first := sampleAll(ctx, group.supervisors)
 		if base := first.Best(); base != nil && base.FinalizedTimeMs >= ready.UnixMilli() {
 			run := newRun(group, schedule, base)
 			run.observe(first)
@@ -96,7 +96,7 @@ func (r *run) carry(ctx context.Context) error {
 			return err
 		case <-ticker.C:
 		}
-		sample := r.group.sample(ctx)
+		sample := sampleAll(ctx, r.group.supervisors)
 		if ctx.Err() != nil {
 			// The sample was cut short.
 			return nil

@@ -4,13 +4,26 @@ package local
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
 )
 
-// sampleTimeout is how long a validator may take to tell its status.
-const sampleTimeout = 2 * time.Second
+// sampleTimeout is how long a validator may take to tell its status. One that
+// hangs must not delay what the others tell.
+const sampleTimeout = time.Second
+
+// sampleAll asks validators, all at the same time.
+func sampleAll(ctx context.Context, validators []*supervisor) bench.Sample {
+	sample := bench.Sample{Nodes: make([]bench.NodeSample, len(validators))}
+	var asked sync.WaitGroup
+	for i, validator := range validators {
+		asked.Go(func() { sample.Nodes[i] = validator.sample(ctx) })
+	}
+	asked.Wait()
+	return sample
+}
 
 // sample asks a validator for its status.
 func (s *supervisor) sample(ctx context.Context) bench.NodeSample {

@@ -129,6 +129,32 @@ func TestUpRestartsValidators(t *testing.T) {
 	}
 }
 
+// A validator that hangs holds up neither the others nor the end of the run, and
+// nobody is told that it was compared.
+func TestUpWithHungValidator(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{}, nil)
+	run.says(t, "TPS ")
+	hung := run.processes(t).Validators[1]
+	if err := syscall.Kill(hung.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	run.interrupt()
+	run.says(t, "validator net-s0-p1 is not compared with the others: it does not answer\n")
+	run.says(t, "stopping 4 validators\n")
+	// The signal to stop waits for it.
+	if err := syscall.Kill(hung.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	summary, err := run.end(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Executed == 0 || !summary.SupplyConserved {
+		t.Errorf("the summary is %+v", *summary)
+	}
+}
+
 func TestUpFails(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
