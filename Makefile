@@ -79,28 +79,38 @@ demo: build ## Run a network on this machine; with DURATION the last line is a J
 .PHONY: test
 test: setup-test ## Run everything that CI runs: the checks below and all tests
 	@$(MAKE) -j2 --output-sync=line prepare-go prepare-node
-	@$(MAKE) -j1 build verify lint test-go test-node
+	@$(MAKE) -j1 verify lint test-go test-node test-local
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/envtest-assets.sh >/dev/null
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
-	@go build -o bin/shardyard ./cmd/shardyard
 	@go vet ./...
+	@$(RACE) go vet -race ./internal/...
 
 .PHONY: prepare-node
 prepare-node: build-shardnode setup-test ## Compile the node, its tests and what clippy needs
 	@$(CARGO) test --release --locked --workspace --no-run
 	@$(CARGO) clippy --release --locked --workspace --all-targets
 
+# What runs concurrently is in internal/. The race detector is the one thing that needs cgo.
+RACE := CGO_ENABLED=1
+
 .PHONY: test-go
-test-go: setup-test ## Run the Go tests, those against a real API server included
-	@assets=$$(hack/envtest-assets.sh); KUBEBUILDER_ASSETS=$$assets go test ./...
+test-go: setup-test ## Run the Go tests, those of the API rules against a real API server
+	@$(RACE) go test -race ./internal/...
+	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
+	KUBEBUILDER_ASSETS=$$assets go test $$packages
 
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
 	@$(CARGO) test --release --locked --workspace
+
+# Not cached: go test cannot see that the node program has changed.
+.PHONY: test-local
+test-local: setup-test build ## Run a network on this machine from end to end
+	@go test -count=1 ./test/local/...
 
 .PHONY: envtest-assets
 envtest-assets: setup-test ## Build the API server and etcd for the Go tests; prints the folder, KUBEBUILDER_ASSETS
