@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chunk bodies by height and hash.
 
-use crate::StorageError;
+use crate::{StorageError, error::archive_error};
 use bytes::Bytes;
 use commonware_codec::RangeCfg;
 use commonware_runtime::{Clock, Metrics, Storage, buffer::paged::CacheRef};
@@ -56,21 +56,9 @@ impl<E: Storage + Clock + Metrics> BodyStore<E> {
                 replay_buffer: BUFFER,
             },
         )
-        .await;
-        let archive = archive.map_err(|source| StorageError::Archive {
-            partition: partition.clone(),
-            source,
-        })?;
+        .await
+        .map_err(archive_error(&partition))?;
         Ok(Self { partition, archive })
-    }
-
-    fn error(
-        partition: &str,
-    ) -> impl FnOnce(commonware_storage::archive::Error) -> StorageError + use<'_, E> {
-        move |source| StorageError::Archive {
-            partition: partition.to_owned(),
-            source,
-        }
     }
 
     /// Keeps a body; it is durable when this returns. A body that is kept
@@ -81,35 +69,28 @@ impl<E: Storage + Clock + Metrics> BodyStore<E> {
         hash: Digest,
         body: Bytes,
     ) -> Result<Self, StorageError> {
+        let key = key(height, &hash);
         let kept = self
             .archive
-            .has_at(height, &hash)
+            .has(Identifier::Key(&key))
             .await
-            .map_err(Self::error(&self.partition))?;
+            .map_err(archive_error(&self.partition))?;
         if !kept {
             self.archive = self
                 .archive
-                .put_multi_sync(height, hash, &body)
+                .put_multi_sync(height, key, &body)
                 .await
-                .map_err(Self::error(&self.partition))?;
+                .map_err(archive_error(&self.partition))?;
         }
         Ok(self)
     }
 
     /// The body with this hash of a chunk at `height`.
     pub async fn get(&self, height: u64, hash: &Digest) -> Result<Option<Bytes>, StorageError> {
-        let kept = self
-            .archive
-            .has_at(height, hash)
-            .await
-            .map_err(Self::error(&self.partition))?;
-        if !kept {
-            return Ok(None);
-        }
         self.archive
-            .get(Identifier::Key(hash))
+            .get(Identifier::Key(&key(height, hash)))
             .await
-            .map_err(Self::error(&self.partition))
+            .map_err(archive_error(&self.partition))
     }
 
     /// Lets go of bodies below `height`.
@@ -118,7 +99,19 @@ impl<E: Storage + Clock + Metrics> BodyStore<E> {
             .archive
             .prune(height)
             .await
-            .map_err(Self::error(&self.partition))?;
+            .map_err(archive_error(&self.partition))?;
         Ok(self)
     }
+}
+
+/// What a body is found by. The archive slows down with the number of equal
+/// keys, and all empty chunks have the same body, so a key is the body's hash
+/// and height in one: the height is folded into the first eight bytes, and the
+/// other 24 still tell all bodies apart.
+fn key(height: u64, hash: &Digest) -> Digest {
+    let mut key = *hash;
+    for (byte, height) in key.0.iter_mut().zip(height.to_be_bytes()) {
+        *byte ^= height;
+    }
+    key
 }

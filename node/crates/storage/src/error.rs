@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What can go wrong with a disk.
 
+use commonware_storage::{archive, journal, metadata};
+use std::ops::Range;
+
 /// An operation on durable storage failed. The store it failed on is gone; a
 /// restart recovers what was acknowledged.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +15,7 @@ pub enum StorageError {
         partition: String,
         /// What failed.
         #[source]
-        source: commonware_storage::journal::Error,
+        source: journal::Error,
     },
     /// The pointers to the snapshots.
     #[error("metadata {partition} failed")]
@@ -21,7 +24,7 @@ pub enum StorageError {
         partition: String,
         /// What failed.
         #[source]
-        source: commonware_storage::metadata::Error,
+        source: metadata::Error,
     },
     /// The archive of chunk bodies.
     #[error("archive {partition} failed")]
@@ -30,7 +33,7 @@ pub enum StorageError {
         partition: String,
         /// What failed.
         #[source]
-        source: commonware_storage::archive::Error,
+        source: archive::Error,
     },
     /// A snapshot that was acknowledged is not whole.
     #[error("snapshot at height {height} in {partition} is damaged")]
@@ -40,4 +43,61 @@ pub enum StorageError {
         /// The height it claims.
         height: u64,
     },
+    /// A snapshot follows records that are gone.
+    #[error("{partition} holds records {held:?}, the snapshot goes on at {needed}")]
+    Missing {
+        /// Where the records are.
+        partition: String,
+        /// Positions that are there.
+        held: Range<u64>,
+        /// The position after the snapshot.
+        needed: u64,
+    },
+    /// A record that is not above the one before.
+    #[error("record at height {height} in {partition} comes after height {last}")]
+    Order {
+        /// Where it is.
+        partition: String,
+        /// Its height.
+        height: u64,
+        /// The height of the record before, or of the snapshot.
+        last: u64,
+    },
+    /// A snapshot of another state than that after the last record.
+    #[error("snapshot at height {height}, but the last record of {partition} is at {last}")]
+    NotLast {
+        /// Where the records are.
+        partition: String,
+        /// The snapshot's height.
+        height: u64,
+        /// The height of the last record.
+        last: u64,
+    },
+}
+
+pub(crate) fn journal_error(
+    partition: &str,
+) -> impl FnOnce(journal::Error) -> StorageError + use<'_> {
+    move |source| StorageError::Journal {
+        partition: partition.to_owned(),
+        source,
+    }
+}
+
+pub(crate) fn metadata_error(
+    partition: &str,
+) -> impl FnOnce(metadata::Error) -> StorageError + use<'_> {
+    move |source| StorageError::Metadata {
+        partition: partition.to_owned(),
+        source,
+    }
+}
+
+pub(crate) fn archive_error(
+    partition: &str,
+) -> impl FnOnce(archive::Error) -> StorageError + use<'_> {
+    move |source| StorageError::Archive {
+        partition: partition.to_owned(),
+        source,
+    }
 }

@@ -11,8 +11,10 @@
 
 mod bodies;
 mod error;
+mod heights;
 mod log;
 mod record;
+mod snapshots;
 
 pub use bodies::{BodyStore, BodyStoreConfig};
 pub use error::StorageError;
@@ -23,14 +25,15 @@ use std::future::Future;
 
 /// Durable state of one shard.
 pub trait Engine: Sized + Send + Sync {
-    /// Adds the record of an execution. It is durable when this returns.
+    /// Adds the record of an execution, at a greater height than all before.
+    /// It is durable when this returns.
     fn append(
         self,
         record: ExecutionRecord,
     ) -> impl Future<Output = Result<Self, StorageError>> + Send;
 
     /// Keeps the state after the last record, so that recovery starts there.
-    /// Until it is durable, the one before counts.
+    /// It is durable when this returns; until then the one before counts.
     fn snapshot(
         self,
         snapshot: &Snapshot,

@@ -2,73 +2,33 @@
 //! The `Log` engine: state in memory, an append-only journal of executions
 //! made durable one by one, and periodic snapshots.
 //!
-//! # Partitions
-//!
 //! | partition | holds |
 //! |---|---|
 //! | `<prefix>-records` | one [`ExecutionRecord`] per position, heights increasing |
-//! | `<prefix>-snapshots` | snapshots, each a run of pieces |
-//! | `<prefix>-pointers` | which run is the newest snapshot, and which the one before |
+//! | `<prefix>-snapshots-0`, `-1` | a snapshot each, in pieces |
+//! | `<prefix>-snapshots-pointers` | which of them are whole, and the records that follow |
 //!
-//! A snapshot's pieces are made durable before the pointer to it, so a crash
-//! between the two leaves the pointer on the one before. The older of the two
-//! snapshots and all records after it are always kept.
+//! # Damage
+//!
+//! A record that was acknowledged and reads back otherwise is an error, at the
+//! latest when it is read. The one exception is the newest record: damaged, it
+//! looks like one that was being written when the node was killed, and is
+//! gone.
 
-use crate::{Engine, ExecutionRecord, Recovered, Snapshot, StorageError, record::SnapshotPiece};
-use bytes::BufMut;
-use commonware_codec::{Buf, Error as CodecError, FixedSize, Read, ReadExt as _, Write};
-use commonware_runtime::{Clock, Metrics, Storage, buffer::paged::CacheRef};
-use commonware_storage::{
-    journal::contiguous::{Contiguous as _, variable},
-    metadata::{self, Metadata},
+use crate::{
+    Engine, ExecutionRecord, Recovered, Snapshot, StorageError,
+    error::journal_error,
+    heights::{Heights, narrow_above, narrow_below},
+    snapshots::{Snapshots, Start},
 };
-use commonware_utils::{NZU64, NZUsize, sequence::U64};
+use commonware_runtime::{Clock, Metrics, Storage, buffer::paged::CacheRef};
+use commonware_storage::journal::contiguous::{Contiguous as _, variable};
+use commonware_utils::{NZU64, NZUsize};
 use std::num::{NonZeroU64, NonZeroUsize};
 
 /// Records in one file. Fixed for the life of a partition.
 const RECORDS_PER_SECTION: NonZeroU64 = NZU64!(256);
-/// Pieces of snapshots in one file. Fixed for the life of a partition.
-const PIECES_PER_SECTION: NonZeroU64 = NZU64!(16);
-/// Leaves in one piece of a snapshot: 320 kB.
-const LEAVES_PER_PIECE: usize = 4_096;
 const BUFFER: NonZeroUsize = NZUsize!(1 << 20);
-
-const NEWEST: U64 = U64::new(0);
-const BEFORE: U64 = U64::new(1);
-
-/// Where a snapshot's pieces are, and which records follow it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pointer {
-    height: u64,
-    first: u64,
-    end: u64,
-    next_record: u64,
-}
-
-impl Write for Pointer {
-    fn write(&self, buf: &mut impl BufMut) {
-        self.height.write(buf);
-        self.first.write(buf);
-        self.end.write(buf);
-        self.next_record.write(buf);
-    }
-}
-
-impl Read for Pointer {
-    type Cfg = ();
-    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, CodecError> {
-        Ok(Self {
-            height: u64::read(buf)?,
-            first: u64::read(buf)?,
-            end: u64::read(buf)?,
-            next_record: u64::read(buf)?,
-        })
-    }
-}
-
-impl FixedSize for Pointer {
-    const SIZE: usize = 4 * 8;
-}
 
 /// Where a [`Log`] is.
 #[derive(Clone)]
@@ -81,240 +41,166 @@ pub struct LogConfig {
 
 /// The engine; see the module.
 pub struct Log<E: Storage + Clock + Metrics> {
+    /// Of the records.
     partition: String,
     records: variable::Journal<E, ExecutionRecord>,
-    pieces: variable::Journal<E, SnapshotPiece>,
-    pointers: Metadata<E, U64, Pointer>,
-}
-
-fn journal_error(
-    partition: &str,
-) -> impl FnOnce(commonware_storage::journal::Error) -> StorageError + use<'_> {
-    move |source| StorageError::Journal {
-        partition: partition.to_owned(),
-        source,
-    }
-}
-
-fn metadata_error(partition: &str) -> impl FnOnce(metadata::Error) -> StorageError + use<'_> {
-    move |source| StorageError::Metadata {
-        partition: partition.to_owned(),
-        source,
-    }
-}
-
-fn journal_config(
-    partition: String,
-    items_per_section: NonZeroU64,
-    page_cache: &CacheRef,
-) -> variable::Config<()> {
-    variable::Config {
-        partition,
-        items_per_section,
-        compression: None,
-        codec_config: (),
-        page_cache: page_cache.clone(),
-        write_buffer: BUFFER,
-        replay_buffer: BUFFER,
-    }
+    heights: Heights,
+    snapshots: Snapshots<E>,
 }
 
 impl<E: Storage + Clock + Metrics> Log<E> {
     /// Opens the log and recovers what was acknowledged.
     pub async fn open(context: E, config: LogConfig) -> Result<(Self, Recovered), StorageError> {
-        let LogConfig {
-            partition,
-            page_cache,
-        } = config;
+        let partition = format!("{}-records", config.partition);
         let records = variable::Journal::init(
             context.child("records"),
-            journal_config(
-                format!("{partition}-records"),
-                RECORDS_PER_SECTION,
-                &page_cache,
-            ),
-        )
-        .await
-        .map_err(journal_error(&partition))?;
-        let pieces = variable::Journal::init(
-            context.child("snapshots"),
-            journal_config(
-                format!("{partition}-snapshots"),
-                PIECES_PER_SECTION,
-                &page_cache,
-            ),
-        )
-        .await
-        .map_err(journal_error(&partition))?;
-        let pointers = Metadata::init(
-            context.child("pointers"),
-            metadata::Config {
-                partition: format!("{partition}-pointers"),
+            variable::Config {
+                partition: partition.clone(),
+                items_per_section: RECORDS_PER_SECTION,
+                compression: None,
                 codec_config: (),
+                page_cache: config.page_cache.clone(),
+                write_buffer: BUFFER,
+                replay_buffer: BUFFER,
             },
         )
         .await
-        .map_err(metadata_error(&partition))?;
+        .map_err(journal_error(&partition))?;
+        let (snapshots, start) = Snapshots::open(
+            context.child("snapshots"),
+            format!("{}-snapshots", config.partition),
+            config.page_cache,
+        )
+        .await?;
         let log = Self {
             partition,
             records,
-            pieces,
-            pointers,
+            heights: Heights::new(0, 0),
+            snapshots,
         };
-        let recovered = log.recover().await?;
-        Ok((log, recovered))
+        log.recover(start).await
     }
 
-    async fn recover(&self) -> Result<Recovered, StorageError> {
-        let pointer = self.pointers.get(&NEWEST).copied();
-        let snapshot = match pointer {
-            Some(pointer) => Some(self.read_snapshot(pointer).await?),
-            None => None,
+    async fn recover(mut self, start: Option<Start>) -> Result<(Self, Recovered), StorageError> {
+        let (snapshot, next) = match start {
+            Some(start) => (Some(start.snapshot), start.next_record),
+            None => (None, 0),
         };
-        let first = pointer.map_or(0, |pointer| pointer.next_record);
-        let mut records = Vec::new();
-        for position in first..self.records.bounds().end {
-            records.push(self.read_record(position).await?);
+        let held = self.records.bounds();
+        if next < held.start || next > held.end {
+            return Err(StorageError::Missing {
+                partition: self.partition,
+                held,
+                needed: next,
+            });
         }
-        Ok(Recovered { snapshot, records })
+        let height = snapshot.as_ref().map_or(0, |snapshot| snapshot.height);
+        self.heights = Heights::new(next, height);
+        let mut records = Vec::new();
+        for position in next..held.end {
+            let record = self.read(position).await?;
+            self.follow(record.height)?;
+            records.push(record);
+        }
+        Ok((self, Recovered { snapshot, records }))
     }
 
-    async fn read_record(&self, position: u64) -> Result<ExecutionRecord, StorageError> {
+    /// Notes the height of the next record.
+    fn follow(&mut self, height: u64) -> Result<(), StorageError> {
+        let last = self.heights.last();
+        if self.heights.push(height) {
+            return Ok(());
+        }
+        Err(StorageError::Order {
+            partition: self.partition.clone(),
+            height,
+            last,
+        })
+    }
+
+    async fn read(&self, position: u64) -> Result<ExecutionRecord, StorageError> {
         self.records
             .read(position)
             .await
             .map_err(journal_error(&self.partition))
     }
 
-    async fn read_snapshot(&self, pointer: Pointer) -> Result<Snapshot, StorageError> {
-        let mut leaves = Vec::new();
-        for position in pointer.first..pointer.end {
-            let piece = self
-                .pieces
-                .read(position)
-                .await
-                .map_err(journal_error(&self.partition))?;
-            match piece {
-                SnapshotPiece::Leaves(piece) => leaves.extend(piece),
-                SnapshotPiece::End(payload) if position + 1 == pointer.end => {
-                    return Ok(Snapshot {
-                        height: pointer.height,
-                        leaves,
-                        payload,
-                    });
-                }
-                SnapshotPiece::End(_) => break,
-            }
-        }
-        Err(StorageError::Snapshot {
-            partition: self.partition.clone(),
-            height: pointer.height,
-        })
-    }
-
-    /// The first position whose record's height is at least `height`.
+    /// The position of the first record at or above `height`.
     async fn position_of(&self, height: u64) -> Result<u64, StorageError> {
-        let bounds = self.records.bounds();
-        let (mut low, mut high) = (bounds.start, bounds.end);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.read_record(middle).await?.height < height {
-                low = middle + 1;
+        let mut range = self.heights.seek(height, self.records.bounds().start);
+        // Without missed chunks, the least possible position is the one.
+        let mut probe = *range.start();
+        while range.start() < range.end() {
+            let found = self.read(probe).await?.height;
+            range = if found < height {
+                narrow_above(range, probe, height - found)
             } else {
-                high = middle;
-            }
+                narrow_below(range, probe, found - height)
+            };
+            probe = range.start() + (range.end() - range.start()) / 2;
         }
-        Ok(low)
+        Ok(*range.start())
     }
 }
 
 impl<E: Storage + Clock + Metrics> Engine for Log<E> {
     async fn append(mut self, record: ExecutionRecord) -> Result<Self, StorageError> {
+        self.follow(record.height)?;
         let (records, _) = self
             .records
             .append(&record)
             .await
             .map_err(journal_error(&self.partition))?;
-        self.records = records
-            .commit()
+        // Also notes that all records before this one are durable, which is
+        // what tells a damaged record from one that never was.
+        let (records, durable) = records
+            .start_sync()
             .await
             .map_err(journal_error(&self.partition))?;
+        durable
+            .await
+            .map_err(|source| journal_error(&self.partition)(source.into()))?;
+        self.records = records;
         Ok(self)
     }
 
     async fn snapshot(mut self, snapshot: &Snapshot) -> Result<Self, StorageError> {
-        let first = self.pieces.bounds().end;
-        let mut pieces = self.pieces;
-        let leaves = snapshot.leaves.chunks(LEAVES_PER_PIECE);
-        let contents = leaves
-            .map(|leaves| SnapshotPiece::Leaves(leaves.to_vec()))
-            .chain([SnapshotPiece::End(snapshot.payload.clone())]);
-        for piece in contents {
-            pieces = pieces
-                .append(&piece)
-                .await
-                .map_err(journal_error(&self.partition))?
-                .0;
+        let last = self.heights.last();
+        if snapshot.height != last {
+            return Err(StorageError::NotLast {
+                partition: self.partition,
+                height: snapshot.height,
+                last,
+            });
         }
-        self.pieces = pieces
-            .sync()
-            .await
-            .map_err(journal_error(&self.partition))?;
         self.records = self
             .records
             .sync()
             .await
             .map_err(journal_error(&self.partition))?;
-
-        let before = self.pointers.get(&NEWEST).copied();
-        if let Some(before) = before {
-            self.pointers.put(BEFORE, before);
-        }
-        self.pointers.put(
-            NEWEST,
-            Pointer {
-                height: snapshot.height,
-                first,
-                end: self.pieces.bounds().end,
-                next_record: self.records.bounds().end,
-            },
-        );
-        self.pointers = self
-            .pointers
-            .sync()
-            .await
-            .map_err(metadata_error(&self.partition))?;
-        if let Some(before) = before {
-            self.pieces = self
-                .pieces
-                .prune(before.first)
-                .await
-                .map_err(journal_error(&self.partition))?
-                .0;
-        }
+        let next_record = self.records.size();
+        self.snapshots = self.snapshots.write(snapshot, next_record).await?;
         Ok(self)
     }
 
     async fn record(&self, height: u64) -> Result<Option<ExecutionRecord>, StorageError> {
         let position = self.position_of(height).await?;
-        if position >= self.records.bounds().end {
+        if !self.records.bounds().contains(&position) {
             return Ok(None);
         }
-        let record = self.read_record(position).await?;
+        let record = self.read(position).await?;
         Ok((record.height == height).then_some(record))
     }
 
     async fn prune(mut self, height: u64) -> Result<Self, StorageError> {
-        let Some(before) = self.pointers.get(&BEFORE).copied() else {
-            return Ok(self);
-        };
-        let position = self.position_of(height).await?.min(before.next_record);
-        self.records = self
+        let needed = self.snapshots.first_needed_record();
+        let position = self.position_of(height).await?.min(needed);
+        (self.records, _) = self
             .records
             .prune(position)
             .await
-            .map_err(journal_error(&self.partition))?
-            .0;
+            .map_err(journal_error(&self.partition))?;
+        self.heights.forget_below(self.records.bounds().start);
         Ok(self)
     }
 }

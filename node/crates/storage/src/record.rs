@@ -35,7 +35,7 @@ pub struct Snapshot {
 /// What an engine finds when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// The newest complete snapshot.
+    /// The newest snapshot that is whole.
     pub snapshot: Option<Snapshot>,
     /// All records after it, in order.
     pub records: Vec<ExecutionRecord>,

@@ -2,7 +2,7 @@
 //! The log under crashes: what was acknowledged is there, what was not is
 //! whole or absent.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::cast_possible_truncation, clippy::panic, clippy::unwrap_used)]
 
 use bytes::Bytes;
 use commonware_macros::select;
