@@ -30,11 +30,11 @@ process. Its state stays, in a folder of its name below the state directory:
 run again, the chain goes on where it stopped. What genesis fixes cannot change
 then; --fresh starts over.
 
-TPS, block time and CPU time are measured between two finalised blocks: from the
-time that the ramp of the load has reached its last step, if the run then goes
-on for at least ten seconds, and otherwise from the time that all validators are
-ready. Transfers and missed chunks are counted from the time that all validators
-are ready.
+The run begins with the first block that is finalised once all validators are
+ready. Transfers and missed chunks are counted from there on. TPS, block time and
+CPU time are measured between two finalised blocks: from the time that the load
+has reached its last step, if the run then goes on for at least ten seconds, and
+otherwise over the whole run.
 
 The exit code is 1 if the supply is not conserved or validators have different
 blocks or state roots.`

@@ -30,13 +30,13 @@ const standinEnv = "SHARDYARD_TEST_STANDIN"
 // misbehaviour is what a stand-in does wrong.
 type misbehaviour struct {
 	// ExitCode ends the node at once.
-	ExitCode   int    `json:"exitCode,omitempty"`
-	NeverReady bool   `json:"neverReady,omitempty"`
-	IgnoreTerm bool   `json:"ignoreTerm,omitempty"`
-	RefuseLoad bool   `json:"refuseLoad,omitempty"`
-	LoseSupply bool   `json:"loseSupply,omitempty"`
-	StateRoot  string `json:"stateRoot,omitempty"`
-	BlockHash  string `json:"blockHash,omitempty"`
+	ExitCode    int    `json:"exitCode,omitempty"`
+	NeverReady  bool   `json:"neverReady,omitempty"`
+	RefuseLoad  bool   `json:"refuseLoad,omitempty"`
+	LoseSupply  bool   `json:"loseSupply,omitempty"`
+	GenesisHash string `json:"genesisHash,omitempty"`
+	StateRoot   string `json:"stateRoot,omitempty"`
+	BlockHash   string `json:"blockHash,omitempty"`
 }
 
 func TestMain(m *testing.M) {
@@ -101,9 +101,6 @@ func runStandin(behaviour string, args []string) error {
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if node.wrong.IgnoreTerm {
-		ctx = context.Background()
-	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", node.config.HTTP.Listen)
 	if err != nil {
 		return err
@@ -240,6 +237,9 @@ func (n *standin) status(now time.Time) chain.Status {
 	if n.wrong.LoseSupply {
 		status.Supply.Balances--
 		status.Supply.Conserved = false
+	}
+	if n.wrong.GenesisHash != "" {
+		status.GenesisHash = n.wrong.GenesisHash
 	}
 	if n.wrong.StateRoot != "" {
 		status.Tracked.StateRoot = n.wrong.StateRoot

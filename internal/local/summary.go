@@ -15,12 +15,12 @@ import (
 
 // Summary is what became of a run.
 //
-// TPS, BlockTimeMs and CPUMicrosecondsPerTransfer are measured over the last
-// WindowSeconds of it, between two finalised blocks: from the time that the
-// ramp reached its last step, when the run then went on for at least ten
-// seconds, and otherwise from the time that all validators were ready. Executed,
-// CrossShard and MissedChunks are counted from the time that all validators
-// were ready.
+// A run begins with the first block that is finalised once all validators are
+// ready. Executed, CrossShard and MissedChunks are counted from there on. TPS,
+// BlockTimeMs and CPUMicrosecondsPerTransfer are measured over the last
+// WindowSeconds, between two finalised blocks: from the time that the load
+// reached its last step, when the run then went on for at least ten seconds, and
+// otherwise over the whole run.
 type Summary struct {
 	// TPS is the rate of transfers that finalised headers commit as executed.
 	TPS float64 `json:"tps"`
@@ -57,7 +57,7 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		BlockTimeMs:     tenths(float64(measured.BlockTime()) / float64(time.Millisecond)),
 		Shards:          network.plan.Shards,
 		Validators:      len(network.plan.Validators),
-		SupplyConserved: true,
+		SupplyConserved: r.supplyConserved(),
 		WindowSeconds:   tenths(measured.Window.Seconds()),
 		GenesisHash:     r.base.GenesisHash,
 	}
@@ -71,10 +71,21 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		summary.CrossShard = best.CrossShard - r.base.CrossShard
 		summary.MissedChunks = best.MissedChunks - r.base.MissedChunks
 	}
-	if _, lost := errors.AsType[*bench.SupplyError](r.violation); lost {
-		summary.SupplyConserved = false
-	}
 	return summary
+}
+
+// supplyConserved says that neither the audit nor a validator's last status
+// tells of lost value: the audit ends at the first fault, which may be another.
+func (r *run) supplyConserved() bool {
+	if _, lost := errors.AsType[*bench.SupplyError](r.violation); lost {
+		return false
+	}
+	for _, status := range r.last.Answers() {
+		if !status.Supply.Conserved {
+			return false
+		}
+	}
+	return true
 }
 
 // WriteJSON writes the summary as one line.

@@ -170,7 +170,7 @@ func TestUpFails(t *testing.T) {
 			progress: "config.json: p2p.listen: is what this stand-in finds wrong\n",
 		},
 		"never ready": {
-			options:  Options{ReadyTimeout: 2 * time.Second},
+			options:  Options{ReadyTimeout: 5 * time.Second},
 			wrong:    misbehaviour{NeverReady: true},
 			want:     "3 of 4 validators became ready in time; validator net-s0-p1: connected to 0 peers, quorum needs 2; its log is ",
 			progress: "net-s0-p1 starts\n",
@@ -217,6 +217,7 @@ func TestUpFindsFaults(t *testing.T) {
 		conserved bool
 	}{
 		"supply": {misbehaviour{LoseSupply: true}, "supply is not conserved at height ", false},
+		"both":   {misbehaviour{GenesisHash: "x", LoseSupply: true}, "diverge: genesis hashes ", false},
 		"state":  {misbehaviour{StateRoot: "x"}, "diverge: state roots of shard 0 after height ", true},
 		"block":  {misbehaviour{BlockHash: "x"}, "are finalised at height ", true},
 	}
