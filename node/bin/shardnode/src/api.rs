@@ -27,6 +27,9 @@ const STALLED: Duration = Duration::from_secs(10);
 /// A tracker that is further behind than this is not ready.
 const BEHIND: u64 = 10;
 
+/// How long a client waits for an account.
+const ANSWER: Duration = Duration::from_secs(10);
+
 /// When the finalised height last moved.
 #[derive(Debug)]
 struct Progress {
@@ -47,7 +50,7 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    pub(crate) fn new(context: Context, config: &Config, node: Node) -> Self {
+    pub(crate) fn new(context: &Context, config: &Config, node: Node) -> Self {
         let progress = Progress {
             height: node.view.borrow().height(),
             moved: None,
@@ -76,7 +79,7 @@ impl Api {
 }
 
 fn watch_progress(
-    context: Context,
+    context: &Context,
     mut view: commonware_utils::channel::watch::Receiver<Arc<shardnode_chain::view::ChainView>>,
     progress: Arc<Mutex<Progress>>,
 ) {
@@ -216,7 +219,7 @@ impl shardnode_rpc::Node for Api {
     }
 
     fn healthy(&self) -> bool {
-        // A node that loses an actor exits.
+        // A node that loses an actor exits, and then nobody answers here.
         true
     }
 
@@ -267,11 +270,13 @@ impl shardnode_rpc::Node for Api {
     }
 
     async fn account(&self, id: AccountId) -> Result<AccountReport, Unavailable> {
+        // The proof waits for a header; a chain that stands still has none.
+        let client = self.node.client.clone();
         let (shard, height, account) = self
-            .node
-            .client
-            .account(id)
+            .context
+            .timeout(ANSWER, async move { client.account(id).await })
             .await
+            .map_err(|_| Unavailable("no block committed to the state in time".into()))?
             .map_err(|unavailable| Unavailable(unavailable.to_string()))?;
         let content = account.unwrap_or_default();
         Ok(AccountReport {

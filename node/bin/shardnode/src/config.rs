@@ -3,9 +3,9 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`document`] | the configuration as it is written |
-//! | [`files`] | reads files; says which file and field is wrong |
-//! | [`peer`] | addresses and keys of other nodes |
+//! | `document` | the configuration as it is written |
+//! | `files` | reads files; says which file and field is wrong |
+//! | `peer` | addresses and keys of other nodes |
 //!
 //! [`Config::load`] joins them and checks one against the other.
 
@@ -14,9 +14,9 @@ mod error;
 mod files;
 mod peer;
 
-pub(crate) use document::{Features, Log, LogFormat, LogLevel};
-pub(crate) use error::ConfigError;
-pub(crate) use peer::Peer;
+pub use document::{Features, Log, LogFormat, LogLevel};
+pub use error::ConfigError;
+pub use peer::Peer;
 
 use commonware_cryptography::{
     Signer as _,
@@ -34,34 +34,52 @@ use std::{
 
 /// A configuration that was read and checked.
 #[derive(Debug)]
-pub(crate) struct Config {
-    pub(crate) network: String,
-    pub(crate) node: String,
-    pub(crate) region: String,
-    pub(crate) role: Role,
-    pub(crate) genesis: Genesis,
-    pub(crate) key: PrivateKey,
-    pub(crate) data_dir: PathBuf,
-    pub(crate) worker_threads: usize,
-    pub(crate) p2p_listen: SocketAddr,
-    pub(crate) peers: Vec<Peer>,
-    pub(crate) http_listen: SocketAddr,
-    pub(crate) admin_token: Option<AdminToken>,
-    pub(crate) storage: Storage,
-    pub(crate) features: Features,
-    pub(crate) log: Log,
+pub struct Config {
+    /// The network's name.
+    pub network: String,
+    /// This node's name.
+    pub node: String,
+    /// This node's region.
+    pub region: String,
+    /// What this node does.
+    pub role: Role,
+    /// What all nodes of the network agree on.
+    pub genesis: Genesis,
+    /// This node's identity.
+    pub key: PrivateKey,
+    /// Durable state.
+    pub data_dir: PathBuf,
+    /// Threads for network and CPU work; at least 1.
+    pub worker_threads: usize,
+    /// Where peers connect.
+    pub p2p_listen: SocketAddr,
+    /// Every other node of the network.
+    pub peers: Vec<Peer>,
+    /// Where the HTTP API is served.
+    pub http_listen: SocketAddr,
+    /// What opens the admin endpoints; nothing does without.
+    pub admin_token: Option<AdminToken>,
+    /// How state is kept.
+    pub storage: Storage,
+    /// Switches of the node's hot path.
+    pub features: Features,
+    /// What is logged, and how.
+    pub log: Log,
 }
 
 /// How the `Log` engine keeps state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Storage {
-    pub(crate) snapshot_interval_blocks: u64,
-    pub(crate) retention_blocks: u64,
+pub struct Storage {
+    /// Executed chunks between two snapshots of the state; at least 1.
+    pub snapshot_interval_blocks: u64,
+    /// Blocks for which bodies and receipts stay available; at least
+    /// the snapshot interval.
+    pub retention_blocks: u64,
 }
 
 impl Config {
     /// Reads the configuration and every file that it names.
-    pub(crate) fn load(path: &Path) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let file = ConfigFile::new(path);
         let document = file.document()?;
         let paths = Paths::of(path, &document);

@@ -7,7 +7,7 @@ use tracing::Subscriber;
 use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
 
 /// Starts logging, for the rest of the process.
-pub(crate) fn init(log: Log) {
+pub fn init(log: Log) {
     let subscriber = subscriber(log, io::stderr, io::stderr().is_terminal());
     // Fails only if the process already logs.
     let _ = tracing::subscriber::set_global_default(subscriber);

@@ -5,14 +5,14 @@
 //! files, the HTTP API and the metrics.
 
 mod api;
-mod config;
-mod log;
 mod peers;
-mod process;
 mod run;
 
 use clap::{Parser, Subcommand};
-use config::{Config, ConfigError};
+use shardnode::{
+    config::{self, Config, ConfigError},
+    log, process,
+};
 use std::{
     error::Error,
     io::{self, Write as _},

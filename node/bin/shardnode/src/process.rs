@@ -15,7 +15,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// User and system CPU time of the process since it started; 0 where there is
 /// no `/proc`.
-pub(crate) fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     fs::read_to_string("/proc/self/stat")
         .ok()
         .and_then(|stat| parse_cpu_seconds(&stat))
@@ -55,7 +55,7 @@ fn parse_resident_bytes(status: &str) -> Option<u64> {
 /// `shardnode_process_cpu_seconds_total` and
 /// `shardnode_process_resident_memory_bytes`.
 #[derive(Debug)]
-pub(crate) struct ProcessMetrics;
+pub struct ProcessMetrics;
 
 impl Collector for ProcessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {

@@ -78,7 +78,7 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
             .with_catch_panics(false),
     );
     runner.start(|context| async move {
-        let result = serve(&context, config).await;
+        let result = Box::pin(serve(&context, config)).await;
         // Tasks get to finish what they write.
         let _ = context.stop(0, Some(Duration::from_secs(5))).await;
         result
@@ -124,7 +124,7 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
     .await
     .map_err(RunError::Chain)?;
 
-    let api = Api::new(context.child("api"), &config, started.node);
+    let api = Api::new(&context.child("api"), &config, started.node);
     metrics_of_peers(&api);
     let router = shardnode_rpc::router(api, config.admin_token);
     let http = context

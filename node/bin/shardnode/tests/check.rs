@@ -404,7 +404,7 @@ fn files_that_are_not_json() {
         ("{", "EOF while parsing an object at line 1 column 1"),
         (
             "{\n  \"network\": net",
-            "network: expected ident at line 2 column 15",
+            "expected ident at line 2 column 15",
         ),
         ("[]", "must be a JSON object"),
     ] {

@@ -69,7 +69,7 @@ enum Message {
         buckets: Vec<ProvenBucket>,
     },
     Chunk {
-        header: ChunkHeader,
+        header: Box<ChunkHeader>,
         at_once: bool,
         reply: oneshot::Sender<Arc<CheckedChunk>>,
     },
@@ -116,7 +116,7 @@ impl Mailbox {
     pub async fn chunk(&self, header: ChunkHeader, at_once: bool) -> Option<Arc<CheckedChunk>> {
         let (reply, response) = oneshot::channel();
         let message = Message::Chunk {
-            header,
+            header: Box::new(header),
             at_once,
             reply,
         };
@@ -255,7 +255,7 @@ where
                 },
                 checked = self.checks.next_completed() => {
                     let Some(chunk) = checked else { break };
-                    self.on_checked(chunk);
+                    self.on_checked(&chunk);
                 },
                 _ = sleep => {},
             }
@@ -283,12 +283,12 @@ where
                 chunk,
                 body,
                 buckets,
-            } => self.on_produced(chunk, body, buckets),
+            } => self.on_produced(&chunk, body, buckets),
             Message::Chunk {
                 header,
                 at_once,
                 reply,
-            } => self.on_chunk_wanted(header, at_once, reply),
+            } => self.on_chunk_wanted(*header, at_once, reply),
             Message::Bucket {
                 key,
                 at_once,
@@ -309,7 +309,7 @@ where
 
     fn on_produced(
         &mut self,
-        chunk: Arc<CheckedChunk>,
+        chunk: &Arc<CheckedChunk>,
         body: ChunkBody,
         buckets: Vec<ProvenBucket>,
     ) {
@@ -422,7 +422,7 @@ where
             .push(async move { bodies.intake(header, body, false).await });
     }
 
-    fn on_checked(&mut self, chunk: Arc<CheckedChunk>) {
+    fn on_checked(&mut self, chunk: &Arc<CheckedChunk>) {
         let key = (chunk.header.content.height, chunk.header.hash());
         self.chunks.insert(key, Body::Ready(chunk.clone()));
         if let Some(wait) = self.chunk_waits.remove(&key) {

@@ -36,7 +36,7 @@ pub struct CheckedChunk {
 
 enum Message {
     Intake {
-        header: ChunkHeader,
+        header: Box<ChunkHeader>,
         body: ChunkBody,
         own: bool,
         reply: oneshot::Sender<Arc<CheckedChunk>>,
@@ -66,7 +66,7 @@ impl Mailbox {
     ) -> Option<Arc<CheckedChunk>> {
         let (reply, response) = oneshot::channel();
         let message = Message::Intake {
-            header,
+            header: Box::new(header),
             body,
             own,
             reply,
@@ -145,7 +145,7 @@ impl<E: Runtime> Actor<E> {
                     let store = store
                         .put(content.height, content.body_hash, body.0.clone())
                         .await?;
-                    let chunk = self.check(&mut context, header, body, own).await;
+                    let chunk = self.check(&mut context, *header, body, own).await;
                     reply.send_lossy(Arc::new(chunk));
                     store
                 }

@@ -16,6 +16,13 @@
 //! Snapshot, then the records after it, and the rebuilt root must be the last
 //! record's. Blocks that are delivered again are not executed again.
 
+mod run;
+mod shard;
+
+use self::{
+    run::run,
+    shard::{Shard, recover, stored_execution},
+};
 use crate::{
     availability,
     bodies::{self, CheckedChunk},
@@ -31,7 +38,7 @@ use crate::{
 };
 use bytes::Bytes;
 use commonware_actor::Feedback;
-use commonware_codec::{Decode as _, Encode as _};
+use commonware_codec::Encode;
 use commonware_consensus::{
     Reporter,
     marshal::{Update, core, standard::Standard},
@@ -48,21 +55,15 @@ use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
     futures::Pool,
 };
-use shardnode_execution::{ChunkInput, Outcome, execute};
-use shardnode_primitives::{
-    AccountId, Block, ChunkHeader, Digest, ExecutionResult, ProvenBucket, ReceiptBucket, ShardId,
-    ShardTotals,
-};
-use shardnode_state::{Account, AccountProof, StateTree};
+use shardnode_execution::{ChunkInput, Outcome};
+use shardnode_primitives::{AccountId, Block, ChunkHeader, Digest, ReceiptBucket, ShardId};
+use shardnode_state::{Account, AccountProof};
 use shardnode_storage::{Engine, ExecutionRecord, Recovered, Snapshot};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
 use tracing::{info, warn};
-
-/// Executions kept in memory: those whose outcomes clients can ask for.
-const RECENT: usize = 1_000;
 
 /// Finalised blocks that wait for the actor; marshal delivers at most
 /// [`PENDING_ACKS`] ahead of the acknowledgements.
@@ -137,7 +138,8 @@ impl Mailbox {
         self.ask(|reply| Message::Prove { id, reply }).await
     }
 
-    /// What became of a transaction, among the last 1,000 executions.
+    /// What became of a transaction, among the last 1,000 executions and
+    /// 1,000,000 transactions.
     pub async fn outcome(&self, hash: Digest) -> Option<Option<(u64, Outcome)>> {
         self.ask(|reply| Message::Outcome { hash, reply }).await
     }
@@ -185,72 +187,6 @@ struct Due {
 }
 
 type Inputs = (Arc<CheckedChunk>, Vec<Arc<ReceiptBucket>>);
-
-/// The own shard's state and what it is made durable in.
-struct Shard<S> {
-    id: ShardId,
-    state: StateTree,
-    storage: Option<S>,
-    height: u64,
-    totals: ShardTotals,
-    recent: BTreeMap<u64, Arc<Executed>>,
-    outcomes: BTreeMap<Digest, (u64, Outcome)>,
-    waiting: BTreeMap<u64, Vec<oneshot::Sender<Arc<Executed>>>>,
-    since_snapshot: u64,
-}
-
-impl<S: Engine> Shard<S> {
-    fn storage_error(&self) -> impl FnOnce(shardnode_storage::StorageError) -> ChainError + use<S> {
-        let shard = self.id;
-        move |source| ChainError::Storage { shard, source }
-    }
-
-    fn remember(&mut self, executed: Arc<Executed>) {
-        let height = executed.result.height;
-        for (hash, outcome) in &executed.outcomes {
-            // A transaction that two producers included is executed once; that
-            // its other copy failed is not what became of it.
-            let known = self.outcomes.get(hash);
-            if !known.is_some_and(|(_, known)| *known == Outcome::Executed) {
-                self.outcomes.insert(*hash, (height, *outcome));
-            }
-        }
-        for reply in self.waiting.remove(&height).unwrap_or_default() {
-            reply.send_lossy(executed.clone());
-        }
-        self.recent.insert(height, executed);
-        while self.recent.len() > RECENT {
-            let Some((_, old)) = self.recent.pop_first() else {
-                break;
-            };
-            for (hash, _) in &old.outcomes {
-                if self
-                    .outcomes
-                    .get(hash)
-                    .is_some_and(|(at, _)| *at == old.result.height)
-                {
-                    self.outcomes.remove(hash);
-                }
-            }
-        }
-    }
-
-    fn progress(&self) -> Tracked {
-        Tracked {
-            shard: self.id,
-            height: self.height,
-            root: self.state.root(),
-            accounts: self.state.accounts(),
-        }
-    }
-
-    /// Storage, which is only away while one of its own calls runs.
-    fn take_storage(&mut self) -> Result<S, ChainError> {
-        self.storage
-            .take()
-            .ok_or(ChainError::Ended { part: "storage" })
-    }
-}
 
 /// What the actor works with.
 pub struct Parts<S> {
@@ -412,7 +348,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 reply.send_lossy((shard.height, shard.state.prove(&id)));
             }
             Message::Outcome { hash, reply } => {
-                reply.send_lossy(shard.outcomes.get(&hash).copied());
+                reply.send_lossy(shard.outcome(&hash));
             }
             Message::Serve {
                 height,
@@ -568,7 +504,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     transactions: &chunk.transactions,
                     incoming: &incoming,
                 };
-                let outcome = run(&mut state, input, totals);
+                let outcome = run(&mut state, input, &totals);
                 (state, outcome)
             })
             .await;
@@ -617,7 +553,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         if shard.since_snapshot < self.settings.snapshot_interval {
             return Ok(());
         }
-        let Some(payload) = shard.recent.get(&shard.height).map(|last| last.encode()) else {
+        let Some(payload) = shard.recent.get(&shard.height).map(Encode::encode) else {
             return Ok(());
         };
         shard.since_snapshot = 0;
@@ -658,162 +594,4 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         ack.acknowledge();
         Ok(())
     }
-}
-
-/// The execution at `height`, from memory or storage.
-async fn stored_execution<S: Engine>(
-    identity: &Identity,
-    shard: &Shard<S>,
-    height: u64,
-) -> Result<Option<Arc<Executed>>, ChainError> {
-    match (shard.recent.get(&height), &shard.storage) {
-        (Some(executed), _) => Ok(Some(executed.clone())),
-        (None, Some(storage)) => storage
-            .record(height)
-            .await
-            .map_err(shard.storage_error())?
-            .map(|record| decode_executed(identity, shard.id, &record).map(Arc::new))
-            .transpose(),
-        (None, None) => Ok(None),
-    }
-}
-
-/// Executes on `state` and adds up what a header will commit to.
-fn run(
-    state: &mut StateTree,
-    input: ChunkInput<'_>,
-    before: ShardTotals,
-) -> Result<(Executed, Vec<(AccountId, Account)>), ChainError> {
-    let (shard, height) = (input.shard, input.height);
-    let execution = execute(state, input).map_err(|source| ChainError::Execution {
-        shard,
-        height,
-        source,
-    })?;
-    let state_root = state
-        .apply(&execution.changes)
-        .map_err(|source| ChainError::State {
-            shard,
-            height,
-            source,
-        })?;
-    let (receipts_root, buckets) = ProvenBucket::prove_all(execution.buckets);
-    let result = ExecutionResult {
-        height,
-        state_root,
-        outcomes_root: execution.outcomes_root,
-        receipts_root,
-        transfers: execution.transfers,
-        credits: execution.credits,
-    };
-    let totals = ShardTotals {
-        height,
-        state_root,
-        transfers: before.transfers + u64::from(execution.transfers),
-        cross_shard: before.cross_shard + u64::from(execution.cross_shard),
-        credits: before.credits + u64::from(execution.credits),
-        balance: state.balance(),
-        sent: before.sent + execution.sent,
-        received: before.received + execution.received,
-    };
-    let outcomes = input
-        .transactions
-        .iter()
-        .map(shardnode_primitives::Transaction::hash)
-        .zip(execution.outcomes)
-        .collect();
-    let executed = Executed {
-        result,
-        totals,
-        buckets,
-        outcomes,
-    };
-    Ok((executed, execution.changes.into_iter().collect()))
-}
-
-fn decode_executed(
-    identity: &Identity,
-    shard: ShardId,
-    record: &ExecutionRecord,
-) -> Result<Executed, ChainError> {
-    decode_payload(identity, shard, record.height, &record.payload)
-}
-
-fn decode_payload(
-    identity: &Identity,
-    shard: ShardId,
-    height: u64,
-    payload: &Bytes,
-) -> Result<Executed, ChainError> {
-    let limits = (
-        identity.genesis.layout.shards(),
-        identity.genesis.protocol.max_transactions_per_chunk,
-    );
-    Executed::decode_cfg(payload.clone(), &limits).map_err(|source| ChainError::Record {
-        shard,
-        height,
-        source,
-    })
-}
-
-fn recover<S: Engine>(
-    identity: &Identity,
-    genesis: &GenesisState,
-    id: ShardId,
-    storage: S,
-    recovered: Recovered,
-) -> Result<Shard<S>, ChainError> {
-    let mut shard = Shard {
-        id,
-        state: genesis.state(id),
-        storage: Some(storage),
-        height: 0,
-        totals: genesis.totals(id),
-        recent: BTreeMap::new(),
-        outcomes: BTreeMap::new(),
-        waiting: BTreeMap::new(),
-        since_snapshot: recovered.records.len() as u64,
-    };
-    let state_error = |height| {
-        move |source| ChainError::State {
-            shard: id,
-            height,
-            source,
-        }
-    };
-    if let Some(snapshot) = recovered.snapshot {
-        let executed = decode_payload(identity, id, snapshot.height, &snapshot.payload)?;
-        shard.state =
-            StateTree::from_leaves(snapshot.leaves).map_err(state_error(snapshot.height))?;
-        shard.height = snapshot.height;
-        shard.totals = executed.totals.clone();
-        check_root(&shard, executed.result.state_root)?;
-        shard.remember(Arc::new(executed));
-    }
-    for record in recovered.records {
-        let executed = decode_executed(identity, id, &record)?;
-        let changes = record.changes.into_iter().collect();
-        shard
-            .state
-            .apply(&changes)
-            .map_err(state_error(record.height))?;
-        shard.height = record.height;
-        shard.totals = executed.totals.clone();
-        check_root(&shard, record.state_root)?;
-        shard.remember(Arc::new(executed));
-    }
-    Ok(shard)
-}
-
-fn check_root<S>(shard: &Shard<S>, want: Digest) -> Result<(), ChainError> {
-    let got = shard.state.root();
-    if got == want {
-        return Ok(());
-    }
-    Err(ChainError::RecoveredRoot {
-        shard: shard.id,
-        height: shard.height,
-        got,
-        want,
-    })
 }

@@ -194,8 +194,7 @@ impl Read for Wire {
                 Answer::Chunk(Bytes::read_cfg(buf, &RangeCfg::from(0..=*most))?),
             )),
             (1, 4) => Ok(Self::Reply(id, Answer::Nothing)),
-            (0 | 1, other) => Err(Error::InvalidEnum(other)),
-            (other, _) => Err(Error::InvalidEnum(other)),
+            (0 | 1, other) | (other, _) => Err(Error::InvalidEnum(other)),
         }
     }
 }
@@ -424,16 +423,16 @@ impl Client {
     }
 }
 
+/// An answer, and the peer that asked.
+type Answered = (PublicKey, Wire);
+
 /// The actor that carries questions and answers.
 pub struct Actor<E: Runtime, S, R> {
     context: E,
     local: Local,
     network: Channel<S, R>,
     outgoing: mpsc::Receiver<Outgoing>,
-    answers: (
-        mpsc::Sender<(PublicKey, Wire)>,
-        mpsc::Receiver<(PublicKey, Wire)>,
-    ),
+    answers: (mpsc::Sender<Answered>, mpsc::Receiver<Answered>),
     pending: BTreeMap<u64, (std::time::SystemTime, oneshot::Sender<Answer>)>,
     next: u64,
 }

@@ -72,7 +72,7 @@ impl AccountProof {
         let mut at = self.index;
         let mut hash = self.leaf.hash();
         for sibling in &self.siblings {
-            hash = if at % 2 == 0 {
+            hash = if at.is_multiple_of(2) {
                 node(&hash, sibling)
             } else {
                 node(sibling, &hash)

@@ -81,11 +81,11 @@ pub(crate) enum StorageEngine {
 /// Named switches of the node's hot path.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct Features {
+pub struct Features {
     /// Transactions per signature batch; 0 for a whole chunk.
-    pub(crate) signature_batch_size: usize,
+    pub signature_batch_size: usize,
     /// Transactions the pool holds.
-    pub(crate) mempool_capacity: usize,
+    pub mempool_capacity: usize,
 }
 
 impl Default for Features {
@@ -100,9 +100,11 @@ impl Default for Features {
 /// What is logged, and how.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct Log {
-    pub(crate) level: LogLevel,
-    pub(crate) format: LogFormat,
+pub struct Log {
+    /// The least severe events that are logged.
+    pub level: LogLevel,
+    /// The form of a line.
+    pub format: LogFormat,
 }
 
 impl Default for Log {
@@ -114,21 +116,26 @@ impl Default for Log {
     }
 }
 
-/// The least severe events that are logged.
+/// How severe an event is.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum LogLevel {
+pub enum LogLevel {
+    /// What the node cannot go on with.
     Error,
+    /// What somebody should look at.
     Warn,
+    /// What happens rarely and matters.
     Info,
+    /// What happens at every height.
     Debug,
+    /// What happens for every message.
     Trace,
 }
 
 /// The form of a line of the log.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum LogFormat {
+pub enum LogFormat {
     /// For people.
     Text,
     /// For machines.

@@ -5,13 +5,13 @@ use std::{fmt, path::PathBuf};
 
 /// A file that cannot be used. Its text is one line.
 #[derive(Debug)]
-pub(crate) struct ConfigError {
+pub struct ConfigError {
     /// The file.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// The path of the field, unless the whole file is wrong.
-    pub(crate) field: Option<String>,
+    pub field: Option<String>,
     /// What is wrong with it.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 impl fmt::Display for ConfigError {

@@ -5,7 +5,6 @@ use super::{document::ConfigDocument, error::ConfigError};
 use commonware_cryptography::ed25519::PrivateKey;
 use commonware_formatting::from_hex;
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 use shardnode_primitives::{Genesis, GenesisDocument, genesis::private_key};
 use shardnode_rpc::AdminToken;
 use std::{
@@ -128,9 +127,10 @@ fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigError>
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
+        let is_value = error.inner().is_data();
         ConfigError {
             file: file.into(),
-            field: (path != ".").then_some(path),
+            field: (is_value && path != ".").then_some(path),
             reason: reason(error.inner()),
         }
     })?;
@@ -140,13 +140,12 @@ fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigError>
     Ok(document)
 }
 
-/// A wrong value is found by its field; only in text that is not JSON does it
-/// help to know the line.
+/// A wrong value is found by its field, a text that is not JSON by its line.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    match error.classify() {
-        Category::Data => text.strip_suffix(&place).unwrap_or(&text).into(),
-        Category::Io | Category::Syntax | Category::Eof => text,
+    match text.strip_suffix(&place) {
+        Some(reason) if error.is_data() => reason.into(),
+        _ => text,
     }
 }

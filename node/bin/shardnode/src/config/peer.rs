@@ -14,9 +14,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Another node.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub struct Peer {
     /// Its identity.
-    pub(crate) key: PublicKey,
+    pub key: PublicKey,
     /// Where it is dialled.
     ingress: Ingress,
 }
@@ -24,7 +24,8 @@ pub(crate) struct Peer {
 impl Peer {
     /// Where the peer is dialled. Nobody knows where a peer with a name will
     /// dial from: its address says so with 0.0.0.0.
-    pub(crate) fn address(&self) -> Address {
+    #[must_use]
+    pub fn address(&self) -> Address {
         match &self.ingress {
             Ingress::Socket(socket) => Address::Symmetric(*socket),
             Ingress::Dns { port, .. } => Address::Asymmetric {

@@ -222,7 +222,7 @@ impl Network {
         let share = Share {
             shard: validator.shard,
             slot: validator.slot,
-            slots: self.genesis.producers(validator.shard).count() as u16,
+            slots: u16::try_from(self.genesis.producers(validator.shard).count()).unwrap(),
         };
         let accounts = Accounts::from_parts(&self.genesis, share, [self.accounts.clone()]);
         let parts = Parts {
@@ -245,7 +245,7 @@ impl Network {
         let (sender, receiver) = commonware_utils::channel::oneshot::channel();
         let context = self.context.child("node").with_attribute("index", index);
         let handle = context.spawn(move |context| async move {
-            let started = shardnode_chain::start(context.child("chain"), parts)
+            let started = Box::pin(shardnode_chain::start(context.child("chain"), parts))
                 .await
                 .unwrap();
             assert!(sender.send(started.node).is_ok());
