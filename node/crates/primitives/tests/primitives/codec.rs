@@ -75,7 +75,7 @@ macro_rules! encoding_of {
                     changes in vec((any::<Index>(), any::<u8>()), 50),
                 ) {
                     for (at, to) in changes {
-                        is_canonical::<$type>(changed(&value, at, to), &$cfg)?;
+                        is_canonical::<$type>(&changed(&value, at, to), &$cfg)?;
                     }
                 }
 
