@@ -26,6 +26,9 @@ export GOFLAGS := -trimpath
 export GOWORK := off
 export GOLANGCI_LINT_CACHE := $(CACHE)/golangci-lint
 
+# The race detector is the one thing that needs cgo.
+RACE := CGO_ENABLED=1
+
 # Another target triple would put the binary into another folder.
 unexport CARGO_BUILD_TARGET
 
@@ -83,6 +86,7 @@ test: setup-test ## Run everything that CI runs: the checks below and all tests
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
+	@echo "preparing the Go side: an API server, linters, the code and its tests"
 	@hack/envtest-assets.sh >/dev/null
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
@@ -90,12 +94,11 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@$(RACE) go vet -race ./internal/...
 
 .PHONY: prepare-node
-prepare-node: build-shardnode setup-test ## Compile the node, its tests and what clippy needs
+prepare-node: setup-test ## Compile the node, its tests and what clippy needs
+	@echo "preparing the Rust side: the node, its tests and what clippy needs"
+	@$(CARGO) build --release --locked --bin shardnode
 	@$(CARGO) test --release --locked --workspace --no-run
 	@$(CARGO) clippy --release --locked --workspace --all-targets
-
-# What runs concurrently is in internal/. The race detector is the one thing that needs cgo.
-RACE := CGO_ENABLED=1
 
 .PHONY: test-go
 test-go: setup-test ## Run the Go tests, those of the API rules against a real API server
