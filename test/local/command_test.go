@@ -53,10 +53,14 @@ func (b *buffer) String() string {
 // up starts shardyard up on the test's network.
 func up(t *testing.T, stateDir string, args ...string) *command {
 	t.Helper()
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
 	started := &command{stateDir: stateDir}
 	ctx, cancel := context.WithCancel(context.Background())
-	started.cmd = exec.CommandContext(ctx, shardyard, append([]string{
-		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", shardnode,
+	started.cmd = exec.CommandContext(ctx, programs.shardyard, append([]string{
+		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", programs.shardnode,
 	}, args...)...)
 	started.cmd.Stdout, started.cmd.Stderr = &started.stdout, &started.stderr
 	if err := started.cmd.Start(); err != nil {
