@@ -83,11 +83,11 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(
 ) -> Result<T, String> {
     serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let path = error.path().to_string();
-        let reason = error.into_inner().to_string();
-        if path == "." {
-            reason
+        let error = error.into_inner();
+        if error.is_data() && path != "." {
+            format!("{path}: {error}")
         } else {
-            format!("{path}: {reason}")
+            error.to_string()
         }
     })
 }
