@@ -22,7 +22,7 @@ export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 # Every Go command here, the linter's included, compiles with the same settings and so shares one build cache with the
 # tools. Set and not empty, GOFLAGS also hides what the caller's environment and go env -w hold.
 export CGO_ENABLED := 0
-export GOFLAGS := -trimpath
+export GOFLAGS := -trimpath -buildvcs=false
 export GOWORK := off
 export GOLANGCI_LINT_CACHE := $(CACHE)/golangci-lint
 

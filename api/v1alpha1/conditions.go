@@ -3,19 +3,30 @@
 package v1alpha1
 
 // Condition types of a ShardNetwork. All are True when things are as they
-// should be.
+// should be, and Unknown when it cannot be said.
 const (
 	// ConditionReady sums up the others: the network runs as its spec says.
 	ConditionReady = "Ready"
 	// ConditionGenesisReady says that the genesis document and every
 	// validator's key exist.
 	ConditionGenesisReady = "GenesisReady"
+	// ConditionApplied says that the cluster took every object of the network.
+	ConditionApplied = "Applied"
 	// ConditionNodesReady says that every node of the plan takes part in the
 	// chain.
 	ConditionNodesReady = "NodesReady"
+	// ConditionUpdated says that every node runs what the spec says, such as
+	// its image.
+	ConditionUpdated = "Updated"
 	// ConditionProducing says that finalised blocks keep coming, with chunks of
 	// every shard.
 	ConditionProducing = "Producing"
+	// ConditionTCPTuned says that every node reads back the TCP settings of the
+	// spec's profile.
+	ConditionTCPTuned = "TCPTuned"
+	// ConditionMonitored says that the cluster's Prometheus operator is told to
+	// scrape the nodes. Ready does not depend on it.
+	ConditionMonitored = "Monitored"
 )
 
 // Reasons of ConditionReady.
@@ -34,6 +45,27 @@ const (
 	ReasonGenesisCreated = "GenesisCreated"
 	// ReasonGenesisPending: some of them do not exist yet.
 	ReasonGenesisPending = "GenesisPending"
+	// ReasonGenesisMismatch: the genesis document that exists is not of this
+	// spec.
+	ReasonGenesisMismatch = "GenesisMismatch"
+	// ReasonKeyMissing: a validator's key is gone that the genesis document
+	// names.
+	ReasonKeyMissing = "KeyMissing"
+	// ReasonKeyInvalid: the Secret of a validator's key does not hold one, or
+	// holds another one than the genesis document names.
+	ReasonKeyInvalid = "KeyInvalid"
+)
+
+// Reasons of ConditionApplied.
+const (
+	// ReasonObjectsApplied: the cluster took all objects.
+	ReasonObjectsApplied = "ObjectsApplied"
+	// ReasonObjectsPending: some objects wait for the genesis document.
+	ReasonObjectsPending = "ObjectsPending"
+	// ReasonApplyFailed: the cluster refused an object.
+	ReasonApplyFailed = "ApplyFailed"
+	// ReasonNameTaken: an object of that name belongs to somebody else.
+	ReasonNameTaken = "NameTaken"
 )
 
 // Reasons of ConditionNodesReady.
@@ -44,6 +76,36 @@ const (
 	ReasonNodesMissing = "NodesMissing"
 	// ReasonNodesNotReady: all nodes run, but some do not take part.
 	ReasonNodesNotReady = "NodesNotReady"
+	// ReasonUnschedulable: no machine takes a node's pod.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonVolumePending: a node's disk is not there.
+	ReasonVolumePending = "VolumePending"
+	// ReasonImageUnavailable: the node image cannot be had.
+	ReasonImageUnavailable = "ImageUnavailable"
+	// ReasonSysctlForbidden: a machine refuses a TCP setting of the profile.
+	ReasonSysctlForbidden = "SysctlForbidden"
+	// ReasonPodForbidden: the cluster refuses to make a node's pod.
+	ReasonPodForbidden = "PodForbidden"
+	// ReasonDiskFull: a node stopped because its disk is full.
+	ReasonDiskFull = "DiskFull"
+	// ReasonOutOfMemory: a node was killed because it took more memory than it
+	// may.
+	ReasonOutOfMemory = "OutOfMemory"
+	// ReasonCrashing: a node keeps ending.
+	ReasonCrashing = "Crashing"
+	// ReasonStuck: a pod cannot be set up.
+	ReasonStuck = "Stuck"
+)
+
+// Reasons of ConditionUpdated.
+const (
+	// ReasonUpToDate: every node runs what the spec says.
+	ReasonUpToDate = "UpToDate"
+	// ReasonUpdating: nodes are being replaced.
+	ReasonUpdating = "Updating"
+	// ReasonWaiting: the next node is replaced once those that were are ready
+	// again.
+	ReasonWaiting = "Waiting"
 )
 
 // Reasons of ConditionProducing.
@@ -54,4 +116,30 @@ const (
 	ReasonShardsNotProducing = "ShardsNotProducing"
 	// ReasonChainStalled: the finalised height does not move.
 	ReasonChainStalled = "ChainStalled"
+	// ReasonWrongGenesis: a node follows another chain.
+	ReasonWrongGenesis = "WrongGenesis"
+	// ReasonSupplyNotConserved: the sum of all value is not what genesis made.
+	ReasonSupplyNotConserved = "SupplyNotConserved"
 )
+
+// Reasons of ConditionTCPTuned.
+const (
+	// ReasonNothingToTune: the profile leaves the settings to the machine.
+	ReasonNothingToTune = "NothingToTune"
+	// ReasonTuned: every node reads back what the profile says.
+	ReasonTuned = "Tuned"
+	// ReasonNotTuned: a node reads back something else.
+	ReasonNotTuned = "NotTuned"
+)
+
+// Reasons of ConditionMonitored.
+const (
+	// ReasonPodMonitorApplied: the network has a PodMonitor.
+	ReasonPodMonitorApplied = "PodMonitorApplied"
+	// ReasonPodMonitorUnavailable: the cluster has no kind PodMonitor.
+	ReasonPodMonitorUnavailable = "PodMonitorUnavailable"
+)
+
+// ReasonNoAnswer: no node answers, so it cannot be said. It is a reason of all
+// conditions that are taken from the chain.
+const ReasonNoAnswer = "NoAnswer"

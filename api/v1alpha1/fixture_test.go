@@ -62,10 +62,14 @@ spec:
   placement:
     machineType: c4d-highmem-16
     exclusivity: Shared
+    regionAffinity: Required
   volume:
     size: 10Gi
     iops: 3000
     throughputMebibytesPerSecond: 140
+    retention: Delete
+  tcp:
+    profile: NodeDefault
   load:
     profile: Ramp
     ramp:

@@ -13,10 +13,24 @@ const (
 	Shared Exclusivity = "Shared"
 )
 
+// RegionAffinity says how validators keep to the region they are planned for.
+// +kubebuilder:validation:Enum=Required;None
+type RegionAffinity string
+
+const (
+	// RegionRequired runs a validator only on machines whose node label
+	// topology.kubernetes.io/region is the name of its region.
+	RegionRequired RegionAffinity = "Required"
+	// RegionNone runs validators anywhere: for clusters whose machines have no
+	// region labels.
+	RegionNone RegionAffinity = "None"
+)
+
 // PlacementSpec says which machines the validators run on.
 type PlacementSpec struct {
 	// machineType is the machine type that validators need, as in the node
-	// label node.kubernetes.io/instance-type. Without it, any machine will do.
+	// label node.kubernetes.io/instance-type; they tolerate the taint
+	// shardyard.dev/machine-type of this value. Without it, any machine will do.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -27,4 +41,10 @@ type PlacementSpec struct {
 	// +optional
 	// +kubebuilder:default=OneValidatorPerMachine
 	Exclusivity Exclusivity `json:"exclusivity,omitempty"`
+
+	// regionAffinity says how validators keep to the region they are planned
+	// for.
+	// +optional
+	// +kubebuilder:default=Required
+	RegionAffinity RegionAffinity `json:"regionAffinity,omitempty"`
 }

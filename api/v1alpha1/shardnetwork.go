@@ -40,7 +40,11 @@ type ShardNetwork struct {
 	Spec ShardNetworkSpec `json:"spec,omitzero"`
 
 	// status is the network as it was last observed.
+	//
+	// The default tells a new network from an observed one, so that whoever
+	// waits for it does not take it for ready before the operator has seen it.
 	// +optional
+	// +kubebuilder:default:={"observedGeneration":-1}
 	Status ShardNetworkStatus `json:"status,omitzero"`
 }
 

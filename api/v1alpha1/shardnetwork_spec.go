@@ -14,6 +14,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.shards * self.genesis.accountsPerShard <= 10000000",messageExpression="'shards * accountsPerShard is %d, but a network has at most 10000000 accounts: every node derives them all'.format([self.shards * self.genesis.accountsPerShard])",message="shards * accountsPerShard must be at most 10000000",fieldPath=".genesis.accountsPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.genesis.initialBalance < 1 || uint(self.genesis.initialBalance) <= 18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard)",messageExpression="'must be at most %d with %d accounts: the sum of all balances must be below 2^64'.format([18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard), self.shards * self.genesis.accountsPerShard])",message="the sum of all balances must be below 2^64",fieldPath=".genesis.initialBalance",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || !has(self.load) || !has(self.load.ramp) || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.shards * self.producersPerShard * 1000000)",messageExpression="'transfersPerSecond must be at most %d with %d producers: each signs at most 1000000 transfers per second'.format([self.shards * self.producersPerShard * 1000000, self.shards * self.producersPerShard])",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="has(self.volume) == has(oldSelf.volume)",message="cannot be added or removed: a validator keeps the disk it started with",fieldPath=".volume",reason="FieldValueForbidden"
 type ShardNetworkSpec struct {
 	// shards is the number of shards that state and transactions are divided
 	// into.
@@ -64,6 +65,11 @@ type ShardNetworkSpec struct {
 	// lives as long as the place it runs in.
 	// +optional
 	Volume *VolumeSpec `json:"volume,omitempty"`
+
+	// tcp says how the network stack of each validator's pod is set.
+	// +optional
+	// +kubebuilder:default={}
+	TCP TCPSpec `json:"tcp,omitzero"`
 
 	// load is the load that the network carries by itself. Without it, the
 	// nodes sign no transfers of their own.

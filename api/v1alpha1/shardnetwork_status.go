@@ -17,9 +17,9 @@ type ShardNetworkStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the generation of the spec that this status is
-	// about.
+	// about; -1 until the network was observed for the first time.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// nodesReady is the number of nodes that take part in the chain.
@@ -64,4 +64,32 @@ type ShardNetworkStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	GenesisHash string `json:"genesisHash,omitempty"`
+
+	// nodeImage is the container image that nodes are made with.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	NodeImage string `json:"nodeImage,omitempty"`
+
+	// load is the network's own load. It is empty while there is none.
+	// +optional
+	Load *LoadStatus `json:"load,omitempty"`
+}
+
+// LoadStatus is what the producers of a network are asked to sign. It says
+// nothing of what the chain executes: that is transfersPerSecond of the status.
+type LoadStatus struct {
+	// schedule identifies the load of the spec that began at startTime: the
+	// begin of a hash of it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Schedule string `json:"schedule,omitempty"`
+
+	// startTime is when the load began: when the network was ready for it.
+	// +optional
+	StartTime metav1.Time `json:"startTime,omitzero"`
+
+	// offeredTransfersPerSecond is the rate that the producers sign together.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	OfferedTransfersPerSecond *int64 `json:"offeredTransfersPerSecond,omitempty"`
 }

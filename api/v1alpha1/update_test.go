@@ -84,6 +84,27 @@ var wrongUpdates = map[string]struct {
 			{"spec.regions", "Forbidden: names and node counts cannot change"},
 		},
 	},
+	"bigger disk": {
+		after: []edit{set("spec.volume.size", "20Gi")},
+		want:  []refusal{{"spec.volume.size", "Forbidden: cannot change: a validator keeps the disk"}},
+	},
+	"other storage class": {
+		before: []edit{set("spec.volume", object{"size": "10Gi", "storageClassName": "fast"})},
+		after:  []edit{set("spec.volume", object{"size": "10Gi", "storageClassName": "faster"})},
+		want:   []refusal{{"spec.volume.storageClassName", "Forbidden: cannot change: a validator keeps the disk"}},
+	},
+	"no disk any more": {
+		after: []edit{remove("spec.volume")},
+		want:  []refusal{{"spec.volume", "Forbidden: cannot be added or removed"}},
+	},
+	"faster disk": {
+		before: []edit{set("spec.volume", object{"size": "10Gi", "iops": 3000, "throughputMebibytesPerSecond": 140})},
+		after:  []edit{set("spec.volume", object{"size": "10Gi", "iops": 4000})},
+		want: []refusal{
+			{"spec.volume.iops", "Forbidden: cannot change: a validator keeps the disk"},
+			{"spec.volume.throughputMebibytesPerSecond", "Forbidden: cannot change: a validator keeps the disk"},
+		},
+	},
 	"unknown field": {
 		after: []edit{set("spec.producers", 2)},
 		want:  []refusal{{"spec.producers", "unknown field"}},
@@ -111,15 +132,18 @@ func TestWrongUpdatesAreRefused(t *testing.T) {
 func TestUpdates(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]edit{
-		"nothing":            nil,
-		"order of regions":   {set("spec.regions", []object{{"name": "south", "nodes": 3}, {"name": "north", "nodes": 5}})},
-		"image":              {set("spec.node.image", "registry.example.com/shardnode:1.0.1")},
-		"resources":          {remove("spec.node.resources")},
-		"features":           {remove("spec.node.features"), set("spec.node.log.level", "Info")},
-		"machine type":       {set("spec.placement.machineType", "c4d-highmem-32")},
-		"load":               {set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 1}})},
-		"end of the load":    {remove("spec.load")},
-		"storage and volume": {set("spec.node.storage.retentionBlocks", 6000), set("spec.volume.size", "20Gi")},
+		"nothing":          nil,
+		"order of regions": {set("spec.regions", []object{{"name": "south", "nodes": 3}, {"name": "north", "nodes": 5}})},
+		"image":            {set("spec.node.image", "registry.example.com/shardnode:1.0.1")},
+		"resources":        {remove("spec.node.resources")},
+		"features":         {remove("spec.node.features"), set("spec.node.log.level", "Info")},
+		"machine type":     {set("spec.placement.machineType", "c4d-highmem-32")},
+		"load":             {set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 1}})},
+		"end of the load":  {remove("spec.load")},
+		"storage":          {set("spec.node.storage.retentionBlocks", 6000)},
+		"volume retention": {set("spec.volume.retention", "Retain")},
+		"tcp profile":      {set("spec.tcp.profile", "HighThroughput")},
+		"region affinity":  {set("spec.placement.regionAffinity", "None")},
 	}
 	for name, edits := range cases {
 		t.Run(name, func(t *testing.T) {

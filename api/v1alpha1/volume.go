@@ -6,10 +6,28 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
+// VolumeRetention says what becomes of validators' disks when their network is
+// deleted.
+// +kubebuilder:validation:Enum=Delete;Retain
+type VolumeRetention string
+
+const (
+	// VolumeRetentionDelete deletes the disks, the keys and the genesis document
+	// with the network.
+	VolumeRetentionDelete VolumeRetention = "Delete"
+	// VolumeRetentionRetain keeps the disks, the keys and the genesis document: a
+	// network of the same name and plan goes on from where this one was.
+	VolumeRetentionRetain VolumeRetention = "Retain"
+)
+
 // VolumeSpec is the disk of each validator: of an existing storage class, or
 // with given performance, for which a class is made.
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.iops)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".iops",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.throughputMebibytesPerSecond)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".throughputMebibytesPerSecond",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="string(self.size) == string(oldSelf.size)",fieldPath=".size",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",fieldPath=".storageClassName",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.iops) == has(oldSelf.iops) && (!has(self.iops) || self.iops == oldSelf.iops)",fieldPath=".iops",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.throughputMebibytesPerSecond) == has(oldSelf.throughputMebibytesPerSecond) && (!has(self.throughputMebibytesPerSecond) || self.throughputMebibytesPerSecond == oldSelf.throughputMebibytesPerSecond)",fieldPath=".throughputMebibytesPerSecond",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 type VolumeSpec struct {
 	// size is the size of the disk: "1Gi" to "64Ti".
 	// +required
@@ -37,4 +55,9 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	ThroughputMebibytesPerSecond int32 `json:"throughputMebibytesPerSecond,omitempty"`
+
+	// retention says what becomes of the disks when the network is deleted.
+	// +optional
+	// +kubebuilder:default=Delete
+	Retention VolumeRetention `json:"retention,omitempty"`
 }

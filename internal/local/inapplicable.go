@@ -24,6 +24,8 @@ func inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")
 	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard == 1,
 		"spec.placement.exclusivity", "all validators run on this machine")
+	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
+		"spec.tcp", "validators use the TCP settings of this machine")
 	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
 	return lines
 }

@@ -119,7 +119,7 @@ func TestInapplicable(t *testing.T) {
 		settings = append(settings, setting)
 	}
 	want := []string{
-		"spec.regions", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity", "spec.volume",
+		"spec.regions", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.volume",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)
