@@ -1,26 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints the path of a tool at the version that hack/tools/NAME/go.mod pins, and builds it first when it is not in
+# Prints the path of a tool at the version that its module below hack/tools pins, and builds it first when it is not in
 # the cache. The cache key covers everything the binary is made from, so a changed pin never meets an old binary.
 #
-# usage: hack/tool.sh (controller-gen | etcd | golangci-lint | kube-apiserver)
+# usage: hack/tool.sh NAME
 set -euo pipefail
 
 name=${1:?usage: hack/tool.sh NAME}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-module=$root/hack/tools/$name
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/shardyard/tools
-
-if [[ ! -f $module/go.mod ]]; then
-	echo "hack/tool.sh: no tool is named $name: hack/tools/$name/go.mod does not exist" >&2
-	exit 2
-fi
 
 # pinned MODULE prints the version of MODULE in the tool's go.mod.
 pinned() {
-	awk -v path="$1" '$1 == path && $2 ~ /^v/ { print $2; exit }' "$module/go.mod"
+	awk -v path="$1" '{ sub(/^require /, "") } $1 == path && $2 ~ /^v/ { print $2; exit }' "$module/go.mod"
 }
+
+module=$root/hack/tools/$name
+ldflags=""
+tags=""
+cgo=0
 
 case $name in
 controller-gen)
@@ -28,34 +27,84 @@ controller-gen)
 	version=$(pinned sigs.k8s.io/controller-tools)
 	ldflags="-X sigs.k8s.io/controller-tools/pkg/version.version=$version"
 	;;
+containerd | containerd-shim-runc-v2 | ctr)
+	module=$root/hack/tools/containerd
+	package=github.com/containerd/containerd/v2/cmd/$name
+	version=$(pinned github.com/containerd/containerd/v2)
+	ldflags="-X github.com/containerd/containerd/v2/version.Version=$version"
+	tags="no_btrfs no_devmapper no_zfs"
+	;;
+coredns)
+	# Of this module's own: the server with the few plugins that a cluster's DNS needs.
+	package=.
+	version=$(pinned github.com/coredns/coredns)
+	;;
 etcd)
 	package=go.etcd.io/etcd/server/v3
 	version=$(pinned go.etcd.io/etcd/server/v3)
-	ldflags=""
 	;;
 golangci-lint)
 	package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	version=$(pinned github.com/golangci/golangci-lint/v2)
 	ldflags="-X main.version=${version#v}"
 	;;
-kube-apiserver)
-	package=k8s.io/kubernetes/cmd/kube-apiserver
+image)
+	package=.
+	version=$(pinned github.com/google/go-containerregistry)
+	;;
+kind)
+	package=sigs.k8s.io/kind
+	version=$(pinned sigs.k8s.io/kind)
+	;;
+kube-apiserver | kube-controller-manager | kube-proxy | kube-scheduler | kubectl | kubelet)
+	module=$root/hack/tools/kubernetes
+	package=k8s.io/kubernetes/cmd/$name
 	version=$(pinned k8s.io/kubernetes)
-	# Unset, the server calls itself v0.0.0-master, and clients that ask for its version cannot tell what it serves.
+	# Unset, a server calls itself v0.0.0-master, and clients that ask for its version cannot tell what it serves.
 	IFS=. read -r major minor _ <<<"${version#v}"
-	ldflags=""
 	for path in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 		ldflags+=" -X $path.gitVersion=$version -X $path.gitMajor=$major -X $path.gitMinor=$minor"
 		ldflags+=" -X $path.gitTreeState=clean"
 	done
 	;;
+kwok)
+	package=sigs.k8s.io/kwok/cmd/kwok
+	version=$(pinned sigs.k8s.io/kwok)
+	ldflags="-X sigs.k8s.io/kwok/pkg/consts.Version=$version"
+	;;
+local-path-provisioner)
+	package=github.com/rancher/local-path-provisioner
+	version=$(pinned github.com/rancher/local-path-provisioner)
+	ldflags="-X main.VERSION=$version"
+	;;
+bridge | host-local | loopback | portmap)
+	module=$root/hack/tools/cni-plugins
+	package=$(awk -v name="/$name" '$1 ~ name "$" { print $1 }' "$module/go.mod")
+	version=$(pinned github.com/containernetworking/plugins)
+	;;
+runc)
+	package=github.com/opencontainers/runc
+	version=$(pinned github.com/opencontainers/runc)
+	ldflags="-X main.version=${version#v}"
+	# runc enters namespaces in C before Go starts, and the default profile of containers needs libseccomp.
+	tags=seccomp
+	cgo=1
+	;;
+toolbox)
+	package=.
+	version=$(pinned mvdan.cc/sh/v3)
+	;;
 *)
-	echo "hack/tool.sh: hack/tools/$name has no build recipe here" >&2
+	echo "hack/tool.sh: no tool is named $name" >&2
 	exit 2
 	;;
 esac
 
-key=$({ go -C "$module" env GOVERSION GOOS GOARCH && cat "$module/go.mod" "$module/go.sum" "${BASH_SOURCE[0]}"; } | sha256sum)
+key=$({
+	go -C "$module" env GOVERSION GOOS GOARCH
+	echo "$package $version $ldflags $tags $cgo"
+	find "$module" -type f -print0 | LC_ALL=C sort -z | xargs -0 cat
+} | sha256sum)
 binary=$cache/$name-$version-${key:0:12}/$name
 
 if [[ ! -x $binary ]]; then
@@ -64,8 +113,8 @@ if [[ ! -x $binary ]]; then
 	partial=$(mktemp "$binary.XXXXXX")
 	trap 'rm -f "$partial"' EXIT
 	# GOFLAGS and GOWORK from the caller's environment would change what is built under the same key.
-	GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=0 \
-		go -C "$module" build -trimpath -p 2 -ldflags "-s -w $ldflags" -o "$partial" "$package" >&2
+	GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$cgo \
+		go -C "$module" build -trimpath -p 2 -tags "$tags" -ldflags "-s -w $ldflags" -o "$partial" "$package" >&2
 	chmod 0755 "$partial"
 	mv -f "$partial" "$binary"
 fi
