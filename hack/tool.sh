@@ -48,6 +48,16 @@ golangci-lint)
 	version=$(pinned github.com/golangci/golangci-lint/v2)
 	ldflags="-X main.version=${version#v}"
 	;;
+helm)
+	package=helm.sh/helm/v4/cmd/helm
+	version=$(pinned helm.sh/helm/v4)
+	ldflags="-X helm.sh/helm/v4/internal/version.version=$version"
+	;;
+helm-unittest)
+	package=github.com/helm-unittest/helm-unittest/cmd/helm-unittest
+	version=$(pinned github.com/helm-unittest/helm-unittest)
+	ldflags="-X github.com/helm-unittest/helm-unittest/internal/build.version=${version#v}"
+	;;
 image)
 	package=.
 	version=$(pinned github.com/google/go-containerregistry)
