@@ -91,6 +91,7 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
 	@go vet ./...
+	@go -C dashboards/generator vet ./...
 	@$(RACE) go vet -race ./internal/...
 
 .PHONY: prepare-node
@@ -105,6 +106,7 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 	@$(RACE) go test -race ./internal/...
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
 	KUBEBUILDER_ASSETS=$$assets go test $$packages
+	@go -C dashboards/generator test ./...
 
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
@@ -126,7 +128,7 @@ lint: lint-go lint-node lint-shell verify-format ## Run all linters
 
 .PHONY: lint-go
 lint-go: setup-test ## Run golangci-lint
-	@golangci_lint=$$(hack/tool.sh golangci-lint); "$$golangci_lint" run
+	@golangci_lint=$$(hack/tool.sh golangci-lint); "$$golangci_lint" run; cd dashboards/generator; "$$golangci_lint" run
 
 .PHONY: lint-node
 lint-node: setup-test ## Run clippy
@@ -140,12 +142,12 @@ lint-shell: setup-test ## Run shellcheck
 verify: verify-generated verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
 
 .PHONY: verify-generated
-verify-generated: setup-test ## Check the deepcopy code and the CRDs
+verify-generated: setup-test ## Check the deepcopy code, the CRDs and the dashboards
 	@hack/generate.sh --check
 
 .PHONY: verify-modules
 verify-modules: setup-test ## Check go.mod and go.sum of every module
-	@for module in . hack/tools/*/; do go -C "$$module" mod tidy -diff; done
+	@for module in . dashboards/generator hack/tools/*/; do go -C "$$module" mod tidy -diff; done
 
 .PHONY: verify-format
 verify-format: setup-test ## Check the formatting of both languages
@@ -155,7 +157,7 @@ verify-format: setup-test ## Check the formatting of both languages
 ##@ Write
 
 .PHONY: generate
-generate: setup ## Generate the deepcopy code and the CRDs from api/
+generate: setup ## Generate the deepcopy code and the CRDs from api/, and the dashboards
 	@hack/generate.sh
 
 .PHONY: fmt

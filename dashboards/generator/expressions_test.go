@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// values stand for Grafana's own variables and the dashboards'.
+var values = strings.NewReplacer(
+	"$__rate_interval", "1m",
+	"$__range", "30m",
+	"$namespace", "a",
+	"$network", "b",
+	"$region", "c",
+	"$shard", "d",
+)
+
+// seriesLabels are what series may be chosen and grouped by: the labels of the
+// node contract, those of histograms, and the namespace that Prometheus adds.
+var seriesLabels = []string{"__name__", "network", "region", "node", "shard", "le", "namespace"}
+
+// Every query is PromQL over series that nodes export, used as what they are:
+// counters through their increase, gauges directly.
+func TestQueriesFollowTheContract(t *testing.T) {
+	kinds := contract(t)
+	for name, dashboard := range inTree(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, panel := range dashboard.Panels {
+				if panel.RowPanel != nil {
+					continue
+				}
+				if len(panel.Panel.Targets) == 0 {
+					t.Errorf("panel %s has no query", *panel.Panel.Title)
+				}
+				refIDs := map[string]bool{}
+				for _, target := range panel.Panel.Targets {
+					query := target.(*prometheus.Dataquery)
+					if refIDs[*query.RefId] || *query.RefId == "" {
+						t.Errorf("a query of panel %s has reference %q", *panel.Panel.Title, *query.RefId)
+					}
+					refIDs[*query.RefId] = true
+					checkExpression(t, *panel.Panel.Title, query.Expr, kinds)
+				}
+			}
+		})
+	}
+}
+
+func TestVariablesFollowTheContract(t *testing.T) {
+	kinds := contract(t)
+	for name, dashboard := range inTree(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range dashboard.Templating.List {
+				if variable.Type != "query" {
+					continue
+				}
+				series, found := strings.CutPrefix(*variable.Query.String, "label_values(")
+				series, isOwn := strings.CutSuffix(series, ", "+variable.Name+")")
+				if !found || !isOwn {
+					t.Errorf("variable %s offers %s, not the values of its label", variable.Name, *variable.Query.String)
+					continue
+				}
+				expression, err := parser.NewParser(parser.Options{}).ParseExpr(values.Replace(series))
+				if err != nil {
+					t.Errorf("variable %s: %v", variable.Name, err)
+					continue
+				}
+				checkSelector(t, "variable "+variable.Name, expression.(*parser.VectorSelector), kinds)
+			}
+		})
+	}
+}
+
+func checkExpression(t *testing.T, title, query string, kinds map[string]string) {
+	t.Helper()
+	query = values.Replace(query)
+	if strings.Contains(query, "$") {
+		t.Errorf("%s: no dashboard has all variables of %s", title, query)
+	}
+	expression, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		t.Errorf("%s: %s: %v", title, query, err)
+		return
+	}
+	parser.Inspect(expression, func(node parser.Node, path []parser.Node) error {
+		switch node := node.(type) {
+		case *parser.AggregateExpr:
+			for _, label := range node.Grouping {
+				if !slices.Contains(seriesLabels, label) {
+					t.Errorf("%s groups by %s, which no series has", title, label)
+				}
+			}
+		case *parser.VectorSelector:
+			checkSelector(t, title, node, kinds)
+			if counted := increases(path); counted != (kinds[node.Name] == "counter") {
+				t.Errorf("%s uses %s, a %s, as something else", title, node.Name, kinds[node.Name])
+			}
+		}
+		return nil
+	})
+}
+
+func checkSelector(t *testing.T, title string, selector *parser.VectorSelector, kinds map[string]string) {
+	t.Helper()
+	if kinds[selector.Name] == "" {
+		t.Errorf("%s queries %s, which the node contract does not list", title, selector.Name)
+	}
+	for _, matcher := range selector.LabelMatchers {
+		if !slices.Contains(seriesLabels, matcher.Name) {
+			t.Errorf("%s chooses %s by %s, which no series has", title, selector.Name, matcher.Name)
+		}
+	}
+}
+
+// increases says whether what is below these nodes is a counter's increase.
+func increases(path []parser.Node) bool {
+	for _, node := range path {
+		if call, isCall := node.(*parser.Call); isCall && slices.Contains([]string{"increase", "rate"}, call.Func.Name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The generator writes the Grafana dashboards as JSON, one file for each.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/shardyard/shardyard/dashboards/generator/network"
+)
+
+// dashboards are the dashboards by the name of their file.
+var dashboards = map[string]func() (dashboard.Dashboard, error){
+	"network.json": network.Dashboard,
+}
+
+func main() {
+	log.SetFlags(0)
+	if err := run(os.Args[1:]); err != nil {
+		log.Fatal("generator: ", err)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: generator FOLDER")
+	}
+	for name, build := range dashboards {
+		built, err := build()
+		if err != nil {
+			return fmt.Errorf("build %s: %w", name, err)
+		}
+		content, err := json.MarshalIndent(built, "", "  ")
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(args[0], name), append(content, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

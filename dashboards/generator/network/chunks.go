@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"fmt"
+
+	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+)
+
+func chunks() row {
+	const execution = "shardnode_execution_seconds"
+	return row{"Chunks", []cog.Builder[dashboard.Panel]{
+		many("Missed chunks by shard", "Part of the finalised blocks that hold no chunk of the shard.",
+			units.PercentUnit, half,
+			query{missed(ofShards), "shard {{shard}}"}),
+		mostMissed(),
+		graph("Chunks produced by region", "Chunks per second that the region's nodes produced.",
+			units.Short, half,
+			query{fmt.Sprintf("sum by (region) (%s)", rate("shardnode_chunks_produced_total", ofRegions)), "{{region}}"}),
+		graph("Chunk execution time", "Time that a node takes to execute one chunk of its shard, in the chosen regions.",
+			units.Seconds, half,
+			query{mean(execution, ofRegions), "mean"},
+			query{percentile("0.5", "", execution, ofRegions), "p50"},
+			query{percentile("0.99", "", execution, ofRegions), "p99"}),
+	}}
+}
+
+// mostMissed shows the shards that lost the most chunks.
+func mostMissed() cog.Builder[dashboard.Panel] {
+	missed := told("shard", fmt.Sprintf("increase(%s[$__range])", metric("shardnode_shard_missed_chunks_total", ofShards)))
+	return bargauge.NewPanelBuilder().
+		Title("Most missed chunks").
+		Description("The ten shards that were left out of the most finalised blocks in the range, with how many these were.").
+		Datasource(datasource()).
+		Unit(units.Number).
+		Decimals(0).
+		Min(0).
+		Span(half).Height(graphHeight).
+		Orientation(common.VizOrientationHorizontal).
+		DisplayMode(common.BarGaugeDisplayModeGradient).
+		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
+		Thresholds(plain()).
+		WithTarget(target(query{fmt.Sprintf("sort_desc(topk(10, %s))", missed), "shard {{shard}}"}).RefId("A").Instant())
+}

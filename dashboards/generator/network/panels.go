@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+)
+
+// Heights of panels, and widths out of the 24 columns of a row.
+const (
+	statHeight  = 4
+	graphHeight = 8
+	third       = 8
+	half        = 12
+)
+
+// query is an expression and what its series are called.
+type query struct {
+	expression, legend string
+}
+
+func targets(queries []query) []cog.Builder[variants.Dataquery] {
+	built := make([]cog.Builder[variants.Dataquery], 0, len(queries))
+	for i, query := range queries {
+		built = append(built, target(query).RefId(string(rune('A'+i))).Range())
+	}
+	return built
+}
+
+func target(query query) *prometheus.DataqueryBuilder {
+	return prometheus.NewDataqueryBuilder().
+		Datasource(datasource()).
+		Expr(query.expression).
+		LegendFormat(query.legend)
+}
+
+// latest is a panel with the latest value of each query, over a picture of its
+// course.
+func latest(title, description, unit string, width uint32, queries ...query) *stat.PanelBuilder {
+	return stat.NewPanelBuilder().
+		Title(title).
+		Description(description).
+		Datasource(datasource()).
+		Unit(unit).
+		Span(width).Height(statHeight).
+		GraphMode(common.BigValueGraphModeArea).
+		ColorMode(common.BigValueColorModeValue).
+		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
+		Thresholds(plain()).
+		Targets(targets(queries))
+}
+
+// plain is one colour for all values: which ones are good depends on the
+// network.
+func plain() *dashboard.ThresholdsConfigBuilder {
+	return dashboard.NewThresholdsConfigBuilder().
+		Mode(dashboard.ThresholdsModeAbsolute).
+		Steps([]dashboard.Threshold{{Color: "blue"}})
+}
+
+// graph is a panel with the course of each query.
+func graph(title, description, unit string, width uint32, queries ...query) *timeseries.PanelBuilder {
+	return timeseries.NewPanelBuilder().
+		Title(title).
+		Description(description).
+		Datasource(datasource()).
+		Unit(unit).
+		Min(0).
+		Span(width).Height(graphHeight).
+		LineWidth(1).
+		FillOpacity(8).
+		ShowPoints(common.VisibilityModeNever).
+		Legend(common.NewVizLegendOptionsBuilder().
+			DisplayMode(common.LegendDisplayModeList).
+			Placement(common.LegendPlacementBottom).
+			ShowLegend(true)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().
+			Mode(common.TooltipDisplayModeMulti).
+			Sort(common.SortOrderDescending)).
+		Targets(targets(queries))
+}
+
+// many is a graph of as many series as there are shards or validators.
+func many(title, description, unit string, width uint32, queries ...query) *timeseries.PanelBuilder {
+	return graph(title, description, unit, width, queries...).
+		FillOpacity(0).
+		Legend(common.NewVizLegendOptionsBuilder().
+			DisplayMode(common.LegendDisplayModeTable).
+			Placement(common.LegendPlacementRight).
+			ShowLegend(true).
+			Calcs([]string{"mean", "max"}))
+}

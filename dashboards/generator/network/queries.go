@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import "fmt"
+
+// What a metric's series are chosen by.
+const (
+	ofNetwork = `network="$network", namespace=~"$namespace"`
+	ofRegions = ofNetwork + `, region=~"$region"`
+	ofShards  = ofNetwork + `, shard=~"$shard"`
+)
+
+// executed is the rate of executed transfers of the whole network.
+var executed = fmt.Sprintf("sum(%s)", told("shard", rate("shardnode_shard_transfers_total", ofNetwork)))
+
+func metric(name, matchers string) string {
+	return name + "{" + matchers + "}"
+}
+
+func rate(name, matchers string) string {
+	return fmt.Sprintf("rate(%s[$__rate_interval])", metric(name, matchers))
+}
+
+// told is what most nodes say of something that they all see: the median, so
+// that neither a node that hangs nor one that catches up, whose rates are those
+// of the past, moves it.
+func told(by, expression string) string {
+	return fmt.Sprintf("quantile by (%s) (0.5, %s)", by, expression)
+}
+
+// mean is the mean of what a histogram counted.
+func mean(name, matchers string) string {
+	return fmt.Sprintf("sum(%s) / sum(%s)", rate(name+"_sum", matchers), rate(name+"_count", matchers))
+}
+
+// percentile is a percentile of what a histogram counted, by no label or one.
+func percentile(quantile, by, name, matchers string) string {
+	if by != "" {
+		by = ", " + by
+	}
+	return fmt.Sprintf("histogram_quantile(%s, sum by (le%s) (%s))", quantile, by, rate(name+"_bucket", matchers))
+}
+
+// missed is the part of the heights at which a shard's chunk was left out.
+func missed(matchers string) string {
+	return fmt.Sprintf("%s / on () group_left () quantile(0.5, %s)",
+		told("shard", rate("shardnode_shard_missed_chunks_total", matchers)),
+		rate("shardnode_block_time_seconds_count", ofNetwork))
+}

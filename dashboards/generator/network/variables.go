@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+)
+
+// everything matches any value of a label, and a label that is not there.
+const everything = ".*"
+
+// variables are what a dashboard's user chooses from. A namespace is a label
+// that Prometheus adds in Kubernetes; elsewhere there is none to choose.
+func variables() []cog.Builder[dashboard.VariableModel] {
+	return []cog.Builder[dashboard.VariableModel]{
+		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
+		labelValues("namespace", "Namespace", "shardnode_height").IncludeAll(true).AllValue(everything).Current(all("$__all")),
+		labelValues("network", "Network", `shardnode_height{namespace=~"$namespace"}`),
+		labelValues("region", "Region", metric("shardnode_height", ofNetwork)).
+			Multi(true).IncludeAll(true).AllValue(everything).Current(all([]string{"$__all"})),
+		labelValues("shard", "Shard", metric("shardnode_shard_transfers_total", ofNetwork)).
+			Multi(true).IncludeAll(true).AllValue(everything).Current(all([]string{"$__all"})),
+	}
+}
+
+// labelValues is a variable that offers the values of the label of its name.
+func labelValues(name, label, series string) *dashboard.QueryVariableBuilder {
+	query := "label_values(" + series + ", " + name + ")"
+	return dashboard.NewQueryVariableBuilder(name).
+		Label(label).
+		Datasource(datasource()).
+		Definition(query).
+		Query(dashboard.StringOrMap{String: &query}).
+		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).
+		Sort(dashboard.VariableSortNaturalAsc)
+}
+
+// all is the choice of everything.
+func all[T string | []string](value T) dashboard.VariableOption {
+	option := dashboard.VariableOption{Selected: cog.ToPtr(true)}
+	switch value := any(value).(type) {
+	case string:
+		option.Text = dashboard.StringOrArrayOfString{String: cog.ToPtr("All")}
+		option.Value = dashboard.StringOrArrayOfString{String: &value}
+	case []string:
+		option.Text = dashboard.StringOrArrayOfString{ArrayOfString: []string{"All"}}
+		option.Value = dashboard.StringOrArrayOfString{ArrayOfString: value}
+	}
+	return option
+}
+
+func datasource() common.DataSourceRef {
+	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
+}
