@@ -29,6 +29,9 @@ export GOLANGCI_LINT_CACHE := $(CACHE)/golangci-lint
 # The race detector is the one thing that needs cgo.
 RACE := CGO_ENABLED=1
 
+# Modules of their own, so that the product does not depend on what they need.
+MODULES := dashboards/generator dashboards/kube-state-metrics
+
 # Another target triple would put the binary into another folder.
 unexport CARGO_BUILD_TARGET
 
@@ -91,7 +94,7 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
 	@go vet ./...
-	@go -C dashboards/generator vet ./...
+	@for module in $(MODULES); do go -C "$$module" vet ./...; done
 	@$(RACE) go vet -race ./internal/...
 
 .PHONY: prepare-node
@@ -106,7 +109,7 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 	@$(RACE) go test -race ./internal/...
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
 	KUBEBUILDER_ASSETS=$$assets go test $$packages
-	@go -C dashboards/generator test ./...
+	@for module in $(MODULES); do go -C "$$module" test ./...; done
 
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
@@ -128,7 +131,7 @@ lint: lint-go lint-node lint-shell verify-format ## Run all linters
 
 .PHONY: lint-go
 lint-go: setup-test ## Run golangci-lint
-	@golangci_lint=$$(hack/tool.sh golangci-lint); "$$golangci_lint" run; cd dashboards/generator; "$$golangci_lint" run
+	@golangci_lint=$$(hack/tool.sh golangci-lint); for module in . $(MODULES); do (cd "$$module" && "$$golangci_lint" run); done
 
 .PHONY: lint-node
 lint-node: setup-test ## Run clippy
@@ -147,7 +150,7 @@ verify-generated: setup-test ## Check the deepcopy code, the CRDs and the dashbo
 
 .PHONY: verify-modules
 verify-modules: setup-test ## Check go.mod and go.sum of every module
-	@for module in . dashboards/generator hack/tools/*/; do go -C "$$module" mod tidy -diff; done
+	@for module in . $(MODULES) hack/tools/*/; do go -C "$$module" mod tidy -diff; done
 
 .PHONY: verify-format
 verify-format: setup-test ## Check the formatting of both languages
