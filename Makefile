@@ -85,7 +85,7 @@ demo: build ## Run a network on this machine; with DURATION the last line is a J
 .PHONY: test
 test: setup-test ## Run everything that CI runs: the checks below and all tests
 	@$(MAKE) -j2 --output-sync=line prepare-go prepare-node
-	@$(MAKE) -j1 verify lint test-go test-node test-local
+	@$(MAKE) -j1 verify lint test-go test-charts test-node test-local
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
@@ -93,6 +93,8 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/envtest-assets.sh >/dev/null
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
+	@hack/tool.sh helm >/dev/null
+	@hack/tool.sh helm-unittest >/dev/null
 	@go vet ./...
 	@for module in $(MODULES); do go -C "$$module" vet ./...; done
 	@$(RACE) go vet -race ./internal/...
@@ -111,6 +113,12 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 	KUBEBUILDER_ASSETS=$$assets go test $$packages
 	@for module in $(MODULES); do go -C "$$module" test ./...; done
 
+# Not cached: go test cannot see what helm reads.
+.PHONY: test-charts
+test-charts: setup-test ## Test the charts: their unit tests, and what they render against the API
+	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
+	@helm=$$(hack/tool.sh helm); HELM=$$helm go test -count=1 ./test/charts/...
+
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
 	@$(CARGO) test --release --locked --workspace
@@ -127,7 +135,7 @@ envtest-assets: setup-test ## Build the API server and etcd for the Go tests; pr
 ##@ Check
 
 .PHONY: lint
-lint: lint-go lint-node lint-shell verify-format ## Run all linters
+lint: lint-go lint-node lint-shell lint-charts verify-format ## Run all linters
 
 .PHONY: lint-go
 lint-go: setup-test ## Run golangci-lint
@@ -141,11 +149,15 @@ lint-node: setup-test ## Run clippy
 lint-shell: setup-test ## Run shellcheck
 	@shellcheck hack/*.sh .ci/run
 
+.PHONY: lint-charts
+lint-charts: setup-test ## Run helm lint
+	@helm=$$(hack/tool.sh helm); "$$helm" lint --strict --quiet charts/shardyard charts/testnet
+
 .PHONY: verify
 verify: verify-generated verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
 
 .PHONY: verify-generated
-verify-generated: setup-test ## Check the deepcopy code, the CRDs and the dashboards
+verify-generated: setup-test ## Check the deepcopy code, the CRDs, the dashboards and the chart's copies
 	@hack/generate.sh --check
 
 .PHONY: verify-modules
@@ -160,7 +172,7 @@ verify-format: setup-test ## Check the formatting of both languages
 ##@ Write
 
 .PHONY: generate
-generate: setup ## Generate the deepcopy code and the CRDs from api/, and the dashboards
+generate: setup ## Generate the deepcopy code and the CRDs from api/, the dashboards and the chart's copies
 	@hack/generate.sh
 
 .PHONY: fmt

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/shardyard/shardyard/config/crd"
+)
+
+// renderOperator renders the operator's chart and decodes what comes out. A
+// field that its kind does not have is an error.
+func renderOperator(t *testing.T, arguments ...string) []runtime.Object {
+	t.Helper()
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decoder := serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
+
+	var objects []runtime.Object
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(render(t, operatorChart, arguments...))))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, _, err := decoder.Decode(document, nil, nil)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, document)
+		}
+		objects = append(objects, object)
+	}
+}
+
+// ofType are the objects of one type.
+func ofType[T runtime.Object](objects []runtime.Object) []T {
+	var found []T
+	for _, object := range objects {
+		if object, ok := object.(T); ok {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
+func TestTheOperatorsObjectsAreWellFormed(t *testing.T) {
+	everything := writeValues(t, `
+fullnameOverride: everything
+replicas: 2
+imagePullSecrets: [{name: registry}]
+podMonitorLabels: {release: monitoring}
+serviceAccount: {annotations: {a: b}}
+dashboards: {namespace: monitoring, annotations: {grafana_folder: Shardyard}}
+networkPolicy: {enabled: true}
+podLabels: {a: b}
+podAnnotations: {a: b}
+priorityClassName: system-cluster-critical
+nodeSelector: {a: b}
+tolerations: [{key: a, operator: Exists}]
+affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [
+  {weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname}}]}}
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ScheduleAnyway}]
+`)
+	least, most := renderOperator(t), renderOperator(t, "--values", everything)
+	// The budget and the policy.
+	if got, want := len(most), len(least)+2; got != want {
+		t.Errorf("all values make %d objects, want %d", got, want)
+	}
+}
+
+func TestTheChartHoldsTheCRD(t *testing.T) {
+	definitions := ofType[*apiextensionsv1.CustomResourceDefinition](renderOperator(t))
+	if len(definitions) != 1 {
+		t.Fatalf("the chart holds %d definitions, want 1", len(definitions))
+	}
+	var want apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(crd.ShardNetwork, &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(definitions[0].Spec, want.Spec) {
+		t.Error("the chart's definition differs from the one of config/crd")
+	}
+}
+
+func TestRolesNameEveryVerb(t *testing.T) {
+	roles := ofType[*rbacv1.ClusterRole](renderOperator(t))
+	if len(roles) == 0 {
+		t.Fatal("the chart holds no roles")
+	}
+	for _, role := range roles {
+		if len(role.Rules) == 0 {
+			t.Errorf("%s has no rules", role.Name)
+		}
+		for _, rule := range role.Rules {
+			named := slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs)
+			if slices.Contains(named, rbacv1.VerbAll) {
+				t.Errorf("%s has a wildcard: %v", role.Name, rule)
+			}
+		}
+	}
+}
