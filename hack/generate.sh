@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates the deepcopy code and the CRDs of api/, the dashboards, and the copies of both in the operator's chart into
-# the tree. With --check it generates them into a temporary folder instead and fails, with the difference, when the tree
-# holds anything else.
+# Generates the deepcopy code and the CRDs of api/, the dashboards, and what the operator's chart holds copies of into the
+# tree. With --check it generates them into a temporary folder instead and fails, with the difference, when the tree holds
+# anything else.
 #
 # usage: hack/generate.sh [--check]
 set -euo pipefail
@@ -26,6 +26,7 @@ generate() {
 	mkdir -p "$files/crds" "$files/dashboards"
 	cp "$crds"/*.yaml "$files/crds"
 	cp "$dashboards"/*.json "$files/dashboards"
+	cp dashboards/kube-state-metrics/config.yaml "$files/kube-state-metrics.yaml"
 }
 
 if [[ ${1:-} != --check ]]; then
@@ -43,7 +44,7 @@ diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 for dashboard in "$fresh"/dashboards/*.json; do
 	diff -u "dashboards/${dashboard##*/}" "$dashboard" || stale=1
 done
-for copies in crds dashboards; do
+for copies in crds dashboards kube-state-metrics.yaml; do
 	diff -ru "charts/shardyard/files/$copies" "$fresh/charts/shardyard/files/$copies" || stale=1
 done
 if [[ $stale -ne 0 ]]; then

@@ -71,6 +71,7 @@ imagePullSecrets: [{name: registry}]
 podMonitorLabels: {release: monitoring}
 serviceAccount: {annotations: {a: b}}
 dashboards: {namespace: monitoring, annotations: {grafana_folder: Shardyard}}
+kubeStateMetrics: {enabled: true}
 networkPolicy: {enabled: true}
 podLabels: {a: b}
 podAnnotations: {a: b}
@@ -82,8 +83,8 @@ affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [
 topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ScheduleAnyway}]
 `)
 	least, most := renderOperator(t), renderOperator(t, "--values", everything)
-	// The budget and the policy.
-	if got, want := len(most), len(least)+2; got != want {
+	// The budget, the policy and the configuration of kube-state-metrics.
+	if got, want := len(most), len(least)+3; got != want {
 		t.Errorf("all values make %d objects, want %d", got, want)
 	}
 }
