@@ -125,8 +125,8 @@ test-node: setup-test ## Run the Rust tests
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
-test-local: setup-test build ## Run a network on this machine from end to end
-	@go test -count=1 ./test/local/...
+test-local: setup-test build ## Run networks on this machine from end to end, with a Prometheus that scrapes one
+	@go test -count=1 -p 1 ./test/local/... ./test/dashboards/...
 
 .PHONY: envtest-assets
 envtest-assets: setup-test ## Build the API server and etcd for the Go tests; prints the folder, KUBEBUILDER_ASSETS

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/test/dashboards"
+)
+
+// patience is how long a network and a Prometheus may take to have something to
+// say.
+const patience = 2 * time.Minute
+
+// Every query of every panel has an answer from a Prometheus that scrapes a
+// network, and every variable has something to offer.
+func TestPanelsOfALiveNetwork(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	prometheus := scrape(t, run(ctx, t))
+
+	files, err := filepath.Glob("../../dashboards/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("there are no dashboards")
+	}
+	for _, file := range files {
+		dashboard, err := dashboards.Read(file, map[string]string{
+			"__rate_interval": "10s",
+			"__range":         "1m",
+			"namespace":       ".*",
+			"network":         "seen",
+			"region":          ".*",
+			"shard":           ".*",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, query := range dashboard.Queries {
+			eventually(ctx, t, query.String(), func() (bool, error) { return prometheus.HasData(ctx, query) })
+		}
+		checkVariables(ctx, t, prometheus, dashboard)
+	}
+}
+
+func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
+	t.Helper()
+	want := map[string][]string{
+		// Only Kubernetes has namespaces.
+		"namespace": {},
+		"network":   {"seen"},
+		"region":    {"east", "west"},
+		"shard":     {"0", "1"},
+	}
+	for _, variable := range dashboard.Variables {
+		values, err := prometheus.Values(ctx, variable)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(values, want[variable.Label]) {
+			t.Errorf("variable %s offers %v, want %v", variable.Label, values, want[variable.Label])
+		}
+	}
+}
+
+// run runs the test's network and returns where its nodes serve metrics. The
+// node program is the one that SHARDNODE names, or else bin/shardnode.
+func run(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	path := os.Getenv("SHARDNODE")
+	if path == "" {
+		path = "../../bin/shardnode"
+	}
+	shardnode, err := local.FindShardnode(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stateDir := t.TempDir()
+	upCtx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := local.Up(upCtx, local.Options{
+			Manifest:     "testdata/network.yaml",
+			StateDir:     stateDir,
+			Shardnode:    shardnode,
+			ReadyTimeout: patience,
+			Progress:     t.Output(),
+		})
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the network ends with %v", err)
+		}
+	})
+
+	var targets []string
+	eventually(ctx, t, "the network to run", func() (bool, error) {
+		targets = listeners(t, filepath.Join(stateDir, "seen", "runtime.json"))
+		return len(targets) == 4, nil
+	})
+	return targets
+}
+
+// listeners are the HTTP addresses of the nodes of a network, if it runs.
+func listeners(t *testing.T, runtimeFile string) []string {
+	t.Helper()
+	content, err := os.ReadFile(runtimeFile)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runtime struct {
+		Validators []struct{ HTTP string }
+	}
+	if err := json.Unmarshal(content, &runtime); err != nil {
+		t.Fatal(err)
+	}
+	var addresses []string
+	for _, validator := range runtime.Validators {
+		addresses = append(addresses, validator.HTTP)
+	}
+	return addresses
+}
+
+// scrape starts a Prometheus that scrapes these addresses.
+func scrape(t *testing.T, targets []string) *dashboards.Prometheus {
+	t.Helper()
+	list, err := json.Marshal(targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prometheus, stop, err := dashboards.Serve(t.TempDir(), fmt.Sprintf(`
+global:
+  scrape_interval: 1s
+scrape_configs:
+  - job_name: shardnode
+    static_configs:
+      - targets: %s
+`, list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return prometheus
+}
+
+// eventually waits for a condition.
+func eventually(ctx context.Context, t *testing.T, what string, condition func() (bool, error)) {
+	t.Helper()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		holds, err := condition()
+		if holds {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

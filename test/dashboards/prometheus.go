@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Prometheus is a client of a Prometheus server.
+type Prometheus struct {
+	// URL is where the server is, such as http://127.0.0.1:9090.
+	URL string
+}
+
+// HasData says whether a query has an answer with a number in it, now or, if
+// the query is about a range, in the last minute.
+func (p *Prometheus) HasData(ctx context.Context, query Query) (bool, error) {
+	now := time.Now()
+	path, values := "query_range", url.Values{
+		"query": {query.Expression},
+		"start": {now.Add(-time.Minute).Format(time.RFC3339)},
+		"end":   {now.Format(time.RFC3339)},
+		"step":  {"5"},
+	}
+	if query.Instant {
+		path, values = "query", url.Values{"query": {query.Expression}}
+	}
+	var data struct {
+		Result []struct {
+			Value  sample
+			Values []sample
+		}
+	}
+	if err := p.get(ctx, path, values, &data); err != nil {
+		return false, fmt.Errorf("%s: %w", query, err)
+	}
+	for _, series := range data.Result {
+		for _, sample := range append(series.Values, series.Value) {
+			if sample.isNumber() {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// Values are the values that a variable offers.
+func (p *Prometheus) Values(ctx context.Context, variable Variable) ([]string, error) {
+	var values []string
+	err := p.get(ctx, "label/"+variable.Label+"/values", url.Values{"match[]": {variable.Series}}, &values)
+	return values, err
+}
+
+func (p *Prometheus) get(ctx context.Context, path string, values url.Values, into any) (err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/api/v1/"+path+"?"+values.Encode(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer := struct {
+		Status, Error string
+		Data          any
+	}{Data: into}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return fmt.Errorf("read the answer of Prometheus: %w", err)
+	}
+	if answer.Status != "success" {
+		return errors.New(answer.Error)
+	}
+	return nil
+}
+
+// sample is a time and a number in a string.
+type sample []any
+
+func (s sample) isNumber() bool {
+	if len(s) != 2 {
+		return false
+	}
+	text, isText := s[1].(string)
+	value, err := strconv.ParseFloat(text, 64)
+	return isText && err == nil && !math.IsNaN(value) && !math.IsInf(value, 0)
+}

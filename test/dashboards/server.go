@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboards
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// grace is how long Prometheus may take to end once it is asked to.
+const grace = 20 * time.Second
+
+// Serve starts the prometheus of this machine on a free port of the loopback
+// interface, with its configuration and data in a folder. The function that it
+// returns ends it.
+func Serve(folder, config string) (*Prometheus, func(), error) {
+	file := filepath.Join(folder, "prometheus.yml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	command := exec.CommandContext(ctx, "prometheus",
+		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address=127.0.0.1:0")
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = grace
+	log := &serverLog{address: make(chan string, 1)}
+	command.Stderr = log
+	if err := command.Start(); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	var failure error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		failure = command.Wait()
+	}()
+	stop := func() {
+		cancel()
+		<-ended
+	}
+	select {
+	case address := <-log.address:
+		return &Prometheus{URL: "http://" + address}, stop, nil
+	case <-ended:
+		cancel()
+		return nil, nil, fmt.Errorf("prometheus ended before it was ready: %w\n%s", failure, &log.said)
+	}
+}
+
+// ready is what a Prometheus logs until it answers: first its address, then
+// that it has read what it has stored.
+var ready = regexp.MustCompile(`(?s)msg="Listening on" address=(\S+)\n.*msg="Server is ready to receive web requests\."`)
+
+// serverLog finds the address of a server that is ready in its log.
+type serverLog struct {
+	address chan string
+
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (l *serverLog) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.said.Write(text)
+	if address := ready.FindSubmatch(l.said.Bytes()); address != nil {
+		select {
+		case l.address <- string(address[1]):
+		default:
+			// It is known already.
+		}
+	}
+	return len(text), nil
+}
