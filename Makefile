@@ -16,6 +16,12 @@ MANIFEST ?= config/samples/quickstart.yaml
 ## DURATION: How long make demo runs, such as 60s; unset, until Ctrl-C
 DURATION ?=
 
+## NODES: How many nodes make cluster-up starts (default 1)
+export NODES
+
+## REGIONS: The regions of these nodes, which take turns, such as us-east1,us-east4 (default local)
+export REGIONS
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -74,9 +80,38 @@ build-shardnode: setup ## Build bin/shardnode, the node
 	@$(CARGO) build --release --locked --bin shardnode
 	@mkdir -p bin && install -m 0755 "$$CARGO_TARGET_DIR/release/shardnode" bin/shardnode
 
+.PHONY: build-operator
+build-operator: setup ## Build bin/operator, the manager of the networks on Kubernetes
+	@go build -o bin/operator ./cmd/operator
+
+.PHONY: images
+images: image-operator image-shardnode ## Write the images of both programs to bin/images, as docker-archives
+
+.PHONY: image-operator
+image-operator: build-operator
+	@hack/image.sh operator bin/images/operator.tar
+
+.PHONY: image-shardnode
+image-shardnode: build-shardnode
+	@hack/image.sh shardnode bin/images/shardnode.tar
+
 .PHONY: demo
 demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json)
+
+##@ Run on Kubernetes
+
+.PHONY: cluster-up
+cluster-up: ## Start a Kubernetes of NODES nodes on this machine; prints how to use it
+	@hack/devcluster/up.sh
+
+.PHONY: cluster-load
+cluster-load: images ## Put the images of both programs onto the nodes
+	@hack/devcluster/load.sh bin/images/operator.tar bin/images/shardnode.tar
+
+.PHONY: cluster-down
+cluster-down: ## Remove the Kubernetes that cluster-up started
+	@hack/devcluster/down.sh
 
 ##@ Test
 
@@ -115,9 +150,10 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 
 # Not cached: go test cannot see what helm reads.
 .PHONY: test-charts
-test-charts: setup-test ## Test the charts: their unit tests, and what they render against the API
+test-charts: setup-test ## Test the charts: their unit tests, and installing them on a real API server
 	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
-	@helm=$$(hack/tool.sh helm); HELM=$$helm go test -count=1 ./test/charts/...
+	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); \
+	KUBEBUILDER_ASSETS=$$assets HELM=$$helm go test -count=1 ./test/charts/...
 
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
@@ -147,7 +183,7 @@ lint-node: setup-test ## Run clippy
 
 .PHONY: lint-shell
 lint-shell: setup-test ## Run shellcheck
-	@shellcheck hack/*.sh .ci/run
+	@find hack .ci -type f -perm -u+x -exec shellcheck --external-sources --check-sourced {} +
 
 .PHONY: lint-charts
 lint-charts: setup-test ## Run helm lint

@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that this machine has what a build, or a full test run, needs. Missing Debian packages are installed through
-# apt when this runs as root. What is still missing is listed together with the way to get it, and the exit code is 1.
+# Checks that this machine has what a build, a full test run, or a development cluster of either kind needs. Missing
+# Debian packages are installed through apt when this runs as root. What is still missing is listed together with the
+# way to get it, and the exit code is 1.
 #
-# usage: hack/setup.sh (build | test)
+# usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind)
 set -euo pipefail
 
 purpose=${1:-}
-if [[ $purpose != build && $purpose != test ]]; then
-	echo "usage: hack/setup.sh (build | test)" >&2
+case $purpose in
+build | test | cluster-namespaces | cluster-kind) ;;
+*)
+	echo "usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind)" >&2
 	exit 2
-fi
+	;;
+esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 missing=()
@@ -83,7 +87,7 @@ check_rust() {
 
 check_packages
 check_go
-check_rust
+[[ $purpose == cluster-* ]] || check_rust
 
 if [[ ${#missing[@]} -gt 0 ]]; then
 	echo "this machine lacks:" >&2

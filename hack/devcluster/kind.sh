@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The cluster in Docker containers, by kind.
+
+kind_cluster=shardyard
+
+kind() {
+	"$("$root/hack/tool.sh" kind)" "$@" --name "$kind_cluster"
+}
+
+# kind_config prints the nodes with their regions, and lets their kubelets grant what validators set for themselves.
+kind_config() {
+	local index
+	cat <<-CONFIG
+		kind: Cluster
+		apiVersion: kind.x-k8s.io/v1alpha4
+		kubeadmConfigPatches:
+		  - |
+		    kind: KubeletConfiguration
+		    allowedUnsafeSysctls: ["net.core.*", "net.ipv4.*"]
+		nodes:
+	CONFIG
+	for index in $(seq "$nodes"); do
+		cat <<-NODE
+			  - role: $([[ $index == 1 ]] && echo control-plane || echo worker)
+			    labels:
+			      topology.kubernetes.io/region: $(node_region "$index")
+		NODE
+	done
+}
+
+up() {
+	if [[ -f $kubeconfig ]]; then
+		local have
+		have=$(kind get nodes | wc -l)
+		((have == nodes)) || fail "the cluster has $have node(s): make cluster-down before changing NODES"
+		echo "devcluster: already up"
+		return
+	fi
+	echo kind >"$state/provider"
+	kind create cluster --kubeconfig "$kubeconfig" --config <(kind_config) --wait 120s
+	# With workers, kind keeps pods off the first node, which counts like any other here.
+	"$("$root/hack/tool.sh" kubectl)" --kubeconfig "$kubeconfig" taint node --all \
+		node-role.kubernetes.io/control-plane:NoSchedule- >/dev/null 2>&1 || ((nodes == 1))
+}
+
+down() {
+	kind delete cluster --kubeconfig "$kubeconfig"
+}
+
+load() {
+	local archive
+	for archive in "$@"; do
+		kind load image-archive "$archive"
+	done
+}

@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A node: a box of the machine's namespaces and control groups in which everything that a real node runs, runs.
+
+# node_up INDEX REGION starts a node that is not running yet.
+node_up() {
+	local index=$1 region=$2 name
+	name=$(node_name "$index")
+	node_files "$index"
+	network_node_up "$index"
+	(
+		cgroup_enter "$name"
+		exec setsid nsenter --net="/run/netns/$(network_namespace "$name")" \
+			unshare --mount --uts --ipc --pid --cgroup --fork --kill-child --mount-proc \
+			env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+			NODE="$name" ADDRESS="$(node_address "$index")" REGION="$region" CACHE="$cache" \
+			CONTROL_PLANE="$([[ $index == 1 ]] && echo yes || echo no)" \
+			"$devcluster/node/init.sh"
+	) >"$state/nodes/$name/log/init.log" 2>&1 </dev/null &
+	disown
+}
+
+# node_files INDEX writes what a node reads.
+node_files() {
+	local index=$1 name folder
+	name=$(node_name "$index")
+	folder=$state/nodes/$name
+	mkdir -p "$folder/cni" "$folder/log"
+	: >"$folder/resolv.conf"
+	pki_node "$index"
+	ln -f "$pki/$name.crt" "$folder/kubelet.crt"
+	ln -f "$pki/$name.key" "$folder/kubelet.key"
+	cp "$devcluster/node/kubelet.yaml" "$devcluster/node/kube-proxy.yaml" "$folder/"
+	sed "s|@PODS@|$(node_pods "$index")|" "$devcluster/node/cni.conflist" >"$folder/cni/pods.conflist"
+	sed "s|@SNAPSHOTTER@|$(snapshotter)|" "$devcluster/node/containerd.toml" >"$folder/containerd.toml"
+}
+
+# snapshotter prints how containers get their root file systems: by overlays, or by copies where the folder of the
+# state is itself an overlay and cannot carry another.
+snapshotter() {
+	if [[ $(stat -fc %T "$state") == overlayfs ]]; then echo native; else echo overlayfs; fi
+}
+
+# node_running NAME tells whether a node's first process is there.
+node_running() {
+	[[ -n $(node_process "$1") ]]
+}
+
+# node_process NAME prints the id of a node's first process: that which is number 1 one level further down.
+node_process() {
+	local process
+	for process in $(cgroup_processes "$1"); do
+		if awk '$1 == "NSpid:" { found = NF == 3 && $3 == 1 } END { exit !found }' "/proc/$process/status" 2>/dev/null
+		then
+			echo "$process"
+			return
+		fi
+	done
+}
+
+# node_run NAME COMMAND... runs a command inside a node.
+node_run() {
+	local name=$1
+	shift
+	nsenter --target "$(node_process "$name")" --net --mount --pid --uts --ipc -- \
+		env PATH="/run/devcluster/bin:$PATH" "$@"
+}
+
+# node_load NAME ARCHIVE puts the images of an archive into a node's store.
+node_load() {
+	local output
+	output=$(node_run "$1" ctr --namespace k8s.io images import - <"$2" 2>&1) || fail "load $2 onto $1: $output"
+}
+
+# node_kill NAME ends all processes of a node.
+node_kill() {
+	local process
+	for process in $(cgroup_processes "$1"); do
+		kill -KILL "$process" 2>/dev/null || true
+	done
+}
+
+# node_gone NAME tells whether no process of a node is left, and kills those that have come since.
+node_gone() {
+	node_kill "$1"
+	[[ -z $(cgroup_processes "$1") ]]
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds what the nodes run and links it into one folder. The links are relative: a node sees the cache under another
+# path than the machine does.
+set -euo pipefail
+# shellcheck source=hack/devcluster/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+tools=(
+	etcd kube-apiserver kube-controller-manager kube-scheduler kubectl
+	kubelet kube-proxy containerd containerd-shim-runc-v2 ctr runc
+	host-local loopback ptp
+)
+
+mkdir -p "$state/bin"
+for tool in "${tools[@]}"; do
+	binary=$("$root/hack/tool.sh" "$tool")
+	ln -sfnr "$binary" "$state/bin/$tool"
+done

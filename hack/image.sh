@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes the image of a program as a docker-archive: with a running Docker from the Dockerfile, and else from the
+# program in bin and exactly the shared libraries that it needs.
+#
+# usage: hack/image.sh (operator | shardnode) ARCHIVE
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+name=${1:-} archive=${2:-}
+if [[ $name != operator && $name != shardnode || -z $archive ]]; then
+	echo "usage: hack/image.sh (operator | shardnode) ARCHIVE" >&2
+	exit 2
+fi
+tag=shardyard/$name:dev
+
+if docker info >/dev/null 2>&1; then
+	docker build --target "$name" --tag "$tag" "$root"
+	mkdir -p "$(dirname "$archive")"
+	docker save --output "$archive" "$tag"
+	exit
+fi
+
+binary=$root/bin/$name
+files=("$binary:/usr/local/bin/$name")
+# ldd prints "NAME => PATH (ADDRESS)" for a library and "PATH (ADDRESS)" for the loader, and fails for a static program.
+if libraries=$(ldd "$binary" 2>/dev/null); then
+	if grep -F "not found" <<<"$libraries" >&2; then
+		exit 1
+	fi
+	while read -r library; do
+		files+=("$library:$library")
+	done < <(awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' <<<"$libraries")
+fi
+"$("$root/hack/tool.sh" image)" -o "$archive" -t "$tag" -user 65532:65532 -entrypoint "/usr/local/bin/$name" "${files[@]}"
