@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package charts_test renders the charts with helm and checks that API servers
-// take what comes out.
+// Package charts_test renders the charts with helm, checks what comes out, and
+// installs them on a real API server.
 //
-// HELM names the helm program.
+// HELM names the helm program, KUBEBUILDER_ASSETS the folder of the API server
+// and etcd.
 package charts_test

@@ -3,11 +3,8 @@
 package charts_test
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -20,20 +17,11 @@ const (
 // render renders a chart as a release of a name that is no preset's.
 func render(t *testing.T, chart string, arguments ...string) []byte {
 	t.Helper()
-	helm := os.Getenv("HELM")
-	if helm == "" {
-		t.Fatal("HELM is not set: make test-charts sets it")
+	output, err := newHelm(t, nil).run(append([]string{"template", "test", chart}, arguments...)...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var stdout, stderr bytes.Buffer
-	command := exec.CommandContext(t.Context(), helm, append([]string{"template", "test", chart}, arguments...)...)
-	// What is installed on this machine must not matter: no plugins, no repositories, no cluster.
-	home := t.TempDir()
-	command.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "kubeconfig")}
-	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(command.Args, " "), err, stderr.Bytes())
-	}
-	return stdout.Bytes()
+	return output
 }
 
 // writeValues writes a file of values and returns its path.
