@@ -87,7 +87,7 @@ local-path-provisioner)
 	version=$(pinned github.com/rancher/local-path-provisioner)
 	ldflags="-X main.VERSION=$version"
 	;;
-bridge | host-local | loopback | portmap)
+host-local | loopback | ptp)
 	module=$root/hack/tools/cni-plugins
 	package=$(awk -v name="/$name" '$1 ~ name "$" { print $1 }' "$module/go.mod")
 	version=$(pinned github.com/containernetworking/plugins)
