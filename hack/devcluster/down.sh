@@ -6,13 +6,16 @@ set -euo pipefail
 # shellcheck source=hack/devcluster/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-if [[ ! -d $state ]]; then
-	echo "devcluster: not up"
-	exit
-fi
+# shellcheck source=hack/devcluster/bbr.sh
+source "$devcluster/bbr.sh"
 # shellcheck source=hack/devcluster/provider.sh
 source "$devcluster/provider.sh"
 
+if [[ ! -d $state ]] && ! exists; then
+	echo "devcluster: not up"
+	exit
+fi
 down
+bbr_restore
 rm -rf --one-file-system "$state"
 echo "devcluster: removed"

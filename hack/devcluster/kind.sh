@@ -6,7 +6,7 @@
 kind_cluster=shardyard
 
 kind() {
-	"$("$root/hack/tool.sh" kind)" "$@" --name "$kind_cluster"
+	KIND_CLUSTER_NAME=$kind_cluster "$("$root/hack/tool.sh" kind)" "$@"
 }
 
 # kind_config prints the nodes with their regions, and lets their kubelets grant what validators set for themselves.
@@ -28,6 +28,10 @@ kind_config() {
 			      topology.kubernetes.io/region: $(node_region "$index")
 		NODE
 	done
+}
+
+exists() {
+	kind get clusters 2>/dev/null | grep -qx "$kind_cluster"
 }
 
 up() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The cluster in the machine's own namespaces.
+# The cluster in the machine's own namespaces. Their names are the machine's, so there is one such cluster a machine.
 
 # shellcheck source=hack/devcluster/cgroup.sh
 source "$devcluster/cgroup.sh"
@@ -12,37 +12,58 @@ source "$devcluster/pki.sh"
 # shellcheck source=hack/devcluster/node.sh
 source "$devcluster/node.sh"
 
+exists() {
+	[[ -n $(cgroup_nodes) || -e /run/netns/$switch ]]
+}
+
 up() {
-	local index name archive archives started=()
+	local index name started=()
+	if [[ ! -f $state/provider ]] && exists; then
+		fail "there are nodes whose state is not in $state: make cluster-down removes them"
+	fi
 	cgroup_check
 	"$devcluster/tools.sh"
-	mapfile -t archives < <("$devcluster/images.sh")
+	"$devcluster/images.sh" >/dev/null
 
 	echo namespaces >"$state/provider"
 	[[ -f $kubeconfig ]] || pki_control_plane
 	network_switch_up
 	for index in $(seq "$nodes"); do
 		name=$(node_name "$index")
-		node_running "$name" && continue
-		node_up "$index" "$(node_region "$index")"
-		wait_for 10 "the first process of $name" node_running "$name"
-		started+=("$name")
+		if ! node_running "$name"; then
+			node_up "$index"
+			started+=("$name")
+		fi
 	done
-	if [[ ${#started[@]} -eq 0 ]]; then
-		echo "devcluster: already up"
-		return
-	fi
-
 	wait_for 120 "the API server" kubectl get --raw /readyz
-	for name in "${started[@]}"; do
+	if [[ ${#started[@]} -gt 0 ]]; then
+		load_own "${started[@]}"
+		kubectl apply --filename "$devcluster/manifests" >/dev/null
+	else
+		echo "devcluster: already up"
+	fi
+	wait_ready
+}
+
+# load_own NODE... puts the images of the cluster's own pods onto nodes.
+load_own() {
+	local name archive archives
+	mapfile -t archives < <("$devcluster/images.sh")
+	for name in "$@"; do
 		wait_for 60 "containerd on $name" node_run "$name" ctr version
 		for archive in "${archives[@]}"; do
 			node_load "$name" "$archive"
 		done
 	done
-	kubectl apply --filename "$devcluster/manifests" >/dev/null
-	for name in "${started[@]}"; do
-		wait_for 60 "registration of $name" kubectl get node "$name"
+}
+
+# wait_ready returns when every node takes pods and the cluster's own pods serve.
+wait_ready() {
+	local index
+	for index in $(seq "$nodes"); do
+		wait_for 60 "the registration of $(node_name "$index")" kubectl get node "$(node_name "$index")"
+		kubectl label --overwrite node "$(node_name "$index")" \
+			topology.kubernetes.io/region="$(node_region "$index")" >/dev/null
 	done
 	kubectl wait --for condition=Ready --timeout 120s node --all >/dev/null
 	kubectl --namespace kube-system rollout status --timeout 120s deployment/coredns >/dev/null

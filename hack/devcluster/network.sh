@@ -13,7 +13,9 @@ machine_address=198.18.0.1
 network_namespace() { echo "shardyard-$1"; }
 
 network_switch_up() {
-	[[ -e /run/netns/$switch ]] && return
+	# The cable to the machine comes last: without it, an earlier start was interrupted.
+	[[ -z $(ip link show up dev "$cable" 2>/dev/null) ]] || return 0
+	network_remove "$switch"
 	local routes
 	routes=$(ip -4 route show match "$(node_address 1)" | grep -v ^default || true)
 	[[ -z $routes ]] || fail "this machine already has a route to the nodes' range: $routes"
@@ -31,6 +33,7 @@ network_node_up() {
 	local index=$1 name namespace other
 	name=$(node_name "$index")
 	namespace=$(network_namespace "$name")
+	network_remove "$namespace"
 	ip netns add "$namespace"
 	ip -n "$namespace" link set lo up
 	ip -n "$switch" link add "$name" type veth peer name eth0 netns "$namespace"
@@ -45,9 +48,14 @@ network_node_up() {
 	ip netns exec "$namespace" sysctl -qw net.ipv4.ip_forward=1
 }
 
+# network_remove NAMESPACE removes a namespace, if it is there, and the cables that end in it.
+network_remove() {
+	[[ ! -e /run/netns/$1 ]] || ip netns delete "$1"
+}
+
 network_down() {
 	local namespace
 	for namespace in $(ip netns list | awk '/^shardyard-/ { print $1 }'); do
-		ip netns delete "$namespace"
+		network_remove "$namespace"
 	done
 }

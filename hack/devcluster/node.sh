@@ -3,9 +3,9 @@
 #
 # A node: a box of the machine's namespaces and control groups in which everything that a real node runs, runs.
 
-# node_up INDEX REGION starts a node that is not running yet.
+# node_up INDEX starts a node that is not running.
 node_up() {
-	local index=$1 region=$2 name
+	local index=$1 name
 	name=$(node_name "$index")
 	node_files "$index"
 	network_node_up "$index"
@@ -14,11 +14,12 @@ node_up() {
 		exec setsid nsenter --net="/run/netns/$(network_namespace "$name")" \
 			unshare --mount --uts --ipc --pid --cgroup --fork --kill-child --mount-proc \
 			env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-			NODE="$name" ADDRESS="$(node_address "$index")" REGION="$region" CACHE="$cache" \
+			NODE="$name" ADDRESS="$(node_address "$index")" CACHE="$cache" \
 			CONTROL_PLANE="$([[ $index == 1 ]] && echo yes || echo no)" \
 			"$devcluster/node/init.sh"
 	) >"$state/nodes/$name/log/init.log" 2>&1 </dev/null &
 	disown
+	wait_for 10 "the first process of $name" node_running "$name"
 }
 
 # node_files INDEX writes what a node reads.

@@ -11,10 +11,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 [[ $nodes =~ ^[1-9][0-9]?$ && $nodes -le $max_nodes ]] || fail "NODES is $nodes, not a number from 1 to $max_nodes"
 [[ ${#regions[@]} -gt 0 ]] || fail "REGIONS names no region"
 
+# shellcheck source=hack/devcluster/bbr.sh
+source "$devcluster/bbr.sh"
 # shellcheck source=hack/devcluster/provider.sh
 source "$devcluster/provider.sh"
 echo "devcluster: $nodes node(s) by way of $provider"
 mkdir -p "$state"
 "$root/hack/setup.sh" "cluster-$provider"
 up
+bbr_allow
 echo "export KUBECONFIG=$kubeconfig"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The first process of a node: prepares what the node sees of the machine, starts the node's servers and stays. Every
-# other process of the node ends with it. The environment gives NODE, ADDRESS, REGION, CACHE (the machine's path of the
-# cache) and CONTROL_PLANE (yes on the first node).
+# other process of the node ends with it. The environment gives NODE, ADDRESS, CACHE (the machine's path of the cache)
+# and CONTROL_PLANE (yes on the first node).
 set -euo pipefail
 
 # mount_files gives the node its own /run, /var/lib and /var/log. Paths from here on are the same on every node:
@@ -110,7 +110,7 @@ serve_control_plane() {
 serve_pods() {
 	serve containerd containerd --config /run/node/containerd.toml
 	serve kubelet kubelet --config /run/node/kubelet.yaml --kubeconfig "/run/devcluster/pki/$NODE.kubeconfig" \
-		--hostname-override "$NODE" --node-ip "$ADDRESS" --node-labels "topology.kubernetes.io/region=$REGION"
+		--hostname-override "$NODE" --node-ip "$ADDRESS"
 	serve kube-proxy kube-proxy --config /run/node/kube-proxy.yaml --hostname-override "$NODE"
 }
 
