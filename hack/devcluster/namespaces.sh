@@ -17,7 +17,7 @@ exists() {
 }
 
 up() {
-	local index name started=()
+	local index started=0
 	if [[ ! -f $state/provider ]] && exists; then
 		fail "there are nodes whose state is not in $state: make cluster-down removes them"
 	fi
@@ -29,32 +29,31 @@ up() {
 	[[ -f $kubeconfig ]] || pki_control_plane
 	network_switch_up
 	for index in $(seq "$nodes"); do
-		name=$(node_name "$index")
-		if ! node_running "$name"; then
+		if ! node_running "$(node_name "$index")"; then
 			node_up "$index"
-			started+=("$name")
+			started=$((started + 1))
 		fi
 	done
+	((started > 0)) || echo "devcluster: already up"
+
 	wait_for 120 "the API server" kubectl get --raw /readyz
-	if [[ ${#started[@]} -gt 0 ]]; then
-		load_own "${started[@]}"
-		kubectl apply --filename "$devcluster/manifests" >/dev/null
-	else
-		echo "devcluster: already up"
-	fi
+	for index in $(seq "$nodes"); do
+		load_own "$(node_name "$index")"
+	done
+	kubectl apply --filename "$devcluster/manifests" >/dev/null
 	wait_ready
 }
 
-# load_own NODE... puts the images of the cluster's own pods onto nodes.
+# load_own NAME puts the images of the cluster's own pods onto a node, once.
 load_own() {
-	local name archive archives
+	local name=$1 loaded=$state/nodes/$1/loaded archive archives
+	[[ ! -f $loaded ]] || return 0
 	mapfile -t archives < <("$devcluster/images.sh")
-	for name in "$@"; do
-		wait_for 60 "containerd on $name" node_run "$name" ctr version
-		for archive in "${archives[@]}"; do
-			node_load "$name" "$archive"
-		done
+	wait_for 60 "containerd on $name" node_run "$name" ctr version
+	for archive in "${archives[@]}"; do
+		node_load "$name" "$archive"
 	done
+	touch "$loaded"
 }
 
 # wait_ready returns when every node takes pods and the cluster's own pods serve.
