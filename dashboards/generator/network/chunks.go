@@ -17,7 +17,8 @@ func chunks() row {
 	return row{"Chunks", []cog.Builder[dashboard.Panel]{
 		many("Missed chunks by shard", "Part of the finalised blocks that hold no chunk of the shard.",
 			units.PercentUnit, half,
-			query{missed(ofShards), "shard {{shard}}"}),
+			query{missed(ofShards), "shard {{shard}}"}).
+			AxisSoftMax(0.01),
 		mostMissed(),
 		graph("Chunks produced by region", "Chunks per second that the region's nodes produced.",
 			units.Short, half,
@@ -29,6 +30,12 @@ func chunks() row {
 			query{percentile("0.99", "", execution, ofRegions), "p99"}),
 	}}
 }
+
+// Pixels of a bar and of the text beside it: ten bars fit into the panel.
+const (
+	barHeight = 14
+	textSize  = 12
+)
 
 // mostMissed shows the shards that lost the most chunks.
 func mostMissed() cog.Builder[dashboard.Panel] {
@@ -43,6 +50,9 @@ func mostMissed() cog.Builder[dashboard.Panel] {
 		Span(half).Height(graphHeight).
 		Orientation(common.VizOrientationHorizontal).
 		DisplayMode(common.BarGaugeDisplayModeGradient).
+		Sizing(common.BarGaugeSizingManual).
+		MinVizHeight(barHeight).MaxVizHeight(barHeight).
+		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(textSize).ValueSize(textSize)).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
 		Thresholds(plain()).
 		WithTarget(target(query{fmt.Sprintf("sort_desc(topk(10, %s))", missed), "shard {{shard}}"}).RefId("A").Instant())

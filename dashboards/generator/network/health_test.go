@@ -49,7 +49,12 @@ func TestValidators(t *testing.T) {
 	for legend, want := range map[string]float64{"reporting": 2, "finalising": 1, "seen": 3} {
 		evaluate(t, "Validators", legend, given, []sample{{"{}", want}})
 	}
-	evaluate(t, "Blocks behind by validator", "{{node}}", given, []sample{{`{node="a1"}`, 0}, {`{node="a2"}`, 2700}})
+}
+
+func TestFinalisedBlocks(t *testing.T) {
+	const processed = "shardnode_finality_lag_seconds_count"
+	given := []series{counter(processed, "a1", "", 4), counter(processed, "a2", "", 0)}
+	evaluate(t, "Blocks finalised by validator", "{{node}}", given, []sample{{`{node="a1"}`, 4}, {`{node="a2"}`, 0}})
 }
 
 func TestRefusals(t *testing.T) {

@@ -24,7 +24,8 @@ func load() row {
 		graph("Refused by the pools", "Transactions per second that nodes refused, for whatever reason.",
 			units.Short, 6,
 			// A node counts refusals from the first one on. Until then there are none, if there are nodes.
-			query{fmt.Sprintf("%s or 0 * %s", rejected, signed), "refused"}),
+			query{fmt.Sprintf("%s or 0 * %s", rejected, signed), "refused"}).
+			AxisSoftMax(1),
 		graph("Waiting in the pools", "Transactions in the pools of a region's nodes.",
 			units.Short, 6,
 			query{fmt.Sprintf("sum by (region) (%s)", metric("shardnode_pool_transactions", ofRegions)), "{{region}}"}),

@@ -12,16 +12,17 @@ import (
 
 func validators() row {
 	cpu := fmt.Sprintf("sum by (node) (%s)", rate("shardnode_process_cpu_seconds_total", ofRegions))
-	behind := fmt.Sprintf("scalar(max(%s)) - %s",
-		metric("shardnode_finalized_height", ofNetwork), nodes(metric("shardnode_finalized_height", ofRegions)))
+	finalised := nodes(rate("shardnode_finality_lag_seconds_count", ofRegions))
 	peers := metric("shardnode_peers", ofRegions)
 	return row{"Validators", []cog.Builder[dashboard.Panel]{
 		many("CPU by validator", "Processors that the node's process keeps busy.",
 			units.Short, half, query{cpu, "{{node}}"}),
 		many("Memory by validator", "Resident memory of the node's process.",
 			units.BytesIEC, half, query{nodes(metric("shardnode_process_resident_memory_bytes", ofRegions)), "{{node}}"}),
-		many("Blocks behind by validator", "Finalised blocks that the node has not processed and another has.",
-			units.Number, half, query{behind, "{{node}}"}),
+		many("Blocks finalised by validator",
+			"Blocks per second that the node processes as finalised. One that is lower than the others falls behind, "+
+				"one that is higher catches up.",
+			units.Short, half, query{finalised, "{{node}}"}),
 		graph("Peers", "Connected peers of a node in the chosen regions: the fewest and the most.",
 			units.Number, 6,
 			query{fmt.Sprintf("min(%s)", peers), "fewest"},
