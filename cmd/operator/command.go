@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/shardyard/shardyard/controllers/shardnetwork"
+)
+
+// options are what the command line says.
+type options struct {
+	nodeImage        string
+	clusterDomain    string
+	podMonitorLabels map[string]string
+	metricsAddress   string
+	probeAddress     string
+	leaderElection   bool
+	logLevel         string
+}
+
+func newCommand() *cobra.Command {
+	var options options
+	command := &cobra.Command{
+		Use:           "operator",
+		Short:         "Keep the ShardNetworks of a cluster as their specs say",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(command *cobra.Command, _ []string) error {
+			level, err := parseLevel(options.logLevel)
+			if err != nil {
+				return err
+			}
+			ctrl.SetLogger(logr.FromSlogHandler(
+				slog.NewJSONHandler(command.ErrOrStderr(), &slog.HandlerOptions{Level: level})))
+			manager, err := newManager(&options)
+			if err != nil {
+				return err
+			}
+			return manager.Start(command.Context())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.nodeImage, "node-image", "", "image of the nodes of networks that name none")
+	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
+	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
+		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
+	flags.StringVar(&options.metricsAddress, "metrics-bind-address", ":8443",
+		"address of the operator's metrics, over HTTPS for whoever the cluster authorises; 0 for none")
+	flags.StringVar(&options.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 for none")
+	flags.BoolVar(&options.leaderElection, "leader-elect", false, "let only one of several operators act at a time")
+	flags.StringVar(&options.logLevel, "log-level", "info", "least severity that is logged: error, warn, info or debug")
+	if err := command.MarkFlagRequired("node-image"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+func parseLevel(name string) (slog.Level, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return 0, fmt.Errorf("--log-level: %q is none of error, warn, info, debug", name)
+	}
+	return level, nil
+}
+
+// settings are what the controllers need to know.
+func (o *options) settings() shardnetwork.Settings {
+	return shardnetwork.Settings{
+		DefaultNodeImage:  o.nodeImage,
+		ClusterDomain:     o.clusterDomain,
+		OperatorNamespace: os.Getenv("POD_NAMESPACE"),
+		PodMonitorLabels:  o.podMonitorLabels,
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// applyObjects brings all objects of the network up to date. Objects that are
+// so already cost nothing but a look at the cache.
+func (r *run) applyObjects(ctx context.Context) error {
+	objects, err := resources.Build(r.network, r.plan, resources.Inputs{
+		PublicKeys:        r.publicKeys,
+		DefaultNodeImage:  r.settings.DefaultNodeImage,
+		ClusterDomain:     r.settings.ClusterDomain,
+		OperatorNamespace: r.settings.OperatorNamespace,
+	})
+	if err != nil {
+		return fmt.Errorf("build objects: %w", err)
+	}
+
+	var applied atomic.Int32
+	group, groupContext := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, object := range objects {
+		group.Go(func() error {
+			changed, err := r.applyObject(groupContext, object)
+			if changed {
+				applied.Add(1)
+			}
+			return err
+		})
+	}
+	err = group.Wait()
+	r.settling = applied.Load() > 0
+	if err != nil {
+		return r.applyTrouble(err)
+	}
+	r.set(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied,
+		fmt.Sprintf("the cluster has all %d objects of the network", len(objects)))
+	return nil
+}
+
+// applyTrouble reports what the cluster refused.
+func (r *run) applyTrouble(err error) error {
+	if taken := (*nameTakenError)(nil); errors.As(err, &taken) {
+		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, err.Error())
+		return err
+	}
+	if !errors.Is(err, context.Canceled) {
+		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, err.Error())
+	}
+	return err
+}
+
+// applyObject says whether the object had to be applied.
+func (r *run) applyObject(ctx context.Context, object resources.Object) (bool, error) {
+	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
+	wanted, err := toApply(object)
+	if err != nil {
+		return false, fmt.Errorf("%s %s: %w", kind, name, err)
+	}
+	live, err := r.live(ctx, object)
+	if err != nil {
+		return false, fmt.Errorf("read %s %s: %w", kind, name, err)
+	}
+	if live != nil {
+		if err := r.mine(live, kind); err != nil {
+			return false, err
+		}
+		current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+		if err != nil {
+			return false, fmt.Errorf("%s %s: %w", kind, name, err)
+		}
+		if upToDate(wanted, current) {
+			return false, nil
+		}
+	}
+	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
+		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+		return false, fmt.Errorf("apply %s %s: %w", kind, name, err)
+	}
+	return true, nil
+}
+
+// live reads the object as it is; nil when it does not exist.
+func (r *run) live(ctx context.Context, object resources.Object) (client.Object, error) {
+	blank, err := r.client.Scheme().New(object.GetObjectKind().GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	live := blank.(client.Object)
+	key := client.ObjectKeyFromObject(object)
+	err = r.client.Get(ctx, key, live)
+	if apierrors.IsNotFound(err) {
+		// The cache holds only what has the operator's labels: what has the same
+		// name without them belongs to somebody else.
+		err = r.reader.Get(ctx, key, live)
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
+}
+
+// mine refuses to take over what somebody else made.
+func (r *run) mine(live client.Object, kind string) error {
+	if metav1.IsControlledBy(live, r.network) {
+		return nil
+	}
+	// A class has no owner, and its labels say which network it is of.
+	labels := live.GetLabels()
+	if live.GetNamespace() == "" && labels[resources.LabelManagedBy] == resources.ManagedBy &&
+		labels[resources.LabelNetwork] == r.network.Name {
+		return nil
+	}
+	return &nameTakenError{kind: kind, name: live.GetName()}
+}
+
+// nameTakenError is an object that the network needs and somebody else has.
+type nameTakenError struct {
+	kind string
+	name string
+}
+
+func (e *nameTakenError) Error() string {
+	return fmt.Sprintf("the %s %s belongs to somebody else: delete it, wait until an earlier network of this name is gone, "+
+		"or choose another name for the network", e.kind, e.name)
+}
+
+// toApply is the form of an object that is sent: only what it sets.
+func toApply(object resources.Object) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	delete(content, "status")
+	prune(content)
+	wanted := &unstructured.Unstructured{Object: content}
+	if err := sign(wanted); err != nil {
+		return nil, err
+	}
+	return wanted, nil
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// FieldManager owns the fields that the operator applies.
+const FieldManager = "shardyard"
+
+const (
+	// pollInterval is how often the nodes of a network are asked.
+	pollInterval = 5 * time.Second
+	// minInterval keeps a burst of events, as when all pods start, from being
+	// answered one by one.
+	minInterval = 500 * time.Millisecond
+)
+
+// Settings are what the operator was started with.
+type Settings struct {
+	// DefaultNodeImage is the node image of networks that name none.
+	DefaultNodeImage string
+	// ClusterDomain is the DNS domain of the cluster.
+	ClusterDomain string
+	// OperatorNamespace is where the operator's pods are; empty when it does
+	// not run in the cluster.
+	OperatorNamespace string
+	// PodMonitorLabels are those that the cluster's Prometheus selects
+	// PodMonitors by.
+	PodMonitorLabels map[string]string
+}
+
+// Reconciler reconciles ShardNetworks.
+type Reconciler struct {
+	client   client.Client
+	reader   client.Reader
+	recorder events.EventRecorder
+	settings Settings
+	memories memories
+	now      func() time.Time
+}
+
+// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/finalizers,verbs=update
+// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;create;patch
+
+// Setup adds the controller to a manager.
+func Setup(manager ctrl.Manager, settings Settings) error {
+	reconciler := &Reconciler{
+		client:   manager.GetClient(),
+		reader:   manager.GetAPIReader(),
+		recorder: manager.GetEventRecorder(FieldManager),
+		settings: settings,
+		now:      time.Now,
+	}
+	return ctrl.NewControllerManagedBy(manager).
+		For(&v1alpha1.ShardNetwork{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&appsv1.StatefulSet{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).
+		Owns(&corev1.Service{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Owns(&networkingv1.NetworkPolicy{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(networkOf)).
+		Complete(reconciler)
+}
+
+// networkOf is the network that an object's labels name.
+func networkOf(_ context.Context, object client.Object) []reconcile.Request {
+	network := object.GetLabels()[resources.LabelNetwork]
+	if network == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{
+		Namespace: object.GetNamespace(),
+		Name:      network,
+	}}}
+}

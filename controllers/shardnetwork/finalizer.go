@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"fmt"
+
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// finalizer keeps a network until its storage class is deleted: the class has
+// no namespace, so the cluster cannot delete it with the network.
+const finalizer = "shardyard.dev/storage-class"
+
+// holdFinalizer comes before the first object that needs it.
+func (r *run) holdFinalizer(ctx context.Context) error {
+	if !resources.HasStorageClass(r.network) {
+		return nil
+	}
+	before := r.network.DeepCopy()
+	if !controllerutil.AddFinalizer(r.network, finalizer) {
+		return nil
+	}
+	if err := r.client.Patch(ctx, r.network, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("add finalizer: %w", err)
+	}
+	return nil
+}
+
+// finalize deletes what the cluster does not delete by itself.
+func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwork) error {
+	before := network.DeepCopy()
+	if !controllerutil.RemoveFinalizer(network, finalizer) {
+		return nil
+	}
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
+	if err := r.client.Delete(ctx, class); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete storage class %s: %w", class.Name, err)
+	}
+	if err := r.client.Patch(ctx, network, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove finalizer: %w", err)
+	}
+	return nil
+}

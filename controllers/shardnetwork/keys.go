@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/keys"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// parallel is how many requests to the API server are under way at a time.
+const parallel = 8
+
+// errKeyMissing is a key that the genesis document names and nobody has.
+var errKeyMissing = errors.New("key is missing")
+
+// ensureKeys makes the admin token and every validator's key. A key that was
+// there once is never made again: the genesis document names it.
+func (r *run) ensureKeys(ctx context.Context) error {
+	token, err := r.ensureSecret(ctx, resources.AdminTokenName(r.network.Name), true, func() (*corev1.Secret, error) {
+		return resources.NewAdminToken(r.network, keys.NewAdminToken()), nil
+	})
+	if err != nil {
+		return fmt.Errorf("admin token: %w", err)
+	}
+	r.adminToken = resources.AdminToken(token)
+
+	genesis, err := r.readGenesis(ctx)
+	if err != nil {
+		return err
+	}
+	public := make([]ed25519.PublicKey, len(r.plan.Validators))
+	group, groupContext := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i, validator := range r.plan.Validators {
+		group.Go(func() (err error) {
+			public[i], err = r.ensureKey(groupContext, validator, genesis == nil)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return r.keyTrouble(err)
+	}
+
+	r.publicKeys = make(map[string]ed25519.PublicKey, len(public))
+	for i, validator := range r.plan.Validators {
+		r.publicKeys[validator.Name] = public[i]
+	}
+	return nil
+}
+
+// keyTrouble tells what a person must mend from what may pass.
+func (r *run) keyTrouble(err error) error {
+	blocked := func(reason string) error {
+		r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, reason, err.Error())
+		return errBlocked
+	}
+	switch invalid := (*invalidKeyError)(nil); {
+	case errors.Is(err, errKeyMissing):
+		return blocked(v1alpha1.ReasonKeyMissing)
+	case errors.As(err, &invalid):
+		return blocked(v1alpha1.ReasonKeyInvalid)
+	}
+	r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending,
+		"the validators' keys are being made")
+	return err
+}
+
+func (r *run) ensureKey(ctx context.Context, validator topology.Validator, mayCreate bool) (ed25519.PublicKey, error) {
+	name := resources.KeyName(validator.Name)
+	secret, err := r.ensureSecret(ctx, name, mayCreate, func() (*corev1.Secret, error) {
+		key, err := keys.Generate()
+		if err != nil {
+			return nil, err
+		}
+		return resources.NewKey(r.network, validator, key.File()), nil
+	})
+	if errors.Is(err, errKeyMissing) {
+		return nil, fmt.Errorf("the Secret %s is gone, but the genesis document names its key: "+
+			"restore it from a backup, or delete the network and make it again (%w)", name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("key of validator %s: %w", validator.Name, err)
+	}
+	key, err := keys.Parse(resources.KeyFile(secret))
+	if err != nil {
+		return nil, &invalidKeyError{secret: name, cause: err}
+	}
+	return key.Public(), nil
+}
+
+// invalidKeyError is a Secret that holds no key.
+type invalidKeyError struct {
+	secret string
+	cause  error
+}
+
+func (e *invalidKeyError) Error() string {
+	return fmt.Sprintf("the Secret %s holds no key (%v): restore it from a backup", e.secret, e.cause)
+}
+
+func (e *invalidKeyError) Unwrap() error { return e.cause }
+
+// ensureSecret reads a Secret, and creates it when there is none. What another
+// run of the operator created is taken over, never replaced.
+func (r *run) ensureSecret(
+	ctx context.Context,
+	name string,
+	mayCreate bool,
+	make func() (*corev1.Secret, error),
+) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	found, err := r.find(ctx, name, secret)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return secret, r.ensureOwnership(ctx, secret)
+	}
+	if !mayCreate {
+		return nil, errKeyMissing
+	}
+
+	secret, err = make()
+	if err != nil {
+		return nil, err
+	}
+	err = r.client.Create(ctx, secret, client.FieldOwner(FieldManager))
+	if apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("the Secret %s exists without the labels of its network: "+
+			"delete it, or choose another name for the network", name)
+	}
+	return secret, err
+}
+
+// find reads an object by name: from the cache, and when it is not there, from
+// the API server, because the cache may be old.
+func (r *run) find(ctx context.Context, name string, object client.Object) (bool, error) {
+	key := types.NamespacedName{Namespace: r.network.Namespace, Name: name}
+	err := r.client.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) {
+		err = r.reader.Get(ctx, key, object)
+	}
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ensureOwnership lets the cluster delete an object with the network, or keep
+// it, as the spec now says.
+func (r *run) ensureOwnership(ctx context.Context, object client.Object) error {
+	wanted := !resources.Retained(r.network)
+	if wanted == metav1.IsControlledBy(object, r.network) {
+		return nil
+	}
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.UID != r.network.UID {
+		return fmt.Errorf("%s belongs to %s %s: wait until that is deleted, or choose another name for the network",
+			object.GetName(), owner.Kind, owner.Name)
+	}
+	before := object.DeepCopyObject().(client.Object)
+	object.SetOwnerReferences(nil)
+	if wanted {
+		object.SetOwnerReferences([]metav1.OwnerReference{resources.OwnerReference(r.network)})
+	}
+	return r.client.Patch(ctx, object, client.MergeFrom(before), client.FieldOwner(FieldManager))
+}

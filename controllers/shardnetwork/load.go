@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// driveLoad has every producer sign its share of the load. The load begins when
+// the network produces with all its nodes, and again when the spec has another;
+// a node that restarted is told again.
+func (r *run) driveLoad(ctx context.Context) error {
+	if r.observation == nil {
+		return nil
+	}
+	schedule, err := bench.NewSchedule(r.network.Spec.Load)
+	if err != nil {
+		return fmt.Errorf("load schedule: %w", err)
+	}
+	if err := r.beginLoad(); err != nil {
+		return err
+	}
+
+	var rate int64
+	if r.status.Load != nil {
+		rate = schedule.Rate(r.now().Sub(r.status.Load.StartTime.Time))
+	}
+	offered, err := r.setLoads(ctx, bench.Split(rate, len(r.observation.Nodes)))
+	if r.status.Load != nil {
+		r.status.Load.OfferedTransfersPerSecond = ptr.To(offered)
+	}
+	return err
+}
+
+// beginLoad notes when the load of the spec begins; without one, that there is
+// none.
+func (r *run) beginLoad() error {
+	if r.network.Spec.Load == nil {
+		r.status.Load = nil
+		return nil
+	}
+	name, err := scheduleName(r.network.Spec.Load)
+	if err != nil {
+		return err
+	}
+	if r.status.Load != nil && r.status.Load.Schedule == name {
+		return nil
+	}
+	r.status.Load = nil
+	if policy.NodesReady(r.observation).Status == metav1.ConditionTrue &&
+		policy.Producing(r.observation).Status == metav1.ConditionTrue {
+		r.status.Load = &v1alpha1.LoadStatus{Schedule: name, StartTime: metav1.NewTime(r.now())}
+	}
+	return nil
+}
+
+// scheduleName tells one load from another.
+func scheduleName(load *v1alpha1.LoadSpec) (string, error) {
+	content, err := json.Marshal(load)
+	if err != nil {
+		return "", fmt.Errorf("encode load: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// setLoads tells the producers that answer what to sign, and sums what all of
+// them sign.
+func (r *run) setLoads(ctx context.Context, shares []int64) (int64, error) {
+	offered := make([]int64, len(shares))
+	failures := make([]error, len(shares))
+	var group errgroup.Group
+	group.SetLimit(parallelNodes)
+	for i := range r.observation.Nodes {
+		node := &r.observation.Nodes[i]
+		if node.Status == nil || node.Status.Load == nil {
+			continue
+		}
+		offered[i] = node.Status.Load.TransfersPerSecond
+		if offered[i] == shares[i] {
+			continue
+		}
+		api := r.nodeClient(r.apiAddress(node))
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
+			defer cancel()
+			load, err := api.SetLoad(ctx, shares[i])
+			if err != nil {
+				failures[i] = fmt.Errorf("set load of %s: %w", node.Validator.Name, err)
+				return nil
+			}
+			offered[i] = load.TransfersPerSecond
+			return nil
+		})
+	}
+	_ = group.Wait()
+
+	var total int64
+	for _, rate := range offered {
+		total += rate
+	}
+	return total, errors.Join(failures...)
+}
+
+// nextLoadStep is how long until the load changes.
+func (r *run) nextLoadStep() (time.Duration, bool) {
+	if r.status.Load == nil {
+		return 0, false
+	}
+	schedule, err := bench.NewSchedule(r.network.Spec.Load)
+	if err != nil {
+		return 0, false
+	}
+	elapsed := r.now().Sub(r.status.Load.StartTime.Time)
+	next, ok := schedule.Next(elapsed)
+	return next - elapsed, ok
+}

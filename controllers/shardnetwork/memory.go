@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// memory is what is worth keeping of a network between two reconciliations. A
+// restarted operator does without it.
+type memory struct {
+	uid types.UID
+
+	// lastRun and lastGeneration are of the last reconciliation.
+	lastRun        time.Time
+	lastGeneration int64
+	// lastReport is when the status was last written.
+	lastReport time.Time
+	// lastPodMonitor is when the PodMonitor was last looked at.
+	lastPodMonitor time.Time
+
+	// nodes are clients of nodes, by the address and token that they use.
+	nodes map[nodeKey]*chain.Client
+	// warnings are what the cluster said of a node that does not come up, by
+	// the validator's name.
+	warnings map[string]warnings
+}
+
+type nodeKey struct {
+	address string
+	token   string
+}
+
+// tooSoon is how long to wait when the last reconciliation was just now.
+// Another spec never waits.
+func (m *memory) tooSoon(now time.Time, generation int64) time.Duration {
+	if wait := minInterval - now.Sub(m.lastRun); wait > 0 && generation == m.lastGeneration {
+		return wait
+	}
+	m.lastRun, m.lastGeneration = now, generation
+	return 0
+}
+
+// memories are those of all networks.
+type memories struct {
+	lock sync.Mutex
+	all  map[types.NamespacedName]*memory
+}
+
+// of is the memory of a network; a new network of the same name has a new one.
+func (m *memories) of(name types.NamespacedName, uid types.UID) *memory {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if known, ok := m.all[name]; ok && known.uid == uid {
+		return known
+	}
+	if m.all == nil {
+		m.all = map[types.NamespacedName]*memory{}
+	}
+	m.all[name] = &memory{uid: uid, nodes: map[nodeKey]*chain.Client{}, warnings: map[string]warnings{}}
+	return m.all[name]
+}
+
+func (m *memories) forget(name types.NamespacedName) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if known, ok := m.all[name]; ok {
+		for _, node := range known.nodes {
+			node.Close()
+		}
+		delete(m.all, name)
+	}
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Reconcile brings one network closer to its spec and reports how it is.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	network := &v1alpha1.ShardNetwork{}
+	if err := r.client.Get(ctx, request.NamespacedName, network); err != nil {
+		r.memories.forget(request.NamespacedName)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !network.DeletionTimestamp.IsZero() {
+		r.memories.forget(request.NamespacedName)
+		return ctrl.Result{}, r.finalize(ctx, network)
+	}
+
+	memory := r.memories.of(request.NamespacedName, network.UID)
+	if wait := memory.tooSoon(r.now(), network.Generation); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	return r.run(ctx, network, memory)
+}
+
+// run does all tasks of one network. Making objects stops at the first task
+// that fails; watching over what is there goes on all the same.
+func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, memory *memory) (ctrl.Result, error) {
+	plan, err := topology.New(network)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("plan network %s: %w", network.Name, err)
+	}
+	run := &run{Reconciler: r, network: network, plan: plan, memory: memory, status: network.Status.DeepCopy()}
+
+	failed := inTurn(ctx,
+		run.holdFinalizer,
+		run.ensureKeys,
+		run.ensureGenesis,
+		run.applyObjects,
+	)
+	failed = errors.Join(failed,
+		run.applyPodMonitor(ctx),
+		run.observe(ctx),
+		run.replaceNodes(ctx),
+		run.driveLoad(ctx),
+		run.report(ctx),
+	)
+	if failed != nil {
+		return ctrl.Result{}, failed
+	}
+	return ctrl.Result{RequeueAfter: run.pause()}, nil
+}
+
+// inTurn does tasks until one fails.
+func inTurn(ctx context.Context, tasks ...func(context.Context) error) error {
+	for _, task := range tasks {
+		if err := task(ctx); err != nil {
+			// A network that waits for a person is no error: its conditions say
+			// what for.
+			if errors.Is(err, errBlocked) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// errBlocked ends the making of objects once a condition says why.
+var errBlocked = errors.New("blocked")

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// replaceNodes deletes the pods that policy picks: their StatefulSets make them
+// again from what the spec says now.
+func (r *run) replaceNodes(ctx context.Context) error {
+	if r.observation == nil {
+		return nil
+	}
+	restart, updated := policy.Restarts(r.observation)
+	r.note(updated)
+	var failed error
+	for _, i := range restart {
+		pod := r.observation.Nodes[i].Pod
+		// Only this very pod: by now there may be a new one of its name.
+		err := r.client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
+		if client.IgnoreNotFound(err) != nil {
+			failed = errors.Join(failed, fmt.Errorf("delete pod %s: %w", pod.Name, err))
+		}
+	}
+	return failed
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// reportInterval is how often a status is written of which only figures or
+// words change. Another status or reason of a condition is written at once.
+const reportInterval = 15 * time.Second
+
+// report writes the status.
+func (r *run) report(ctx context.Context) error {
+	r.summarise()
+	if !r.worthReporting() {
+		return nil
+	}
+	if err := r.writeStatus(ctx); err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	r.memory.lastReport = r.now()
+	r.tellTransitions()
+	return nil
+}
+
+// summarise puts what was observed into the status.
+func (r *run) summarise() {
+	r.status.ObservedGeneration = r.network.Generation
+	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
+	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
+	if meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
+		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending,
+			"the objects of the network wait for its genesis document")
+	}
+	if r.observation != nil {
+		r.note(policy.NodesReady(r.observation))
+		r.note(policy.Producing(r.observation))
+		r.note(policy.TCPTuned(r.observation))
+		r.status.NodesReady = ptr.To(int32(r.observation.ReadyNodes()))
+		r.summariseChain(r.observation)
+	}
+	r.note(policy.Ready(r.status.Conditions))
+}
+
+// summariseChain copies what the node that is ahead says. Without an answer
+// there is nothing to say: old figures would be taken for new ones.
+func (r *run) summariseChain(observation *policy.Observation) {
+	status, best := r.status, observation.Best()
+	if best == nil {
+		status.ShardsProducing, status.Height, status.FinalizedHeight = nil, nil, nil
+		status.BlockTimeMilliseconds, status.TransfersPerSecond = nil, nil
+		return
+	}
+	height := best.Height
+	for i := range observation.Nodes {
+		if node := observation.Nodes[i].Status; node != nil {
+			height = max(height, node.Height)
+		}
+	}
+	status.ShardsProducing = ptr.To(int32(policy.ShardsProducing(observation)))
+	status.Height = ptr.To(int64(height))
+	status.FinalizedHeight = ptr.To(int64(best.FinalizedHeight))
+	status.BlockTimeMilliseconds = ptr.To(int32(math.Round(best.BlockTimeMs)))
+	status.TransfersPerSecond = ptr.To(int64(math.Round(best.TPS)))
+	status.GenesisHash = best.GenesisHash
+}
+
+// worthReporting holds back figures that change all the time.
+func (r *run) worthReporting() bool {
+	before := &r.network.Status
+	if before.ObservedGeneration != r.status.ObservedGeneration || len(before.Conditions) != len(r.status.Conditions) {
+		return true
+	}
+	for i := range r.status.Conditions {
+		now := &r.status.Conditions[i]
+		then := meta.FindStatusCondition(before.Conditions, now.Type)
+		if then == nil || then.Status != now.Status || then.Reason != now.Reason {
+			return true
+		}
+	}
+	loadBegan := (before.Load == nil) != (r.status.Load == nil) ||
+		before.Load != nil && before.Load.Schedule != r.status.Load.Schedule
+	return loadBegan || r.now().Sub(r.memory.lastReport) >= reportInterval &&
+		!equality.Semantic.DeepEqual(before, r.status)
+}
+
+func (r *run) writeStatus(ctx context.Context) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.status)
+	if err != nil {
+		return err
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"status": content}}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindShardNetwork))
+	object.SetNamespace(r.network.Namespace)
+	object.SetName(r.network.Name)
+	return r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(FieldManager), client.ForceOwnership)
+}
+
+// tellTransitions makes an event of every condition that changed.
+func (r *run) tellTransitions() {
+	for i := range r.status.Conditions {
+		now := &r.status.Conditions[i]
+		then := meta.FindStatusCondition(r.network.Status.Conditions, now.Type)
+		if then != nil && then.Status == now.Status && then.Reason == now.Reason {
+			continue
+		}
+		// That something is not there yet is no news of a new network.
+		if then == nil && now.Status != metav1.ConditionTrue {
+			continue
+		}
+		kind := corev1.EventTypeNormal
+		if now.Status == metav1.ConditionFalse {
+			kind = corev1.EventTypeWarning
+		}
+		r.recorder.Eventf(r.network, nil, kind, now.Reason, now.Type, "%s: %s", now.Type, now.Message)
+	}
+}

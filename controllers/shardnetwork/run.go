@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"crypto/ed25519"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// run is one reconciliation of one network.
+type run struct {
+	*Reconciler
+
+	network *v1alpha1.ShardNetwork
+	plan    *topology.Plan
+	memory  *memory
+	// status is what will be reported.
+	status *v1alpha1.ShardNetworkStatus
+
+	publicKeys map[string]ed25519.PublicKey
+	adminToken string
+	// settling is true when objects changed just now, so that what the cluster
+	// says of them may be old.
+	settling    bool
+	observation *policy.Observation
+}
+
+// set notes a condition for the report.
+func (r *run) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	r.note(metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
+}
+
+func (r *run) note(condition metav1.Condition) {
+	condition.ObservedGeneration = r.network.Generation
+	condition.LastTransitionTime = metav1.NewTime(r.now())
+	meta.SetStatusCondition(&r.status.Conditions, condition)
+}
+
+// pause is how long until the network is looked at again when nothing happens.
+func (r *run) pause() time.Duration {
+	if next, ok := r.nextLoadStep(); ok && next < pollInterval {
+		return max(next, minInterval)
+	}
+	return pollInterval
+}

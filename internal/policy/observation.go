@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Observation is a network as it was last seen.
+type Observation struct {
+	Network *v1alpha1.ShardNetwork
+	Plan    *topology.Plan
+	// Nodes are those of the plan, in its order.
+	Nodes []Node
+	// Settling is true when the cluster has not yet taken up the latest objects,
+	// so that a node which is not outdated now may soon be.
+	Settling bool
+	// Now is when it was seen.
+	Now time.Time
+}
+
+// Node is one node of the plan as it was last seen.
+type Node struct {
+	Validator topology.Validator
+	// Pod is the node's pod; nil when there is none.
+	Pod *corev1.Pod
+	// Warnings are what the cluster last said about a pod that does not come
+	// up, the latest first.
+	Warnings []string
+	// Outdated nodes run something else than the spec says.
+	Outdated bool
+	// Status is what the node says of itself; nil when it does not answer.
+	Status *chain.Status
+	// NotReady is why the node says that it does not take part.
+	NotReady []string
+}
+
+// Ready says whether a node takes part in the chain, as its readiness probe
+// found.
+func (n *Node) Ready() bool {
+	if n.Pod == nil || n.Pod.DeletionTimestamp != nil {
+		return false
+	}
+	condition := podCondition(n.Pod, corev1.PodReady)
+	return condition != nil && condition.Status == corev1.ConditionTrue
+}
+
+// ReadyNodes counts the nodes that take part.
+func (o *Observation) ReadyNodes() int {
+	ready := 0
+	for i := range o.Nodes {
+		if o.Nodes[i].Ready() {
+			ready++
+		}
+	}
+	return ready
+}
+
+// Best is the status with the highest finalised block; nil when no node
+// answers.
+func (o *Observation) Best() *chain.Status {
+	var best *chain.Status
+	for i := range o.Nodes {
+		status := o.Nodes[i].Status
+		if status != nil && (best == nil || status.FinalizedHeight > best.FinalizedHeight) {
+			best = status
+		}
+	}
+	return best
+}
+
+func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == kind {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}

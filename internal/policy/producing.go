@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+const (
+	// stalledAfter is how long no block is finalised before the chain counts as
+	// stalled: consensus has then given up on several leaders in a row.
+	stalledAfter = 15 * time.Second
+
+	// silentBlocks is how many blocks in a row hold no chunk of a shard before
+	// the shard counts as silent, at least two turns of every producer.
+	silentBlocks = 10
+
+	// maxNames is how many shards or nodes a message lists.
+	maxNames = 8
+)
+
+// Producing says whether finalised blocks keep coming, with chunks of every
+// shard. It is Unknown while no node answers.
+func Producing(observation *Observation) metav1.Condition {
+	best := observation.Best()
+	if best == nil {
+		return condition(v1alpha1.ConditionProducing, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
+			"no node answers, so nothing is known of the chain")
+	}
+	no := func(reason, message string) metav1.Condition {
+		return condition(v1alpha1.ConditionProducing, metav1.ConditionFalse, reason, message)
+	}
+	if stranger := otherGenesis(observation, best); stranger != "" {
+		return no(v1alpha1.ReasonWrongGenesis, fmt.Sprintf(
+			"%s follows another genesis document than the others: delete its volume claim and its pod", stranger))
+	}
+	if !best.Supply.Conserved {
+		return no(v1alpha1.ReasonSupplyNotConserved, fmt.Sprintf(
+			"the sum of all value at height %d is %d, but genesis made %d: keep the network's volumes and report this",
+			best.FinalizedHeight, best.Supply.Balances+best.Supply.InFlight, best.Supply.Expected))
+	}
+	if best.FinalizedHeight == 0 {
+		return no(v1alpha1.ReasonChainStalled, "no block is finalised yet: more than two thirds of the nodes must take part")
+	}
+	if finalized := time.UnixMilli(best.FinalizedTimeMs); observation.Now.Sub(finalized) > stalledAfter {
+		return no(v1alpha1.ReasonChainStalled, fmt.Sprintf(
+			"no block was finalised since %s (height %d): more than two thirds of the nodes must take part",
+			finalized.UTC().Format(time.RFC3339), best.FinalizedHeight))
+	}
+	if silent := silentShards(best, int(observation.Network.Spec.ProducersPerShard)); len(silent) > 0 {
+		return no(v1alpha1.ReasonShardsNotProducing, fmt.Sprintf(
+			"shards without a chunk in the latest blocks: %s. See the pods of their producers: kubectl get pods -l %s=%s",
+			list(silent), "shardyard.dev/shard", silent[0]))
+	}
+	return condition(v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing,
+		fmt.Sprintf("finalised blocks hold chunks of all %d shards", len(best.Shards)))
+}
+
+// ShardsProducing counts the shards with a chunk in the latest blocks of a
+// chain that moves.
+func ShardsProducing(observation *Observation) int {
+	best := observation.Best()
+	if best == nil || best.FinalizedHeight == 0 ||
+		observation.Now.Sub(time.UnixMilli(best.FinalizedTimeMs)) > stalledAfter {
+		return 0
+	}
+	return len(best.Shards) - len(silentShards(best, int(observation.Network.Spec.ProducersPerShard)))
+}
+
+func otherGenesis(observation *Observation, best *chain.Status) string {
+	for i := range observation.Nodes {
+		if status := observation.Nodes[i].Status; status != nil && status.GenesisHash != best.GenesisHash {
+			return observation.Nodes[i].Validator.Name
+		}
+	}
+	return ""
+}
+
+func silentShards(best *chain.Status, producers int) []string {
+	window := uint64(max(silentBlocks, 2*producers))
+	var silent []string
+	for i := range best.Shards {
+		if shard := &best.Shards[i]; shard.ChunkHeight+window < best.FinalizedHeight {
+			silent = append(silent, strconv.Itoa(shard.Shard))
+		}
+	}
+	return silent
+}
+
+// list names some and counts the rest.
+func list(names []string) string {
+	if len(names) <= maxNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
+}

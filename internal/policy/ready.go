@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// decisive are the conditions that Ready sums up, the first causes first.
+var decisive = []string{
+	v1alpha1.ConditionGenesisReady,
+	v1alpha1.ConditionApplied,
+	v1alpha1.ConditionNodesReady,
+	v1alpha1.ConditionProducing,
+	v1alpha1.ConditionTCPTuned,
+	v1alpha1.ConditionUpdated,
+}
+
+// Ready sums up the others of a network's conditions: False when one of them
+// is, Unknown when one of them is or is not there.
+func Ready(conditions []metav1.Condition) metav1.Condition {
+	reason := v1alpha1.ReasonStarting
+	if wasReady(conditions) {
+		reason = v1alpha1.ReasonDegraded
+	}
+	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
+		for _, kind := range decisive {
+			found := meta.FindStatusCondition(conditions, kind)
+			if found == nil {
+				found = &metav1.Condition{Status: metav1.ConditionUnknown, Message: kind + " is not known yet"}
+			}
+			if found.Status == status {
+				return condition(v1alpha1.ConditionReady, status, reason, found.Message)
+			}
+		}
+	}
+	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, "the network runs as its spec says")
+}
+
+func wasReady(conditions []metav1.Condition) bool {
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	return ready != nil && slices.Contains([]string{v1alpha1.ReasonRunning, v1alpha1.ReasonDegraded}, ready.Reason)
+}

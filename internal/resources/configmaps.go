@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"path"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Where a node's container finds its files.
+const (
+	configDir = "/etc/shardnode"
+	volumeDir = "/var/lib/shardnode"
+)
+
+// files are named relative to configDir. Data is a folder of its own below the
+// disk's root, which may hold the file system's own files.
+var files = nodeconfig.Files{
+	Genesis:    nodeconfig.DefaultFiles.Genesis,
+	Key:        nodeconfig.DefaultFiles.Key,
+	AdminToken: nodeconfig.DefaultFiles.AdminToken,
+	Data:       path.Join(volumeDir, nodeconfig.DefaultFiles.Data),
+}
+
+// NewGenesis is the ConfigMap of the genesis document. It is made once: a
+// second one would be another chain.
+func NewGenesis(network *v1alpha1.ShardNetwork, genesis *nodeconfig.Genesis) (*corev1.ConfigMap, error) {
+	content, err := nodeconfig.Encode(genesis)
+	if err != nil {
+		return nil, fmt.Errorf("genesis document: %w", err)
+	}
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: retained(network, GenesisName(network.Name)),
+		Immutable:  ptr.To(true),
+		Data:       map[string]string{nodeconfig.DefaultFiles.Genesis: string(content)},
+	}, nil
+}
+
+// newConfigs are the configurations of all validators.
+func newConfigs(
+	network *v1alpha1.ShardNetwork,
+	plan *topology.Plan,
+	publicKeys map[string]ed25519.PublicKey,
+	clusterDomain string,
+) ([]*corev1.ConfigMap, error) {
+	addresses := make(map[string]string, len(plan.Validators))
+	for _, validator := range plan.Validators {
+		addresses[validator.Name] = P2PAddress(network, clusterDomain, validator.Name, plan.Ports)
+	}
+	peers, err := nodeconfig.Peers(plan, publicKeys, addresses)
+	if err != nil {
+		return nil, err
+	}
+
+	configs := make([]*corev1.ConfigMap, 0, len(plan.Validators))
+	for _, validator := range plan.Validators {
+		config, err := newConfig(network, validator, peers, plan.Ports)
+		if err != nil {
+			return nil, err
+		}
+		configs = append(configs, config)
+	}
+	return configs, nil
+}
+
+func newConfig(
+	network *v1alpha1.ShardNetwork,
+	validator topology.Validator,
+	peers []nodeconfig.Peer,
+	ports topology.Ports,
+) (*corev1.ConfigMap, error) {
+	config, err := nodeconfig.NewConfig(network, validator, peers, nodeconfig.Host{
+		Files:         files,
+		P2PListen:     listenAddress(ports.P2P),
+		HTTPListen:    listenAddress(ports.HTTP),
+		WorkerThreads: nodeconfig.WorkerThreads(network.Spec.Node.Resources),
+		LogFormat:     nodeconfig.LogFormatJSON,
+	})
+	if err != nil {
+		return nil, err
+	}
+	content, err := nodeconfig.Encode(config)
+	if err != nil {
+		return nil, fmt.Errorf("configuration of validator %s: %w", validator.Name, err)
+	}
+	meta := owned(network, ConfigName(validator.Name))
+	meta.Labels = ValidatorLabels(network.Name, validator)
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: meta,
+		Data:       map[string]string{nodeconfig.ConfigFile: string(content)},
+	}, nil
+}
+
+// listenAddress is every address of the pod.
+func listenAddress(port int) string {
+	return net.JoinHostPort("0.0.0.0", strconv.Itoa(port))
+}
+
+// configHash changes with a validator's configuration, so that its pod does.
+func configHash(config *corev1.ConfigMap) string {
+	sum := sha256.Sum256([]byte(config.Data[nodeconfig.ConfigFile]))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Labels of a network's objects.
+const (
+	LabelName      = "app.kubernetes.io/name"
+	LabelInstance  = "app.kubernetes.io/instance"
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	LabelNetwork   = "shardyard.dev/network"
+	LabelRegion    = "shardyard.dev/region"
+	LabelShard     = "shardyard.dev/shard"
+	LabelSlot      = "shardyard.dev/slot"
+	LabelRole      = "shardyard.dev/role"
+
+	// LabelNodeAccess, on a namespace, lets its pods reach the HTTP API of
+	// nodes when it is NodeAccessAllowed.
+	LabelNodeAccess = "shardyard.dev/node-access"
+	// LabelRegionOfMachine is the region that a machine is in.
+	LabelRegionOfMachine = "topology.kubernetes.io/region"
+	// LabelMachineType is the type of a machine.
+	LabelMachineType = "node.kubernetes.io/instance-type"
+)
+
+// Values of the labels.
+const (
+	Name              = "shardnode"
+	ManagedBy         = "shardyard"
+	NodeAccessAllowed = "allowed"
+)
+
+// NetworkLabels are the labels of every object of a network.
+func NetworkLabels(network string) map[string]string {
+	return map[string]string{
+		LabelName:      Name,
+		LabelInstance:  network,
+		LabelManagedBy: ManagedBy,
+		LabelNetwork:   network,
+	}
+}
+
+// networkSelector selects the pods of a network.
+func networkSelector(network string) map[string]string {
+	return map[string]string{LabelName: Name, LabelNetwork: network}
+}
+
+// shardSelector selects the pods of a shard's producers.
+func shardSelector(network string, shard int) map[string]string {
+	selector := networkSelector(network)
+	selector[LabelShard] = strconv.Itoa(shard)
+	return selector
+}
+
+// validatorSelector selects the pod of one validator.
+func validatorSelector(network string, validator topology.Validator) map[string]string {
+	selector := shardSelector(network, validator.Shard)
+	selector[LabelSlot] = strconv.Itoa(validator.Slot)
+	selector[LabelRole] = string(validator.Role)
+	return selector
+}
+
+// ValidatorLabels are the labels of the objects of one validator.
+func ValidatorLabels(network string, validator topology.Validator) map[string]string {
+	labels := NetworkLabels(network)
+	maps.Copy(labels, validatorSelector(network, validator))
+	labels[LabelRegion] = validator.Region
+	return labels
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// P2PServiceName is the headless Service that gives validators their DNS names.
+func P2PServiceName(network string) string { return network + "-p2p" }
+
+// RPCServiceName is the Service through which clients reach any ready node.
+func RPCServiceName(network string) string { return network + "-rpc" }
+
+// GenesisName is the ConfigMap of the genesis document.
+func GenesisName(network string) string { return network + "-genesis" }
+
+// AdminTokenName is the Secret of the admin API's token.
+func AdminTokenName(network string) string { return network + "-admin" }
+
+// ConfigName is the ConfigMap of a validator's configuration.
+func ConfigName(validator string) string { return validator + "-config" }
+
+// KeyName is the Secret of a validator's key.
+func KeyName(validator string) string { return validator + "-key" }
+
+// PodName is the only pod of a validator's StatefulSet.
+func PodName(validator string) string { return validator + "-0" }
+
+// StorageClassName is the class of validators' disks whose performance the
+// network states. Classes have no namespace, so the name holds it.
+func StorageClassName(network *v1alpha1.ShardNetwork) string {
+	return fmt.Sprintf("shardyard.%s.%s", network.Namespace, network.Name)
+}
+
+// disruptionBudgetName is the PodDisruptionBudget of a shard.
+func disruptionBudgetName(network string, shard int) string {
+	return fmt.Sprintf("%s-s%d", network, shard)
+}
+
+// P2PAddress is where the others of its network reach a validator.
+func P2PAddress(network *v1alpha1.ShardNetwork, clusterDomain, validator string, ports topology.Ports) string {
+	host := fmt.Sprintf("%s.%s.%s.svc.%s",
+		PodName(validator), P2PServiceName(network.Name), network.Namespace, clusterDomain)
+	return net.JoinHostPort(host, strconv.Itoa(ports.P2P))
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// KindPodMonitor is how the Prometheus operator is told what to scrape.
+var KindPodMonitor = schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "PodMonitor"}
+
+// NewPodMonitor has every node of a network scraped. Labels are those that the
+// cluster's Prometheus selects PodMonitors by.
+func NewPodMonitor(network *v1alpha1.ShardNetwork, labels map[string]string) *unstructured.Unstructured {
+	monitor := &unstructured.Unstructured{}
+	monitor.SetGroupVersionKind(KindPodMonitor)
+	meta := owned(network, network.Name)
+	maps.Copy(meta.Labels, labels)
+	monitor.SetNamespace(meta.Namespace)
+	monitor.SetName(meta.Name)
+	monitor.SetLabels(meta.Labels)
+	monitor.SetOwnerReferences(meta.OwnerReferences)
+
+	selector := map[string]any{}
+	for label, value := range networkSelector(network.Name) {
+		selector[label] = value
+	}
+	monitor.Object["spec"] = map[string]any{
+		"selector": map[string]any{"matchLabels": selector},
+		"podMetricsEndpoints": []any{map[string]any{
+			"port": PortHTTP,
+			"path": "/metrics",
+			// The nodes' own labels say which network, region and shard a series
+			// is of.
+			"honorLabels": true,
+			"interval":    "5s",
+		}},
+	}
+	return monitor
+}
