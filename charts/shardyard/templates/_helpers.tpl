@@ -16,8 +16,8 @@
 {{- end }}
 
 {{- define "shardyard.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "shardyard.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "shardyard.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: operator
 {{- end }}
 
