@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates the deepcopy code and the CRDs of api/, the dashboards, and what the operator's chart holds copies of into the
-# tree. With --check it generates them into a temporary folder instead and fails, with the difference, when the tree holds
-# anything else.
+# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, and what the operator's
+# chart holds copies of into the tree. With --check it generates them into a temporary folder instead and fails, with the
+# difference, when the tree holds anything else.
 #
 # usage: hack/generate.sh [--check]
 set -euo pipefail
@@ -18,6 +18,7 @@ generate() {
 	"$controller_gen" object:headerFile=hack/boilerplate.go.txt paths=./api/v1alpha1 \
 		output:object:dir="$1/api/v1alpha1"
 	"$controller_gen" crd paths=./api/v1alpha1 output:crd:dir="$crds"
+	"$controller_gen" rbac:roleName=shardyard-operator paths=./controllers/... output:rbac:dir="$1/config/rbac"
 	mkdir -p "$dashboards"
 	go -C dashboards/generator run . "$(realpath "$dashboards")"
 
@@ -26,6 +27,7 @@ generate() {
 	mkdir -p "$files/crds" "$files/dashboards"
 	cp "$crds"/*.yaml "$files/crds"
 	cp "$dashboards"/*.json "$files/dashboards"
+	cp "$1/config/rbac/role.yaml" "$files/role.yaml"
 	cp dashboards/kube-state-metrics/config.yaml "$files/kube-state-metrics.yaml"
 }
 
@@ -44,7 +46,8 @@ diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 for dashboard in "$fresh"/dashboards/*.json; do
 	diff -u "dashboards/${dashboard##*/}" "$dashboard" || stale=1
 done
-for copies in crds dashboards kube-state-metrics.yaml; do
+diff -ru config/rbac "$fresh/config/rbac" || stale=1
+for copies in crds dashboards kube-state-metrics.yaml role.yaml; do
 	diff -ru "charts/shardyard/files/$copies" "$fresh/charts/shardyard/files/$copies" || stale=1
 done
 if [[ $stale -ne 0 ]]; then
