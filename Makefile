@@ -19,7 +19,10 @@ DURATION ?=
 ## NODES: How many nodes make cluster-up starts (default 1)
 export NODES
 
-## REGIONS: The regions of these nodes, which take turns, such as us-east1,us-east4 (default local)
+## KWOK_NODES: How many fake machines make kwok-up makes (default 140)
+export KWOK_NODES
+
+## REGIONS: The regions of the nodes, which take turns, such as us-east1,us-east4 (default local; of fake machines, three)
 export REGIONS
 
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
@@ -62,8 +65,8 @@ setup-test: ## Like setup, for what testing and linting need as well
 	@hack/setup.sh test
 
 .PHONY: clean
-clean: ## Remove the binaries; the caches in ~/.cache/shardyard stay
-	rm -rf bin
+clean: ## Remove the binaries and the page; the caches in ~/.cache/shardyard stay
+	rm -rf bin dashboards/page/dist dashboards/page/node_modules
 
 ##@ Build and run
 
@@ -95,6 +98,14 @@ image-operator: build-operator
 image-shardnode: build-shardnode
 	@hack/image.sh shardnode bin/images/shardnode.tar
 
+.PHONY: build-page
+build-page: setup-test dashboards/page/node_modules/.package-lock.json ## Build dashboards/page/dist, which shows the dashboards without Grafana
+	@cd dashboards/page && npm run --silent build
+
+# What npm keeps of an installation tells whether it is of this lock file.
+dashboards/page/node_modules/.package-lock.json: dashboards/page/package-lock.json
+	@cd dashboards/page && npm ci --loglevel=error
+
 .PHONY: demo
 demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json)
@@ -112,6 +123,14 @@ cluster-load: images ## Put the images of both programs onto the nodes
 .PHONY: cluster-down
 cluster-down: ## Remove the Kubernetes that cluster-up started
 	@hack/devcluster/down.sh
+
+.PHONY: kwok-up
+kwok-up: setup-cluster ## Start a control plane with KWOK_NODES fake machines, on which nothing really runs
+	@hack/devcluster/kwok/up.sh
+
+.PHONY: kwok-down
+kwok-down: ## Remove the control plane that kwok-up started
+	@hack/devcluster/kwok/down.sh
 
 ##@ Test
 
@@ -161,7 +180,7 @@ test-node: setup-test ## Run the Rust tests
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
-test-local: setup-test build ## Run networks on this machine from end to end, with a Prometheus that scrapes one
+test-local: setup-test build build-page ## Run networks on this machine from end to end, with a Prometheus that scrapes one
 	@go test -count=1 -p 1 ./test/local/... ./test/dashboards/...
 
 .PHONY: envtest-assets
@@ -171,7 +190,7 @@ envtest-assets: setup-test ## Build the API server and etcd for the Go tests; pr
 ##@ Check
 
 .PHONY: lint
-lint: lint-go lint-node lint-shell lint-charts verify-format ## Run all linters
+lint: lint-go lint-node lint-shell lint-charts lint-page verify-format ## Run all linters
 
 .PHONY: lint-go
 lint-go: setup-test ## Run golangci-lint
@@ -180,6 +199,10 @@ lint-go: setup-test ## Run golangci-lint
 .PHONY: lint-node
 lint-node: setup-test ## Run clippy
 	@$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+
+.PHONY: lint-page
+lint-page: setup-test dashboards/page/node_modules/.package-lock.json ## Check the types of the page that shows the dashboards
+	@cd dashboards/page && npm run --silent check
 
 .PHONY: lint-shell
 lint-shell: setup-test ## Run shellcheck

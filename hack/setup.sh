@@ -31,6 +31,7 @@ absent_packages() {
 	command -v make >/dev/null || echo make
 	command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
 	if [[ $purpose == test ]]; then
+		command -v chromium >/dev/null || echo chromium
 		command -v promtool >/dev/null || echo prometheus
 		command -v shellcheck >/dev/null || echo shellcheck
 	fi
@@ -85,8 +86,19 @@ check_rust() {
 	done
 }
 
+check_node() {
+	local want=18 have
+	if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+		missing+=("node $want or later, with npm: https://nodejs.org/en/download")
+		return
+	fi
+	have=$(node --version)
+	at_least "${have#v}" "$want" || missing+=("node $want or later, this is $have: https://nodejs.org/en/download")
+}
+
 check_packages
 check_go
+[[ $purpose != test ]] || check_node
 [[ $purpose == cluster-* ]] || check_rust
 
 if [[ ${#missing[@]} -gt 0 ]]; then

@@ -6,9 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,13 +25,11 @@ import (
 // say.
 const patience = 2 * time.Minute
 
-// Every query of every panel has an answer from a Prometheus that scrapes a
-// network, and every variable has something to offer.
-func TestPanelsOfALiveNetwork(t *testing.T) {
+// A network runs, and a Prometheus scrapes it.
+func TestLiveNetwork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	prometheus := scrape(t, run(ctx, t))
-
 	files, err := filepath.Glob("../../dashboards/*.json")
 	if err != nil {
 		t.Fatal(err)
@@ -35,24 +38,40 @@ func TestPanelsOfALiveNetwork(t *testing.T) {
 		t.Fatal("there are no dashboards")
 	}
 	for _, file := range files {
-		dashboard, err := dashboards.Read(file, map[string]string{
-			"__rate_interval": "10s",
-			"__range":         "1m",
-			"namespace":       ".*",
-			"network":         "seen",
-			"region":          ".*",
-			"shard":           ".*",
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			dashboard := read(t, file)
+			checkQueries(ctx, t, prometheus, dashboard)
+			checkVariables(ctx, t, prometheus, dashboard)
+			checkPage(ctx, t, prometheus, filepath.Base(file))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, query := range dashboard.Queries {
-			eventually(ctx, t, query.String(), func() (bool, error) { return prometheus.HasData(ctx, query) })
-		}
-		checkVariables(ctx, t, prometheus, dashboard)
 	}
 }
 
+func read(t *testing.T, file string) *dashboards.Dashboard {
+	t.Helper()
+	dashboard, err := dashboards.Read(file, map[string]string{
+		"__rate_interval": "10s",
+		"__range":         "1m",
+		"namespace":       ".*",
+		"network":         "seen",
+		"region":          ".*",
+		"shard":           ".*",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dashboard
+}
+
+// checkQueries checks that every query of every panel has an answer.
+func checkQueries(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
+	t.Helper()
+	for _, query := range dashboard.Queries {
+		eventually(ctx, t, query.String(), func() (bool, error) { return prometheus.HasData(ctx, query) })
+	}
+}
+
+// checkVariables checks that every variable offers what the network has.
 func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
 	t.Helper()
 	want := map[string][]string{
@@ -70,6 +89,27 @@ func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Pr
 		if !slices.Equal(values, want[variable.Label]) {
 			t.Errorf("variable %s offers %v, want %v", variable.Label, values, want[variable.Label])
 		}
+	}
+}
+
+// checkPage checks that the page draws every panel.
+func checkPage(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard string) {
+	t.Helper()
+	const folder = "../../dashboards/page"
+	server := httptest.NewServer(http.FileServer(http.Dir(folder + "/dist")))
+	defer server.Close()
+	address := server.URL + "/?" + url.Values{
+		"dashboard":  {dashboard},
+		"prometheus": {prometheus.URL},
+		"last":       {"5m"},
+		"scrape":     {"1s"},
+	}.Encode()
+	picture := filepath.Join(t.TempDir(), "page.png")
+	command := exec.CommandContext(ctx, "node", folder+"/picture.mjs", address, picture)
+	// Killed, it would leave its browser behind.
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("the page of %s: %v\n%s", dashboard, err, output)
 	}
 }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Takes a picture of the page in a headless Chromium, and fails if any panel
+// has nothing to show.
+//
+// usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png
+import puppeteer from 'puppeteer-core';
+
+const [address, file] = process.argv.slice(2);
+if (!file) {
+  console.error("usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png");
+  process.exit(2);
+}
+
+const width = 1600;
+const browser = await puppeteer.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--hide-scrollbars'],
+});
+try {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(90_000);
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.setViewport({ width, height: 1000 });
+  await page.goto(address);
+  await page.waitForFunction(() => {
+    const panels = [...document.querySelectorAll('[data-panel]')];
+    return panels.length > 0 && panels.every(({ dataset }) => dataset.state !== 'asking');
+  });
+  // Grown for the picture alone, the window would leave no time to draw what it shows more of.
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewport({ width, height });
+  await page.waitForNetworkIdle();
+  const panels = await page.$$eval('[data-panel]', (panels) => panels.map(({ dataset }) => ({ ...dataset })));
+  await page.screenshot({ path: file });
+  errors.push(...panels.filter(({ state }) => state !== 'shown').map(({ panel, state }) => `${panel}: ${state}`));
+  if (errors.length) {
+    throw new Error(errors.join('\n'));
+  }
+  console.log(`${panels.length} panels are in ${file}`);
+} finally {
+  await browser.close();
+}

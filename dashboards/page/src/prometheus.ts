@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A client of a Prometheus server.
+
+export interface Series {
+  metric: Record<string, string>;
+  values: Array<[number, string]>;
+}
+
+export class Prometheus {
+  constructor(private readonly url: string) {}
+
+  // range evaluates an expression between two times, every step milliseconds.
+  async range(query: string, from: number, to: number, step: number): Promise<Series[]> {
+    const parameters = { query, start: seconds(from), end: seconds(to), step: seconds(step) };
+    return (await this.get<{ result: Series[] }>('query_range', parameters)).result;
+  }
+
+  // instant evaluates an expression at a time.
+  async instant(query: string, time: number): Promise<Series[]> {
+    type Sample = { metric: Record<string, string>; value: [number, string] };
+    const data = await this.get<{ result: Sample[] }>('query', { query, time: seconds(time) });
+    return data.result.map(({ metric, value }) => ({ metric, values: [value] }));
+  }
+
+  // labelValues are the values of a label among the series that a selector chooses.
+  labelValues(label: string, selector: string, from: number, to: number): Promise<string[]> {
+    return this.get(`label/${label}/values`, { 'match[]': selector, start: seconds(from), end: seconds(to) });
+  }
+
+  private async get<Data>(path: string, parameters: Record<string, string>): Promise<Data> {
+    const response = await fetch(`${this.url}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const answer = await response.json();
+    if (answer.status !== 'success') {
+      throw new Error(answer.error);
+    }
+    return answer.data;
+  }
+}
+
+const seconds = (milliseconds: number) => String(milliseconds / 1000);
