@@ -47,20 +47,20 @@ func (r *run) applyObjects(ctx context.Context) error {
 	err = group.Wait()
 	r.settling = applied.Load() > 0
 	if err != nil {
-		return r.applyTrouble(err)
+		return err
 	}
 	r.set(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied,
 		fmt.Sprintf("the cluster has all %d objects of the network", len(objects)))
 	return nil
 }
 
-// applyTrouble reports what the cluster refused.
-func (r *run) applyTrouble(err error) error {
-	if taken := (*nameTakenError)(nil); errors.As(err, &taken) {
-		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, err.Error())
-		return err
-	}
-	if !errors.Is(err, context.Canceled) {
+// explain puts what kept the objects from being made into the conditions.
+func (r *run) explain(err error) error {
+	switch taken, ok := errors.AsType[*nameTakenError](err); {
+	case err == nil, errors.Is(err, context.Canceled):
+	case ok:
+		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, taken.Error())
+	default:
 		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, err.Error())
 	}
 	return err

@@ -68,10 +68,10 @@ func (r *run) keyTrouble(err error) error {
 		r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, reason, err.Error())
 		return errBlocked
 	}
-	switch invalid := (*invalidKeyError)(nil); {
-	case errors.Is(err, errKeyMissing):
+	if errors.Is(err, errKeyMissing) {
 		return blocked(v1alpha1.ReasonKeyMissing)
-	case errors.As(err, &invalid):
+	}
+	if _, invalid := errors.AsType[*invalidKeyError](err); invalid {
 		return blocked(v1alpha1.ReasonKeyInvalid)
 	}
 	r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending,
@@ -138,26 +138,38 @@ func (r *run) ensureSecret(
 	if err != nil {
 		return nil, err
 	}
-	err = r.client.Create(ctx, secret, client.FieldOwner(FieldManager))
-	if apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("the Secret %s exists without the labels of its network: "+
-			"delete it, or choose another name for the network", name)
+	if err := r.client.Create(ctx, secret, client.FieldOwner(FieldManager)); err != nil {
+		return nil, err
 	}
-	return secret, err
+	return secret, nil
 }
 
 // find reads an object by name: from the cache, and when it is not there, from
-// the API server, because the cache may be old.
+// the API server, because the cache may be old. What has the name and not the
+// network's labels belongs to somebody else.
 func (r *run) find(ctx context.Context, name string, object client.Object) (bool, error) {
 	key := types.NamespacedName{Namespace: r.network.Namespace, Name: name}
 	err := r.client.Get(ctx, key, object)
 	if apierrors.IsNotFound(err) {
 		err = r.reader.Get(ctx, key, object)
 	}
-	if apierrors.IsNotFound(err) {
+	switch labels := object.GetLabels(); {
+	case apierrors.IsNotFound(err):
 		return false, nil
+	case err != nil:
+		return false, err
+	case labels[resources.LabelManagedBy] != resources.ManagedBy, labels[resources.LabelNetwork] != r.network.Name:
+		return false, &nameTakenError{kind: r.kindOf(object), name: name}
 	}
-	return err == nil, err
+	return true, nil
+}
+
+func (r *run) kindOf(object client.Object) string {
+	kind, err := r.client.GroupVersionKindFor(object)
+	if err != nil {
+		return fmt.Sprintf("%T", object)
+	}
+	return kind.Kind
 }
 
 // ensureOwnership lets the cluster delete an object with the network, or keep
@@ -168,8 +180,7 @@ func (r *run) ensureOwnership(ctx context.Context, object client.Object) error {
 		return nil
 	}
 	if owner := metav1.GetControllerOf(object); owner != nil && owner.UID != r.network.UID {
-		return fmt.Errorf("%s belongs to %s %s: wait until that is deleted, or choose another name for the network",
-			object.GetName(), owner.Kind, owner.Name)
+		return &nameTakenError{kind: r.kindOf(object), name: object.GetName()}
 	}
 	before := object.DeepCopyObject().(client.Object)
 	object.SetOwnerReferences(nil)

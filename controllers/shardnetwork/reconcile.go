@@ -42,12 +42,12 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	}
 	run := &run{Reconciler: r, network: network, plan: plan, memory: memory, status: network.Status.DeepCopy()}
 
-	failed := inTurn(ctx,
+	failed := run.explain(inTurn(ctx,
 		run.holdFinalizer,
 		run.ensureKeys,
 		run.ensureGenesis,
 		run.applyObjects,
-	)
+	))
 	failed = errors.Join(failed,
 		run.applyPodMonitor(ctx),
 		run.observe(ctx),

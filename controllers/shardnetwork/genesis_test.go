@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// A key that is lost is never made again: the chain knows another one.
+func TestLostKey(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create("quickstart.yaml")
+	cluster.mustReconcile(network)
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart-s1-p0-key"}}
+	cluster.read(key)
+	if err := cluster.client.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+
+	cluster.mustReconcile(network)
+	message := check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonKeyMissing)
+	if !strings.Contains(message, "quickstart-s1-p0-key") {
+		t.Errorf("the message does not name the Secret: %s", message)
+	}
+	check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
+	if _, found := cluster.objects(network.Name)["Secret/quickstart-s1-p0-key"]; found {
+		t.Error("the key was made again")
+	}
+
+	restored := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: key.Namespace, Name: key.Name, Labels: key.Labels, OwnerReferences: key.OwnerReferences,
+	}, Data: key.Data}
+	if err := cluster.client.Create(t.Context(), restored); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
+}
+
+// What a network keeps is taken over by the next one of its name, if that is
+// the same chain.
+func TestRetained(t *testing.T) {
+	t.Parallel()
+	retain := func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Volume = &v1alpha1.VolumeSpec{Retention: v1alpha1.VolumeRetentionRetain}
+		network.Spec.Volume.Size.Set(1 << 30)
+	}
+	cluster := newCluster(t)
+	first := cluster.create("quickstart.yaml", retain)
+	cluster.mustReconcile(first)
+	kept := 0
+	for name, object := range cluster.objects(first.Name) {
+		if owner := metav1.GetControllerOf(object); owner == nil {
+			kept++
+			continue
+		}
+		if strings.HasPrefix(name, "Secret/") || strings.HasSuffix(name, "-genesis") {
+			t.Errorf("%s goes with its network", name)
+		}
+		// There is no garbage collector here.
+		if err := cluster.client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept != 6 {
+		t.Errorf("%d objects are kept, want 4 keys, the admin token and the genesis document", kept)
+	}
+	if err := cluster.client.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+
+	other := cluster.create("quickstart.yaml", retain, func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Genesis.Seed = "other"
+	})
+	cluster.mustReconcile(other)
+	message := check(t, other, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisMismatch)
+	if !strings.Contains(message, "spec.genesis.seed is another") {
+		t.Errorf("the message is %s", message)
+	}
+	check(t, other, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending)
+	if err := cluster.client.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+
+	second := cluster.create("quickstart.yaml", retain)
+	cluster.mustReconcile(second)
+	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+
+	// Now it shall go with the network after all.
+	second.Spec.Volume.Retention = v1alpha1.VolumeRetentionDelete
+	if err := cluster.client.Update(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(second)
+	for name, object := range cluster.objects(second.Name) {
+		if !metav1.IsControlledBy(object, second) {
+			t.Errorf("%s is not deleted with its network", name)
+		}
+	}
+}
+
+// What has a name that the network needs and belongs to somebody else is left
+// alone.
+func TestNameTaken(t *testing.T) {
+	t.Parallel()
+	for name, object := range map[string]interface {
+		metav1.Object
+	}{
+		"Service quickstart-p2p":  &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}},
+		"Secret quickstart-admin": &corev1.Secret{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := newCluster(t)
+			_, objectName, _ := strings.Cut(name, " ")
+			object.SetNamespace(cluster.namespace)
+			object.SetName(objectName)
+			switch object := object.(type) {
+			case *corev1.Service:
+				if err := cluster.client.Create(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			case *corev1.Secret:
+				if err := cluster.client.Create(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			}
+			network := cluster.create("quickstart.yaml")
+			if err := cluster.reconcile(network); err == nil {
+				t.Error("the reconciliation succeeds")
+			}
+			cluster.read(network)
+			message := check(t, network, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+			if !strings.Contains(message, "the "+name+" belongs to somebody else") {
+				t.Errorf("the message is %s", message)
+			}
+		})
+	}
+}
