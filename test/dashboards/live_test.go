@@ -102,7 +102,7 @@ func checkPage(ctx context.Context, t *testing.T, prometheus *dashboards.Prometh
 		"dashboard":  {dashboard},
 		"prometheus": {prometheus.URL},
 		"last":       {"5m"},
-		"scrape":     {"1s"},
+		"var-scrape": {"5s"},
 	}.Encode()
 	picture := filepath.Join(t.TempDir(), "page.png")
 	command := exec.CommandContext(ctx, "node", folder+"/picture.mjs", address, picture)

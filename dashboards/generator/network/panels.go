@@ -37,6 +37,7 @@ func target(query query) *prometheus.DataqueryBuilder {
 	return prometheus.NewDataqueryBuilder().
 		Datasource(datasource()).
 		Expr(query.expression).
+		Interval("$scrape").
 		LegendFormat(query.legend)
 }
 

@@ -17,17 +17,18 @@ export interface Settings {
   prometheus: Prometheus;
   // range is how far the page looks back.
   range: number;
-  scrapeInterval: number;
+  // choices are the values of variables to begin with.
+  choices: Choices;
 }
 
 export function Page({ dashboard, settings }: { dashboard: Dashboard; settings: Settings }): ReactElement {
   const to = useClock(milliseconds(dashboard.refresh));
   const width = useWidth() - 2 * gap;
-  const [choices, setChoices] = useState<Choices>({});
+  const [choices, setChoices] = useState(settings.choices);
   const [offered, setOffered] = useState<Offer[]>();
   const [error, setError] = useState<string>();
 
-  const { prometheus, range, scrapeInterval } = settings;
+  const { prometheus, range } = settings;
   const from = to - range;
   useEffect(() => {
     let wanted = true;
@@ -38,8 +39,8 @@ export function Page({ dashboard, settings }: { dashboard: Dashboard; settings: 
     return () => { wanted = false; };
   }, [dashboard, choices, prometheus, from, to]);
   const view = useMemo(
-    () => offered && { prometheus, values: chosen(offered, choices), from, to, scrapeInterval },
-    [offered, choices, prometheus, from, to, scrapeInterval],
+    () => offered && { prometheus, values: chosen(offered, choices), from, to },
+    [offered, choices, prometheus, from, to],
   );
 
   const rows = Math.max(...dashboard.panels.map(({ gridPos }) => gridPos.y + gridPos.h));

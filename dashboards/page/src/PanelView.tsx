@@ -3,7 +3,7 @@
 import { type DataFrame, dateTime } from '@grafana/data';
 import { PanelChrome } from '@grafana/ui';
 import { type ReactElement, useEffect, useState } from 'react';
-import type { Panel, Target } from './dashboard';
+import { milliseconds, type Panel, type Target } from './dashboard';
 import { configure, frames } from './frames';
 import type { Prometheus } from './prometheus';
 import { type Choices, intervals, substitute } from './variables';
@@ -15,7 +15,6 @@ export interface View {
   values: Choices;
   from: number;
   to: number;
-  scrapeInterval: number;
 }
 
 interface Answer {
@@ -68,10 +67,10 @@ function stateOf(answer: Answer | undefined, canBeDrawn: boolean): string {
 // ask has the queries of a panel answered, with a value for every other pixel.
 async function ask(panel: Panel, view: View, width: number): Promise<DataFrame[]> {
   const range = view.to - view.from;
-  const step = Math.max(view.scrapeInterval, Math.ceil((2 * range) / width / 1000) * 1000);
-  const values = { ...view.values, ...intervals(range, step, view.scrapeInterval) };
   const answer = async (target: Target) => {
-    const query = substitute(target.expr, values);
+    const scrapeInterval = milliseconds(substitute(target.interval ?? '15s', view.values));
+    const step = Math.max(scrapeInterval, Math.ceil((2 * range) / width / 1000) * 1000);
+    const query = substitute(target.expr, { ...view.values, ...intervals(range, step, scrapeInterval) });
     return frames(target, target.instant
       ? await view.prometheus.instant(query, view.to)
       : await view.prometheus.range(query, Math.floor(view.from / step) * step, view.to, step), step);

@@ -27,6 +27,8 @@ export interface Target {
   refId: string;
   expr: string;
   legendFormat?: string;
+  // interval is the least time between two values.
+  interval?: string;
   instant?: boolean;
 }
 

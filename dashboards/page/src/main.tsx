@@ -3,7 +3,7 @@
 // The page that shows a dashboard without a Grafana server. Its address may say
 // which one (?dashboard=network.json), where Prometheus is
 // (&prometheus=http://host:port; by default where the page is), how far to look
-// back (&last=30m) and how often Prometheus scrapes (&scrape=15s).
+// back (&last=30m) and what variables are to begin with (&var-region=us-east1).
 
 import { ThemeContext } from '@grafana/data';
 import { GlobalStyles } from '@grafana/ui';
@@ -24,7 +24,7 @@ async function show(address: URLSearchParams): Promise<void> {
   const settings = {
     prometheus: new Prometheus(address.get('prometheus') ?? ''),
     range: milliseconds(address.get('last') ?? dashboard.time.from.replace(/^now-/, '')),
-    scrapeInterval: milliseconds(address.get('scrape') ?? '15s'),
+    choices: Object.fromEntries([...address].flatMap(([name, value]) => (name.startsWith('var-') ? [[name.slice(4), value]] : []))),
   };
   document.title = dashboard.title;
   createRoot(page).render(

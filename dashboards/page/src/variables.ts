@@ -26,6 +26,10 @@ export async function offers(
 ): Promise<Offer[]> {
   const offers: Offer[] = [];
   for (const variable of list) {
+    if (variable.type === 'custom') {
+      offers.push({ variable, values: variable.query.split(',') });
+      continue;
+    }
     const query = /^label_values\((.*), (\w+)\)$/.exec(variable.query);
     if (variable.type !== 'query' || !query) {
       continue;
