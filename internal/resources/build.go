@@ -44,7 +44,7 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 		objects = append(objects, config)
 	}
 	for i, validator := range plan.Validators {
-		objects = append(objects, newStatefulSet(network, validator, configs[i], inputs))
+		objects = append(objects, newStatefulSet(network, plan.Ports, validator, configs[i], inputs))
 	}
 	return objects, nil
 }

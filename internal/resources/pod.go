@@ -36,6 +36,7 @@ const (
 // podTemplate is the pod of one validator.
 func podTemplate(
 	network *v1alpha1.ShardNetwork,
+	ports topology.Ports,
 	validator topology.Validator,
 	config *corev1.ConfigMap,
 	inputs Inputs,
@@ -46,7 +47,7 @@ func podTemplate(
 			Annotations: map[string]string{annotationConfigHash: configHash(config)},
 		},
 		Spec: corev1.PodSpec{
-			Containers: []corev1.Container{container(network, inputs)},
+			Containers: []corev1.Container{container(network, ports, inputs)},
 			Volumes:    append([]corev1.Volume{filesVolume(network, validator)}, dataVolume(network)...),
 
 			NodeSelector: nodeSelector(&network.Spec.Placement, validator),
@@ -70,14 +71,14 @@ func podTemplate(
 	}
 }
 
-func container(network *v1alpha1.ShardNetwork, inputs Inputs) corev1.Container {
+func container(network *v1alpha1.ShardNetwork, ports topology.Ports, inputs Inputs) corev1.Container {
 	return corev1.Container{
 		Name:  ContainerName,
 		Image: NodeImage(network, inputs.DefaultNodeImage),
 		Args:  []string{"run", "--config", path.Join(configDir, nodeconfig.ConfigFile)},
 		Ports: []corev1.ContainerPort{
-			{Name: PortP2P, ContainerPort: int32(topology.DefaultPorts.P2P), Protocol: corev1.ProtocolTCP},
-			{Name: PortHTTP, ContainerPort: int32(topology.DefaultPorts.HTTP), Protocol: corev1.ProtocolTCP},
+			{Name: PortP2P, ContainerPort: int32(ports.P2P), Protocol: corev1.ProtocolTCP},
+			{Name: PortHTTP, ContainerPort: int32(ports.HTTP), Protocol: corev1.ProtocolTCP},
 		},
 		Resources: containerResources(network.Spec.Node.Resources),
 		VolumeMounts: []corev1.VolumeMount{

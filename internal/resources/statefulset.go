@@ -16,6 +16,7 @@ import (
 // when a validator may restart depends on the others.
 func newStatefulSet(
 	network *v1alpha1.ShardNetwork,
+	ports topology.Ports,
 	validator topology.Validator,
 	config *corev1.ConfigMap,
 	inputs Inputs,
@@ -33,7 +34,7 @@ func newStatefulSet(
 			UpdateStrategy:                       appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
 			PersistentVolumeClaimRetentionPolicy: claimRetention(network),
 			Selector:                             &metav1.LabelSelector{MatchLabels: validatorSelector(network.Name, validator)},
-			Template:                             podTemplate(network, validator, config, inputs),
+			Template:                             podTemplate(network, ports, validator, config, inputs),
 			VolumeClaimTemplates:                 volumeClaims(network, labels),
 		},
 	}
