@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+func TestSeventyShards(t *testing.T) {
+	t.Parallel()
+	counts := map[string]int{}
+	names := map[string]bool{}
+	for _, object := range seventyShards(t).build(t) {
+		kind := object.GetObjectKind().GroupVersionKind().Kind
+		if name := kind + "/" + object.GetName(); names[name] {
+			t.Errorf("%s is there twice", name)
+		} else {
+			names[name] = true
+		}
+		counts[kind]++
+	}
+	want := map[string]int{
+		"ConfigMap":           140,
+		"NetworkPolicy":       1,
+		"PodDisruptionBudget": 70,
+		"Service":             2,
+		"StatefulSet":         140,
+		"StorageClass":        1,
+	}
+	if !reflect.DeepEqual(counts, want) {
+		t.Errorf("objects are %v, want %v", counts, want)
+	}
+}
+
+func TestBuildIsDeterministic(t *testing.T) {
+	t.Parallel()
+	fixture := seventyShards(t)
+	network := fixture.network.DeepCopy()
+	first := fixture.build(t)
+	if second := fixture.build(t); !reflect.DeepEqual(first, second) {
+		t.Error("the same network built twice gives other objects")
+	}
+	if !reflect.DeepEqual(fixture.network, network) {
+		t.Errorf("building changed the network to %+v", fixture.network)
+	}
+}
+
+func TestBuildRefusesAValidatorWithoutKey(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	delete(fixture.inputs.PublicKeys, "quickstart-s1-p0")
+	_, err := resources.Build(fixture.network, fixture.plan, fixture.inputs)
+	if want := "validator quickstart-s1-p0 has no public key"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error is %v, want it to say %q", err, want)
+	}
+}
+
+// Everything that speaks of a port means the plan's.
+func TestPortsAreThoseOfThePlan(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	fixture.plan.Ports = topology.Ports{P2P: 4001, HTTP: 4002}
+	objects := fixture.build(t)
+	want := map[string]int32{resources.PortP2P: 4001, resources.PortHTTP: 4002}
+
+	for _, set := range only[*appsv1.StatefulSet](objects) {
+		got := map[string]int32{}
+		for _, port := range set.Spec.Template.Spec.Containers[0].Ports {
+			got[port.Name] = port.ContainerPort
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s has the ports %v, want %v", set.Name, got, want)
+		}
+	}
+	got := map[string]int32{}
+	for _, service := range only[*corev1.Service](objects) {
+		for _, port := range service.Spec.Ports {
+			got[port.Name] = port.Port
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("Services have the ports %v, want %v", got, want)
+	}
+	for _, config := range only[*corev1.ConfigMap](objects) {
+		for _, want := range []string{
+			`"listen": "0.0.0.0:4001"`, `"listen": "0.0.0.0:4002"`, `.quickstart-p2p.default.svc.cluster.local:4001"`,
+		} {
+			if content := config.Data["config.json"]; !strings.Contains(content, want) {
+				t.Errorf("%s does not say %s: %s", config.Name, want, content)
+			}
+		}
+	}
+	ingress := only[*networkingv1.NetworkPolicy](objects)[0].Spec.Ingress
+	if p2p, http := ingress[0].Ports[0].Port.IntVal, ingress[1].Ports[0].Port.IntVal; p2p != 4001 || http != 4002 {
+		t.Errorf("the policy lets p2p in at %d and http at %d", p2p, http)
+	}
+}
+
+// Each StatefulSet owns its validator's pod alone, each budget is about the
+// pods of its shard alone.
+func TestSelectors(t *testing.T) {
+	t.Parallel()
+	fixture := seventyShards(t)
+	objects := fixture.build(t)
+	pods := map[string]labels.Set{}
+	for _, set := range only[*appsv1.StatefulSet](objects) {
+		pods[set.Name] = set.Spec.Template.Labels
+	}
+	for i, set := range only[*appsv1.StatefulSet](objects) {
+		want := []string{fixture.plan.Validators[i].Name}
+		checkSelects(t, set.Name, set.Spec.Selector, pods, want)
+	}
+	for shard, budget := range only[*policyv1.PodDisruptionBudget](objects) {
+		want := []string{
+			fmt.Sprintf("near-1m-70-shards-s%d-p0", shard),
+			fmt.Sprintf("near-1m-70-shards-s%d-p1", shard),
+		}
+		checkSelects(t, budget.Name, budget.Spec.Selector, pods, want)
+	}
+}
+
+func checkSelects(t *testing.T, name string, selector *metav1.LabelSelector, pods map[string]labels.Set, want []string) {
+	t.Helper()
+	selects, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for pod, labels := range pods {
+		if selects.Matches(labels) {
+			got[pod] = true
+		}
+	}
+	for _, pod := range want {
+		if !got[pod] {
+			t.Errorf("%s does not select %s", name, pod)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s selects %v, want %v", name, got, want)
+	}
+}
+
+// A budget for a shard's only producer would keep its machine from ever being
+// drained.
+func TestSingleProducersHaveNoBudget(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	fixture.network.Spec.Shards, fixture.network.Spec.ProducersPerShard = 4, 1
+	budgets := only[*policyv1.PodDisruptionBudget](planned(t, fixture.network).build(t))
+	if len(budgets) != 0 {
+		t.Errorf("there are %d budgets", len(budgets))
+	}
+}
+
+// Another configuration must make another pod: nodes read theirs once.
+func TestPodsChangeWithTheirConfiguration(t *testing.T) {
+	t.Parallel()
+	before := quickstart(t).statefulSets(t)
+	fixture := quickstart(t)
+	fixture.network.Spec.Node.Log.Level = v1alpha1.LogLevelDebug
+	for i, after := range fixture.statefulSets(t) {
+		if reflect.DeepEqual(before[i].Spec.Template, after.Spec.Template) {
+			t.Errorf("the pod of %s is the same with another configuration", after.Name)
+		}
+	}
+}
+
+func TestNodeImage(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	for _, test := range []struct{ spec, want string }{
+		{"", "ghcr.io/shardyard/shardnode:0.1.0"},
+		{"shardnode:other", "shardnode:other"},
+	} {
+		fixture.network.Spec.Node.Image = test.spec
+		for _, set := range fixture.statefulSets(t) {
+			if got := set.Spec.Template.Spec.Containers[0].Image; got != test.want {
+				t.Errorf("with image %q, %s runs %s, want %s", test.spec, set.Name, got, test.want)
+			}
+		}
+	}
+}
+
+func TestStorageClasses(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		volume *v1alpha1.VolumeSpec
+		// made are the parameters of the class that is made; nil when none is.
+		made map[string]string
+		// claimed is the class that claims name.
+		claimed *string
+	}{
+		"no disk":       {},
+		"default class": {volume: &v1alpha1.VolumeSpec{}},
+		"existing class": {
+			volume:  &v1alpha1.VolumeSpec{StorageClassName: "fast"},
+			claimed: ptr.To("fast"),
+		},
+		"IOPS": {
+			volume:  &v1alpha1.VolumeSpec{IOPS: 20_000},
+			made:    map[string]string{"type": "hyperdisk-balanced", "provisioned-iops-on-create": "20000"},
+			claimed: ptr.To("shardyard.default.quickstart"),
+		},
+		"throughput": {
+			volume:  &v1alpha1.VolumeSpec{ThroughputMebibytesPerSecond: 250},
+			made:    map[string]string{"type": "hyperdisk-balanced", "provisioned-throughput-on-create": "250Mi"},
+			claimed: ptr.To("shardyard.default.quickstart"),
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fixture := quickstart(t)
+			fixture.network.Spec.Volume = test.volume
+			objects := fixture.build(t)
+			var made map[string]string
+			for _, class := range only[*storagev1.StorageClass](objects) {
+				made = class.Parameters
+			}
+			if !reflect.DeepEqual(made, test.made) {
+				t.Errorf("the class that is made has parameters %v, want %v", made, test.made)
+			}
+			for _, set := range only[*appsv1.StatefulSet](objects) {
+				claims := set.Spec.VolumeClaimTemplates
+				if got, want := len(claims) > 0, test.volume != nil; got != want {
+					t.Errorf("%s claims a disk: %v, want %v", set.Name, got, want)
+				}
+				for i := range claims {
+					if got := claims[i].Spec.StorageClassName; !reflect.DeepEqual(got, test.claimed) {
+						t.Errorf("%s claims the class %q, want %q", set.Name, ptr.Deref(got, ""), ptr.Deref(test.claimed, ""))
+					}
+				}
+			}
+		})
+	}
+}
+
+// Outside of a cluster, the operator has no namespace that nodes could let in.
+func TestPolicyWithoutOperatorNamespace(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	fixture.inputs.OperatorNamespace = ""
+	clients := only[*networkingv1.NetworkPolicy](fixture.build(t))[0].Spec.Ingress[1].From
+	if len(clients) != 2 {
+		t.Fatalf("the HTTP API is open to %v, want two kinds of clients", clients)
+	}
+	for _, client := range clients {
+		if selector := client.NamespaceSelector; selector != nil && selector.MatchLabels[resources.LabelNodeAccess] == "" {
+			t.Errorf("the HTTP API is open to namespaces %v", selector)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources_test
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// The names and labels of the largest network with the longest names are valid,
+// and so are those that the cluster derives from them.
+func TestLongestNames(t *testing.T) {
+	t.Parallel()
+	fixture := everything(t)
+	network := fixture.network
+	network.Name = "n" + strings.Repeat("x", 39)
+	network.Namespace = strings.Repeat("s", validation.DNS1123LabelMaxLength)
+	network.Spec.Shards, network.Spec.ProducersPerShard = 1024, 64
+	network.Spec.Regions = []v1alpha1.Region{{Name: strings.Repeat("r", 63), Nodes: 1024 * 64}}
+	network.Spec.Placement.MachineType = strings.Repeat("m", 63)
+	plan, err := topology.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last validator has the longest name; the others would only take time.
+	plan.Validators = plan.Validators[len(plan.Validators)-1:]
+	fixture.plan, fixture.inputs.PublicKeys = plan, publicKeys(plan.Validators)
+	last := plan.Validators[0]
+	if want := network.Name + "-s1023-p63"; last.Name != want {
+		t.Fatalf("the last validator is %s, want %s", last.Name, want)
+	}
+
+	objects := fixture.build(t)
+	_, genesis := newGenesis(t, fixture)
+	objects = append(objects,
+		genesis,
+		resources.NewKey(network, last, nil),
+		resources.NewAdminToken(network, "token"),
+		resources.NewPodMonitor(network, nil),
+	)
+	for _, object := range objects {
+		checkName(t, object.GetName(), validation.IsDNS1123Subdomain)
+		checkLabels(t, object.GetName(), object.GetLabels())
+	}
+	for _, set := range only[*appsv1.StatefulSet](objects) {
+		checkStatefulSetNames(t, set)
+	}
+	host, _, _ := strings.Cut(resources.P2PAddress(network, "cluster.local", last.Name, fixture.plan.Ports), ":")
+	checkName(t, host, validation.IsDNS1123Subdomain)
+}
+
+// checkStatefulSetNames checks what a StatefulSet's controller makes of its
+// names.
+func checkStatefulSetNames(t *testing.T, set *appsv1.StatefulSet) {
+	t.Helper()
+	pod := resources.PodName(set.Name)
+	checkName(t, set.Spec.ServiceName, validation.IsDNS1035Label)
+	checkName(t, pod, validation.IsDNS1123Label)
+	checkLabels(t, pod, set.Spec.Template.Labels)
+	checkLabels(t, pod, set.Spec.Template.Spec.NodeSelector)
+	checkLabels(t, pod, map[string]string{
+		appsv1.StatefulSetPodNameLabel:        pod,
+		appsv1.ControllerRevisionHashLabelKey: set.Name + "-0123456789",
+	})
+	for i := range set.Spec.VolumeClaimTemplates {
+		checkName(t, set.Spec.VolumeClaimTemplates[i].Name+"-"+pod, validation.IsDNS1123Subdomain)
+	}
+}
+
+func checkName(t *testing.T, name string, check func(string) []string) {
+	t.Helper()
+	for _, problem := range check(name) {
+		t.Errorf("%s: %s", name, problem)
+	}
+}
+
+func checkLabels(t *testing.T, object string, labels map[string]string) {
+	t.Helper()
+	for _, problem := range metav1validation.ValidateLabels(labels, field.NewPath(object)) {
+		t.Error(problem)
+	}
+}

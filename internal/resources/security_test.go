@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources_test
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// Validators meet the restricted profile in all but the settings of the network
+// stack that they ask for.
+func TestPodSecurity(t *testing.T) {
+	t.Parallel()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.MajorMinorVersion(1, 36)}
+	want := map[v1alpha1.TCPProfile][]string{
+		v1alpha1.TCPProfileNodeDefault:    nil,
+		v1alpha1.TCPProfileHighThroughput: {"forbidden sysctls"},
+	}
+	for profile, violations := range want {
+		for _, fixture := range []*fixture{quickstart(t), everything(t)} {
+			fixture.network.Spec.TCP.Profile = profile
+			for _, set := range fixture.statefulSets(t) {
+				template := &set.Spec.Template
+				result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec))
+				if !slices.Equal(result.ForbiddenReasons, violations) {
+					t.Errorf("with %s, %s violates %q (%s), want %q",
+						profile, set.Name, result.ForbiddenReasons, result.ForbiddenDetail(), violations)
+				}
+			}
+		}
+	}
+}
