@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// token makes a token of a service account.
+func (c cluster) token(t *testing.T, namespace, name string) string {
+	t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	var token authenticationv1.TokenRequest
+	if err := c.SubResource("token").Create(t.Context(), account, &token); err != nil {
+		t.Fatal(err)
+	}
+	return token.Status.Token
+}
+
+// serviceAccountConfig writes a kubeconfig of a service account and returns its
+// path.
+func (c cluster) serviceAccountConfig(t *testing.T, namespace, name string) string {
+	t.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["test"] = &clientcmdapi.Cluster{Server: c.config.Host, CertificateAuthorityData: c.config.CAData}
+	config.AuthInfos["test"] = &clientcmdapi.AuthInfo{Token: c.token(t, namespace, name)}
+	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "test"}
+	config.CurrentContext = "test"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// operatorArguments are those of the chart's Deployment, but for what only makes
+// sense in a pod.
+func (c cluster) operatorArguments(t *testing.T, namespace, name, metricsAddress string) []string {
+	t.Helper()
+	var deployment appsv1.Deployment
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &deployment); err != nil {
+		t.Fatal(err)
+	}
+	arguments := slices.DeleteFunc(deployment.Spec.Template.Spec.Containers[0].Args, func(argument string) bool {
+		return argument == "--leader-elect"
+	})
+	return append(arguments, "--metrics-bind-address="+metricsAddress, "--health-probe-bind-address=0")
+}
+
+// operator is a running operator.
+type operator struct {
+	command        *exec.Cmd
+	log            bytes.Buffer
+	metricsAddress string
+}
+
+// startOperator runs the operator with the rights of the chart's service
+// account.
+func (c cluster) startOperator(t *testing.T, namespace, name string) *operator {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "operator")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/operator")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the operator: %v\n%s", err, output)
+	}
+
+	// The end of the test kills it, if nothing has stopped it until then.
+	o := &operator{metricsAddress: freeAddress(t)}
+	o.command = exec.CommandContext(t.Context(), program, c.operatorArguments(t, namespace, name, o.metricsAddress)...)
+	o.command.Env = []string{"KUBECONFIG=" + c.serviceAccountConfig(t, namespace, name), "POD_NAMESPACE=" + namespace}
+	o.command.Stderr = &o.log
+	if err := o.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if o.command.ProcessState == nil {
+			_ = o.command.Wait()
+		}
+	})
+	return o
+}
+
+// stop stops the operator and returns its log.
+func (o *operator) stop(t *testing.T) string {
+	t.Helper()
+	if err := o.command.Process.Signal(os.Interrupt); err != nil {
+		t.Errorf("stop the operator: %v", err)
+	}
+	if err := o.command.Wait(); err != nil {
+		t.Errorf("the operator ended badly: %v\n%s", err, o.log.Bytes())
+	}
+	return o.log.String()
+}
+
+// metrics asks for the operator's metrics and returns the HTTP status.
+func (o *operator) metrics(ctx context.Context, token string) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+o.metricsAddress+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	// Like the chart's PodMonitor.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, response.Body.Close()
+}
+
+// freeAddress is an address of this machine that nothing listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// eventually waits until what is checked holds, and says what is missing when
+// it never does.
+func eventually(t *testing.T, check func(context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) {
+			last = check(ctx)
+			return last == nil, nil
+		})
+	if err != nil {
+		t.Errorf("%v: %v", err, last)
+	}
+}
