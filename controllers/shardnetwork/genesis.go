@@ -9,11 +9,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -31,19 +30,20 @@ func (r *run) ensureGenesis(ctx context.Context) error {
 		return err
 	}
 
-	mismatch, err := r.genesisMismatch(document)
-	if err != nil {
-		return err
-	}
-	if mismatch != "" {
-		r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisMismatch, fmt.Sprintf(
-			"the ConfigMap %s is not of this network: %s. It was kept for an earlier network of this name: "+
-				"delete it with that network's key Secrets and volume claims, or choose another name",
-			document.Name, mismatch))
+	var genesis nodeconfig.Genesis
+	if err := json.Unmarshal([]byte(resources.GenesisFile(document)), &genesis); err != nil {
+		r.note(policy.GenesisMismatch(document.Name, "it cannot be read: "+err.Error()))
 		return errBlocked
 	}
-	r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated,
-		fmt.Sprintf("the genesis document and the keys of %d validators exist", len(r.plan.Validators)))
+	wanted, err := nodeconfig.NewGenesis(r.network, r.plan, r.publicKeys, time.UnixMilli(genesis.CreatedAtMs))
+	if err != nil {
+		return fmt.Errorf("make genesis document: %w", err)
+	}
+	if difference := genesisDifference(&genesis, wanted); difference != "" {
+		r.note(policy.GenesisMismatch(document.Name, difference))
+		return errBlocked
+	}
+	r.note(policy.GenesisCreated(len(r.plan.Validators)))
 	return nil
 }
 
@@ -73,39 +73,30 @@ func (r *run) createGenesis(ctx context.Context) error {
 	if err := r.client.Create(ctx, document, client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("create genesis document: %w", err)
 	}
-	r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated,
-		fmt.Sprintf("the genesis document and the keys of %d validators exist", len(r.plan.Validators)))
+	r.note(policy.GenesisCreated(len(r.plan.Validators)))
 	return nil
 }
 
-// genesisMismatch says how a genesis document differs from what this network's
-// would be; empty when it does not.
-func (r *run) genesisMismatch(document *corev1.ConfigMap) (string, error) {
-	var genesis nodeconfig.Genesis
-	if err := json.Unmarshal([]byte(resources.GenesisFile(document)), &genesis); err != nil {
-		return "it cannot be read: " + err.Error(), nil
-	}
-	wanted, err := nodeconfig.NewGenesis(r.network, r.plan, r.publicKeys, time.UnixMilli(genesis.CreatedAtMs))
-	if err != nil {
-		return "", fmt.Errorf("make genesis document: %w", err)
-	}
+// genesisDifference says how a genesis document differs from the wanted one;
+// empty when it does not.
+func genesisDifference(genesis, wanted *nodeconfig.Genesis) string {
 	switch {
 	case genesis.Network != wanted.Network:
-		return "it is of network " + genesis.Network, nil
+		return "it is of network " + genesis.Network
 	case genesis.Seed != wanted.Seed:
-		return "spec.genesis.seed is another", nil
+		return "spec.genesis.seed is another"
 	case genesis.Accounts != wanted.Accounts:
-		return "spec.genesis has other accounts or balances", nil
+		return "spec.genesis has other accounts or balances"
 	case genesis.Protocol != wanted.Protocol:
-		return "spec.protocol is another", nil
+		return "spec.protocol is another"
 	case genesis.Shards != wanted.Shards, len(genesis.Validators) != len(wanted.Validators):
-		return "spec.shards or spec.producersPerShard is another", nil
+		return "spec.shards or spec.producersPerShard is another"
 	}
 	for i := range wanted.Validators {
 		if genesis.Validators[i] != wanted.Validators[i] {
-			return fmt.Sprintf("it names another key for %s than the Secret %s holds",
-				wanted.Validators[i].Name, resources.KeyName(wanted.Validators[i].Name)), nil
+			name := wanted.Validators[i].Name
+			return fmt.Sprintf("it names another key for %s than the Secret %s holds", name, resources.KeyName(name))
 		}
 	}
-	return "", nil
+	return ""
 }

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/keys"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -24,8 +24,8 @@ import (
 // parallel is how many requests to the API server are under way at a time.
 const parallel = 8
 
-// errKeyMissing is a key that the genesis document names and nobody has.
-var errKeyMissing = errors.New("key is missing")
+// errSecretMissing is a Secret that is not there and must not be made.
+var errSecretMissing = errors.New("the Secret is missing")
 
 // ensureKeys makes the admin token and every validator's key. A key that was
 // there once is never made again: the genesis document names it.
@@ -64,19 +64,17 @@ func (r *run) ensureKeys(ctx context.Context) error {
 
 // keyTrouble tells what a person must mend from what may pass.
 func (r *run) keyTrouble(err error) error {
-	blocked := func(reason string) error {
-		r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, reason, err.Error())
-		return errBlocked
+	unusable, ok := errors.AsType[*unusableKeyError](err)
+	switch {
+	case !ok:
+		r.note(policy.GenesisPending())
+		return err
+	case errors.Is(unusable.cause, errSecretMissing):
+		r.note(policy.KeyMissing(unusable.secret))
+	default:
+		r.note(policy.KeyInvalid(unusable.secret, unusable.cause))
 	}
-	if errors.Is(err, errKeyMissing) {
-		return blocked(v1alpha1.ReasonKeyMissing)
-	}
-	if _, invalid := errors.AsType[*invalidKeyError](err); invalid {
-		return blocked(v1alpha1.ReasonKeyInvalid)
-	}
-	r.set(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending,
-		"the validators' keys are being made")
-	return err
+	return errBlocked
 }
 
 func (r *run) ensureKey(ctx context.Context, validator topology.Validator, mayCreate bool) (ed25519.PublicKey, error) {
@@ -88,31 +86,31 @@ func (r *run) ensureKey(ctx context.Context, validator topology.Validator, mayCr
 		}
 		return resources.NewKey(r.network, validator, key.File()), nil
 	})
-	if errors.Is(err, errKeyMissing) {
-		return nil, fmt.Errorf("the Secret %s is gone, but the genesis document names its key: "+
-			"restore it from a backup, or delete the network and make it again (%w)", name, err)
+	if errors.Is(err, errSecretMissing) {
+		return nil, &unusableKeyError{secret: name, cause: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key of validator %s: %w", validator.Name, err)
 	}
 	key, err := keys.Parse(resources.KeyFile(secret))
 	if err != nil {
-		return nil, &invalidKeyError{secret: name, cause: err}
+		return nil, &unusableKeyError{secret: name, cause: err}
 	}
 	return key.Public(), nil
 }
 
-// invalidKeyError is a Secret that holds no key.
-type invalidKeyError struct {
+// unusableKeyError is a key that the genesis document names, and that its
+// Secret does not hold.
+type unusableKeyError struct {
 	secret string
 	cause  error
 }
 
-func (e *invalidKeyError) Error() string {
-	return fmt.Sprintf("the Secret %s holds no key (%v): restore it from a backup", e.secret, e.cause)
+func (e *unusableKeyError) Error() string {
+	return fmt.Sprintf("key in Secret %s: %v", e.secret, e.cause)
 }
 
-func (e *invalidKeyError) Unwrap() error { return e.cause }
+func (e *unusableKeyError) Unwrap() error { return e.cause }
 
 // ensureSecret reads a Secret, and creates it when there is none. What another
 // run of the operator created is taken over, never replaced.
@@ -120,7 +118,7 @@ func (r *run) ensureSecret(
 	ctx context.Context,
 	name string,
 	mayCreate bool,
-	make func() (*corev1.Secret, error),
+	create func() (*corev1.Secret, error),
 ) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	found, err := r.find(ctx, name, secret)
@@ -131,10 +129,10 @@ func (r *run) ensureSecret(
 		return secret, r.ensureOwnership(ctx, secret)
 	}
 	if !mayCreate {
-		return nil, errKeyMissing
+		return nil, errSecretMissing
 	}
 
-	secret, err = make()
+	secret, err = create()
 	if err != nil {
 		return nil, err
 	}

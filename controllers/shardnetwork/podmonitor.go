@@ -9,11 +9,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -36,9 +35,7 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	err := r.reader.Get(ctx, client.ObjectKeyFromObject(monitor), live)
 	if meta.IsNoMatchError(err) {
 		r.memory.lastPodMonitor = r.now()
-		r.set(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable,
-			"the cluster has no kind PodMonitor (monitoring.coreos.com/v1): install the Prometheus operator, "+
-				"or have the pods' port http scraped at /metrics by another way; the network runs without")
+		r.note(policy.PodMonitorUnavailable())
 		return nil
 	}
 	switch {
@@ -50,7 +47,6 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		return fmt.Errorf("apply PodMonitor %s: %w", monitor.GetName(), err)
 	}
 	r.memory.lastPodMonitor = r.now()
-	r.set(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied,
-		"the PodMonitor "+monitor.GetName()+" has the nodes scraped")
+	r.note(policy.PodMonitorApplied(monitor.GetName()))
 	return nil
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// GenesisCreated is a network whose genesis document and keys exist.
+func GenesisCreated(validators int) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated,
+		fmt.Sprintf("the genesis document and the keys of %d validators exist", validators))
+}
+
+// GenesisPending is a network whose keys do not all exist yet.
+func GenesisPending() metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending,
+		"the validators' keys are being made")
+}
+
+// GenesisMismatch is a genesis document, in a ConfigMap, of another network
+// than the spec's; difference says how.
+func GenesisMismatch(configMap, difference string) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisMismatch, fmt.Sprintf(
+		"the ConfigMap %s is not of this network: %s. It was kept for an earlier network of this name: "+
+			"delete it with that network's key Secrets and volume claims, or choose another name", configMap, difference))
+}
+
+// KeyMissing is a Secret that is gone, with a key that the genesis document
+// names.
+func KeyMissing(secret string) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonKeyMissing, fmt.Sprintf(
+		"the Secret %s is gone, but the genesis document names its key: "+
+			"restore it from a backup, or delete the network and make it again", secret))
+}
+
+// KeyInvalid is a Secret that holds no key; cause says why.
+func KeyInvalid(secret string, cause error) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonKeyInvalid, fmt.Sprintf(
+		"the Secret %s holds no key (%v): restore it from a backup", secret, cause))
+}

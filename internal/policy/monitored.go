@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// PodMonitorApplied is a network whose PodMonitor the cluster has.
+func PodMonitorApplied(name string) metav1.Condition {
+	return condition(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied,
+		"the PodMonitor "+name+" has the nodes scraped")
+}
+
+// PodMonitorUnavailable is a cluster without the kind PodMonitor.
+func PodMonitorUnavailable() metav1.Condition {
+	return condition(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable,
+		"the cluster has no kind PodMonitor (monitoring.coreos.com/v1): install the Prometheus operator, "+
+			"or have the pods' port http scraped at /metrics by another way; the network runs without")
+}
