@@ -25,6 +25,9 @@ export KWOK_NODES
 ## REGIONS: The regions of the nodes, which take turns, such as us-east1,us-east4 (default local; of fake machines, three)
 export REGIONS
 
+## KEEP: If set, make e2e leaves its cluster up, and takes the one that is up
+export KEEP
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -106,6 +109,11 @@ build-page: setup-test dashboards/page/node_modules/.package-lock.json ## Build 
 dashboards/page/node_modules/.package-lock.json: dashboards/page/package-lock.json
 	@cd dashboards/page && npm ci --loglevel=error
 
+# The same program under another name, for who wants to see one image replace another.
+.PHONY: image-shardnode-next
+image-shardnode-next: build-shardnode
+	@hack/image.sh shardnode bin/images/shardnode-next.tar next
+
 .PHONY: demo
 demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json)
@@ -125,7 +133,7 @@ cluster-down: ## Remove the Kubernetes that cluster-up started
 	@hack/devcluster/down.sh
 
 .PHONY: kwok-up
-kwok-up: setup-cluster ## Start a control plane with KWOK_NODES fake machines, on which nothing really runs
+kwok-up: ## Start a control plane with KWOK_NODES fake machines, on which nothing really runs
 	@hack/devcluster/kwok/up.sh
 
 .PHONY: kwok-down
@@ -182,6 +190,12 @@ test-node: setup-test ## Run the Rust tests
 .PHONY: test-local
 test-local: setup-test build build-page ## Run networks on this machine from end to end, with a Prometheus that scrapes one
 	@go test -count=1 -p 1 ./test/local/... ./test/dashboards/...
+
+# Not cached: go test cannot see what the programs and the charts do.
+.PHONY: e2e
+e2e: setup-test images image-shardnode-next ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
+	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
+	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 30m -v ./test/e2e/...
 
 .PHONY: envtest-assets
 envtest-assets: setup-test ## Build the API server and etcd for the Go tests; prints the folder, KUBEBUILDER_ASSETS

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that this machine has what a build, a full test run, or a development cluster of either kind needs. Missing
-# Debian packages are installed through apt when this runs as root. What is still missing is listed together with the
-# way to get it, and the exit code is 1.
+# Checks that this machine has what a build, a full test run, or a development cluster of one kind or another needs.
+# Missing Debian packages are installed through apt when this runs as root. What is still missing is listed together
+# with the way to get it, and the exit code is 1.
 #
-# usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind)
+# usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind | cluster-kwok)
 set -euo pipefail
 
 purpose=${1:-}
 case $purpose in
-build | test | cluster-namespaces | cluster-kind) ;;
+build | test | cluster-namespaces | cluster-kind | cluster-kwok) ;;
 *)
-	echo "usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind)" >&2
+	echo "usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind | cluster-kwok)" >&2
 	exit 2
 	;;
 esac

@@ -9,6 +9,7 @@ devcluster=$root/hack/devcluster
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/shardyard
 state=$cache/devcluster
 kubeconfig=$state/kubeconfig
+logs="$state/nodes/*/log"
 
 nodes=${NODES:-1}
 IFS=, read -ra regions <<<"${REGIONS:-local}"
@@ -26,7 +27,7 @@ wait_for() {
 	local deadline=$((SECONDS + $1)) what=$2
 	shift 2
 	until "$@" >/dev/null 2>&1; do
-		((SECONDS < deadline)) || fail "$what: waited in vain; the logs are in $state/nodes/*/log"
+		((SECONDS < deadline)) || fail "$what: waited in vain; the logs are in $logs"
 		sleep 0.2
 	done
 }

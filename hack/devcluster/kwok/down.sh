@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Stops the control plane of the fake machines and removes everything in it.
+set -euo pipefail
+# shellcheck source=hack/devcluster/kwok/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+stopped() { [[ -z $(supervisor) ]]; }
+
+if [[ ! -d $state ]]; then
+	echo "kwok: not up"
+	exit
+fi
+process=$(supervisor)
+if [[ -n $process ]]; then
+	kill -TERM "$process"
+	wait_for 60 "the end of the servers" stopped
+fi
+rm -rf --one-file-system "$state"
+echo "kwok: removed"
