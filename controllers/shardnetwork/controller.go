@@ -32,6 +32,10 @@ const (
 	// minInterval keeps a burst of events, as when all pods start, from being
 	// answered one by one.
 	minInterval = 500 * time.Millisecond
+	// maxInterval bounds how long a network waits whose reconciliations fail;
+	// each failure doubles the wait.
+	maxInterval  = 30 * time.Second
+	maxDoublings = 10
 )
 
 // Settings are what the operator was started with.

@@ -19,6 +19,8 @@ type memory struct {
 	// lastRun and lastGeneration are of the last reconciliation.
 	lastRun        time.Time
 	lastGeneration int64
+	// failures counts the reconciliations that failed since one did not.
+	failures int
 	// lastReport is when the status was last written.
 	lastReport time.Time
 	// lastPodMonitor is when the PodMonitor was last looked at.
@@ -36,14 +38,24 @@ type nodeKey struct {
 	token   string
 }
 
-// tooSoon is how long to wait when the last reconciliation was just now.
-// Another spec never waits.
+// tooSoon is how long to wait when the last reconciliation was just now, or
+// failed like those before it. Another spec never waits.
 func (m *memory) tooSoon(now time.Time, generation int64) time.Duration {
-	if wait := minInterval - now.Sub(m.lastRun); wait > 0 && generation == m.lastGeneration {
+	interval := min(minInterval<<min(m.failures, maxDoublings), maxInterval)
+	if wait := interval - now.Sub(m.lastRun); wait > 0 && generation == m.lastGeneration {
 		return wait
 	}
 	m.lastRun, m.lastGeneration = now, generation
 	return 0
+}
+
+// done notes how a reconciliation ended.
+func (m *memory) done(failed error) {
+	if failed == nil {
+		m.failures = 0
+		return
+	}
+	m.failures++
 }
 
 // memories are those of all networks.

@@ -55,6 +55,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		run.driveLoad(ctx),
 		run.report(ctx),
 	)
+	memory.done(failed)
 	if failed != nil {
 		return ctrl.Result{}, failed
 	}
