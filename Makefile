@@ -88,7 +88,7 @@ build-shardnode: setup ## Build bin/shardnode, the node
 
 .PHONY: build-operator
 build-operator: setup ## Build bin/operator, the manager of the networks on Kubernetes
-	@go build -o bin/operator ./cmd/operator
+	@go build -ldflags "-s -w" -o bin/operator ./cmd/operator
 
 .PHONY: images
 images: image-operator image-shardnode ## Write the images of both programs to bin/images, as docker-archives
