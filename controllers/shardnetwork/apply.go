@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -49,8 +49,7 @@ func (r *run) applyObjects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.set(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied,
-		fmt.Sprintf("the cluster has all %d objects of the network", len(objects)))
+	r.note(policy.ObjectsApplied(len(objects)))
 	return nil
 }
 
@@ -59,9 +58,9 @@ func (r *run) explain(err error) error {
 	switch taken, ok := errors.AsType[*nameTakenError](err); {
 	case err == nil, errors.Is(err, context.Canceled):
 	case ok:
-		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, taken.Error())
+		r.note(policy.NameTaken(taken.kind, taken.name))
 	default:
-		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, err.Error())
+		r.note(policy.ApplyFailed(err))
 	}
 	return err
 }
@@ -137,8 +136,7 @@ type nameTakenError struct {
 }
 
 func (e *nameTakenError) Error() string {
-	return fmt.Sprintf("the %s %s belongs to somebody else: delete it, wait until an earlier network of this name is gone, "+
-		"or choose another name for the network", e.kind, e.name)
+	return fmt.Sprintf("the %s %s belongs to somebody else", e.kind, e.name)
 }
 
 // toApply is the form of an object that is sent: only what it sets.

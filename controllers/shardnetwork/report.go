@@ -46,8 +46,7 @@ func (r *run) summarise() {
 	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
 	if meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
-		r.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending,
-			"the objects of the network wait for its genesis document")
+		r.note(policy.ObjectsPending())
 	}
 	if r.observation != nil {
 		r.note(policy.NodesReady(r.observation))

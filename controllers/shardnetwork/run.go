@@ -32,11 +32,7 @@ type run struct {
 	observation *policy.Observation
 }
 
-// set notes a condition for the report.
-func (r *run) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	r.note(metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
-}
-
+// note takes a condition into the report.
 func (r *run) note(condition metav1.Condition) {
 	condition.ObservedGeneration = r.network.Generation
 	condition.LastTransitionTime = metav1.NewTime(r.now())
