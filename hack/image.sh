@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Writes the image of a program as a docker-archive: with a running Docker from the Dockerfile, and else from the
-# program in bin and exactly the shared libraries that it needs.
+# program in bin and exactly the shared libraries that it needs. The image carries its tag as its version, so images of
+# different tags are never the same.
 #
-# usage: hack/image.sh (operator | shardnode) ARCHIVE
+# usage: hack/image.sh (operator | shardnode) ARCHIVE [TAG]
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-name=${1:-} archive=${2:-}
+name=${1:-} archive=${2:-} version=${3:-dev}
 if [[ $name != operator && $name != shardnode || -z $archive ]]; then
-	echo "usage: hack/image.sh (operator | shardnode) ARCHIVE" >&2
+	echo "usage: hack/image.sh (operator | shardnode) ARCHIVE [TAG]" >&2
 	exit 2
 fi
-tag=shardyard/$name:dev
+tag=shardyard/$name:$version
 
 if docker info >/dev/null 2>&1; then
-	docker build --target "$name" --tag "$tag" "$root"
+	docker build --target "$name" --tag "$tag" --label "org.opencontainers.image.version=$version" "$root"
 	mkdir -p "$(dirname "$archive")"
 	docker save --output "$archive" "$tag"
 	exit
@@ -33,4 +34,5 @@ if libraries=$(ldd "$binary" 2>/dev/null); then
 		files+=("$library:$library")
 	done < <(awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' <<<"$libraries")
 fi
-"$("$root/hack/tool.sh" image)" -o "$archive" -t "$tag" -user 65532:65532 -entrypoint "/usr/local/bin/$name" "${files[@]}"
+"$("$root/hack/tool.sh" image)" -o "$archive" -t "$tag" -version "$version" -user 65532:65532 \
+	-entrypoint "/usr/local/bin/$name" "${files[@]}"

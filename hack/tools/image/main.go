@@ -26,7 +26,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-const usage = `usage: image -o ARCHIVE -t NAME:TAG [-user UID] [-entrypoint PATH] SOURCE:TARGET...
+const usage = `usage: image -o ARCHIVE -t NAME:TAG [-user UID] [-entrypoint PATH] [-version VERSION] SOURCE:TARGET...
 
 Each SOURCE is a file or a symbolic link, which is followed, and gets the absolute path TARGET in the image.
 `
@@ -45,6 +45,7 @@ func run(args []string) error {
 	reference := flags.String("t", "", "")
 	user := flags.String("user", "", "")
 	entrypoint := flags.String("entrypoint", "", "")
+	version := flags.String("version", "", "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -68,6 +69,9 @@ func run(args []string) error {
 	config := v1.Config{User: *user}
 	if *entrypoint != "" {
 		config.Entrypoint = []string{*entrypoint}
+	}
+	if *version != "" {
+		config.Labels = map[string]string{"org.opencontainers.image.version": *version}
 	}
 	image, err := build(content, config)
 	if err != nil {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// The nodes of the cluster take turns with the regions.
+const (
+	nodes   = "2"
+	regions = "us-east1,us-east4"
+)
+
+// archives of the images that make writes.
+var archives = []string{"operator.tar", "shardnode.tar", "shardnode-next.tar"}
+
+// cluster is a Kubernetes.
+type cluster struct {
+	client.WithWatch
+	clientset  *kubernetes.Clientset
+	config     *rest.Config
+	kubeconfig string
+	helm       program
+	kubectl    program
+	// before is what the cluster held before anything was installed.
+	before inventory
+}
+
+// startCluster starts the development cluster with the images on it. One that
+// is up belongs to somebody, unless it was kept for this.
+func startCluster(t *testing.T, keep bool) *cluster {
+	t.Helper()
+	if _, err := os.Stat(stateDir(t)); !keep && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("a cluster is up, or was: remove it with make cluster-down (%s, %v)", stateDir(t), err)
+	}
+	c := &cluster{}
+	// Also when the start fails half-way. The part that takes the cluster down
+	// comes earlier and makes this a no-op.
+	t.Cleanup(func() {
+		if !keep {
+			c.down(t)
+		}
+	})
+	up := script("up.sh")
+	up.environment = append(up.environment, "NODES="+nodes, "REGIONS="+regions)
+	kubeconfig := regexp.MustCompile(`(?m)^export KUBECONFIG=(.+)$`).FindStringSubmatch(up.mustRun(t))
+	if kubeconfig == nil {
+		t.Fatal("the cluster does not say where its kubeconfig is")
+	}
+	c.connect(t, kubeconfig[1])
+	var err error
+	if c.before, err = c.inventory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	paths := make([]string, 0, len(archives))
+	for _, archive := range archives {
+		paths = append(paths, filepath.Join(root, "bin/images", archive))
+	}
+	script("load.sh").mustRun(t, paths...)
+	return c
+}
+
+func (c *cluster) connect(t *testing.T, kubeconfig string) {
+	t.Helper()
+	home := t.TempDir()
+	c.kubeconfig = kubeconfig
+	c.helm = newProgram(t, "HELM", "HOME="+home, "KUBECONFIG="+kubeconfig)
+	c.kubectl = newProgram(t, "KUBECTL", "HOME="+home, "KUBECONFIG="+kubeconfig)
+
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if c.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	// A test asks often, of old kinds as well.
+	c.config.QPS = -1
+	c.config.WarningHandler = rest.NoWarnings{}
+	if c.clientset, err = kubernetes.NewForConfig(c.config); err != nil {
+		t.Fatal(err)
+	}
+	if c.WithWatch, err = client.NewWithWatch(c.config, client.Options{Scheme: known}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// down removes the cluster.
+func (*cluster) down(t *testing.T) {
+	t.Helper()
+	// The test's context has ended when this cleans up.
+	if _, err := script("down.sh").run(context.Background(), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// stateDir is where the development cluster keeps its state.
+func stateDir(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(cacheDir(t), "devcluster")
+}
+
+func cacheDir(t *testing.T) string {
+	t.Helper()
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(folder, "shardyard")
+}
+
+// newNamespace makes a namespace that enforces a Pod Security level.
+func (c *cluster) newNamespace(t *testing.T, name, level string) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name:   name,
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": level},
+	}}
+	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), namespace)); err != nil {
+		t.Fatal(err)
+	}
+}

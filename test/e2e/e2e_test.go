@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"os"
+	"testing"
+)
+
+// The parts share one cluster and one operator, and come in this order.
+func TestEndToEnd(t *testing.T) {
+	keep := os.Getenv("KEEP") != ""
+	machine := lookAtMachine(t)
+	cluster := startCluster(t, keep)
+	cluster.installOperator(t)
+
+	t.Run("network", cluster.testNetwork)
+	t.Run("refusals", cluster.testRefusals)
+	if keep {
+		return
+	}
+	t.Run("uninstall", cluster.testUninstall)
+	t.Run("cluster down", func(t *testing.T) {
+		cluster.down(t)
+		machine.checkNothingLeft(t)
+	})
+}

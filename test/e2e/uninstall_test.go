@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// inventory is everything that a cluster holds.
+type inventory map[string]bool
+
+// inventory lists every object but events, which go by themselves.
+func (c *cluster) inventory(ctx context.Context) (inventory, error) {
+	lists, err := c.clientset.Discovery().ServerPreferredResources()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := metadata.NewForConfig(c.config)
+	if err != nil {
+		return nil, err
+	}
+	found := inventory{}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if resource.Name == "events" {
+				continue
+			}
+			objects, err := reader.Resource(version.WithResource(resource.Name)).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return nil, fmt.Errorf("list %s of %s: %w", resource.Name, version, err)
+			}
+			for i := range objects.Items {
+				found[fmt.Sprintf("%s %s/%s", resource.Name, objects.Items[i].Namespace, objects.Items[i].Name)] = true
+			}
+		}
+	}
+	return found, nil
+}
+
+// testUninstall uninstalls everything that helm installed. What is left is what
+// was there before, and what the test made itself.
+func (c *cluster) testUninstall(t *testing.T) {
+	namespaces := []string{networkNamespace, operatorNamespace}
+	c.helm.mustRun(t, "uninstall", "quickstart", "--namespace", networkNamespace, "--wait", "--timeout", patience.String())
+	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
+
+	own := inventory{
+		// Who leads is not helm's.
+		"leases " + operatorNamespace + "/operator.shardyard.dev": true,
+	}
+	for _, namespace := range namespaces {
+		own["namespaces /"+namespace] = true
+		// Every namespace has these.
+		own["serviceaccounts "+namespace+"/default"] = true
+		own["configmaps "+namespace+"/kube-root-ca.crt"] = true
+	}
+	eventually(t, "an empty cluster", func(ctx context.Context) error { return c.left(ctx, own) })
+
+	for _, namespace := range namespaces {
+		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		if err := c.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	}
+	eventually(t, "the end of the namespaces", func(ctx context.Context) error { return c.left(ctx, nil) })
+}
+
+// left says what the cluster holds that it did not hold before.
+func (c *cluster) left(ctx context.Context, allowed inventory) error {
+	after, err := c.inventory(ctx)
+	if err != nil {
+		return err
+	}
+	var left []string
+	for object := range after {
+		if !c.before[object] && !allowed[object] {
+			left = append(left, object)
+		}
+	}
+	if len(left) > 0 {
+		slices.Sort(left)
+		return fmt.Errorf("there is\n  %s", strings.Join(left, "\n  "))
+	}
+	return nil
+}

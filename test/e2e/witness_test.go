@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+const (
+	// longestPause is how long a chain that goes on may take for a block.
+	longestPause = 15 * time.Second
+	// longestSilence is how many blocks in a row may hold no chunk of a shard.
+	longestSilence = 10
+)
+
+// witness asks every node of a network again and again what it knows of the
+// chain. Nodes that do not answer are left out.
+type witness struct {
+	mu sync.Mutex
+	// audit compares what the nodes say; contradiction is what it found.
+	audit         *bench.Audit
+	contradiction error
+	// finalized is the highest finalised block, seen at the given time.
+	finalized uint64
+	seenAt    time.Time
+	// pause is the longest time between two times that finalized rose, and
+	// silence the most blocks that lacked a chunk of a shard.
+	pause   time.Duration
+	silence uint64
+	silent  int
+}
+
+// watch begins to watch the chain, until the test ends.
+func (n *network) watch(t *testing.T) *witness {
+	t.Helper()
+	w := &witness{audit: bench.NewAudit(), seenAt: time.Now()}
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	for _, validator := range n.plan(t).Validators {
+		api := n.api(t, validator.Name)
+		group.Go(func() { w.follow(ctx, api) })
+	}
+	t.Cleanup(func() {
+		cancel()
+		group.Wait()
+	})
+	return w
+}
+
+func (w *witness) follow(ctx context.Context, api *chain.Client) {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		if status, err := api.Status(ctx); err == nil {
+			w.hear(status)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *witness) hear(status *chain.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.contradiction == nil {
+		w.contradiction = w.audit.Observe(status)
+	}
+	// What a node behind the others says of a shard is old, not wrong.
+	for _, shard := range status.Shards {
+		if silence := status.FinalizedHeight - min(shard.ChunkHeight, status.FinalizedHeight); silence > w.silence {
+			w.silence, w.silent = silence, shard.Shard
+		}
+	}
+	if status.FinalizedHeight > w.finalized {
+		now := time.Now()
+		w.pause = max(w.pause, now.Sub(w.seenAt))
+		w.finalized, w.seenAt = status.FinalizedHeight, now
+	}
+}
+
+// height is the highest finalised block.
+func (w *witness) height() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.finalized
+}
+
+// confirmed is up to which height a node's own state is what the chain commits
+// to.
+func (w *witness) confirmed(node string) uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.audit.Confirmed(node)
+}
+
+// check says whether the chain went on all the time with all its shards, and
+// whether the nodes agree.
+func (w *witness) check(t *testing.T) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.contradiction != nil {
+		t.Error(w.contradiction)
+	}
+	if pause := max(w.pause, time.Since(w.seenAt)); pause > longestPause {
+		t.Errorf("the chain stood still for %s, want at most %s", pause, longestPause)
+	}
+	if w.silence > longestSilence {
+		t.Errorf("shard %d had no chunk in %d blocks in a row, want at most %d", w.silent, w.silence, longestSilence)
+	}
+	t.Logf("height %d, longest pause %s, longest silence of a shard %d blocks", w.finalized, w.pause, w.silence)
+}
