@@ -17,5 +17,7 @@ if [[ -n $process ]]; then
 	kill -TERM "$process"
 	wait_for 60 "the end of the servers" stopped
 fi
-rm -rf --one-file-system "$state"
+# By name, because the folder may be one that somebody chose.
+rm -rf "${state:?}"/{bin,etcd,kubeconfig,log,pid,pki}
+rmdir "$state"
 echo "kwok: removed"

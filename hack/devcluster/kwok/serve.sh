@@ -6,7 +6,12 @@ set -euo pipefail
 # shellcheck source=hack/devcluster/kwok/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-etcd_port=24379
+etcd=http://127.0.0.1:$((api_port + 1))
+etcd_peers=http://127.0.0.1:$((api_port + 2))
+audit=()
+if [[ -n ${KWOK_AUDIT_POLICY:-} ]]; then
+	audit=(--audit-policy-file "$KWOK_AUDIT_POLICY" --audit-log-path "$logs/audit.log")
+fi
 export PATH=$state/bin:$PATH
 stages=$(GOWORK=off go -C "$root/hack/tools/kwok" list -m -f '{{.Dir}}' sigs.k8s.io/kwok)/kustomize/stage
 
@@ -23,16 +28,15 @@ trap 'exit 0' TERM INT
 trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -f "$state/pid"' EXIT
 
 serve etcd etcd --data-dir "$state/etcd" --unsafe-no-fsync --log-level warn \
-	--listen-client-urls "http://127.0.0.1:$etcd_port" --advertise-client-urls "http://127.0.0.1:$etcd_port" \
-	--listen-peer-urls "http://127.0.0.1:$((etcd_port + 1))" \
-	--initial-advertise-peer-urls "http://127.0.0.1:$((etcd_port + 1))" \
-	--initial-cluster "default=http://127.0.0.1:$((etcd_port + 1))"
-serve kube-apiserver kube-apiserver --etcd-servers "http://127.0.0.1:$etcd_port" \
+	--listen-client-urls "$etcd" --advertise-client-urls "$etcd" \
+	--listen-peer-urls "$etcd_peers" --initial-advertise-peer-urls "$etcd_peers" \
+	--initial-cluster "default=$etcd_peers"
+serve kube-apiserver kube-apiserver --etcd-servers "$etcd" \
 	--bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$api_port" --endpoint-reconciler-type none \
 	--tls-cert-file "$pki/apiserver.crt" --tls-private-key-file "$pki/apiserver.key" --client-ca-file "$pki/ca.crt" \
 	--service-account-issuer https://kubernetes.default.svc --service-account-key-file "$pki/sa.pub" \
 	--service-account-signing-key-file "$pki/sa.key" --service-cluster-ip-range 10.96.0.0/16 \
-	--authorization-mode Node,RBAC --allow-privileged
+	--authorization-mode Node,RBAC --allow-privileged "${audit[@]}"
 # Endpoints may not be loopback addresses, which those of the pods are; nothing here asks for them.
 serve kube-controller-manager kube-controller-manager --kubeconfig "$pki/controller-manager.kubeconfig" \
 	--secure-port 0 --leader-elect=false --use-service-account-credentials \
