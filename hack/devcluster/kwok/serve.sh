@@ -22,6 +22,9 @@ serve() {
 	setpriv --pdeathsig KILL "$@" >"$logs/$name.log" 2>&1 &
 }
 
+# settled tells whether the API server answers, or never will because one of the first two servers has ended.
+settled() { kubectl get --raw /readyz || [[ $(jobs -rp | wc -l) -lt 2 ]]; }
+
 echo $$ >"$state/pid"
 trap 'exit 0' TERM INT
 # Nothing of this is kept, and an API server whose etcd has gone would take its time to end by itself.
@@ -37,6 +40,8 @@ serve kube-apiserver kube-apiserver --etcd-servers "$etcd" \
 	--service-account-issuer https://kubernetes.default.svc --service-account-key-file "$pki/sa.pub" \
 	--service-account-signing-key-file "$pki/sa.key" --service-cluster-ip-range 10.96.0.0/16 \
 	--authorization-mode Node,RBAC --allow-privileged "${audit[@]}"
+# The others give up when there is no API server.
+wait_for 120 "the API server" settled
 # Endpoints may not be loopback addresses, which those of the pods are; nothing here asks for them.
 serve kube-controller-manager kube-controller-manager --kubeconfig "$pki/controller-manager.kubeconfig" \
 	--secure-port 0 --leader-elect=false --use-service-account-credentials \
@@ -45,8 +50,6 @@ serve kube-controller-manager kube-controller-manager --kubeconfig "$pki/control
 	--concurrent-statefulset-syncs 10 --kube-api-qps 300 --kube-api-burst 300
 serve kube-scheduler kube-scheduler --kubeconfig "$pki/scheduler.kubeconfig" \
 	--secure-port 0 --leader-elect=false --kube-api-qps 300 --kube-api-burst 300
-# KWOK gives up when there is no API server yet.
-wait_for 120 "the API server" kubectl get --raw /readyz
 # The pods' addresses are the machine's own, so that one process on it can answer for all of them.
 serve kwok kwok --kubeconfig "$kubeconfig" --manage-all-nodes --node-lease-duration-seconds 40 --cidr 127.64.0.0/10 \
 	--config "$stages/node/fast/node-initialize.yaml" \
