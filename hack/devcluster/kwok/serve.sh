@@ -23,12 +23,13 @@ serve() {
 }
 
 # settled tells whether the API server answers, or never will because one of the first two servers has ended.
+# shellcheck disable=SC2317 # wait_for calls it
 settled() { kubectl get --raw /readyz || [[ $(jobs -rp | wc -l) -lt 2 ]]; }
 
 echo $$ >"$state/pid"
 trap 'exit 0' TERM INT
 # Nothing of this is kept, and an API server whose etcd has gone would take its time to end by itself.
-trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -f "$state/pid"' EXIT
+trap 'exec 2>/dev/null; kill -KILL $(jobs -p); rm -f "$state/pid"' EXIT
 
 serve etcd etcd --data-dir "$state/etcd" --unsafe-no-fsync --log-level warn \
 	--listen-client-urls "$etcd" --advertise-client-urls "$etcd" \
