@@ -58,6 +58,6 @@ serve kwok kwok --kubeconfig "$kubeconfig" --manage-all-nodes --node-lease-durat
 	--config "$stages/pod/fast/pod-ready.yaml" \
 	--config "$stages/pod/fast/pod-delete.yaml" \
 	--config "$devcluster/kwok/volumes.yaml"
-wait -n
+wait -n || true
 echo "a server ended: see $logs" >&2
 exit 1
