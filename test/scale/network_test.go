@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scale_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+const (
+	testnetChart = "../../charts/testnet"
+	preset       = "near-1m-70-shards"
+	// machines are as many as the preset has validators, one on each.
+	machines = 140
+)
+
+// network reads a ShardNetwork.
+func (c *cluster) network(ctx context.Context, name string) (*v1alpha1.ShardNetwork, error) {
+	var network v1alpha1.ShardNetwork
+	err := c.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}, &network)
+	return &network, err
+}
+
+// hasConditions says which conditions of a network differ from what is wanted.
+func (c *cluster) hasConditions(ctx context.Context, name string, wanted map[string]metav1.ConditionStatus) error {
+	network, err := c.network(ctx, name)
+	if err != nil {
+		return err
+	}
+	for kind, status := range wanted {
+		condition := meta.FindStatusCondition(network.Status.Conditions, kind)
+		if condition == nil || condition.Status != status || condition.ObservedGeneration != network.Generation {
+			return fmt.Errorf("network %s: condition %s is %+v, want %s", name, kind, condition, status)
+		}
+	}
+	return nil
+}
+
+// podsRun says how many pods of a network do not run.
+func (c *cluster) podsRun(ctx context.Context, network string, wanted int) error {
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods, client.MatchingLabels{resources.LabelNetwork: network}); err != nil {
+		return err
+	}
+	running := 0
+	for i := range pods.Items {
+		if pods.Items[i].Status.Phase == corev1.PodRunning {
+			running++
+		}
+	}
+	if running != wanted {
+		return fmt.Errorf("%d of %d pods run", running, wanted)
+	}
+	return nil
+}
+
+// create has the operator make the network of the preset, and measures what
+// that takes.
+func (s *scale) create(t *testing.T) {
+	s.cluster.audit.read(t)
+	before := s.operator.cpuSeconds(t)
+	start := time.Now()
+	s.cluster.helm(t, "install", "near", testnetChart, "--set", "preset="+preset)
+	eventually(t, 3*time.Minute, func(ctx context.Context) error {
+		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
+			v1alpha1.ConditionGenesisReady: metav1.ConditionTrue,
+			v1alpha1.ConditionApplied:      metav1.ConditionTrue,
+		})
+	})
+	s.figures["secondsUntilApplied"] = time.Since(start).Seconds()
+	eventually(t, 3*time.Minute, func(ctx context.Context) error {
+		return s.cluster.podsRun(ctx, "near", machines)
+	})
+	s.figures["secondsUntilPodsRun"] = time.Since(start).Seconds()
+
+	// No node answers, so that nothing is known of the chain.
+	eventually(t, time.Minute, func(ctx context.Context) error {
+		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
+			v1alpha1.ConditionNodesReady: metav1.ConditionTrue,
+			v1alpha1.ConditionUpdated:    metav1.ConditionTrue,
+			v1alpha1.ConditionProducing:  metav1.ConditionUnknown,
+			v1alpha1.ConditionTCPTuned:   metav1.ConditionUnknown,
+			v1alpha1.ConditionReady:      metav1.ConditionUnknown,
+		})
+	})
+	made := s.cluster.audit.read(t)
+	s.figures["requestsToCreate"] = float64(len(made))
+	s.figures["writesToCreate"] = float64(len(made.writes()))
+	s.figures["cpuSecondsToCreate"] = s.operator.cpuSeconds(t) - before
+	t.Logf("the operator's requests until all pods run:\n%s", made)
+
+	network, err := s.cluster.network(t.Context(), "near")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cluster.complete(t.Context(), t, network); err != nil {
+		t.Error(err)
+	}
+	s.cluster.checkGenesis(t, network)
+}
+
+// writesPerMinute measures what a network costs to which nothing happens.
+func (s *scale) writesPerMinute(t *testing.T, window time.Duration) float64 {
+	t.Helper()
+	s.cluster.audit.read(t)
+	before := s.operator.cpuSeconds(t)
+	start := time.Now()
+	select {
+	case <-time.After(window):
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
+	made, elapsed := s.cluster.audit.read(t), time.Since(start)
+	t.Logf("the operator took %.2f of a core; its requests in %s:\n%s",
+		(s.operator.cpuSeconds(t)-before)/elapsed.Seconds(), window, made)
+	return float64(len(made.writes())) / elapsed.Minutes()
+}
+
+// becomesReady waits until the network is ready, once its nodes answer.
+func (s *scale) becomesReady(t *testing.T) {
+	t.Helper()
+	start := time.Now()
+	eventually(t, 2*time.Minute, func(ctx context.Context) error {
+		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
+			v1alpha1.ConditionProducing: metav1.ConditionTrue,
+			v1alpha1.ConditionTCPTuned:  metav1.ConditionTrue,
+			v1alpha1.ConditionReady:     metav1.ConditionTrue,
+		})
+	})
+	t.Logf("ready %s after the nodes began to answer", time.Since(start).Round(time.Second))
+
+	eventually(t, time.Minute, func(ctx context.Context) error {
+		network, err := s.cluster.network(ctx, "near")
+		if err != nil {
+			return err
+		}
+		status := &network.Status
+		if status.ShardsProducing == nil || *status.ShardsProducing != network.Spec.Shards {
+			return fmt.Errorf("shards producing: %v, want %d", status.ShardsProducing, network.Spec.Shards)
+		}
+		if status.TransfersPerSecond == nil || *status.TransfersPerSecond == 0 {
+			return fmt.Errorf("transfers per second: %v, want what the load offers", status.TransfersPerSecond)
+		}
+		return nil
+	})
+}
+
+// remove uninstalls the network and waits until nothing is left of it. That is
+// the end of what the operator's memory is measured over.
+func (s *scale) remove(t *testing.T) {
+	start := time.Now()
+	s.cluster.helm(t, "uninstall", "near")
+	eventually(t, 3*time.Minute, s.cluster.empty)
+	s.figures["secondsUntilDeleted"] = time.Since(start).Seconds()
+	s.figures["operatorPeakMemory"] = s.operator.peakMemoryMebibytes(t)
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scale_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+	"text/tabwriter"
+
+	"sigs.k8s.io/yaml"
+)
+
+// ranges are what the figures may be.
+type ranges struct {
+	MeasuredOn string            `json:"measuredOn"`
+	Figures    map[string]figure `json:"figures"`
+}
+
+// figure is what one of them may be, and once was.
+type figure struct {
+	Unit     string   `json:"unit"`
+	Least    *float64 `json:"least"`
+	Most     *float64 `json:"most"`
+	Measured float64  `json:"measured"`
+}
+
+// figures are those of this run, by the names of ranges.yaml.
+type figures map[string]float64
+
+// check prints the figures and says which are out of their ranges.
+func (f figures) check(t *testing.T) {
+	t.Helper()
+	content, err := os.ReadFile("ranges.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known ranges
+	if err := yaml.UnmarshalStrict(content, &known); err != nil {
+		t.Fatalf("ranges.yaml: %v", err)
+	}
+
+	table := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "figure\tnow\tleast\tmost\tmeasured before\tunit\t")
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		limits, ok := known.Figures[name]
+		if !ok {
+			t.Errorf("%s is not in ranges.yaml", name)
+		}
+		fmt.Fprintf(table, "%s\t%.1f\t%s\t%s\t%.1f\t%s\t\n",
+			name, f[name], limit(limits.Least), limit(limits.Most), limits.Measured, limits.Unit)
+		if limits.Least != nil && f[name] < *limits.Least || limits.Most != nil && f[name] > *limits.Most {
+			t.Errorf("%s is %.1f %s, want from %s to %s", name, f[name], limits.Unit, limit(limits.Least), limit(limits.Most))
+		}
+	}
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for name := range known.Figures {
+		if _, ok := f[name]; !ok {
+			t.Errorf("%s of ranges.yaml was not measured", name)
+		}
+	}
+}
+
+func limit(value *float64) string {
+	if value == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%g", *value)
+}

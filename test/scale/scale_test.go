@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scale_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/shardyard/shardyard/test/standin"
+)
+
+// scale is one run: a cluster, the operator on it, and the figures so far.
+type scale struct {
+	cluster  *cluster
+	operator *operator
+	figures  figures
+}
+
+func TestScale(t *testing.T) {
+	// What the stand-in has to say.
+	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	s := &scale{cluster: startCluster(t, machines), figures: figures{}}
+	s.operator = s.cluster.installOperator(t)
+	s.operator.start(t)
+
+	standIn := s.standIn(t)
+	// Each step goes on where the one before ended.
+	passed := t.Run("Create", s.create) &&
+		t.Run("SettledWithoutChain", func(t *testing.T) {
+			s.figures["writesPerMinuteWithoutChain"] = s.writesPerMinute(t, time.Minute)
+		}) &&
+		t.Run("Ready", func(t *testing.T) {
+			standIn()
+			s.becomesReady(t)
+		}) &&
+		t.Run("SettledWithChain", func(t *testing.T) {
+			s.figures["writesPerMinuteWithChain"] = s.writesPerMinute(t, 2*time.Minute)
+		}) &&
+		t.Run("Remove", s.remove) &&
+		t.Run("Kills", s.kills)
+	if !passed {
+		return
+	}
+	s.operator.stop(t)
+	for _, refusal := range s.operator.refusals(t) {
+		t.Errorf("the operator was refused something: %s", refusal)
+	}
+	s.figures.check(t)
+}
+
+// standIn returns what has the pods' addresses answer as nodes do, from when it
+// is called until the test ends.
+func (s *scale) standIn(t *testing.T) (start func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	started := false
+	t.Cleanup(func() {
+		cancel()
+		if !started {
+			return
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("stand-in: %v", err)
+		}
+	})
+	return func() {
+		started = true
+		go func() { ended <- standin.Serve(ctx, s.cluster.config) }()
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standin
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+const (
+	// maxRate is the highest load that a node accepts.
+	maxRate = 1_000_000
+	// maxBodyBytes is the longest body that a node accepts.
+	maxBodyBytes = 64 << 10
+)
+
+// api is the HTTP API of a node.
+type api struct {
+	*node
+	network *network
+	rate    atomic.Int64
+	now     func() time.Time
+}
+
+func (a *api) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /readyz", func(response http.ResponseWriter, _ *http.Request) {
+		readiness := a.readiness(a.network.at(a.now()))
+		code := http.StatusOK
+		if !readiness.Ready {
+			code = http.StatusServiceUnavailable
+		}
+		answer(response, code, readiness)
+	})
+	mux.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {
+		answer(response, http.StatusOK, a.status(a.network.at(a.now()), a.rate.Load()))
+	})
+	mux.HandleFunc("GET /admin/load", a.admin(func(response http.ResponseWriter, _ *http.Request) {
+		answer(response, http.StatusOK, chain.Load{TransfersPerSecond: a.rate.Load()})
+	}))
+	mux.HandleFunc("PUT /admin/load", a.admin(a.putLoad))
+	return mux
+}
+
+// admin lets only those pass who know the token.
+func (a *api) admin(next http.HandlerFunc) http.HandlerFunc {
+	return func(response http.ResponseWriter, request *http.Request) {
+		switch {
+		case a.adminToken == "":
+			refuse(response, http.StatusForbidden, "this node has no admin token")
+		case request.Header.Get("Authorization") != "Bearer "+a.adminToken:
+			refuse(response, http.StatusUnauthorized, "the admin API needs the bearer token")
+		default:
+			next(response, request)
+		}
+	}
+}
+
+func (a *api) putLoad(response http.ResponseWriter, request *http.Request) {
+	var load struct {
+		TransfersPerSecond int64 `json:"transfersPerSecond"`
+	}
+	if request.Header.Get("Content-Type") != "application/json" {
+		refuse(response, http.StatusUnsupportedMediaType, "the body must be application/json")
+		return
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(response, request.Body, maxBodyBytes)).Decode(&load); err != nil {
+		refuse(response, http.StatusBadRequest, err.Error())
+		return
+	}
+	if load.TransfersPerSecond < 0 || load.TransfersPerSecond > maxRate {
+		refuse(response, http.StatusBadRequest, "transfersPerSecond must be from 0 to 1000000")
+		return
+	}
+	a.rate.Store(load.TransfersPerSecond)
+	a.network.setRate(a.config.Node, load.TransfersPerSecond, a.now())
+	answer(response, http.StatusOK, chain.Load{TransfersPerSecond: load.TransfersPerSecond})
+}
+
+func answer(response http.ResponseWriter, code int, body any) {
+	response.Header().Set("Content-Type", "application/json")
+	response.WriteHeader(code)
+	// Whoever hung up needs no answer.
+	_ = json.NewEncoder(response).Encode(body)
+}
+
+func refuse(response http.ResponseWriter, code int, message string) {
+	answer(response, code, map[string]string{"error": message})
+}

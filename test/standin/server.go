@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package standin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// mountInterval is how often it is looked for a file that is not there yet.
+const mountInterval = 200 * time.Millisecond
+
+// Serve serves every validator's pod that runs in a cluster until the context
+// ends.
+func Serve(ctx context.Context, config *rest.Config) error {
+	manager, err := ctrl.NewManager(config, ctrl.Options{
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}: {Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})},
+		}},
+		Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		return fmt.Errorf("stand-in: %w", err)
+	}
+	servers := &servers{
+		client:   manager.GetClient(),
+		reader:   manager.GetAPIReader(),
+		networks: map[string]*network{},
+		running:  map[types.NamespacedName]*server{},
+	}
+	defer servers.close()
+	if err := ctrl.NewControllerManagedBy(manager).Named("stand-in").For(&corev1.Pod{}).Complete(servers); err != nil {
+		return fmt.Errorf("stand-in: %w", err)
+	}
+	return manager.Start(ctx)
+}
+
+// servers are those of all pods.
+type servers struct {
+	client client.Reader
+	reader client.Reader
+
+	lock sync.Mutex
+	// networks are by the hash of their genesis documents.
+	networks map[string]*network
+	running  map[types.NamespacedName]*server
+}
+
+// server is the one of a pod.
+type server struct {
+	pod  types.UID
+	api  *api
+	http *http.Server
+}
+
+// Reconcile starts the server of a pod that runs and stops that of one that is
+// gone.
+func (s *servers) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	pod := &corev1.Pod{}
+	err := s.client.Get(ctx, request.NamespacedName, pod)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
+	}
+	runs := err == nil && pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && pod.Status.PodIP != ""
+	if known, ok := s.running[request.NamespacedName]; ok {
+		if runs && known.pod == pod.UID {
+			return ctrl.Result{}, nil
+		}
+		known.close()
+		delete(s.running, request.NamespacedName)
+	}
+	if !runs {
+		return ctrl.Result{}, nil
+	}
+	started, err := s.start(ctx, pod)
+	if apierrors.IsNotFound(err) {
+		return ctrl.Result{RequeueAfter: mountInterval}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("start %s: %w", pod.Name, err)
+	}
+	s.running[request.NamespacedName] = started
+	return ctrl.Result{}, nil
+}
+
+func (s *servers) start(ctx context.Context, pod *corev1.Pod) (*server, error) {
+	files, err := mount(ctx, s.reader, pod)
+	if err != nil {
+		return nil, err
+	}
+	node, err := newNode(files, pod.Spec.SecurityContext.Sysctls)
+	if err != nil {
+		return nil, err
+	}
+	port, err := node.port()
+	if err != nil {
+		return nil, err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(pod.Status.PodIP, port))
+	if err != nil {
+		return nil, err
+	}
+
+	if s.networks[node.genesisHash] == nil {
+		s.networks[node.genesisHash] = newNetwork(node.genesis, time.Now())
+	}
+	started := &server{pod: pod.UID, api: &api{node: node, network: s.networks[node.genesisHash], now: time.Now}}
+	started.api.network.setRate(node.config.Node, 0, time.Now())
+	started.http = &http.Server{Handler: started.api.handler(), ReadHeaderTimeout: time.Minute}
+	go func() {
+		if err := started.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			ctrl.Log.Error(err, "stand-in ended", "node", node.config.Node)
+		}
+	}()
+	return started, nil
+}
+
+// close ends a server as a process that is killed ends.
+func (s *server) close() {
+	_ = s.http.Close()
+	s.api.network.stop(s.api.config.Node, time.Now())
+}
+
+func (s *servers) close() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, running := range s.running {
+		running.close()
+	}
+}
