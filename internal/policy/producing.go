@@ -5,26 +5,25 @@ package policy
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/resources"
 )
 
 const (
 	// stalledAfter is how long no block is finalised before the chain counts as
-	// stalled: consensus has then given up on several leaders in a row.
-	stalledAfter = 15 * time.Second
+	// stalled: consensus has then given up on several leaders in a row. Where
+	// blocks are far apart by the spec, it is stalledBlocks times that.
+	stalledAfter  = 15 * time.Second
+	stalledBlocks = 4
 
 	// silentBlocks is how many blocks in a row hold no chunk of a shard before
 	// the shard counts as silent, at least two turns of every producer.
 	silentBlocks = 10
-
-	// maxNames is how many shards or nodes a message lists.
-	maxNames = 8
 )
 
 // Producing says whether finalised blocks keep coming, with chunks of every
@@ -50,15 +49,15 @@ func Producing(observation *Observation) metav1.Condition {
 	if best.FinalizedHeight == 0 {
 		return no(v1alpha1.ReasonChainStalled, "no block is finalised yet: more than two thirds of the nodes must take part")
 	}
-	if finalized := time.UnixMilli(best.FinalizedTimeMs); observation.Now.Sub(finalized) > stalledAfter {
+	if finalized := time.UnixMilli(best.FinalizedTimeMs); stalled(observation, finalized) {
 		return no(v1alpha1.ReasonChainStalled, fmt.Sprintf(
 			"no block was finalised since %s (height %d): more than two thirds of the nodes must take part",
 			finalized.UTC().Format(time.RFC3339), best.FinalizedHeight))
 	}
 	if silent := silentShards(best, int(observation.Network.Spec.ProducersPerShard)); len(silent) > 0 {
 		return no(v1alpha1.ReasonShardsNotProducing, fmt.Sprintf(
-			"shards without a chunk in the latest blocks: %s. See the pods of their producers: kubectl get pods -l %s=%s",
-			list(silent), "shardyard.dev/shard", silent[0]))
+			"shards without a chunk in the latest blocks: %s. See the pods of their producers: kubectl get pods -l %s=%s,%s=%s",
+			list(silent), resources.LabelNetwork, observation.Network.Name, resources.LabelShard, silent[0]))
 	}
 	return condition(v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing,
 		fmt.Sprintf("finalised blocks hold chunks of all %d shards", len(best.Shards)))
@@ -68,11 +67,16 @@ func Producing(observation *Observation) metav1.Condition {
 // chain that moves.
 func ShardsProducing(observation *Observation) int {
 	best := observation.Best()
-	if best == nil || best.FinalizedHeight == 0 ||
-		observation.Now.Sub(time.UnixMilli(best.FinalizedTimeMs)) > stalledAfter {
+	if best == nil || best.FinalizedHeight == 0 || stalled(observation, time.UnixMilli(best.FinalizedTimeMs)) {
 		return 0
 	}
 	return len(best.Shards) - len(silentShards(best, int(observation.Network.Spec.ProducersPerShard)))
+}
+
+// stalled says whether the last block was finalised too long ago.
+func stalled(observation *Observation, finalized time.Time) bool {
+	blockTime := time.Duration(observation.Network.Spec.Protocol.MinBlockTimeMilliseconds) * time.Millisecond
+	return observation.Now.Sub(finalized) > max(stalledAfter, stalledBlocks*blockTime)
 }
 
 func otherGenesis(observation *Observation, best *chain.Status) string {
@@ -88,17 +92,9 @@ func silentShards(best *chain.Status, producers int) []string {
 	window := uint64(max(silentBlocks, 2*producers))
 	var silent []string
 	for i := range best.Shards {
-		if shard := &best.Shards[i]; shard.ChunkHeight+window < best.FinalizedHeight {
+		if shard := &best.Shards[i]; shard.ChunkHeight == 0 || shard.ChunkHeight+window < best.FinalizedHeight {
 			silent = append(silent, strconv.Itoa(shard.Shard))
 		}
 	}
 	return silent
-}
-
-// list names some and counts the rest.
-func list(names []string) string {
-	if len(names) <= maxNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }

@@ -32,6 +32,9 @@ func KeyName(validator string) string { return validator + "-key" }
 // PodName is the only pod of a validator's StatefulSet.
 func PodName(validator string) string { return validator + "-0" }
 
+// ClaimName is the volume claim of a validator's disk.
+func ClaimName(validator string) string { return volumeData + "-" + PodName(validator) }
+
 // StorageClassName is the class of validators' disks whose performance the
 // network states. Classes have no namespace, so the name holds it.
 func StorageClassName(network *v1alpha1.ShardNetwork) string {

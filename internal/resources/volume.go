@@ -17,9 +17,9 @@ import (
 // volumeData is the volume of a validator's durable state.
 const volumeData = "data"
 
-// provisioner makes Hyperdisk volumes, the disks whose performance can be
+// Provisioner makes Hyperdisk volumes, the disks whose performance can be
 // stated.
-const provisioner = "pd.csi.storage.gke.io"
+const Provisioner = "pd.csi.storage.gke.io"
 
 // HasStorageClass says whether a network's disks need a class of their own.
 func HasStorageClass(network *v1alpha1.ShardNetwork) bool {
@@ -48,7 +48,7 @@ func NewStorageClass(network *v1alpha1.ShardNetwork) *storagev1.StorageClass {
 			Name:   StorageClassName(network),
 			Labels: NetworkLabels(network.Name),
 		},
-		Provisioner:          provisioner,
+		Provisioner:          Provisioner,
 		Parameters:           parameters,
 		ReclaimPolicy:        &reclaim,
 		VolumeBindingMode:    ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),

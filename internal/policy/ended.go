@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// evicted is a pod that its machine ended because it ran short of something.
+// The pod may be gone again, like one that was refused.
+func evicted(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+	const reason = "Evicted"
+	words := ""
+	if node.Pod != nil && node.Pod.Status.Reason == reason {
+		words = node.Pod.Status.Message
+	}
+	for _, warning := range node.Warnings {
+		if said, ok := strings.CutPrefix(warning, reason+": "); ok && words == "" {
+			words = said
+		}
+	}
+	if words == "" {
+		return nil
+	}
+
+	name, short := node.Validator.Name, strings.ToLower(words)
+	switch {
+	case strings.Contains(short, "ephemeral"), strings.Contains(short, "inodes"), strings.Contains(short, "diskpressure"):
+		advice := "make room on it"
+		if network.Spec.Volume == nil {
+			advice += ", where data is without spec.volume"
+		}
+		return &diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf(
+			"the machine of %s is out of disk: %s; %s", name, quote(words), advice)}
+	case strings.Contains(short, "memory"):
+		return &diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
+			"the machine of %s is out of memory: %s; set spec.node.resources.requests.memory to what a node takes",
+			name, quote(words))}
+	default:
+		return &diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf("%s was evicted: %s", name, quote(words))}
+	}
+}
+
+// ended is a node whose process does not stay.
+func ended(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+	for i := range node.Pod.Status.ContainerStatuses {
+		status := &node.Pod.Status.ContainerStatuses[i]
+		last := status.State.Terminated
+		if last == nil && status.State.Running == nil {
+			last = status.LastTerminationState.Terminated
+		}
+		if last == nil || last.ExitCode == 0 {
+			continue
+		}
+		found := endedWith(network, node.Validator.Name, last)
+		return &found
+	}
+	return nil
+}
+
+func endedWith(network *v1alpha1.ShardNetwork, name string, last *corev1.ContainerStateTerminated) diagnosis {
+	words := lastWords(last.Message)
+	switch {
+	case last.Reason == "OOMKilled":
+		return diagnosis{v1alpha1.ReasonOutOfMemory, name +
+			" was killed because it took more memory than it may: raise spec.node.resources.limits.memory, " +
+			"or lower spec.genesis.accountsPerShard in a new network or spec.node.features.mempoolCapacity"}
+	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
+		advice := "give its machine more room: without spec.volume, data is on the machine's own disk"
+		if network.Spec.Volume != nil {
+			advice = fmt.Sprintf("expand the volume claim %s, or make the network again with a larger spec.volume.size "+
+				"or a smaller spec.node.storage.retentionBlocks", resources.ClaimName(name))
+		}
+		return diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf("the disk of %s is full: %s; %s", name, quote(words), advice)}
+	case words == "":
+		return diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
+			"%s ends with exit code %d and says nothing (%s): see kubectl logs --previous %s",
+			name, last.ExitCode, last.Reason, resources.PodName(name))}
+	default:
+		return diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
+			"%s ends with exit code %d: %s. See kubectl logs --previous %s",
+			name, last.ExitCode, quote(words), resources.PodName(name))}
+	}
+}

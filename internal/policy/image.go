@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// imageReasons are why a container waits for its image.
+var imageReasons = []string{
+	"ErrImagePull",
+	"ImagePullBackOff",
+	"InvalidImageName",
+	"ErrImageNeverPull",
+	"ImageInspectError",
+	"RegistryUnavailable",
+	"SignatureValidationFailed",
+}
+
+// unavailableImage is a pod whose image its machine does not get.
+func unavailableImage(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+	for i := range node.Pod.Status.ContainerStatuses {
+		waiting := node.Pod.Status.ContainerStatuses[i].State.Waiting
+		if waiting == nil || !slices.Contains(imageReasons, waiting.Reason) {
+			continue
+		}
+		return &diagnosis{v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
+			"the image %s of %s cannot be had: %s. Correct spec.node.image, or let the machines reach its registry",
+			node.Pod.Spec.Containers[0].Image, node.Validator.Name, quote(imageWords(waiting, node.Warnings)))}
+	}
+	return nil
+}
+
+// imageWords prefers why a pull failed over that it is not tried just now.
+func imageWords(waiting *corev1.ContainerStateWaiting, warnings []string) string {
+	if waiting.Reason == "ImagePullBackOff" {
+		for _, warning := range warnings {
+			if strings.Contains(warning, "Failed to pull") {
+				return warning
+			}
+		}
+	}
+	if waiting.Message == "" {
+		return waiting.Reason
+	}
+	return waiting.Message
+}
