@@ -72,7 +72,11 @@ func checkStatefulSetNames(t *testing.T, set *appsv1.StatefulSet) {
 		appsv1.ControllerRevisionHashLabelKey: set.Name + "-0123456789",
 	})
 	for i := range set.Spec.VolumeClaimTemplates {
-		checkName(t, set.Spec.VolumeClaimTemplates[i].Name+"-"+pod, validation.IsDNS1123Subdomain)
+		claim := set.Spec.VolumeClaimTemplates[i].Name + "-" + pod
+		if claim != resources.ClaimName(set.Name) {
+			t.Errorf("the claim of %s is %s, want %s", set.Name, claim, resources.ClaimName(set.Name))
+		}
+		checkName(t, claim, validation.IsDNS1123Subdomain)
 	}
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
+// healthy is a network whose nodes all take part, answer, and run what the spec
+// says.
+func healthy(t rapid.TB, shards, producers int32) *policy.Observation {
+	t.Helper()
+	network := &v1alpha1.ShardNetwork{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "quickstart"},
+		Spec: v1alpha1.ShardNetworkSpec{
+			Shards:            shards,
+			ProducersPerShard: producers,
+			Regions:           []v1alpha1.Region{{Name: "local", Nodes: shards * producers}},
+			Protocol:          v1alpha1.ProtocolSpec{MinBlockTimeMilliseconds: 250},
+			Placement: v1alpha1.PlacementSpec{
+				Exclusivity:    v1alpha1.Shared,
+				RegionAffinity: v1alpha1.RegionNone,
+			},
+			TCP: v1alpha1.TCPSpec{Profile: v1alpha1.TCPProfileNodeDefault},
+		},
+	}
+	plan, err := topology.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	observation := &policy.Observation{Network: network, Plan: plan, Now: now}
+	for i, validator := range plan.Validators {
+		observation.Nodes = append(observation.Nodes, policy.Node{
+			Validator: validator,
+			Pod:       readyPod(validator.Name, i),
+			Status:    status(validator, int(shards)),
+		})
+	}
+	return observation
+}
+
+func readyPod(validator string, index int) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: resources.PodName(validator)},
+		Spec: corev1.PodSpec{
+			NodeName:   "machine-" + strconv.Itoa(index),
+			Containers: []corev1.Container{{Name: resources.ContainerName, Image: "ghcr.io/shardyard/shardnode:0.1.0"}},
+		},
+		Status: corev1.PodStatus{
+			Phase:             corev1.PodRunning,
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+		},
+	}
+}
+
+// status is what a node says that is at height 1200, with a chunk of every
+// shard in the block before.
+func status(validator topology.Validator, shards int) *chain.Status {
+	status := &chain.Status{
+		Node:            validator.Name,
+		GenesisHash:     "6f1c",
+		Height:          1201,
+		FinalizedHeight: 1200,
+		FinalizedTimeMs: now.Add(-time.Second).UnixMilli(),
+		Supply:          chain.Supply{Expected: 1000, Balances: 990, InFlight: 10, Conserved: true},
+	}
+	for shard := range shards {
+		status.Shards = append(status.Shards, chain.ShardStatus{Shard: shard, ChunkHeight: 1199})
+	}
+	return status
+}
+
+// pending is a node whose pod has no container yet.
+func pending(node *policy.Node, warnings ...string) {
+	node.Pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	node.Status, node.Warnings = nil, warnings
+}
+
+// notReady is a node that runs and does not take part.
+func notReady(node *policy.Node, reasons ...string) {
+	node.Pod.Status.Conditions[0].Status = corev1.ConditionFalse
+	node.NotReady = reasons
+}
+
+// noPod is a node without a pod.
+func noPod(node *policy.Node, warnings ...string) {
+	node.Pod, node.Status, node.Warnings = nil, nil, warnings
+}
+
+// leaving is a node whose pod is being deleted.
+func leaving(node *policy.Node) {
+	node.Pod.DeletionTimestamp = &metav1.Time{Time: now}
+}
+
+// unscheduled is a node whose pod has no machine, in the words of the scheduler.
+func unscheduled(node *policy.Node, words string) {
+	pending(node)
+	node.Pod.Spec.NodeName = ""
+	node.Pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: words,
+	}}
+}
+
+// waiting is a node whose container waits.
+func waiting(node *policy.Node, reason, words string, warnings ...string) {
+	pending(node, warnings...)
+	node.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: words}},
+	}}
+}
+
+// crashed is a node that ended and waits for its next start.
+func crashed(node *policy.Node, last corev1.ContainerStateTerminated) {
+	notReady(node)
+	node.Status = nil
+	node.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason:  "CrashLoopBackOff",
+			Message: "back-off 20s restarting failed container=shardnode",
+		}},
+		LastTerminationState: corev1.ContainerState{Terminated: &last},
+	}}
+}
+
+// failed is a node whose pod was ended, or never begun, by its machine.
+func failed(node *policy.Node, reason, words string) {
+	node.Pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason, Message: words}
+	node.Status = nil
+}

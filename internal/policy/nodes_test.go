@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+func TestNodesReady(t *testing.T) {
+	t.Parallel()
+	observation := healthy(t, 2, 2)
+	checkCondition(t, policy.NodesReady(observation), metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady,
+		"all 4 nodes take part in the chain")
+
+	// The worst is told, whichever comes first, and how many have it.
+	notReady(&observation.Nodes[0])
+	waiting(&observation.Nodes[1], "ErrImagePull", "not found")
+	unscheduled(&observation.Nodes[2], "0/1 nodes are available: 1 Insufficient cpu.")
+	waiting(&observation.Nodes[3], "ErrImagePull", "not found")
+	got := policy.NodesReady(observation)
+	checkCondition(t, got, metav1.ConditionFalse, v1alpha1.ReasonImageUnavailable, "0 of 4 nodes take part; the image ")
+	if !strings.Contains(got.Message, "of quickstart-s0-p1") || !strings.HasSuffix(got.Message, "(and 1 more like it)") {
+		t.Errorf("the message is %q", got.Message)
+	}
+}
+
+// A pod that is being deleted takes part no longer, whatever its probes say.
+func TestLeavingNodesDoNotTakePart(t *testing.T) {
+	t.Parallel()
+	observation := healthy(t, 2, 2)
+	leaving(&observation.Nodes[0])
+	if got := observation.ReadyNodes(); got != 3 {
+		t.Errorf("%d nodes take part, want 3", got)
+	}
+	checkCondition(t, policy.NodesReady(observation), metav1.ConditionFalse, v1alpha1.ReasonNodesMissing,
+		"quickstart-s0-p0 is being replaced")
+}
+
+func TestDiagnosis(t *testing.T) {
+	t.Parallel()
+	type (
+		spec = v1alpha1.ShardNetworkSpec
+		node = policy.Node
+	)
+	cases := map[string]struct {
+		change func(*spec, *node)
+		reason string
+		want   string
+	}{
+		"no pod": {
+			func(_ *spec, node *node) { noPod(node) },
+			v1alpha1.ReasonNodesMissing, "quickstart-s0-p0 has no pod yet",
+		},
+		"no pod, with a warning": {
+			func(_ *spec, node *node) { noPod(node, "FailedCreate: etcdserver: request timed out") },
+			v1alpha1.ReasonNodesMissing, "quickstart-s0-p0 has no pod: FailedCreate: etcdserver: request timed out",
+		},
+		"refused by a webhook": {
+			func(_ *spec, node *node) {
+				noPod(node, `FailedCreate: create Pod failed error: admission webhook "policy.example.com" denied the request: no`)
+			},
+			v1alpha1.ReasonPodForbidden, "Change the policy or quota that it names",
+		},
+		"refused by Pod Security for its sysctls": {
+			func(spec *spec, node *node) {
+				spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
+				noPod(node, podSecurity)
+			},
+			v1alpha1.ReasonPodForbidden, "Label the namespace pod-security.kubernetes.io/enforce=privileged, or set spec.tcp.profile",
+		},
+		"refused for its sysctls, and gone again": {
+			func(spec *spec, node *node) {
+				spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
+				noPod(node, "SysctlForbidden: "+kubeletSysctl)
+			},
+			v1alpha1.ReasonSysctlForbidden, "not allowlisted. Allow the unsafe sysctls net.core.* and net.ipv4.*",
+		},
+		"sysctls that nobody asked for": {
+			func(_ *spec, node *node) { pending(node, kernelSysctl) },
+			v1alpha1.ReasonStuck, "cannot set up quickstart-s0-p0: FailedCreatePodSandBox",
+		},
+		"leaving": {
+			func(_ *spec, node *node) { leaving(node) },
+			v1alpha1.ReasonNodesMissing, "quickstart-s0-p0 is being replaced",
+		},
+		"any machine will do": {
+			func(_ *spec, node *node) { unscheduled(node, "0/1 nodes are available: 1 Too many pods.") },
+			v1alpha1.ReasonUnschedulable, "1 Too many pods. Add machines",
+		},
+		"no room": {
+			func(spec *spec, node *node) {
+				spec.Node.Resources = &v1alpha1.NodeResources{}
+				unscheduled(node, "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "+
+					"1 No preemption victims found for incoming pod.")
+			},
+			v1alpha1.ReasonUnschedulable,
+			"1 Insufficient cpu. Add a machine with room for spec.node.resources; or set spec.node.resources to less",
+		},
+		"wrong region": {
+			func(spec *spec, node *node) {
+				spec.Placement.RegionAffinity = v1alpha1.RegionRequired
+				unscheduled(node, noMachine)
+			},
+			v1alpha1.ReasonUnschedulable,
+			"Add a machine with label topology.kubernetes.io/region=local; or set spec.placement.regionAffinity to None",
+		},
+		"default storage class": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{}
+				unscheduled(node, noDisk)
+			},
+			v1alpha1.ReasonVolumePending, "Make a default storage class, ",
+		},
+		"own storage class": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{IOPS: 3000}
+				unscheduled(node, noDisk)
+			},
+			v1alpha1.ReasonVolumePending,
+			"Install the provisioner pd.csi.storage.gke.io of the storage class shardyard.default.quickstart, ",
+		},
+		"no disk to bind": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{StorageClassName: "local"}
+				unscheduled(node, "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.")
+			},
+			v1alpha1.ReasonVolumePending, "Make the storage class local, ",
+		},
+		"image in back-off": {
+			func(_ *spec, node *node) {
+				waiting(node, "ImagePullBackOff", "Back-off pulling image", "Failed: Error: ErrImagePull",
+					`Failed: Failed to pull image "x": not found`)
+			},
+			v1alpha1.ReasonImageUnavailable, `cannot be had: Failed: Failed to pull image "x": not found. Correct spec.node.image`,
+		},
+		"image in back-off, nothing else said": {
+			func(_ *spec, node *node) { waiting(node, "ImagePullBackOff", "Back-off pulling image") },
+			v1alpha1.ReasonImageUnavailable, "cannot be had: Back-off pulling image. ",
+		},
+		"invalid image name": {
+			func(_ *spec, node *node) { waiting(node, "InvalidImageName", "") },
+			v1alpha1.ReasonImageUnavailable, "cannot be had: InvalidImageName. ",
+		},
+		"container being made": {
+			func(_ *spec, node *node) { waiting(node, "ContainerCreating", "") },
+			v1alpha1.ReasonNodesMissing, "quickstart-s0-p0 is starting",
+		},
+		"disk quota": {
+			func(_ *spec, node *node) {
+				crashed(node, corev1.ContainerStateTerminated{
+					ExitCode: 1, Message: "data directory /data cannot be used: Disk quota exceeded (os error 122)",
+				})
+			},
+			v1alpha1.ReasonDiskFull, "cannot be used: Disk quota exceeded (os error 122); give its machine more room",
+		},
+		"evicted for inodes, and gone again": {
+			func(_ *spec, node *node) { noPod(node, "Evicted: The node was low on resource: inodes. ") },
+			v1alpha1.ReasonDiskFull, "is out of disk: The node was low on resource: inodes; make room on it, where data is",
+		},
+		"evicted for its disk, with a volume": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{}
+				failed(node, "Evicted", "The node had condition: [DiskPressure]. ")
+			},
+			v1alpha1.ReasonDiskFull, "[DiskPressure]; make room on it",
+		},
+		"evicted for memory": {
+			func(_ *spec, node *node) { failed(node, "Evicted", "The node was low on resource: memory. ") },
+			v1alpha1.ReasonOutOfMemory, "set spec.node.resources.requests.memory",
+		},
+		"evicted for something else": {
+			func(_ *spec, node *node) { failed(node, "Evicted", "The node was low on resource: pids. ") },
+			v1alpha1.ReasonNodesMissing, "quickstart-s0-p0 was evicted: The node was low on resource: pids",
+		},
+		"crash just now": {
+			func(_ *spec, node *node) {
+				notReady(node)
+				node.Pod.Status.ContainerStatuses[0].State = corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "first line\nnode cannot go on: consensus\n"},
+				}
+			},
+			v1alpha1.ReasonCrashing,
+			"quickstart-s0-p0 ends with exit code 1: node cannot go on: consensus. See kubectl logs --previous quickstart-s0-p0-0",
+		},
+		"crash without a word": {
+			func(_ *spec, node *node) {
+				crashed(node, corev1.ContainerStateTerminated{ExitCode: 139, Reason: "Error"})
+			},
+			v1alpha1.ReasonCrashing, "ends with exit code 139 and says nothing (Error): see kubectl logs",
+		},
+		"running again after a crash": {
+			func(_ *spec, node *node) {
+				notReady(node, "executed height 12, finalised height 1200")
+				node.Pod.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "node cannot go on"},
+				}
+			},
+			v1alpha1.ReasonNodesNotReady, "does not take part: executed height 12, finalised height 1200",
+		},
+		"stopped cleanly": {
+			func(_ *spec, node *node) {
+				crashed(node, corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed"})
+			},
+			v1alpha1.ReasonNodesNotReady, "quickstart-s0-p0 does not take part yet",
+		},
+		"several reasons": {
+			func(_ *spec, node *node) { notReady(node, "no peer", "no block") },
+			v1alpha1.ReasonNodesNotReady, "quickstart-s0-p0 does not take part: no peer; no block",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := healthy(t, 2, 2)
+			test.change(&observation.Network.Spec, &observation.Nodes[0])
+			checkCondition(t, policy.NodesReady(observation), metav1.ConditionFalse, test.reason, test.want)
+		})
+	}
+}
+
+// Somebody else's words cannot make a message longer than a condition may be.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	observation := healthy(t, 2, 2)
+	pending(&observation.Nodes[0], "FailedMount: "+strings.Repeat("ü\n", 20_000))
+	message := policy.NodesReady(observation).Message
+	if len(message) > 1000 || !utf8.ValidString(message) || strings.Contains(message, "\n") || !strings.Contains(message, "…") {
+		t.Errorf("the message of %d bytes is %q", len(message), message)
+	}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	set := func(kind string, status metav1.ConditionStatus) func(*[]metav1.Condition) {
+		return func(conditions *[]metav1.Condition) {
+			meta.SetStatusCondition(conditions, metav1.Condition{Type: kind, Status: status, Reason: "Test", Message: "about " + kind})
+		}
+	}
+	was := func(reason string) func(*[]metav1.Condition) {
+		return func(conditions *[]metav1.Condition) {
+			meta.SetStatusCondition(conditions, metav1.Condition{Type: v1alpha1.ConditionReady, Reason: reason})
+		}
+	}
+	cases := map[string]struct {
+		changes []func(*[]metav1.Condition)
+		status  metav1.ConditionStatus
+		reason  string
+		want    string
+	}{
+		"all true": {nil, metav1.ConditionTrue, v1alpha1.ReasonRunning, "runs as its spec says"},
+		"one false": {
+			[]func(*[]metav1.Condition){set(v1alpha1.ConditionTCPTuned, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about TCPTuned",
+		},
+		"one unknown": {
+			[]func(*[]metav1.Condition){set(v1alpha1.ConditionProducing, metav1.ConditionUnknown)},
+			metav1.ConditionUnknown, v1alpha1.ReasonStarting, "about Producing",
+		},
+		"false before unknown": {
+			[]func(*[]metav1.Condition){
+				set(v1alpha1.ConditionProducing, metav1.ConditionUnknown), set(v1alpha1.ConditionUpdated, metav1.ConditionFalse),
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about Updated",
+		},
+		"the first cause": {
+			[]func(*[]metav1.Condition){
+				set(v1alpha1.ConditionProducing, metav1.ConditionFalse), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse),
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about NodesReady",
+		},
+		"one missing": {
+			[]func(*[]metav1.Condition){func(conditions *[]metav1.Condition) {
+				meta.RemoveStatusCondition(conditions, v1alpha1.ConditionUpdated)
+			}},
+			metav1.ConditionUnknown, v1alpha1.ReasonStarting, "Updated is not known yet",
+		},
+		"was running": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonDegraded, "about NodesReady",
+		},
+		"was degraded": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonDegraded), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonDegraded, "about NodesReady",
+		},
+		"was starting": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonStarting), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about NodesReady",
+		},
+		"not monitored": {
+			[]func(*[]metav1.Condition){set(v1alpha1.ConditionMonitored, metav1.ConditionFalse)},
+			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var conditions []metav1.Condition
+			for _, kind := range []string{
+				v1alpha1.ConditionGenesisReady, v1alpha1.ConditionApplied, v1alpha1.ConditionNodesReady,
+				v1alpha1.ConditionProducing, v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated,
+			} {
+				set(kind, metav1.ConditionTrue)(&conditions)
+			}
+			for _, change := range test.changes {
+				change(&conditions)
+			}
+			got := policy.Ready(conditions)
+			if got.Type != v1alpha1.ConditionReady {
+				t.Errorf("the condition is %s", got.Type)
+			}
+			checkCondition(t, got, test.status, test.reason, test.want)
+		})
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// outdate has all nodes run something else than the spec says.
+func outdate(observation *policy.Observation) {
+	for i := range observation.Nodes {
+		observation.Nodes[i].Outdated = true
+	}
+}
+
+func TestRestarts(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		shards, producers int32
+		change            func(*policy.Observation)
+		want              []int
+		reason            string
+		message           string
+	}{
+		"up to date": {
+			2, 2, func(*policy.Observation) {}, nil, v1alpha1.ReasonUpToDate, "all 4 nodes run what the spec says",
+		},
+		"settling": {
+			2, 2, func(observation *policy.Observation) { observation.Settling = true },
+			nil, v1alpha1.ReasonUpdating, "taking up the objects",
+		},
+		"one of four": {
+			2, 2, outdate, []int{0}, v1alpha1.ReasonUpdating, "4 of 4 nodes run something else",
+		},
+		"only what is outdated": {
+			2, 2, func(observation *policy.Observation) { observation.Nodes[3].Outdated = true },
+			[]int{3},
+			v1alpha1.ReasonUpdating, "1 of 4",
+		},
+		"one of a shard": {
+			// (140 - 1) / 3 / 2 = 23 nodes may be away.
+			70, 2, outdate,
+			[]int{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44},
+			v1alpha1.ReasonUpdating, "140 of 140",
+		},
+		"those that are away count": {
+			// (16 - 1) / 3 / 2 = 2 nodes may be away.
+			8, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[0].Outdated = false
+				noPod(&observation.Nodes[0])
+			},
+			[]int{2},
+			v1alpha1.ReasonUpdating, "",
+		},
+		"too many are away": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				leaving(&observation.Nodes[0])
+			},
+			nil, v1alpha1.ReasonWaiting, "4 of 4 nodes run something else than the spec says; the next is replaced when",
+		},
+		"what does not take part goes at once": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				notReady(&observation.Nodes[1])
+				pending(&observation.Nodes[2])
+			},
+			[]int{1, 2},
+			v1alpha1.ReasonUpdating, "",
+		},
+		"no pod to replace": {
+			2, 2, func(observation *policy.Observation) {
+				observation.Nodes[1].Outdated = true
+				noPod(&observation.Nodes[1])
+			},
+			nil, v1alpha1.ReasonWaiting, "1 of 4",
+		},
+		"a shard waits for its other producer": {
+			8, 2, func(observation *policy.Observation) {
+				observation.Nodes[0].Outdated = true
+				notReady(&observation.Nodes[1])
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"single producers": {4, 1, outdate, []int{0}, v1alpha1.ReasonUpdating, ""},
+		"many single producers": {
+			// (13 - 1) / 3 / 2 = 2 nodes may be away.
+			13, 1, outdate, []int{0, 1}, v1alpha1.ReasonUpdating, "",
+		},
+		"three nodes": {3, 1, outdate, []int{0}, v1alpha1.ReasonUpdating, ""},
+		"one of three nodes is away": {
+			3, 1, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[2].Outdated = false
+				notReady(&observation.Nodes[2])
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"one node": {1, 1, outdate, []int{0}, v1alpha1.ReasonUpdating, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := healthy(t, test.shards, test.producers)
+			test.change(observation)
+			restart, updated := policy.Restarts(observation)
+			if !slices.Equal(restart, test.want) {
+				t.Errorf("restarts are %v, want %v", restart, test.want)
+			}
+			status := metav1.ConditionFalse
+			if test.reason == v1alpha1.ReasonUpToDate {
+				status = metav1.ConditionTrue
+			}
+			checkCondition(t, updated, status, test.reason, test.message)
+		})
+	}
+}
+
+// observations generates networks with nodes in every state.
+var observations = rapid.Custom(func(t *rapid.T) *policy.Observation {
+	observation := healthy(t, rapid.Int32Range(1, 8).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"))
+	// Of the networks that are well and those that are not, both matter.
+	ill := rapid.IntRange(0, 3).Draw(t, "ill")
+	for i := range observation.Nodes {
+		node := &observation.Nodes[i]
+		node.Outdated = rapid.Bool().Draw(t, "outdated")
+		if rapid.IntRange(0, 9).Draw(t, "trouble") >= 3*ill {
+			continue
+		}
+		switch rapid.IntRange(0, 3).Draw(t, "state") {
+		case 0:
+			noPod(node)
+		case 1:
+			leaving(node)
+		case 2:
+			pending(node)
+		default:
+			notReady(node)
+		}
+	}
+	return observation
+})
+
+func TestRestartsAreSafe(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		observation := observations.Draw(t, "observation")
+		restart, _ := policy.Restarts(observation)
+		checkRestarts(t, observation, restart)
+		for i := range observation.Nodes {
+			node := &observation.Nodes[i]
+			replaceable := node.Outdated && node.Pod != nil && node.Pod.DeletionTimestamp == nil
+			if picked := slices.Contains(restart, i); picked && !replaceable {
+				t.Fatalf("node %d is picked, which is up to date or has no pod to replace", i)
+			} else if replaceable && !node.Ready() && !picked {
+				t.Fatalf("node %d does not take part and is not picked", i)
+			}
+		}
+	})
+}
+
+// checkRestarts checks that neither a shard nor the chain loses what it needs.
+func checkRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
+	producers, nodes := int(observation.Network.Spec.ProducersPerShard), len(observation.Nodes)
+	before := make([]int, observation.Plan.Shards)
+	picked := make([]int, observation.Plan.Shards)
+	for i := range observation.Nodes {
+		node := &observation.Nodes[i]
+		if !node.Ready() {
+			continue
+		}
+		before[node.Validator.Shard]++
+		if slices.Contains(restart, i) {
+			picked[node.Validator.Shard]++
+		}
+	}
+	readyBefore, readyPicked := 0, 0
+	for shard := range before {
+		readyBefore += before[shard]
+		readyPicked += picked[shard]
+		if picked[shard] > 1 {
+			t.Fatalf("%d producers of shard %d that take part are picked", picked[shard], shard)
+		}
+		if producers >= 2 && before[shard] > 0 && before[shard] == picked[shard] {
+			t.Fatalf("shard %d loses its last producer", shard)
+		}
+	}
+	readyAfter := readyBefore - readyPicked
+	switch {
+	case nodes >= 4 && 3*readyBefore > 2*nodes && 3*readyAfter <= 2*nodes:
+		t.Fatalf("of %d nodes %d took part, and only %d remain", nodes, readyBefore, readyAfter)
+	case nodes < 4 && readyPicked > 1:
+		t.Fatalf("%d of %d nodes are picked, want one by one", readyPicked, nodes)
+	}
+}
+
+// An update of a network that is well comes to its end.
+func TestUpdatesEnd(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		observation := healthy(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"))
+		outdate(observation)
+		for round := 0; ; round++ {
+			restart, updated := policy.Restarts(observation)
+			if updated.Reason == v1alpha1.ReasonUpToDate {
+				break
+			}
+			if len(restart) == 0 || round > len(observation.Nodes) {
+				t.Fatalf("the update stands still in round %d: %s", round, updated.Message)
+			}
+			checkRestarts(t, observation, restart)
+			for _, i := range restart {
+				observation.Nodes[i].Outdated = false
+			}
+		}
+	})
+}

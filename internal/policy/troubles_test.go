@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// The words of others, as a Kubernetes of version 1.36 says them.
+const (
+	kubeletSysctl = `forbidden sysctl: "net.core.somaxconn" not allowlisted`
+
+	kernelSysctl = `FailedCreatePodSandBox: Failed to create pod sandbox: rpc error: code = Unknown desc = ` +
+		`failed to start sandbox "0a7f": failed to create containerd task: failed to create shim task: ` +
+		`OCI runtime create failed: runc create failed: unable to start container process: error during container init: ` +
+		`failed to write sysctl net.ipv4.tcp_congestion_control = "bbr": ` +
+		`write sys/net/ipv4/tcp_congestion_control: operation not permitted`
+
+	podSecurity = `FailedCreate: create Pod quickstart-s0-p0-0 in StatefulSet quickstart-s0-p0 failed error: ` +
+		`pods "quickstart-s0-p0-0" is forbidden: violates PodSecurity "restricted:latest": ` +
+		`forbidden sysctls (net.core.somaxconn, net.ipv4.tcp_congestion_control, net.ipv4.tcp_max_syn_backlog, ` +
+		`net.ipv4.tcp_mtu_probing, net.ipv4.tcp_no_metrics_save, net.ipv4.tcp_slow_start_after_idle)`
+
+	quota = `FailedCreate: create Pod quickstart-s0-p0-0 in StatefulSet quickstart-s0-p0 failed error: ` +
+		`pods "quickstart-s0-p0-0" is forbidden: exceeded quota: team, requested: pods=1, used: pods=10, limited: pods=10`
+
+	noMachine = `0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. ` +
+		`preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`
+
+	noDisk = `0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. ` +
+		`preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`
+
+	noImage = `failed to pull and unpack image "ghcr.io/shardyard/shardnode:nope": failed to resolve reference ` +
+		`"ghcr.io/shardyard/shardnode:nope": ghcr.io/shardyard/shardnode:nope: not found`
+
+	diskFull = `{"timestamp":"2026-11-21T11:59:31.101Z","level":"ERROR","message":"data directory ` +
+		`/var/lib/shardnode/data cannot be used: No space left on device (os error 28)","target":"shardnode"}`
+
+	evictedForDisk = `The node was low on resource: ephemeral-storage. Threshold quantity: 10737418240, available: 9871Mi. ` +
+		`Container shardnode was using 61Gi, request is 0, has larger consumption of ephemeral-storage. `
+
+	noFile = `FailedMount: MountVolume.SetUp failed for volume "files" : secret "quickstart-s0-p0-key" not found`
+)
+
+// trouble is a condition that is not True, and how it comes about.
+type trouble struct {
+	reason    string
+	condition metav1.Condition
+}
+
+// ofNode is a trouble of a network's first node.
+func ofNode(t *testing.T, reason string, change func(*v1alpha1.ShardNetworkSpec, *policy.Node)) trouble {
+	t.Helper()
+	observation := healthy(t, 2, 2)
+	change(&observation.Network.Spec, &observation.Nodes[0])
+	return trouble{reason, policy.NodesReady(observation)}
+}
+
+// ofChain is a trouble of a network whose nodes all take part.
+func ofChain(
+	t *testing.T, reason string, find func(*policy.Observation) metav1.Condition, change func(*policy.Observation),
+) trouble {
+	t.Helper()
+	observation := healthy(t, 2, 2)
+	change(observation)
+	return trouble{reason, find(observation)}
+}
+
+// troubles are what the guide is about: at least one of every reason.
+func troubles(t *testing.T) []trouble {
+	t.Helper()
+	found := append(troublesOfNodes(t), troublesOfChains(t)...)
+	return append(found,
+		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
+		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
+		trouble{v1alpha1.ReasonKeyMissing, policy.KeyMissing("quickstart-s0-p0-key")},
+		trouble{v1alpha1.ReasonKeyInvalid, policy.KeyInvalid("quickstart-s0-p0-key", errors.New("must be 64 hex digits"))},
+		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending()},
+		trouble{v1alpha1.ReasonNameTaken, policy.NameTaken("Service", "quickstart-p2p")},
+		trouble{v1alpha1.ReasonApplyFailed, policy.ApplyFailed(errors.New(
+			`apply StatefulSet quickstart-s0-p0: statefulsets.apps "quickstart-s0-p0" is forbidden: exceeded quota: team, ` +
+				`requested: count/statefulsets.apps=1, used: count/statefulsets.apps=3, limited: count/statefulsets.apps=3`))},
+		trouble{v1alpha1.ReasonPodMonitorUnavailable, policy.PodMonitorUnavailable()},
+	)
+}
+
+func troublesOfNodes(t *testing.T) []trouble {
+	t.Helper()
+	type (
+		spec = v1alpha1.ShardNetworkSpec
+		node = policy.Node
+	)
+	return []trouble{
+		ofNode(t, v1alpha1.ReasonSysctlForbidden, func(spec *spec, node *node) {
+			spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
+			failed(node, "SysctlForbidden", kubeletSysctl)
+		}),
+		ofNode(t, v1alpha1.ReasonSysctlForbidden, func(spec *spec, node *node) {
+			spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
+			pending(node, kernelSysctl)
+		}),
+		ofNode(t, v1alpha1.ReasonPodForbidden, func(spec *spec, node *node) {
+			spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
+			noPod(node, podSecurity)
+		}),
+		ofNode(t, v1alpha1.ReasonPodForbidden, func(_ *spec, node *node) { noPod(node, quota) }),
+		ofNode(t, v1alpha1.ReasonImageUnavailable, func(spec *spec, node *node) {
+			spec.Node.Image = "ghcr.io/shardyard/shardnode:nope"
+			node.Pod.Spec.Containers[0].Image = spec.Node.Image
+			waiting(node, "ErrImagePull", noImage)
+		}),
+		ofNode(t, v1alpha1.ReasonDiskFull, func(spec *spec, node *node) {
+			spec.Volume = &v1alpha1.VolumeSpec{}
+			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: diskFull})
+		}),
+		ofNode(t, v1alpha1.ReasonDiskFull, func(_ *spec, node *node) {
+			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: diskFull})
+		}),
+		ofNode(t, v1alpha1.ReasonDiskFull, func(_ *spec, node *node) { failed(node, "Evicted", evictedForDisk) }),
+		ofNode(t, v1alpha1.ReasonOutOfMemory, func(_ *spec, node *node) {
+			crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+		}),
+		ofNode(t, v1alpha1.ReasonCrashing, func(_ *spec, node *node) {
+			crashed(node, corev1.ContainerStateTerminated{
+				ExitCode: 2, Reason: "Error", Message: "config.json: features: unknown field `turbo`\n",
+			})
+		}),
+		ofNode(t, v1alpha1.ReasonUnschedulable, func(spec *spec, node *node) {
+			spec.Placement = v1alpha1.PlacementSpec{
+				MachineType:    "c4d-highmem-16",
+				Exclusivity:    v1alpha1.OneValidatorPerMachine,
+				RegionAffinity: v1alpha1.RegionRequired,
+			}
+			unscheduled(node, noMachine)
+		}),
+		ofNode(t, v1alpha1.ReasonVolumePending, func(spec *spec, node *node) {
+			spec.Volume = &v1alpha1.VolumeSpec{StorageClassName: "fast"}
+			unscheduled(node, noDisk)
+		}),
+		ofNode(t, v1alpha1.ReasonVolumePending, func(spec *spec, node *node) {
+			spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20_000}
+			unscheduled(node, noDisk)
+		}),
+		ofNode(t, v1alpha1.ReasonStuck, func(_ *spec, node *node) { pending(node, noFile) }),
+		ofNode(t, v1alpha1.ReasonNodesMissing, func(_ *spec, node *node) { noPod(node) }),
+		ofNode(t, v1alpha1.ReasonNodesNotReady, func(_ *spec, node *node) {
+			notReady(node, "connected to 1 peer, quorum needs 2")
+		}),
+	}
+}
+
+func troublesOfChains(t *testing.T) []trouble {
+	t.Helper()
+	restarts := func(observation *policy.Observation) metav1.Condition {
+		_, updated := policy.Restarts(observation)
+		return updated
+	}
+	ready := func(observation *policy.Observation) metav1.Condition {
+		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16), policy.NodesReady(observation)})
+	}
+	degraded := func(observation *policy.Observation) metav1.Condition {
+		return policy.Ready([]metav1.Condition{
+			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning},
+			policy.GenesisCreated(4), policy.ObjectsApplied(16), policy.NodesReady(observation),
+		})
+	}
+	return []trouble{
+		ofChain(t, v1alpha1.ReasonStarting, ready, func(observation *policy.Observation) {
+			pending(&observation.Nodes[0])
+		}),
+		ofChain(t, v1alpha1.ReasonDegraded, degraded, func(observation *policy.Observation) {
+			notReady(&observation.Nodes[0], "connected to 1 peer, quorum needs 2")
+		}),
+		ofChain(t, v1alpha1.ReasonUpdating, restarts, func(observation *policy.Observation) {
+			observation.Nodes[0].Outdated, observation.Nodes[1].Outdated = true, true
+		}),
+		ofChain(t, v1alpha1.ReasonWaiting, restarts, func(observation *policy.Observation) {
+			observation.Nodes[0].Outdated = true
+			notReady(&observation.Nodes[1])
+		}),
+		ofChain(t, v1alpha1.ReasonNoAnswer, policy.Producing, func(observation *policy.Observation) {
+			for i := range observation.Nodes {
+				observation.Nodes[i].Status = nil
+			}
+		}),
+		ofChain(t, v1alpha1.ReasonChainStalled, policy.Producing, func(observation *policy.Observation) {
+			finalizedAt(observation, "2026-11-21T11:58:00Z")
+		}),
+		ofChain(t, v1alpha1.ReasonShardsNotProducing, policy.Producing, func(observation *policy.Observation) {
+			for i := range observation.Nodes {
+				observation.Nodes[i].Status.Shards[1].ChunkHeight = 1180
+			}
+		}),
+		ofChain(t, v1alpha1.ReasonWrongGenesis, policy.Producing, func(observation *policy.Observation) {
+			observation.Nodes[3].Status.GenesisHash = "90ab"
+		}),
+		ofChain(t, v1alpha1.ReasonSupplyNotConserved, policy.Producing, func(observation *policy.Observation) {
+			for i := range observation.Nodes {
+				observation.Nodes[i].Status.Supply.Balances, observation.Nodes[i].Status.Supply.Conserved = 991, false
+			}
+		}),
+		ofChain(t, v1alpha1.ReasonNotTuned, policy.TCPTuned, func(observation *policy.Observation) {
+			tune(observation)
+			*observation.Nodes[2].Status.TCP.CongestionControl = "cubic"
+		}),
+	}
+}
