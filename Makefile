@@ -120,6 +120,10 @@ demo: build ## Run a network on this machine; with DURATION the last line is a J
 
 ##@ Run on Kubernetes
 
+.PHONY: cluster-prepare
+cluster-prepare: ## Build what cluster-up and kwok-up run, and start nothing
+	@hack/devcluster/prepare.sh
+
 .PHONY: cluster-up
 cluster-up: ## Start a Kubernetes of NODES nodes on this machine; prints how to use it
 	@hack/devcluster/up.sh
@@ -196,6 +200,13 @@ test-local: setup-test build build-page ## Run networks on this machine from end
 e2e: setup-test images image-shardnode-next ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
 	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 30m -v ./test/e2e/...
+
+# Not cached: go test cannot see what the programs and the charts do.
+.PHONY: scale
+scale: setup-test build-operator ## Run the operator on 140 fake machines and check what it takes; SCALE_SEED repeats a run
+	@hack/setup.sh cluster-kwok
+	@helm=$$(hack/tool.sh helm); \
+	HELM=$$helm OPERATOR=$$PWD/bin/operator go test -count=1 -timeout 20m -v ./test/standin/... ./test/scale/...
 
 .PHONY: envtest-assets
 envtest-assets: setup-test ## Build the API server and etcd for the Go tests; prints the folder, KUBEBUILDER_ASSETS

@@ -34,6 +34,11 @@ exists() {
 	kind get clusters 2>/dev/null | grep -qx "$kind_cluster"
 }
 
+prepare() {
+	"$root/hack/tool.sh" kind >/dev/null
+	"$root/hack/tool.sh" kubectl >/dev/null
+}
+
 up() {
 	if [[ -f $kubeconfig ]]; then
 		local have

@@ -14,6 +14,9 @@ logs="$state/nodes/*/log"
 nodes=${NODES:-1}
 IFS=, read -ra regions <<<"${REGIONS:-local}"
 
+# What the cluster of fake machines runs.
+kwok_tools=(etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok)
+
 # Each node has a /24 of the pods' range, so this many fit what the addresses below leave room for.
 max_nodes=16
 

@@ -16,13 +16,18 @@ exists() {
 	[[ -n $(cgroup_nodes) || -e /run/netns/$switch ]]
 }
 
+prepare() {
+	"$devcluster/tools.sh"
+	"$devcluster/images.sh" >/dev/null
+}
+
 up() {
 	local index started=0
 	if [[ ! -f $state/provider ]] && exists; then
 		fail "there are nodes whose state is not in $state: make cluster-down removes them"
 	fi
 	cgroup_check
-	"$devcluster/tools.sh"
+	"$devcluster/tools.sh" "$state/bin"
 	"$devcluster/images.sh" >/dev/null
 
 	echo namespaces >"$state/provider"

@@ -3,7 +3,7 @@
 #
 # What the nodes of the cluster are made of: kind's containers where a Docker daemon answers, and else the machine's own
 # namespaces, for which one has to be root on Linux. A cluster that exists stays what it is. Whichever it is defines
-# the functions up, down and load.
+# the functions exists, prepare, up, down and load.
 
 choose_provider() {
 	if [[ -f $state/provider ]]; then

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds what the nodes run and links it into one folder. The links are relative: a node sees the cache under another
-# path than the machine does.
+# Builds what the nodes run and, with FOLDER, links it into that folder. The links are relative: a node sees the cache
+# under another path than the machine does.
+#
+# usage: hack/devcluster/tools.sh [FOLDER]
 set -euo pipefail
 # shellcheck source=hack/devcluster/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,8 +15,11 @@ tools=(
 	host-local loopback ptp
 )
 
-mkdir -p "$state/bin"
+folder=${1:-}
 for tool in "${tools[@]}"; do
 	binary=$("$root/hack/tool.sh" "$tool")
-	ln -sfnr "$binary" "$state/bin/$tool"
+	if [[ -n $folder ]]; then
+		mkdir -p "$folder"
+		ln -sfnr "$binary" "$folder/$tool"
+	fi
 done

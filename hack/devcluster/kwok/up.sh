@@ -23,7 +23,7 @@ if [[ -n $(supervisor) ]]; then
 	echo "kwok: already up"
 else
 	mkdir -p "$state/bin" "$logs"
-	for tool in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok; do
+	for tool in "${kwok_tools[@]}"; do
 		binary=$("$root/hack/tool.sh" "$tool")
 		ln -sfn "$binary" "$state/bin/$tool"
 	done
