@@ -54,6 +54,11 @@ cgroup_enter() {
 	done < <(cgroup_hierarchies)
 }
 
+# cgroup_init NODE prints the group for a node's own processes, where they need one apart from the node's.
+cgroup_init() {
+	[[ $(cgroup_version) == 1 ]] || echo "/sys/fs/cgroup/$cgroup_parent/$1/init"
+}
+
 # cgroup_delegate GROUP lets the children of a v2 group use the controllers that it has.
 cgroup_delegate() {
 	local controller

@@ -11,12 +11,11 @@ node_up() {
 	network_node_up "$index"
 	(
 		cgroup_enter "$name"
-		exec setsid nsenter --net="/run/netns/$(network_namespace "$name")" \
-			unshare --mount --uts --ipc --pid --cgroup --fork --kill-child --mount-proc \
+		exec setsid nsenter --net="/run/netns/$(network_namespace "$name")" unshare --cgroup \
 			env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
 			NODE="$name" ADDRESS="$(node_address "$index")" CACHE="$cache" \
-			CONTROL_PLANE="$([[ $index == 1 ]] && echo yes || echo no)" \
-			"$devcluster/node/init.sh"
+			CONTROL_PLANE="$([[ $index == 1 ]] && echo yes || echo no)" INIT_GROUP="$(cgroup_init "$name")" \
+			"$devcluster/node/start.sh"
 	) >"$state/nodes/$name/log/init.log" 2>&1 </dev/null &
 	disown
 	wait_for 10 "the first process of $name" node_running "$name"

@@ -35,12 +35,6 @@ mount_system() {
 	mount -t sysfs sysfs /sys
 	if [[ ${#hierarchies[@]} -eq 0 ]]; then
 		mount -t cgroup2 cgroup /sys/fs/cgroup
-		# Only a group without processes of its own can share its controllers out to children.
-		mkdir -p /sys/fs/cgroup/init
-		local process
-		while read -r process; do
-			echo "$process" >/sys/fs/cgroup/init/cgroup.procs
-		done </sys/fs/cgroup/cgroup.procs
 		for controller in $(</sys/fs/cgroup/cgroup.controllers); do
 			echo "+$controller" >/sys/fs/cgroup/cgroup.subtree_control
 		done
@@ -121,6 +115,9 @@ mount --make-rshared /
 hostname "$NODE"
 export PATH=/run/devcluster/bin:$PATH
 cd /run/node
+
+# Kubelets and container runtimes hold many files open.
+ulimit -n "$(ulimit -Hn)"
 
 [[ $CONTROL_PLANE != yes ]] || serve_control_plane
 serve_pods
