@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -48,6 +49,7 @@ func healthy(t rapid.TB, shards, producers int32) *policy.Observation {
 			Pod:       readyPod(validator.Name, i),
 			Status:    status(validator, int(shards)),
 		})
+		observation.Nodes[i].Status.Peers = len(plan.Validators) - 1
 	}
 	return observation
 }
@@ -60,9 +62,11 @@ func readyPod(validator string, index int) *corev1.Pod {
 			Containers: []corev1.Container{{Name: resources.ContainerName, Image: "ghcr.io/shardyard/shardnode:0.1.0"}},
 		},
 		Status: corev1.PodStatus{
-			Phase:             corev1.PodRunning,
-			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
-			ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+			Phase:      corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Started: ptr.To(true),
+			}},
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
@@ -50,6 +51,20 @@ func (n *Node) Ready() bool {
 	}
 	condition := podCondition(n.Pod, corev1.PodReady)
 	return condition != nil && condition.Status == corev1.ConditionTrue
+}
+
+// Running says whether a node's process is up, whether or not it takes part in
+// the chain.
+func (n *Node) Running() bool {
+	if n.Pod == nil || n.Pod.DeletionTimestamp != nil {
+		return false
+	}
+	for i := range n.Pod.Status.ContainerStatuses {
+		if status := &n.Pod.Status.ContainerStatuses[i]; status.State.Running != nil && ptr.Deref(status.Started, false) {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadyNodes counts the nodes that take part.

@@ -13,23 +13,17 @@ import (
 // Restarts picks the nodes to replace now, as indices into the observation's
 // nodes, because they run something else than the spec says.
 //
-// What does not take part is replaced at once: nobody misses it. Of the others
-// one of a shard at a time goes, while another producer of the shard stays, and
-// over all shards at most half of the nodes that consensus can do without:
-// (n - 1) / 3 of n. Networks of fewer than four nodes stand still for every
-// single one, so there they go one by one.
+// What does not run is replaced at once: nobody misses it. Of the others one of
+// a shard at a time goes, while its other producers stay, and over all shards
+// at most half of the nodes that consensus can do without: (n - 1) / 3 of n.
+// Networks of fewer than four nodes stand still for every single one, so there
+// they go one by one.
 func Restarts(observation *Observation) (restart []int, updated metav1.Condition) {
 	nodes := observation.Nodes
-	outdated, absent := 0, 0
-	ready := make([]int, observation.Plan.Shards)
+	outdated := 0
 	for i := range nodes {
 		if nodes[i].Outdated {
 			outdated++
-		}
-		if nodes[i].Ready() {
-			ready[nodes[i].Validator.Shard]++
-		} else {
-			absent++
 		}
 	}
 	if outdated == 0 && observation.Settling {
@@ -41,25 +35,13 @@ func Restarts(observation *Observation) (restart []int, updated metav1.Condition
 			fmt.Sprintf("all %d nodes run what the spec says", len(nodes)))
 	}
 
-	producers := int(observation.Network.Spec.ProducersPerShard)
-	budget := max(1, (len(nodes)-1)/3/2) - absent
+	turns := newTurns(observation)
 	for i := range nodes {
 		node := &nodes[i]
-		if !node.Outdated || node.Pod == nil || node.Pod.DeletionTimestamp != nil {
-			continue
-		}
-		if !node.Ready() {
+		if node.Outdated && node.Pod != nil && node.Pod.DeletionTimestamp == nil && turns.take(node) {
 			restart = append(restart, i)
-			continue
-		}
-		// A shard whose producers are not all there waits for them.
-		if budget > 0 && ready[node.Validator.Shard] == producers {
-			restart = append(restart, i)
-			ready[node.Validator.Shard]--
-			budget--
 		}
 	}
-
 	if len(restart) == 0 {
 		return nil, condition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonWaiting, fmt.Sprintf(
 			"%d of %d nodes run something else than the spec says; the next is replaced when those that do not take part are back",

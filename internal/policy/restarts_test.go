@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
@@ -67,13 +68,60 @@ func TestRestarts(t *testing.T) {
 			},
 			nil, v1alpha1.ReasonWaiting, "4 of 4 nodes run something else than the spec says; the next is replaced when",
 		},
-		"what does not take part goes at once": {
+		"what does not run goes at once": {
 			2, 2, func(observation *policy.Observation) {
 				outdate(observation)
-				notReady(&observation.Nodes[1])
+				crashed(&observation.Nodes[1], corev1.ContainerStateTerminated{ExitCode: 1})
 				pending(&observation.Nodes[2])
 			},
 			[]int{1, 2},
+			v1alpha1.ReasonUpdating, "",
+		},
+		"a chain that stands still gets going node by node": {
+			// (16 - 1) / 3 / 2 = 2 nodes may be away.
+			8, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				for i := range observation.Nodes {
+					notReady(&observation.Nodes[i])
+				}
+			},
+			[]int{0, 2},
+			v1alpha1.ReasonUpdating, "",
+		},
+		"a chain that stands still waits for the node that starts": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				for i := range observation.Nodes {
+					notReady(&observation.Nodes[i])
+				}
+				observation.Nodes[0].Outdated = false
+				pending(&observation.Nodes[0])
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"nodes that still look for each other": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[0].Outdated = false
+				observation.Nodes[0].Status.Peers = 2
+				observation.Nodes[3].Status.Peers = 2
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"a node that does not say whom it is connected to": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[3].Status = nil
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"connections to spare": {
+			// Of 16 nodes 5 may be away, so with 4 connections lacking 1 more.
+			8, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[3].Status.Peers = 11
+			},
+			[]int{0},
 			v1alpha1.ReasonUpdating, "",
 		},
 		"no pod to replace": {
@@ -160,8 +208,8 @@ func TestRestartsAreSafe(t *testing.T) {
 			replaceable := node.Outdated && node.Pod != nil && node.Pod.DeletionTimestamp == nil
 			if picked := slices.Contains(restart, i); picked && !replaceable {
 				t.Fatalf("node %d is picked, which is up to date or has no pod to replace", i)
-			} else if replaceable && !node.Ready() && !picked {
-				t.Fatalf("node %d does not take part and is not picked", i)
+			} else if replaceable && !node.Ready() && !node.Running() && !picked {
+				t.Fatalf("node %d does not run and is not picked", i)
 			}
 		}
 	})
@@ -172,8 +220,12 @@ func checkRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
 	producers, nodes := int(observation.Network.Spec.ProducersPerShard), len(observation.Nodes)
 	before := make([]int, observation.Plan.Shards)
 	picked := make([]int, observation.Plan.Shards)
+	running := 0
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
+		if !node.Ready() && slices.Contains(restart, i) && node.Running() {
+			running++
+		}
 		if !node.Ready() {
 			continue
 		}
@@ -192,6 +244,9 @@ func checkRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
 		if producers >= 2 && before[shard] > 0 && before[shard] == picked[shard] {
 			t.Fatalf("shard %d loses its last producer", shard)
 		}
+	}
+	if most := max(1, (nodes-1)/3); running+readyPicked > most {
+		t.Fatalf("%d nodes that run are picked, of which consensus can do without %d", running+readyPicked, most)
 	}
 	readyAfter := readyBefore - readyPicked
 	switch {

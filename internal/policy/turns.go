@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import "slices"
+
+// turns are what is left of a network that loses one node after the other.
+type turns struct {
+	// spare is how many nodes consensus can do without, and limit how many of
+	// them may be away on purpose.
+	spare, limit int
+	// away are the nodes that do not run, absent those that do not take part,
+	// and apart the most nodes that one which takes part is not connected to.
+	away, absent, apart int
+	// taken are the nodes that run and are about to go.
+	taken int
+	// whole are the shards whose producers all take part, and broken those with
+	// a producer that does not run or is about to go.
+	whole, broken []bool
+}
+
+func newTurns(observation *Observation) *turns {
+	nodes, shards := observation.Nodes, observation.Plan.Shards
+	spare := (len(nodes) - 1) / 3
+	t := &turns{
+		spare:  max(1, spare),
+		limit:  max(1, spare/2),
+		whole:  slices.Repeat([]bool{true}, shards),
+		broken: make([]bool, shards),
+	}
+	for i := range nodes {
+		node := &nodes[i]
+		switch {
+		case node.Ready():
+			t.apart = max(t.apart, apart(node, len(nodes)))
+		case node.Running():
+			t.absent++
+			t.whole[node.Validator.Shard] = false
+		default:
+			t.away++
+			t.absent++
+			t.whole[node.Validator.Shard] = false
+			t.broken[node.Validator.Shard] = true
+		}
+	}
+	return t
+}
+
+// apart is how many others a node that takes part is not connected to, so that
+// it would not hear of them when those between them go. One that does not
+// answer may be connected to nobody.
+func apart(node *Node, nodes int) int {
+	if node.Status == nil {
+		return nodes - 1
+	}
+	return max(0, nodes-1-node.Status.Peers)
+}
+
+// take says whether it is a node's turn to go, and counts it then.
+func (t *turns) take(node *Node) bool {
+	shard := node.Validator.Shard
+	var mayGo bool
+	switch {
+	case node.Ready():
+		mayGo = t.whole[shard] && t.absent+t.taken < t.limit && t.apart+t.taken < t.spare
+	case node.Running():
+		// When the chain stands still, no node takes part, but all that run are
+		// needed for it to go on.
+		mayGo = !t.broken[shard] && t.away+t.taken < t.limit
+	default:
+		return true
+	}
+	if mayGo {
+		t.taken++
+		t.whole[shard], t.broken[shard] = false, true
+	}
+	return mayGo
+}
