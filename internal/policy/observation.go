@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
@@ -60,7 +59,7 @@ func (n *Node) Running() bool {
 		return false
 	}
 	for i := range n.Pod.Status.ContainerStatuses {
-		if status := &n.Pod.Status.ContainerStatuses[i]; status.State.Running != nil && ptr.Deref(status.Started, false) {
+		if status := &n.Pod.Status.ContainerStatuses[i]; status.State.Running != nil && status.Started != nil && *status.Started {
 			return true
 		}
 	}
