@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What can go wrong with a disk.
 
+use commonware_runtime as runtime;
 use commonware_storage::{archive, journal, metadata};
 use std::ops::Range;
 
@@ -73,6 +74,28 @@ pub enum StorageError {
         /// The height of the last record.
         last: u64,
     },
+}
+
+impl StorageError {
+    /// Whether the disk works but holds something else than was written to it.
+    pub(crate) const fn is_damage(&self) -> bool {
+        let source = match self {
+            Self::Journal {
+                source:
+                    journal::Error::Runtime(source)
+                    | journal::Error::Metadata(metadata::Error::Runtime(source)),
+                ..
+            } => source,
+            Self::Journal { .. } | Self::Snapshot { .. } => return true,
+            _ => return false,
+        };
+        matches!(
+            source,
+            runtime::Error::InvalidChecksum
+                | runtime::Error::BlobCorrupt(..)
+                | runtime::Error::BlobInsufficientLength
+        )
+    }
 }
 
 pub(crate) fn journal_error(

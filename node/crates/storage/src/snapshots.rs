@@ -120,6 +120,7 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
                         next_record: pointer.next_record,
                     }));
                 }
+                Err(error) if !error.is_damage() => return Err(error),
                 Err(error) => {
                     warn!(
                         partition = self.partition,
