@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Mandates, how they are dealt, and how safe that is.
+
+#![allow(clippy::unwrap_used)]
+
+mod dealing;
+mod quorum;
+mod security;
+mod stakes;
+mod vectors;
