@@ -84,11 +84,13 @@ cgroup_nodes() {
 	done < <(cgroup_hierarchies) | sort -u
 }
 
-# cgroup_remove removes the groups of all nodes.
+# cgroup_remove removes the groups of all nodes, and tells whether that was possible.
 cgroup_remove() {
-	local hierarchy
+	local hierarchy busy=0
 	while read -r hierarchy; do
-		[[ -d $hierarchy/$cgroup_parent ]] || continue
-		find "$hierarchy/$cgroup_parent" -depth -type d -exec rmdir {} +
+		if [[ -d $hierarchy/$cgroup_parent ]]; then
+			find "$hierarchy/$cgroup_parent" -depth -type d -exec rmdir {} + || busy=1
+		fi
 	done < <(cgroup_hierarchies)
+	return "$busy"
 }

@@ -47,6 +47,7 @@ up() {
 		echo "devcluster: already up"
 		return
 	fi
+	mkdir -p "$state"
 	echo kind >"$state/provider"
 	kind create cluster --kubeconfig "$kubeconfig" --config <(kind_config) --wait 120s
 	# With workers, kind keeps pods off the first node, which counts like any other here.

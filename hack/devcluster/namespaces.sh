@@ -79,7 +79,8 @@ down() {
 	for name in $(cgroup_nodes); do
 		wait_for 30 "the end of $name" node_gone "$name"
 	done
-	cgroup_remove
+	# Processes that are about to end hold on to their groups a little longer.
+	wait_for 30 "the removal of the control groups" cgroup_remove
 	network_down
 }
 

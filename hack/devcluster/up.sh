@@ -16,7 +16,6 @@ source "$devcluster/bbr.sh"
 # shellcheck source=hack/devcluster/provider.sh
 source "$devcluster/provider.sh"
 echo "devcluster: $nodes node(s) by way of $provider"
-mkdir -p "$state"
 "$root/hack/setup.sh" "cluster-$provider"
 up
 bbr_allow
