@@ -68,9 +68,9 @@ func endedWith(network *v1alpha1.ShardNetwork, name string, last *corev1.Contain
 	words := lastWords(last.Message)
 	switch {
 	case last.Reason == "OOMKilled":
-		return diagnosis{v1alpha1.ReasonOutOfMemory, name +
-			" was killed because it took more memory than it may: raise spec.node.resources.limits.memory, " +
-			"or lower spec.genesis.accountsPerShard in a new network or spec.node.features.mempoolCapacity"}
+		return diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
+			"%s was killed because it took more memory than %s or lower spec.node.features.mempoolCapacity, "+
+				"or spec.genesis.accountsPerShard in a new network", name, memoryAdvice(network.Spec.Node.Resources))}
 	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
 		advice := "give its machine more room: without spec.volume, data is on the machine's own disk"
 		if network.Spec.Volume != nil {
@@ -87,4 +87,12 @@ func endedWith(network *v1alpha1.ShardNetwork, name string, last *corev1.Contain
 			"%s ends with exit code %d: %s. See kubectl logs --previous %s",
 			name, last.ExitCode, quote(words), resources.PodName(name))}
 	}
+}
+
+// memoryAdvice says what bounds a node's memory, and how to have more.
+func memoryAdvice(amounts *v1alpha1.NodeResources) string {
+	if amounts != nil && amounts.Limits != nil && amounts.Limits.Memory != nil {
+		return fmt.Sprintf("its limit of %s: raise spec.node.resources.limits.memory,", amounts.Limits.Memory)
+	}
+	return "its machine has: set spec.node.resources.requests.memory to what a node takes,"
 }

@@ -102,7 +102,7 @@ func TestDiagnosis(t *testing.T) {
 					"1 No preemption victims found for incoming pod.")
 			},
 			v1alpha1.ReasonUnschedulable,
-			"1 Insufficient cpu. Add a machine with room for spec.node.resources; or set spec.node.resources to less",
+			"1 Insufficient cpu. Add a machine with room for spec.node.resources; or lower spec.node.resources",
 		},
 		"wrong region": {
 			func(spec *spec, node *node) {

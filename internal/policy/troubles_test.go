@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
@@ -81,7 +83,7 @@ func troubles(t *testing.T) []trouble {
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
 		trouble{v1alpha1.ReasonKeyMissing, policy.KeyMissing("quickstart-s0-p0-key")},
-		trouble{v1alpha1.ReasonKeyInvalid, policy.KeyInvalid("quickstart-s0-p0-key", errors.New("must be 64 hex digits"))},
+		trouble{v1alpha1.ReasonKeyInvalid, policy.KeyInvalid("quickstart-s0-p0-key", errors.New("a key is 64 hex digits"))},
 		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending()},
 		trouble{v1alpha1.ReasonNameTaken, policy.NameTaken("Service", "quickstart-p2p")},
 		trouble{v1alpha1.ReasonApplyFailed, policy.ApplyFailed(errors.New(
@@ -124,6 +126,12 @@ func troublesOfNodes(t *testing.T) []trouble {
 			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: diskFull})
 		}),
 		ofNode(t, v1alpha1.ReasonDiskFull, func(_ *spec, node *node) { failed(node, "Evicted", evictedForDisk) }),
+		ofNode(t, v1alpha1.ReasonOutOfMemory, func(spec *spec, node *node) {
+			spec.Node.Resources = &v1alpha1.NodeResources{
+				Limits: &v1alpha1.ResourceAmounts{Memory: ptr.To(resource.MustParse("512Mi"))},
+			}
+			crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+		}),
 		ofNode(t, v1alpha1.ReasonOutOfMemory, func(_ *spec, node *node) {
 			crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
 		}),

@@ -67,22 +67,22 @@ func machineAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 	var wanted, relaxed []string
 	if placement.MachineType != "" {
 		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelMachineType, placement.MachineType))
-		relaxed = append(relaxed, "spec.placement.machineType to none")
+		relaxed = append(relaxed, "leave out spec.placement.machineType")
 	}
 	if placement.RegionAffinity == v1alpha1.RegionRequired {
 		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelRegionOfMachine, node.Validator.Region))
-		relaxed = append(relaxed, "spec.placement.regionAffinity to None")
+		relaxed = append(relaxed, "set spec.placement.regionAffinity to None")
 	}
 	if placement.Exclusivity == v1alpha1.OneValidatorPerMachine {
 		wanted = append(wanted, "no other validator")
-		relaxed = append(relaxed, "spec.placement.exclusivity to Shared")
+		relaxed = append(relaxed, "set spec.placement.exclusivity to Shared")
 	}
 	if network.Spec.Node.Resources != nil {
 		wanted = append(wanted, "room for spec.node.resources")
-		relaxed = append(relaxed, "spec.node.resources to less")
+		relaxed = append(relaxed, "lower spec.node.resources")
 	}
 	if len(wanted) == 0 {
 		return "Add machines"
 	}
-	return "Add a machine with " + strings.Join(wanted, ", ") + "; or set " + strings.Join(relaxed, ", ")
+	return "Add a machine with " + strings.Join(wanted, ", ") + "; or " + strings.Join(relaxed, ", ")
 }
