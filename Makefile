@@ -205,6 +205,7 @@ e2e: setup-test images image-shardnode-next ## Run networks on a Kubernetes that
 .PHONY: scale
 scale: setup-test build-operator ## Run the operator on 140 fake machines and check what it takes; SCALE_SEED repeats a run
 	@hack/setup.sh cluster-kwok
+	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
 	@helm=$$(hack/tool.sh helm); \
 	HELM=$$helm OPERATOR=$$PWD/bin/operator go test -count=1 -timeout 20m -v ./test/standin/... ./test/scale/...
 

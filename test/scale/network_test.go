@@ -78,6 +78,12 @@ func (s *scale) create(t *testing.T) {
 		})
 	})
 	s.figures["secondsUntilApplied"] = time.Since(start).Seconds()
+	made := s.cluster.audit.read(t)
+	s.figures["requestsUntilApplied"] = float64(len(made))
+	s.figures["writesUntilApplied"] = float64(len(made.writes()))
+	s.figures["cpuSecondsUntilApplied"] = s.operator.cpuSeconds(t) - before
+	t.Logf("the operator's requests until everything was applied:\n%s", made)
+
 	eventually(t, 3*time.Minute, func(ctx context.Context) error {
 		return s.cluster.podsRun(ctx, "near", machines)
 	})
@@ -93,19 +99,13 @@ func (s *scale) create(t *testing.T) {
 			v1alpha1.ConditionReady:      metav1.ConditionUnknown,
 		})
 	})
-	made := s.cluster.audit.read(t)
-	s.figures["requestsToCreate"] = float64(len(made))
-	s.figures["writesToCreate"] = float64(len(made.writes()))
-	s.figures["cpuSecondsToCreate"] = s.operator.cpuSeconds(t) - before
-	t.Logf("the operator's requests until all pods run:\n%s", made)
+	t.Logf("the operator's requests until all pods ran:\n%s", s.cluster.audit.read(t))
 
 	network, err := s.cluster.network(t.Context(), "near")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.cluster.complete(t.Context(), t, network); err != nil {
-		t.Error(err)
-	}
+	eventually(t, time.Minute, func(ctx context.Context) error { return s.cluster.complete(ctx, t, network) })
 	s.cluster.checkGenesis(t, network)
 }
 
