@@ -8,8 +8,8 @@ use commonware_cryptography::{
 use commonware_utils::ordered::Set;
 use shardnode_execution::signatures::BatchSize;
 use shardnode_primitives::{
-    BlockLimits, Genesis, Namespaces, ReceiptBucket, ShardId, Transaction, chunk::ChunkHeader,
-    genesis::Validator,
+    Block, BlockLimits, Genesis, Namespaces, ReceiptBucket, ShardId, Transaction,
+    chunk::ChunkHeader, genesis::Validator,
 };
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -84,6 +84,30 @@ impl Identity {
             .map(|validator| validator.key.clone())
             .filter(|key| *key != me)
             .collect()
+    }
+
+    /// Whether the chunk of `shard` at `height` is this node's to produce.
+    #[must_use]
+    pub fn produces(&self, shard: ShardId, height: u64) -> bool {
+        let turn = self.genesis.producer_at(shard, height);
+        turn.is_some() && turn == self.validator.as_ref()
+    }
+
+    /// Transfers executed in chunks that this node produced, of the executions
+    /// that `block` is the first to commit to. Every execution of a chain is
+    /// first committed to by one block, and every chunk has one producer: the
+    /// nodes' sums over the same blocks add up to what was executed.
+    #[must_use]
+    pub fn produced_transfers(&self, block: &Block) -> u64 {
+        block
+            .new_chunks()
+            .flat_map(|header| {
+                let shard = header.content.shard;
+                let results = header.content.results.iter();
+                results.filter(move |result| self.produces(shard, result.height))
+            })
+            .map(|result| u64::from(result.transfers))
+            .sum()
     }
 
     /// What bounds the decoding of blocks.

@@ -585,6 +585,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let block = block.inner();
         let now = self.context.now_ms();
         self.metrics.finalized(&self.chain.block, block, now);
+        self.metrics
+            .produced_transfers(self.identity.produced_transfers(block));
         self.chain.advance(block.clone(), digest);
         self.view.send_replace(Arc::new(self.chain.clone()));
         self.availability.finalized(block.height).await;

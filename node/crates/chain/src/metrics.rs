@@ -45,6 +45,7 @@ pub struct Metrics {
     cross_shard: ByShard,
     missed: ByShard,
     produced: Counter,
+    produced_transfers: Counter,
     execution: Histogram,
     pool: Gauge<i64>,
     rejected: Family<ReasonLabel, Counter>,
@@ -88,6 +89,7 @@ impl Metrics {
             cross_shard: Family::default(),
             missed: Family::default(),
             produced: Counter::default(),
+            produced_transfers: Counter::default(),
             execution: Histogram::new(EXECUTION_BUCKETS),
             pool: Gauge::default(),
             rejected: Family::default(),
@@ -156,6 +158,11 @@ impl Metrics {
             "chunks_produced",
             "Chunks this node produced",
             self.produced.clone(),
+        );
+        registry.register(
+            "produced_transfers",
+            "Transfers executed in chunks this node produced, from finalised headers",
+            self.produced_transfers.clone(),
         );
         registry.register_with_unit(
             "execution",
@@ -260,6 +267,12 @@ impl Metrics {
     /// A chunk was produced.
     pub fn produced(&self) {
         self.produced.inc();
+    }
+
+    /// A finalised block committed to the execution of this many transfers in
+    /// chunks of this node.
+    pub fn produced_transfers(&self, count: u64) {
+        self.produced_transfers.inc_by(count);
     }
 
     /// The pool holds this many transactions.

@@ -203,8 +203,7 @@ impl<E: Runtime> Actor<E> {
         let genesis = &self.parts.identity.genesis;
         let me = &self.parts.validator;
         let height = parent.height + 1;
-        let turn = genesis.producer_at(me.shard, height);
-        if self.sent >= height || turn.is_none_or(|producer| producer.key != me.key) {
+        if self.sent >= height || !self.parts.identity.produces(me.shard, height) {
             return Ok(());
         }
         let Some(previous) = parent.chunk(me.shard) else {

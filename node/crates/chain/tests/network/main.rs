@@ -111,6 +111,30 @@ fn lossy_links_lose_no_transfer() {
     });
 }
 
+/// A shard of three producers, and messages that get lost, so that chunks are
+/// missed and another producer's header commits to what was executed.
+#[test]
+fn each_transfer_is_counted_by_the_node_that_produced_its_chunk() {
+    run_with_loss(10, 2, 3, 0.9, |mut network| async move {
+        network.start_all().await;
+        network.set_load(40);
+        network.wait_for_height(30).await;
+        network.set_load(0);
+        network.drain().await;
+        let view = network.view(0);
+        assert!(view.block.missed_chunks() > 0, "some chunks are missed");
+        network.wait_for_height(view.height()).await;
+        let produced = network.produced_transfers();
+        assert!(produced.iter().all(|count| *count > 0), "{produced:?}");
+        assert_eq!(produced.iter().sum::<u64>(), view.transfers());
+        let shards = view.block.chunks.iter();
+        for (producers, header) in produced.chunks(3).zip(shards) {
+            let executed = header.content.totals.transfers;
+            assert_eq!(producers.iter().sum::<u64>(), executed);
+        }
+    });
+}
+
 #[test]
 fn a_partition_stops_the_chain_and_healing_resumes_it() {
     run(4, 2, 2, |mut network| async move {

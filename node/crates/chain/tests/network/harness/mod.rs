@@ -296,6 +296,20 @@ impl Network {
         now + self.signed_before
     }
 
+    /// Transfers that the metrics of all running nodes count in chunks that
+    /// they produced.
+    pub(crate) fn produced_transfers(&self) -> Vec<u64> {
+        let count = |node: &Node| {
+            let metrics = node.metrics.encode();
+            let line = metrics
+                .lines()
+                .find(|line| line.starts_with("shardnode_produced_transfers_total{"));
+            let (_, value) = line.unwrap().rsplit_once(' ').unwrap();
+            value.parse().unwrap()
+        };
+        self.running().map(count).collect()
+    }
+
     /// What a running node has finalised.
     pub(crate) fn view(&self, index: usize) -> Arc<ChainView> {
         self.node(index).view.borrow().clone()
