@@ -30,12 +30,8 @@ const BEHIND: u64 = 10;
 /// How long a client waits for an account.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// When the finalised height last moved.
-#[derive(Debug)]
-struct Progress {
-    height: u64,
-    moved: Option<SystemTime>,
-}
+/// When the finalised height last moved, if it did since the start.
+type Moved = Arc<Mutex<Option<SystemTime>>>;
 
 /// The running node as the HTTP API sees it.
 #[derive(Clone)]
@@ -46,27 +42,31 @@ pub(crate) struct Api {
     region: String,
     role: Role,
     mempool_capacity: u64,
-    progress: Arc<Mutex<Progress>>,
+    moved: Moved,
 }
 
 impl Api {
     pub(crate) fn new(context: &Context, config: &Config, node: Node) -> Self {
-        let progress = Progress {
-            height: node.view.borrow().height(),
-            moved: None,
-        };
-        let progress = Arc::new(Mutex::new(progress));
+        let moved = Moved::default();
         let api = Self {
             context: Arc::new(context.child("state")),
             name: config.node.clone(),
             region: config.region.clone(),
             role: config.role,
             mempool_capacity: config.features.mempool_capacity as u64,
-            progress: progress.clone(),
+            moved: moved.clone(),
             node,
         };
-        watch_progress(context, api.node.view.clone(), progress);
+        watch_progress(context, api.node.view.clone(), moved);
         api
+    }
+
+    /// How long ago the finalised height moved; `None` if it has not since the
+    /// start.
+    fn idle(&self) -> Option<Duration> {
+        let moved = *self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.context.current();
+        moved.map(|moved| now.duration_since(moved).unwrap_or_default())
     }
 
     pub(crate) fn context(&self) -> Arc<Context> {
@@ -81,15 +81,13 @@ impl Api {
 fn watch_progress(
     context: &Context,
     mut view: commonware_utils::channel::watch::Receiver<Arc<shardnode_chain::view::ChainView>>,
-    progress: Arc<Mutex<Progress>>,
+    moved: Moved,
 ) {
     use commonware_runtime::Spawner as _;
     drop(context.child("progress").spawn(move |context| async move {
         while view.changed().await.is_ok() {
-            let height = view.borrow_and_update().height();
-            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-            progress.height = height;
-            progress.moved = Some(context.current());
+            let now = Some(context.current());
+            *moved.lock().unwrap_or_else(PoisonError::into_inner) = now;
         }
     }));
 }
@@ -126,6 +124,7 @@ impl shardnode_rpc::Node for Api {
         let supply = view.supply();
         let identity = &self.node.identity;
         let tracked = *self.node.tracked.borrow();
+        let rates = view.rates(self.idle().unwrap_or_default());
         Status {
             network: identity.genesis.network.clone(),
             node: self.name.clone(),
@@ -138,8 +137,8 @@ impl shardnode_rpc::Node for Api {
             finalized_height: view.height(),
             finalized_time_ms: view.block.timestamp_ms,
             block_hash: view.digest,
-            block_time_ms: view.block_time_ms(),
-            tps: view.tps(),
+            block_time_ms: rates.block_time_ms,
+            tps: rates.tps,
             window_blocks: view.window() as u64,
             transfers: view.transfers(),
             cross_shard: view.cross_shard(),
@@ -185,21 +184,16 @@ impl shardnode_rpc::Node for Api {
                 "connected to {connected} peers, quorum needs {others}"
             ));
         }
-        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let still = progress
-            .moved
-            .and_then(|moved| self.context.current().duration_since(moved).ok());
-        match still {
+        let view = self.node.view.borrow().clone();
+        match self.idle() {
             None => reasons.push("no block was finalised since the start".into()),
             Some(still) if still > STALLED => reasons.push(format!(
                 "finalised height {} has not moved for {} s",
-                progress.height,
+                view.height(),
                 still.as_secs()
             )),
             Some(_) => {}
         }
-        drop(progress);
-        let view = self.node.view.borrow().clone();
         if let Some(tracked) = *self.node.tracked.borrow() {
             let last = view
                 .block

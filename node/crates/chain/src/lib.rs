@@ -53,6 +53,7 @@ pub mod requests;
 pub mod runtime;
 pub mod validity;
 pub mod view;
+pub mod window;
 
 pub use channels::Channels;
 pub use config::{Identity, Settings};

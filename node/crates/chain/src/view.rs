@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What finalised blocks alone tell: height, block time, throughput, supply.
 
+use crate::window::{Rates, Window};
 use shardnode_primitives::{Block, Digest, Genesis, ShardId};
-use std::collections::{BTreeMap, VecDeque};
-
-/// Finalised blocks that block time and throughput are averaged over.
-const WINDOW: usize = 40;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Finalised state roots that are kept for checking proofs, per shard.
 const ROOTS: usize = 64;
-
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    timestamp_ms: u64,
-    transfers: u64,
-}
 
 /// The chain as of one finalised block.
 #[derive(Clone, Debug)]
@@ -23,7 +15,7 @@ pub struct ChainView {
     pub block: Block,
     /// Its digest.
     pub digest: Digest,
-    window: VecDeque<Sample>,
+    window: Window,
     roots: Vec<BTreeMap<u64, Digest>>,
     supply: u64,
 }
@@ -56,7 +48,7 @@ impl ChainView {
     pub fn new(genesis: &Genesis, block: Block, digest: Digest) -> Self {
         let mut view = Self {
             roots: vec![BTreeMap::new(); block.chunks.len()],
-            window: VecDeque::new(),
+            window: Window::default(),
             supply: genesis.supply(),
             digest,
             block,
@@ -75,13 +67,8 @@ impl ChainView {
     fn note(&mut self) {
         // Block 0 has the time of the document, not of a run.
         if self.block.height > 0 {
-            self.window.push_back(Sample {
-                timestamp_ms: self.block.timestamp_ms,
-                transfers: self.transfers(),
-            });
-        }
-        if self.window.len() > WINDOW {
-            self.window.pop_front();
+            let transfers = self.transfers();
+            self.window.push(self.block.timestamp_ms, transfers);
         }
         for (roots, header) in self.roots.iter_mut().zip(&self.block.chunks) {
             roots.insert(
@@ -136,30 +123,12 @@ impl ChainView {
         self.window.len()
     }
 
-    fn span(&self) -> Option<(Sample, Sample, u64)> {
-        let (first, last) = (*self.window.front()?, *self.window.back()?);
-        let elapsed = last.timestamp_ms.checked_sub(first.timestamp_ms)?;
-        (elapsed > 0).then_some((first, last, elapsed))
-    }
-
-    /// Mean difference of block timestamps over the window, in milliseconds;
-    /// 0 for fewer than two blocks.
+    /// Block time and throughput over the window, when nothing was finalised
+    /// for `idle` after the last block. Only of a chain that stands still
+    /// `idle` makes a difference: 4 block times and more.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
-    pub fn block_time_ms(&self) -> f64 {
-        self.span().map_or(0.0, |(_, _, elapsed)| {
-            elapsed as f64 / (self.window.len() - 1) as f64
-        })
-    }
-
-    /// Transfers that the window's blocks committed to, per second of their
-    /// timestamps; 0 for fewer than two blocks.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
-    pub fn tps(&self) -> f64 {
-        self.span().map_or(0.0, |(first, last, elapsed)| {
-            (last.transfers - first.transfers) as f64 * 1_000.0 / elapsed as f64
-        })
+    pub fn rates(&self, idle: Duration) -> Rates {
+        self.window.rates(idle)
     }
 
     /// Total supply as this block's headers state it.
