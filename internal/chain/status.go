@@ -46,6 +46,7 @@ type Status struct {
 	Load *Load `json:"load"`
 	// CPUSeconds is the CPU time of the process since it started.
 	CPUSeconds float64 `json:"cpuSeconds"`
+	TCP        TCP     `json:"tcp"`
 }
 
 // Supply is the sum of all value, as of the finalised block.
@@ -86,6 +87,21 @@ type TrackedStatus struct {
 type PoolStatus struct {
 	Transactions uint64 `json:"transactions"`
 	Capacity     uint64 `json:"capacity"`
+}
+
+// TCP is what the kernel uses for new connections in the node's network
+// namespace, by sysctl; nil where the node cannot read it.
+type TCP struct {
+	CongestionControl  *string `json:"congestionControl"`
+	MaxSynBacklog      *uint64 `json:"maxSynBacklog"`
+	MTUProbing         *uint64 `json:"mtuProbing"`
+	SlowStartAfterIdle *uint64 `json:"slowStartAfterIdle"`
+	NoMetricsSave      *uint64 `json:"noMetricsSave"`
+	Somaxconn          *uint64 `json:"somaxconn"`
+	// Rmem and Wmem are the least, the initial and the most bytes of the
+	// buffers for receiving and sending.
+	Rmem []uint64 `json:"rmem"`
+	Wmem []uint64 `json:"wmem"`
 }
 
 // Status asks a node for its status.

@@ -50,6 +50,22 @@ func TestStatusOfAnRPCNode(t *testing.T) {
 	}
 }
 
+// A node that cannot read what its kernel uses says so with null.
+func TestStatusWithoutSysctls(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /status", answer(http.StatusOK, `{"tcp": {"congestionControl": null, "somaxconn": 0, "rmem": null}}`))
+	status, err := client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tcp := status.TCP; tcp.CongestionControl != nil || tcp.Rmem != nil {
+		t.Errorf("congestion control is %v and rmem is %v, want none", tcp.CongestionControl, tcp.Rmem)
+	}
+	if somaxconn := status.TCP.Somaxconn; somaxconn == nil || *somaxconn != 0 {
+		t.Errorf("somaxconn is %v, want 0", somaxconn)
+	}
+}
+
 // contractStatus is the example of the node contract.
 func contractStatus(t *testing.T) string {
 	t.Helper()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Answers the HTTP API from the running node.
 
-use crate::{config::Config, peers, process};
+use crate::{config::Config, peers, process, tcp};
 use commonware_consensus::types::Height;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_chain::{
@@ -168,6 +168,7 @@ impl shardnode_rpc::Node for Api {
             },
             load: self.load(),
             cpu_seconds: process::cpu_seconds(),
+            tcp: tcp::settings(),
         }
     }
 

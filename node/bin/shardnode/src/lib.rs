@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `shardnode` needs besides the protocol: its files, its log and the
-//! figures of its process.
+//! What `shardnode` needs besides the protocol: its files, its log, and what
+//! the kernel tells of its process and its connections.
 
+pub mod committee;
 pub mod config;
 pub mod log;
 pub mod process;
+pub mod tcp;

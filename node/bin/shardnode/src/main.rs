@@ -11,7 +11,7 @@ mod run;
 use clap::{Parser, Subcommand};
 use shardnode::{
     config::{self, Config, ConfigError},
-    log, process,
+    log, process, tcp,
 };
 use std::{
     error::Error,

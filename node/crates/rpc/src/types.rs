@@ -71,6 +71,8 @@ pub struct Status {
     pub load: Option<LoadStatus>,
     /// CPU time of the process since it started.
     pub cpu_seconds: f64,
+    /// What the kernel uses for the node's connections.
+    pub tcp: TcpStatus,
 }
 
 /// Total supply.
@@ -153,6 +155,29 @@ pub struct LoadStatus {
     pub signed: u64,
     /// Those of them that the pool refused.
     pub rejected: u64,
+}
+
+/// What the kernel uses for the node's TCP connections; `None` where the node
+/// cannot read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TcpStatus {
+    /// `net.ipv4.tcp_congestion_control`.
+    pub congestion_control: Option<String>,
+    /// `net.ipv4.tcp_max_syn_backlog`.
+    pub max_syn_backlog: Option<u64>,
+    /// `net.ipv4.tcp_mtu_probing`.
+    pub mtu_probing: Option<u64>,
+    /// `net.ipv4.tcp_slow_start_after_idle`.
+    pub slow_start_after_idle: Option<u64>,
+    /// `net.ipv4.tcp_no_metrics_save`.
+    pub no_metrics_save: Option<u64>,
+    /// `net.core.somaxconn`.
+    pub somaxconn: Option<u64>,
+    /// `net.ipv4.tcp_rmem`: least, initial and most bytes to receive.
+    pub rmem: Option<[u64; 3]>,
+    /// `net.ipv4.tcp_wmem`: least, initial and most bytes to send.
+    pub wmem: Option<[u64; 3]>,
 }
 
 /// The answer of `/readyz`.

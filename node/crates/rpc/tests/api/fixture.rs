@@ -18,8 +18,8 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, AdminToken, LoadStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus,
-    Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TrackedStatus,
-    Unavailable, router,
+    Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TcpStatus,
+    TrackedStatus, Unavailable, router,
 };
 use std::sync::{
     Arc,
@@ -210,6 +210,16 @@ impl Node for Fixture {
             },
             load: self.load(),
             cpu_seconds: 12.25,
+            tcp: TcpStatus {
+                congestion_control: Some("bbr".into()),
+                max_syn_backlog: Some(8_096),
+                mtu_probing: None,
+                slow_start_after_idle: Some(0),
+                no_metrics_save: Some(1),
+                somaxconn: Some(4_096),
+                rmem: Some([10_240, 87_380, 134_217_728]),
+                wmem: Some([4_096, 87_380, 134_217_728]),
+            },
         }
     }
 

@@ -63,6 +63,9 @@ fn status_of_a_producer() {
     assert_eq!(status["shards"][0]["shard"], 0);
     assert_eq!(status["shards"][0]["stateRoot"], "02".repeat(32));
     assert_eq!(status["tracked"]["accounts"], 1_002);
+    assert_eq!(status["tcp"]["congestionControl"], "bbr");
+    assert_eq!(status["tcp"]["mtuProbing"], Value::Null);
+    assert_eq!(status["tcp"]["rmem"], json!([10_240, 87_380, 134_217_728]));
 }
 
 #[test]
