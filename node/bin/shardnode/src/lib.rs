@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `shardnode` needs besides the protocol: its files, its log, and what
-//! the kernel tells of its process and its connections.
+//! What `shardnode` needs besides the protocol: its files, its data directory,
+//! its log, and what the kernel tells of its process and its connections.
 
 pub mod committee;
 pub mod config;
+pub mod data_dir;
 pub mod log;
 pub mod process;
 pub mod tcp;

@@ -2,15 +2,41 @@
 //! The log: one line an event, on standard error.
 
 use crate::config::{Log, LogFormat, LogLevel};
-use std::io::{self, IsTerminal as _};
-use tracing::Subscriber;
+use std::{
+    any::Any,
+    backtrace::{Backtrace, BacktraceStatus},
+    io::{self, IsTerminal as _},
+    panic::{self, PanicHookInfo},
+};
+use tracing::{Subscriber, error};
 use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
 
-/// Starts logging, for the rest of the process.
+/// Starts logging, for the rest of the process. Panics are events like others.
 pub fn init(log: Log) {
     let subscriber = subscriber(log, io::stderr, io::stderr().is_terminal());
     // Fails only if the process already logs.
     let _ = tracing::subscriber::set_global_default(subscriber);
+    panic::set_hook(Box::new(log_panic));
+}
+
+fn log_panic(info: &PanicHookInfo<'_>) {
+    let location = info.location().map(tracing::field::display);
+    let message = panic_message(info.payload());
+    let backtrace = Backtrace::capture();
+    let backtrace = (backtrace.status() == BacktraceStatus::Captured)
+        .then(|| tracing::field::display(backtrace));
+    error!(location, backtrace, "panicked: {message}");
+}
+
+/// What a panic says, in one line.
+#[must_use]
+pub fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let lines = text.unwrap_or("a panic without a message").lines();
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 fn subscriber<W>(log: Log, writer: W, colours: bool) -> Box<dyn Subscriber + Send + Sync>
@@ -91,6 +117,18 @@ mod tests {
         assert_eq!(events[0]["message"], "disk is slow");
         assert_eq!(events[0]["height"], 7);
         assert_eq!(events[1]["message"], "detail");
+    }
+
+    #[test]
+    fn a_panic_is_one_line() {
+        let message = |panicking: fn()| {
+            let payload = panic::catch_unwind(panicking).unwrap_err();
+            panic_message(&*payload)
+        };
+        assert_eq!(message(|| panic!("disk\n  is {}", "full")), "disk is full");
+        assert_eq!(message(|| panic!("as it is")), "as it is");
+        let other = message(|| panic::panic_any(7));
+        assert_eq!(other, "a panic without a message");
     }
 
     #[test]

@@ -10,12 +10,14 @@ mod run;
 
 use clap::{Parser, Subcommand};
 use shardnode::{
+    committee::CommitteeArgs,
     config::{self, Config, ConfigError},
-    log, process, tcp,
+    data_dir, log, process, tcp,
 };
 use std::{
     error::Error,
     io::{self, Write as _},
+    panic::{self, AssertUnwindSafe},
     path::PathBuf,
     process::ExitCode,
 };
@@ -47,6 +49,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
     },
+    /// Says how likely byzantine validators can abuse a committee.
+    Committee(CommitteeArgs),
 }
 
 fn main() -> ExitCode {
@@ -59,18 +63,36 @@ fn main() -> ExitCode {
             Ok(config) => print(config.genesis.hash()),
             Err(error) => refuse(&error),
         },
+        Command::Committee(committee) => match committee.answer() {
+            Ok(answer) => print(answer),
+            Err(error) => error.exit(),
+        },
     }
 }
 
 fn run(config: Config) -> ExitCode {
     log::init(config.log);
-    match run::run(config) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            error!("{}", chain(&failure));
-            ExitCode::FAILURE
+    let data_dir = config.data_dir.clone();
+    if let Err(unusable) = data_dir::check(&data_dir) {
+        error!("{}", chain(&unusable));
+        return ExitCode::FAILURE;
+    }
+    // Consensus panics when its storage fails.
+    match panic::catch_unwind(AssertUnwindSafe(|| run::run(config))) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(failure)) => error!("{}", chain(&failure)),
+        Err(panic) => {
+            let message = log::panic_message(&*panic);
+            error!("node cannot go on: {message}");
         }
     }
+    // The failure says which store could not go on, but not always why. If the
+    // disk is why, that is the last line: the one that is shown of a container
+    // that ended.
+    if let Err(unusable) = data_dir::check(&data_dir) {
+        error!("{}", chain(&unusable));
+    }
+    ExitCode::FAILURE
 }
 
 fn print(value: impl std::fmt::Display) -> ExitCode {
