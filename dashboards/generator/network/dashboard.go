@@ -4,9 +4,9 @@
 // and how its validators are.
 //
 // It queries only what docs/node-contract.md lists. Every node counts what
-// finalised blocks commit to, for all shards, so the nodes' counters are
-// compared and never summed; the rates are of executed transfers, and what was
-// offered is shown apart, under its own name.
+// finalised blocks commit to, for all shards: these counters are compared and
+// never summed, unlike those of what a node did itself. The rates are of executed
+// transfers, and what was offered is shown apart, under its own name.
 package network
 
 import (

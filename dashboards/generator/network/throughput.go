@@ -13,19 +13,20 @@ import (
 
 func throughput() row {
 	crossShard := fmt.Sprintf("sum(%s)", told("shard", rate("shardnode_shard_cross_shard_total", ofNetwork)))
-	byRegion := fmt.Sprintf("sum by (region) (%s)", told("region, shard", rate("shardnode_shard_transfers_total", ofRegions)))
+	byRegion := fmt.Sprintf("sum by (region) (%s)", rate("shardnode_produced_transfers_total", ofRegions))
 	return row{"Throughput", []cog.Builder[dashboard.Panel]{
 		graph("TPS in total",
 			"Transfers executed per second in all shards, and those of them whose receiver lives in another shard. "+
 				"From finalised blocks.",
 			units.Short, half,
 			query{executed, "executed"}, query{crossShard, "to another shard"}),
-		graph("TPS as each region finalises it",
-			"Transfers executed per second in all shards, by the blocks that the nodes of a region have processed as "+
-				"finalised. Every region follows the whole chain, so regions are not parts of the total: "+
-				"one whose line is lower falls behind.",
+		graph("TPS by region",
+			"Transfers executed per second in the chunks that the region's validators produced, stacked: "+
+				"the regions sum to the total. From finalised blocks.",
 			units.Short, half,
-			query{byRegion, "{{region}}"}),
+			query{byRegion, "{{region}}"}).
+			FillOpacity(15).
+			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)),
 		many("TPS by shard", "Transfers executed per second, stacked. From finalised blocks.",
 			units.Short, 24,
 			query{told("shard", rate("shardnode_shard_transfers_total", ofShards)), "shard {{shard}}"}).
