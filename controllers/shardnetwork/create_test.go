@@ -61,7 +61,7 @@ func names[V any](objects map[string]V) map[string]struct{} {
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml")
+	network := cluster.create()
 	cluster.mustReconcile(network)
 
 	objects := cluster.objects(network.Name)
@@ -90,7 +90,7 @@ func TestCreate(t *testing.T) {
 func TestNoWritesWhenNothingChanges(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml")
+	network := cluster.create()
 	cluster.mustReconcile(network)
 	before := cluster.writes.Load()
 	for range 20 {
@@ -105,7 +105,7 @@ func TestNoWritesWhenNothingChanges(t *testing.T) {
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml")
+	network := cluster.create()
 	cluster.mustReconcile(network)
 
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart-s0-p0"}}
@@ -145,7 +145,7 @@ func TestDrift(t *testing.T) {
 func TestKilledWhileCreating(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml")
+	network := cluster.create()
 	cluster.mustReconcile(network)
 	total := cluster.writes.Load()
 
@@ -162,8 +162,9 @@ func TestKilledWhileCreating(t *testing.T) {
 }
 
 func killAndCreate(t *testing.T, points []int64) {
+	t.Helper()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml")
+	network := cluster.create()
 	keys := map[string]string{}
 	var genesis string
 	for _, writes := range points {

@@ -18,7 +18,7 @@ import (
 func TestStorageClass(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml", func(network *v1alpha1.ShardNetwork) {
+	network := cluster.create(func(network *v1alpha1.ShardNetwork) {
 		network.Spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20000, ThroughputMebibytesPerSecond: 1144}
 		network.Spec.Volume.Size.Set(1 << 30)
 	})

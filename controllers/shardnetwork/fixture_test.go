@@ -112,10 +112,10 @@ func (c *cluster) write(request func() error) error {
 	return request()
 }
 
-// create makes the network of a sample, with changes.
-func (c *cluster) create(sample string, changes ...func(*v1alpha1.ShardNetwork)) *v1alpha1.ShardNetwork {
+// create makes the network of the quickstart, with changes.
+func (c *cluster) create(changes ...func(*v1alpha1.ShardNetwork)) *v1alpha1.ShardNetwork {
 	c.t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", sample))
+	content, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "quickstart.yaml"))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func TestLostKey(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
-	network := cluster.create("quickstart.yaml")
+	network := cluster.create()
 	cluster.mustReconcile(network)
 	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart-s1-p0-key"}}
 	cluster.read(key)
@@ -53,7 +53,7 @@ func TestRetained(t *testing.T) {
 		network.Spec.Volume.Size.Set(1 << 30)
 	}
 	cluster := newCluster(t)
-	first := cluster.create("quickstart.yaml", retain)
+	first := cluster.create(retain)
 	cluster.mustReconcile(first)
 	kept := 0
 	for name, object := range cluster.objects(first.Name) {
@@ -76,7 +76,7 @@ func TestRetained(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	other := cluster.create("quickstart.yaml", retain, func(network *v1alpha1.ShardNetwork) {
+	other := cluster.create(retain, func(network *v1alpha1.ShardNetwork) {
 		network.Spec.Genesis.Seed = "other"
 	})
 	cluster.mustReconcile(other)
@@ -89,7 +89,7 @@ func TestRetained(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	second := cluster.create("quickstart.yaml", retain)
+	second := cluster.create(retain)
 	cluster.mustReconcile(second)
 	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
 
@@ -132,7 +132,7 @@ func TestNameTaken(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			network := cluster.create("quickstart.yaml")
+			network := cluster.create()
 			if err := cluster.reconcile(network); err == nil {
 				t.Error("the reconciliation succeeds")
 			}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+func TestExplains(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	run := &run{Reconciler: &Reconciler{now: func() time.Time { return now }}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "present"}}
+	event := func(kind string, of types.UID, age time.Duration) *corev1.Event {
+		return &corev1.Event{
+			Type:           kind,
+			InvolvedObject: corev1.ObjectReference{UID: of},
+			LastTimestamp:  metav1.NewTime(now.Add(-age)),
+		}
+	}
+	cases := map[string]struct {
+		event *corev1.Event
+		pod   *corev1.Pod
+		want  bool
+	}{
+		"present pod, old":  {event(corev1.EventTypeWarning, "present", time.Hour), pod, true},
+		"no warning":        {event(corev1.EventTypeNormal, "present", time.Second), pod, false},
+		"earlier pod":       {event(corev1.EventTypeWarning, "earlier", time.Second), pod, true},
+		"earlier pod, old":  {event(corev1.EventTypeWarning, "earlier", time.Minute), pod, false},
+		"no pod now":        {event(corev1.EventTypeWarning, "earlier", time.Second), nil, true},
+		"no pod since long": {event(corev1.EventTypeWarning, "earlier", time.Hour), nil, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := run.explains(test.event, test.pod); got != test.want {
+				t.Errorf("the event explains: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// The old kind of event, the new kind, one that is repeated, and one that says
+// nothing but when it was made.
+func TestEventTime(t *testing.T) {
+	t.Parallel()
+	first := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	last := first.Add(time.Minute)
+	cases := map[string]struct {
+		event corev1.Event
+		want  time.Time
+	}{
+		"old": {corev1.Event{FirstTimestamp: metav1.NewTime(first), LastTimestamp: metav1.NewTime(last)}, last},
+		"new": {corev1.Event{EventTime: metav1.NewMicroTime(first)}, first},
+		"repeated": {corev1.Event{
+			EventTime: metav1.NewMicroTime(first), Series: &corev1.EventSeries{LastObservedTime: metav1.NewMicroTime(last)},
+		}, last},
+		"made": {corev1.Event{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(first)}}, first},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := eventTime(&test.event); !got.Equal(test.want) {
+				t.Errorf("the time is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Events cost a request: only nodes without a running pod are worth it.
+func TestNeedsExplanation(t *testing.T) {
+	t.Parallel()
+	for phase, want := range map[corev1.PodPhase]bool{
+		corev1.PodPending: true,
+		corev1.PodFailed:  true,
+		corev1.PodRunning: false,
+	} {
+		node := &policy.Node{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}}
+		if got := needsExplanation(node); got != want {
+			t.Errorf("a %s pod needs an explanation: %v, want %v", phase, got, want)
+		}
+	}
+	if !needsExplanation(&policy.Node{}) {
+		t.Error("a node without a pod needs no explanation")
+	}
+}
