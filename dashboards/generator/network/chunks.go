@@ -39,7 +39,7 @@ const (
 
 // mostMissed shows the shards that lost the most chunks.
 func mostMissed() cog.Builder[dashboard.Panel] {
-	missed := told("shard", fmt.Sprintf("increase(%s[$__range])", metric("shardnode_shard_missed_chunks_total", ofShards)))
+	missed := told(fmt.Sprintf("increase(%s[$__range])", metric("shardnode_shard_missed_chunks_total", ofShards)))
 	return bargauge.NewPanelBuilder().
 		Title("Most missed chunks").
 		Description("The ten shards that were left out of the most finalised blocks in the range, with how many these were.").

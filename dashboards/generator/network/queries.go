@@ -12,7 +12,7 @@ const (
 )
 
 // executed is the rate of executed transfers of the whole network.
-var executed = fmt.Sprintf("sum(%s)", told("shard", rate("shardnode_shard_transfers_total", ofNetwork)))
+var executed = fmt.Sprintf("sum(%s)", told(rate("shardnode_shard_transfers_total", ofNetwork)))
 
 func metric(name, matchers string) string {
 	return name + "{" + matchers + "}"
@@ -22,11 +22,11 @@ func rate(name, matchers string) string {
 	return fmt.Sprintf("rate(%s[$__rate_interval])", metric(name, matchers))
 }
 
-// told is what most nodes say of something that they all see: the median, so
-// that neither a node that hangs nor one that catches up, whose rates are those
-// of the past, moves it.
-func told(by, expression string) string {
-	return fmt.Sprintf("quantile by (%s) (0.5, %s)", by, expression)
+// told is what most nodes say of each shard, all of which they see: the median,
+// so that neither a node that hangs nor one that catches up, whose rates are
+// those of the past, moves it.
+func told(expression string) string {
+	return fmt.Sprintf("quantile by (shard) (0.5, %s)", expression)
 }
 
 // mean is the mean of what a histogram counted.
@@ -45,6 +45,6 @@ func percentile(quantile, by, name, matchers string) string {
 // missed is the part of the heights at which a shard's chunk was left out.
 func missed(matchers string) string {
 	return fmt.Sprintf("%s / on () group_left () quantile(0.5, %s)",
-		told("shard", rate("shardnode_shard_missed_chunks_total", matchers)),
+		told(rate("shardnode_shard_missed_chunks_total", matchers)),
 		rate("shardnode_block_time_seconds_count", ofNetwork))
 }

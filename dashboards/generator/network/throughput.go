@@ -12,7 +12,7 @@ import (
 )
 
 func throughput() row {
-	crossShard := fmt.Sprintf("sum(%s)", told("shard", rate("shardnode_shard_cross_shard_total", ofNetwork)))
+	crossShard := fmt.Sprintf("sum(%s)", told(rate("shardnode_shard_cross_shard_total", ofNetwork)))
 	byRegion := fmt.Sprintf("sum by (region) (%s)", rate("shardnode_produced_transfers_total", ofRegions))
 	return row{"Throughput", []cog.Builder[dashboard.Panel]{
 		graph("TPS in total",
@@ -29,7 +29,7 @@ func throughput() row {
 			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)),
 		many("TPS by shard", "Transfers executed per second, stacked. From finalised blocks.",
 			units.Short, 24,
-			query{told("shard", rate("shardnode_shard_transfers_total", ofShards)), "shard {{shard}}"}).
+			query{told(rate("shardnode_shard_transfers_total", ofShards)), "shard {{shard}}"}).
 			FillOpacity(15).
 			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)),
 	}}
