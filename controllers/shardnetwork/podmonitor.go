@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -24,6 +25,10 @@ const podMonitorInterval = time.Minute
 // kind may be missing, or come later: nothing else depends on it.
 func (r *run) applyPodMonitor(ctx context.Context) error {
 	if r.now().Sub(r.memory.lastPodMonitor) < podMonitorInterval {
+		// What was found then holds of the present spec as well.
+		if found := meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionMonitored); found != nil {
+			r.note(*found)
+		}
 		return nil
 	}
 	monitor := resources.NewPodMonitor(r.network, r.settings.PodMonitorLabels)
