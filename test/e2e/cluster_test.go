@@ -73,10 +73,15 @@ func startCluster(t *testing.T, keep bool) *cluster {
 
 	paths := make([]string, 0, len(archives))
 	for _, archive := range archives {
-		paths = append(paths, filepath.Join(root, "bin/images", archive))
+		paths = append(paths, imageFile(archive))
 	}
 	script("load.sh").mustRun(t, paths...)
 	return c
+}
+
+// imageFile is where make writes the archive of an image.
+func imageFile(archive string) string {
+	return filepath.Join(root, "bin/images", archive)
 }
 
 func (c *cluster) connect(t *testing.T, kubeconfig string) {

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -136,7 +137,7 @@ func (n *network) waitFor(t *testing.T, kind string, status metav1.ConditionStat
 func (n *network) api(t *testing.T, validator string) *chain.Client {
 	t.Helper()
 	target, err := url.Parse(fmt.Sprintf("%s/api/v1/namespaces/%s/pods/%s:%d/proxy",
-		n.config.Host, n.namespace, resources.PodName(validator), topology.DefaultPorts.HTTP))
+		n.config.Host, n.namespace, resources.PodName(validator), n.plan(t).Ports.HTTP))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +148,8 @@ func (n *network) api(t *testing.T, validator string) *chain.Client {
 	server := httptest.NewServer(&httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite:   func(request *httputil.ProxyRequest) { request.SetURL(target) },
+		// A node that is away is no news to whoever asks.
+		ErrorHandler: func(writer http.ResponseWriter, _ *http.Request, _ error) { writer.WriteHeader(http.StatusBadGateway) },
 	})
 	t.Cleanup(server.Close)
 	api := chain.NewClient(server.Listener.Addr().String(), "")

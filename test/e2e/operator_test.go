@@ -4,6 +4,9 @@ package e2e_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
 	"testing"
 )
 
@@ -20,6 +23,8 @@ func (c *cluster) installOperator(t *testing.T) {
 	c.newNamespace(t, operatorNamespace, "restricted")
 	c.helm.mustRun(t, "upgrade", "--install", "shardyard", operatorChart, "--namespace", operatorNamespace,
 		"--set", "crds.keep=false",
+		// Where the operator of an earlier run is kept, its image has the same tag.
+		"--set", "podAnnotations.archive="+checksum(t, imageFile("operator.tar")),
 		"--set", "image.repository=shardyard/operator,image.tag=dev",
 		"--set", "nodeImage.repository=shardyard/shardnode,nodeImage.tag=dev",
 		"--wait", "--timeout", patience.String())
@@ -41,4 +46,15 @@ func (c *cluster) show(t *testing.T, arguments ...string) {
 		return
 	}
 	t.Logf("kubectl %q says\n%s", arguments, output)
+}
+
+// checksum identifies the content of a file.
+func checksum(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }

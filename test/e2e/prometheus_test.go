@@ -5,21 +5,23 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/template"
 
 	"k8s.io/client-go/rest"
 
-	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
-// scrapeConfig finds the nodes' pods and reads their metrics by way of the API
-// server, so that Prometheus may run where pods cannot be reached.
+// scrapeConfig reads the metrics of every validator's pod by way of the API
+// server, so that Prometheus may run where pods cannot be reached. Validators'
+// pods keep their names; Debian's Prometheus cannot look for pods by itself.
 var scrapeConfig = template.Must(template.New("prometheus").Parse(`
 global:
   scrape_interval: 1s
@@ -28,19 +30,14 @@ scrape_configs:
     scheme: https
     honor_labels: true
     tls_config: {ca_file: ca.crt, cert_file: client.crt, key_file: client.key}
-    kubernetes_sd_configs:
-      - role: pod
-        kubeconfig_file: {{ .Kubeconfig }}
-        namespaces: {names: [{{ .Namespace }}]}
-        selectors: [{role: pod, label: "{{ .Selector }}"}]
-    relabel_configs:
-      - {source_labels: [__meta_kubernetes_pod_container_port_name], regex: {{ .Port }}, action: keep}
-      - {source_labels: [__meta_kubernetes_namespace], target_label: namespace}
-      - source_labels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_name, __meta_kubernetes_pod_container_port_number]
-        regex: (.+);(.+);(.+)
-        replacement: /api/v1/namespaces/$1/pods/$2:$3/proxy/metrics
-        target_label: __metrics_path__
-      - {replacement: "{{ .Server }}", target_label: __address__}
+    static_configs:
+      {{- range .Pods }}
+      - targets: ["{{ $.Server }}"]
+        labels:
+          namespace: {{ $.Namespace }}
+          pod: {{ . }}
+          __metrics_path__: /api/v1/namespaces/{{ $.Namespace }}/pods/{{ . }}:{{ $.Port }}/proxy/metrics
+      {{- end }}
 `))
 
 // testDashboards has a Prometheus scrape the nodes, and asks it everything that
@@ -88,12 +85,11 @@ func (n *network) startPrometheus(t *testing.T) *dashboards.Prometheus {
 	folder := t.TempDir()
 	writeCredentials(t, folder, n.config)
 	var config strings.Builder
-	if err := scrapeConfig.Execute(&config, map[string]string{
-		"Kubeconfig": n.kubeconfig,
-		"Namespace":  n.namespace,
-		"Selector":   resources.LabelNetwork + "=" + n.name,
-		"Port":       resources.PortHTTP,
-		"Server":     server.Host,
+	if err := scrapeConfig.Execute(&config, map[string]any{
+		"Namespace": n.namespace,
+		"Pods":      slices.Sorted(maps.Keys(n.mustPods(t))),
+		"Port":      n.plan(t).Ports.HTTP,
+		"Server":    server.Host,
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,33 +14,33 @@ func (c *cluster) testRefusals(t *testing.T) {
 	for _, test := range []struct{ name, spec, want string }{
 		{
 			name: "out-of-bounds",
-			spec: `{shards: 0, producersPerShard: 1, regions: [{name: local, nodes: 1}]}`,
+			spec: `{shards: 0, producersPerShard: 1, regions: [{name: local, nodes: 1}], genesis: {accountsPerShard: 100}}`,
 			want: "spec.shards: Invalid value: 0",
 		},
 		{
 			name: "contradictory",
-			spec: `{shards: 2, producersPerShard: 2, regions: [{name: local, nodes: 5}]}`,
+			spec: `{shards: 2, producersPerShard: 2, regions: [{name: local, nodes: 5}], genesis: {accountsPerShard: 100}}`,
 			want: "the nodes of all regions sum to 5",
 		},
 		{
 			name: "unknown-field",
-			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}], shardz: 1}`,
+			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}], genesis: {accountsPerShard: 100}, shardz: 1}`,
 			want: `unknown field "spec.shardz"`,
 		},
 		{
 			name: "no-such-profile",
-			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}], tcp: {profile: Fast}}`,
+			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}], genesis: {accountsPerShard: 100}, tcp: {profile: Fast}}`,
 			want: "spec.tcp.profile: Unsupported value",
 		},
 		{
 			name: "class-and-performance",
-			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}],
+			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}], genesis: {accountsPerShard: 100},
 				volume: {size: 1Gi, storageClassName: local-path, iops: 3000}}`,
 			want: "spec.volume.iops",
 		},
 		{
 			name: "9-begins-with-a-digit",
-			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}]}`,
+			spec: `{shards: 1, producersPerShard: 1, regions: [{name: local, nodes: 1}], genesis: {accountsPerShard: 100}}`,
 			want: "metadata.name must be a DNS label that begins with a letter",
 		},
 	} {
