@@ -42,10 +42,10 @@ up() {
 	((started > 0)) || echo "devcluster: already up"
 
 	wait_for 120 "the API server" kubectl get --raw /readyz
+	kubectl apply --filename "$devcluster/manifests" >/dev/null
 	for index in $(seq "$nodes"); do
 		load_own "$(node_name "$index")"
 	done
-	kubectl apply --filename "$devcluster/manifests" >/dev/null
 	wait_ready
 }
 
@@ -70,6 +70,10 @@ wait_ready() {
 			topology.kubernetes.io/region="$(node_region "$index")" >/dev/null
 	done
 	kubectl wait --for condition=Ready --timeout 120s node --all >/dev/null
+	for index in $(seq "$nodes"); do
+		wait_for 60 "network policies on $(node_name "$index")" \
+			node_run "$(node_name "$index")" nft list table inet netpol
+	done
 	kubectl --namespace kube-system rollout status --timeout 120s deployment/coredns >/dev/null
 	kubectl --namespace local-path-storage rollout status --timeout 120s deployment/local-path-provisioner >/dev/null
 }

@@ -66,10 +66,12 @@ pki_control_plane() {
 	pki_certificate controller-manager /CN=system:kube-controller-manager
 	pki_certificate scheduler /CN=system:kube-scheduler
 	pki_certificate proxy /CN=system:kube-proxy
+	pki_certificate netpol /CN=devcluster:netpol
 	pki_certificate admin /O=system:masters/CN=admin
 	pki_kubeconfig controller-manager
 	pki_kubeconfig scheduler
 	pki_kubeconfig proxy
+	pki_kubeconfig netpol
 	pki_kubeconfig admin "$kubeconfig"
 }
 

@@ -15,6 +15,11 @@ tools=(
 	host-local loopback ptp
 )
 
+# netpol is of this module, and go build knows by itself when it is out of date.
+mkdir -p "$cache/tools/netpol"
+CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go -C "$root" build -trimpath -ldflags "-s -w" \
+	-o "$cache/tools/netpol/netpol" ./hack/devcluster/netpol
+
 folder=${1:-}
 for tool in "${tools[@]}"; do
 	binary=$("$root/hack/tool.sh" "$tool")
@@ -23,3 +28,4 @@ for tool in "${tools[@]}"; do
 		ln -sfnr "$binary" "$folder/$tool"
 	fi
 done
+[[ -z $folder ]] || ln -sfnr "$cache/tools/netpol/netpol" "$folder/netpol"

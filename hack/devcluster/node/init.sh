@@ -106,6 +106,7 @@ serve_pods() {
 	serve kubelet kubelet --config /run/node/kubelet.yaml --kubeconfig "/run/devcluster/pki/$NODE.kubeconfig" \
 		--hostname-override "$NODE" --node-ip "$ADDRESS"
 	serve kube-proxy kube-proxy --config /run/node/kube-proxy.yaml --hostname-override "$NODE"
+	serve netpol netpol --kubeconfig /run/devcluster/pki/netpol.kubeconfig --node "$NODE"
 }
 
 mount_files

@@ -40,32 +40,67 @@ func waiting(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 	}
 }
 
-// networking adds resolve NAME, which prints the addresses of a name one a line, and connect HOST:PORT, which succeeds
-// when a TCP connection does.
+// networking adds resolve NAME, which prints the addresses of a name one a line, connect HOST:PORT, which succeeds when
+// a TCP connection does, and listen PORT, which accepts such connections until it is told to stop.
 func networking(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+	commands := map[string]func(context.Context, string) error{
+		"connect": connect, "listen": listen, "resolve": resolve,
+	}
 	return func(ctx context.Context, args []string) error {
-		if args[0] != "resolve" && args[0] != "connect" {
+		command, known := commands[args[0]]
+		if !known {
 			return next(ctx, args)
 		}
 		if len(args) != 2 {
 			return fail(ctx, args, errors.New("expected one argument"))
 		}
-		if args[0] == "connect" {
-			dialer := net.Dialer{Timeout: connectTimeout}
-			connection, err := dialer.DialContext(ctx, "tcp", args[1])
-			if err != nil {
-				return fail(ctx, args, err)
-			}
-			return connection.Close()
-		}
-		addresses, err := net.DefaultResolver.LookupHost(ctx, args[1])
-		if err != nil {
+		if err := command(ctx, args[1]); err != nil {
 			return fail(ctx, args, err)
 		}
-		for _, address := range addresses {
-			fmt.Fprintln(interp.HandlerCtx(ctx).Stdout, address)
-		}
 		return nil
+	}
+}
+
+func resolve(ctx context.Context, name string) error {
+	addresses, err := net.DefaultResolver.LookupHost(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, address := range addresses {
+		if _, err := fmt.Fprintln(interp.HandlerCtx(ctx).Stdout, address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func connect(ctx context.Context, address string) error {
+	dialer := net.Dialer{Timeout: connectTimeout}
+	connection, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+func listen(ctx context.Context, port string) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", ":"+port)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+	for {
+		connection, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := connection.Close(); err != nil {
+			return err
+		}
 	}
 }
 
