@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/internal/chain"
@@ -28,9 +29,10 @@ type memory struct {
 
 	// nodes are clients of nodes, by the address and token that they use.
 	nodes map[nodeKey]*chain.Client
-	// warnings are what the cluster said of a node that does not come up, by
-	// the validator's name.
-	warnings map[string]warnings
+	// warnings are what the cluster last said of pods and StatefulSets of nodes
+	// that do not come up, by name; lastWarnings is when that was.
+	warnings     map[string][]corev1.Event
+	lastWarnings time.Time
 }
 
 type nodeKey struct {
@@ -74,7 +76,7 @@ func (m *memories) of(name types.NamespacedName, uid types.UID) *memory {
 	if m.all == nil {
 		m.all = map[types.NamespacedName]*memory{}
 	}
-	m.all[name] = &memory{uid: uid, nodes: map[nodeKey]*chain.Client{}, warnings: map[string]warnings{}}
+	m.all[name] = &memory{uid: uid, nodes: map[nodeKey]*chain.Client{}}
 	return m.all[name]
 }
 

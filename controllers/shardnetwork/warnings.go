@@ -17,45 +17,37 @@ import (
 )
 
 const (
-	// warningInterval is how often events are read, and warnedNodes of how many
-	// nodes: nodes that do not come up mostly have the same reason.
+	// warningInterval is how often events are read.
 	warningInterval = 5 * time.Second
-	warnedNodes     = 3
 
 	// warningAge is how long an event explains why a pod is not there: a pod
 	// that its machine refuses is soon replaced by one that is refused as well.
 	warningAge = time.Minute
 )
 
-// warnings are the events about one node.
-type warnings struct {
-	readAt time.Time
-	words  []string
-}
-
 // readWarnings reads what the cluster says about pods that do not come up. It
 // is the only word on some troubles: a policy that forbids a pod, or a machine
 // that cannot set it up.
 func (r *run) readWarnings(ctx context.Context) error {
-	asked := 0
+	var silent []*policy.Node
 	for i := range r.observation.Nodes {
-		node := &r.observation.Nodes[i]
-		name := node.Validator.Name
-		if !needsExplanation(node) {
-			delete(r.memory.warnings, name)
-			continue
+		if node := &r.observation.Nodes[i]; needsExplanation(node) {
+			silent = append(silent, node)
 		}
-		known := r.memory.warnings[name]
-		if r.now().Sub(known.readAt) >= warningInterval && asked < warnedNodes {
-			asked++
-			words, err := r.warningsOf(ctx, node)
-			if err != nil {
-				return err
-			}
-			known = warnings{readAt: r.now(), words: words}
-			r.memory.warnings[name] = known
+	}
+	if len(silent) == 0 {
+		r.memory.warnings = nil
+		return nil
+	}
+	if r.now().Sub(r.memory.lastWarnings) >= warningInterval {
+		found, err := r.listWarnings(ctx)
+		if err != nil {
+			return err
 		}
-		node.Warnings = known.words
+		r.memory.warnings, r.memory.lastWarnings = found, r.now()
+	}
+	for _, node := range silent {
+		node.Warnings = r.warningsOf(node)
 	}
 	return nil
 }
@@ -64,18 +56,35 @@ func needsExplanation(node *policy.Node) bool {
 	return node.Pod == nil || node.Pod.Status.Phase == corev1.PodPending || node.Pod.Status.Phase == corev1.PodFailed
 }
 
+// listWarnings lists the warnings about the pods and StatefulSets of the
+// network, by name. One request for all costs less than one for each: nodes
+// that do not come up are often many.
+func (r *run) listWarnings(ctx context.Context) (map[string][]corev1.Event, error) {
+	list := &corev1.EventList{}
+	if err := r.reader.List(ctx, list, client.InNamespace(r.network.Namespace),
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning)}); err != nil {
+		return nil, fmt.Errorf("list warnings: %w", err)
+	}
+	ours := map[string]bool{}
+	for _, validator := range r.plan.Validators {
+		ours[validator.Name], ours[resources.PodName(validator.Name)] = true, true
+	}
+	found := map[string][]corev1.Event{}
+	for i := range list.Items {
+		if name := list.Items[i].InvolvedObject.Name; ours[name] {
+			found[name] = append(found[name], list.Items[i])
+		}
+	}
+	return found, nil
+}
+
 // warningsOf are the warnings about a node's pod and StatefulSet, the latest
 // first.
-func (r *run) warningsOf(ctx context.Context, node *policy.Node) ([]string, error) {
+func (r *run) warningsOf(node *policy.Node) []string {
 	var found []corev1.Event
 	for _, name := range []string{resources.PodName(node.Validator.Name), node.Validator.Name} {
-		list := &corev1.EventList{}
-		if err := r.reader.List(ctx, list, client.InNamespace(r.network.Namespace),
-			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("involvedObject.name", name)}); err != nil {
-			return nil, fmt.Errorf("list events of %s: %w", name, err)
-		}
-		for i := range list.Items {
-			if event := &list.Items[i]; r.explains(event, node.Pod) {
+		for i := range r.memory.warnings[name] {
+			if event := &r.memory.warnings[name][i]; r.explains(event, node.Pod) {
 				found = append(found, *event)
 			}
 		}
@@ -85,14 +94,11 @@ func (r *run) warningsOf(ctx context.Context, node *policy.Node) ([]string, erro
 	for i := range found {
 		words = append(words, found[i].Reason+": "+found[i].Message)
 	}
-	return words, nil
+	return words
 }
 
-// explains says whether an event is a warning about the present pod, or recent.
+// explains says whether a warning is about the present pod, or recent.
 func (r *run) explains(event *corev1.Event, pod *corev1.Pod) bool {
-	if event.Type != corev1.EventTypeWarning {
-		return false
-	}
 	return pod != nil && event.InvolvedObject.UID == pod.UID || r.now().Sub(eventTime(event)) < warningAge
 }
 

@@ -3,13 +3,19 @@
 package shardnetwork
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
 )
 
@@ -18,9 +24,9 @@ func TestExplains(t *testing.T) {
 	now := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 	run := &run{Reconciler: &Reconciler{now: func() time.Time { return now }}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "present"}}
-	event := func(kind string, of types.UID, age time.Duration) *corev1.Event {
+	event := func(of types.UID, age time.Duration) *corev1.Event {
 		return &corev1.Event{
-			Type:           kind,
+			Type:           corev1.EventTypeWarning,
 			InvolvedObject: corev1.ObjectReference{UID: of},
 			LastTimestamp:  metav1.NewTime(now.Add(-age)),
 		}
@@ -30,12 +36,11 @@ func TestExplains(t *testing.T) {
 		pod   *corev1.Pod
 		want  bool
 	}{
-		"present pod, old":  {event(corev1.EventTypeWarning, "present", time.Hour), pod, true},
-		"no warning":        {event(corev1.EventTypeNormal, "present", time.Second), pod, false},
-		"earlier pod":       {event(corev1.EventTypeWarning, "earlier", time.Second), pod, true},
-		"earlier pod, old":  {event(corev1.EventTypeWarning, "earlier", time.Minute), pod, false},
-		"no pod now":        {event(corev1.EventTypeWarning, "earlier", time.Second), nil, true},
-		"no pod since long": {event(corev1.EventTypeWarning, "earlier", time.Hour), nil, false},
+		"present pod, old":  {event("present", time.Hour), pod, true},
+		"earlier pod":       {event("earlier", time.Second), pod, true},
+		"earlier pod, old":  {event("earlier", time.Minute), pod, false},
+		"no pod now":        {event("earlier", time.Second), nil, true},
+		"no pod since long": {event("earlier", time.Hour), nil, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +49,49 @@ func TestExplains(t *testing.T) {
 				t.Errorf("the event explains: %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// One request finds the warnings about all nodes, and nothing else counts.
+func TestReadWarnings(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create()
+	cluster.mustReconcile(network)
+	for i, event := range []corev1.Event{
+		{Type: corev1.EventTypeWarning, InvolvedObject: corev1.ObjectReference{Name: "another"}, Message: "quota exceeded: forbidden"},
+		{Type: corev1.EventTypeNormal, InvolvedObject: corev1.ObjectReference{Name: "quickstart-s0-p0"}, Message: "not forbidden"},
+		{Type: corev1.EventTypeWarning, InvolvedObject: corev1.ObjectReference{Name: "quickstart-s1-p1"}, Message: "quota of 3 pods: forbidden"},
+	} {
+		event.ObjectMeta = metav1.ObjectMeta{Namespace: cluster.namespace, Name: fmt.Sprintf("event-%d", i)}
+		event.InvolvedObject.Namespace = cluster.namespace
+		event.Reason = "FailedCreate"
+		event.LastTimestamp = metav1.NewTime(cluster.clock)
+		if err := cluster.client.Create(t.Context(), &event); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	lists := 0
+	direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.reconciler.reader = interceptor.NewClient(direct, interceptor.Funcs{
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, ok := list.(*corev1.EventList); ok {
+				lists++
+			}
+			return next.List(ctx, list, options...)
+		},
+	})
+	cluster.mustReconcile(network)
+	message := check(t, network, v1alpha1.ConditionNodesReady, metav1.ConditionFalse, v1alpha1.ReasonPodForbidden)
+	if !strings.Contains(message, "the cluster refuses the pod of quickstart-s1-p1: FailedCreate: quota of 3 pods: forbidden") {
+		t.Errorf("the message is %q, want the warning about quickstart-s1-p1", message)
+	}
+	if lists != 1 {
+		t.Errorf("events were listed %d times, want once for all nodes", lists)
 	}
 }
 
