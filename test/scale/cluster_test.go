@@ -163,8 +163,12 @@ func eventually(t *testing.T, timeout time.Duration, check func(context.Context)
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, timeout, true,
 		func(ctx context.Context) (bool, error) {
-			last = check(ctx)
-			return last == nil, nil
+			err := check(ctx)
+			// A check that the end of the time interrupts knows less than the one before.
+			if ctx.Err() == nil || last == nil {
+				last = err
+			}
+			return err == nil, nil
 		})
 	if err != nil {
 		t.Fatal(fmt.Errorf("not within %s: %w", timeout, last))

@@ -44,6 +44,8 @@ func TestScale(t *testing.T) {
 		}) &&
 		t.Run("Remove", s.remove) &&
 		t.Run("Kills", s.kills)
+	known := readRanges(t)
+	s.figures.print(t, known)
 	if !passed {
 		return
 	}
@@ -51,7 +53,7 @@ func TestScale(t *testing.T) {
 	for _, refusal := range s.operator.refusals(t) {
 		t.Errorf("the operator was refused something: %s", refusal)
 	}
-	s.figures.check(t)
+	s.figures.check(t, known)
 }
 
 // standIn returns what has the pods' addresses answer as nodes do, from when it
