@@ -5,6 +5,7 @@ package policy_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,6 +108,23 @@ func TestRestarts(t *testing.T) {
 				observation.Nodes[3].Status.Peers = 2
 			},
 			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"a node that has only just come back": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[0].Outdated = false
+				observation.Nodes[0].Pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-9 * time.Second))
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"a node that has been back for a while": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[0].Outdated = false
+				observation.Nodes[0].Pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-10 * time.Second))
+			},
+			[]int{1},
+			v1alpha1.ReasonUpdating, "",
 		},
 		"a node that does not say whom it is connected to": {
 			2, 2, func(observation *policy.Observation) {

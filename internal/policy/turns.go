@@ -2,15 +2,25 @@
 
 package policy
 
-import "slices"
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// settleTime is how long a node that has come back fetches what it missed: from
+// those that would go next.
+const settleTime = 10 * time.Second
 
 // turns are what is left of a network that loses one node after the other.
 type turns struct {
 	// spare is how many nodes consensus can do without, and limit how many of
 	// them may be away on purpose.
 	spare, limit int
-	// away are the nodes that do not run, absent those that do not take part,
-	// and apart the most nodes that one which takes part is not connected to.
+	// away are the nodes that do not run, absent those that do not take part or
+	// have only just begun to, and apart the most nodes that one of the others is
+	// not connected to.
 	away, absent, apart int
 	// taken are the nodes that run and are about to go.
 	taken int
@@ -31,9 +41,9 @@ func newTurns(observation *Observation) *turns {
 	for i := range nodes {
 		node := &nodes[i]
 		switch {
-		case node.Ready():
+		case node.Ready() && settled(node, observation.Now):
 			t.apart = max(t.apart, apart(node, len(nodes)))
-		case node.Running():
+		case node.Ready(), node.Running():
 			t.absent++
 			t.whole[node.Validator.Shard] = false
 		default:
@@ -44,6 +54,12 @@ func newTurns(observation *Observation) *turns {
 		}
 	}
 	return t
+}
+
+// settled says whether a node that takes part has done so for a while.
+func settled(node *Node, now time.Time) bool {
+	condition := podCondition(node.Pod, corev1.PodReady)
+	return now.Sub(condition.LastTransitionTime.Time) >= settleTime
 }
 
 // apart is how many others a node that takes part is not connected to, so that
