@@ -132,6 +132,7 @@ fn each_transfer_is_counted_by_the_node_that_produced_its_chunk() {
             let executed = header.content.totals.transfers;
             assert_eq!(producers.iter().sum::<u64>(), executed);
         }
+        assert_eq!(produced, network.transfers_by_signer().await);
     });
 }
 

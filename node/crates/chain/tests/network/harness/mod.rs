@@ -18,8 +18,8 @@ use shardnode_load::{
     accounts::{Accounts, Share, derive},
     generator::Generator,
 };
-use shardnode_primitives::{Genesis, GenesisDocument, genesis::GenesisAccount};
-use std::{future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
+use shardnode_primitives::{ChunkHeader, Genesis, GenesisDocument, genesis::GenesisAccount};
+use std::{collections::BTreeMap, future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
 
 const ACCOUNTS_PER_SHARD: u32 = 40;
 const SETTLE: Duration = Duration::from_millis(200);
@@ -308,6 +308,33 @@ impl Network {
             value.parse().unwrap()
         };
         self.running().map(count).collect()
+    }
+
+    /// Transfers executed in the chunks that each node signed, by the results
+    /// in the blocks that node 0 has finalised.
+    pub(crate) async fn transfers_by_signer(&self) -> Vec<u64> {
+        let identity = &self.node(0).identity;
+        let signed_by = |header: &ChunkHeader| {
+            self.members.iter().position(|member| {
+                let key = member.key.public_key();
+                header.verify(&key, &identity.namespaces)
+            })
+        };
+        let mut signers = BTreeMap::new();
+        let mut transfers = vec![0; self.members.len()];
+        for height in 1..=self.view(0).height() {
+            let height = commonware_consensus::types::Height::new(height);
+            let block = self.node(0).marshal.get_block(height).await.unwrap();
+            for header in block.inner().new_chunks() {
+                let content = &header.content;
+                signers.insert((content.shard, content.height), signed_by(header).unwrap());
+                for result in &content.results {
+                    let signer = signers[&(content.shard, result.height)];
+                    transfers[signer] += u64::from(result.transfers);
+                }
+            }
+        }
+        transfers
     }
 
     /// What a running node has finalised.
