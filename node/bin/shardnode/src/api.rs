@@ -181,8 +181,9 @@ impl shardnode_rpc::Node for Api {
         let others = quorum - u64::from(identity.validator.is_some());
         let connected = peers::connected(&self.context.encode());
         if connected < others {
+            let peers = if connected == 1 { "peer" } else { "peers" };
             reasons.push(format!(
-                "connected to {connected} peers, quorum needs {others}"
+                "connected to {connected} {peers}, quorum needs {others}"
             ));
         }
         let view = self.node.view.borrow().clone();
