@@ -28,6 +28,9 @@ export REGIONS
 ## KEEP: If set, make e2e leaves its cluster up, and takes the one that is up
 export KEEP
 
+## SCALE_SEED: Makes the random choices of an earlier make scale, which printed it
+export SCALE_SEED
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -114,6 +117,11 @@ dashboards/page/node_modules/.package-lock.json: dashboards/page/package-lock.js
 image-shardnode-next: build-shardnode
 	@hack/image.sh shardnode bin/images/shardnode-next.tar next
 
+.PHONY: image-toolbox
+image-toolbox:
+	@image=$$(hack/tool.sh image); toolbox=$$(hack/tool.sh toolbox); \
+	"$$image" -o bin/images/toolbox.tar -t shardyard/toolbox:dev -entrypoint /bin/sh "$$toolbox:/bin/sh"
+
 .PHONY: demo
 demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json)
@@ -197,13 +205,13 @@ test-local: setup-test build build-page ## Run networks on this machine from end
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
-e2e: setup-test images image-shardnode-next ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
+e2e: setup-test images image-shardnode-next image-toolbox ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
 	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 30m -v ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: scale
-scale: setup-test build-operator ## Run the operator on 140 fake machines and check what it takes; SCALE_SEED repeats a run
+scale: setup-test build-operator ## Run the operator on 140 fake machines and check what it takes
 	@hack/setup.sh cluster-kwok
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
 	@helm=$$(hack/tool.sh helm); \
