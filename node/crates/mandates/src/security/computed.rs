@@ -96,7 +96,8 @@ impl Counts {
                     - self.ln_choose(self.mandates, size);
                 ways.exp()
             })
-            .sum::<f64>()
+            // Not sum(), which is -0.0 of nothing.
+            .fold(0.0, |sum: f64, probability| sum + probability)
             .min(1.0)
     }
 

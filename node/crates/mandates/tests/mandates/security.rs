@@ -152,6 +152,7 @@ fn too_few_byzantine_mandates_for_a_quorum_never_corrupt() {
     // 24 mandates a committee need 17, and four validators hold 16.
     let odds = computed(&network(30, 4, 5, 24));
     assert_eq!(odds.corrupted, Odds::default());
+    assert!(odds.corrupted.one_shard.is_sign_positive());
     assert!(odds.stalled.any_shard > 0.0);
 }
 
