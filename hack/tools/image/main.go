@@ -19,11 +19,10 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
-
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 const usage = `usage: image -o ARCHIVE -t NAME:TAG [-user UID] [-entrypoint PATH] [-version VERSION] SOURCE:TARGET...

@@ -21,10 +21,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-
-	err := run(ctx, os.Args[1:])
+	err := run(os.Args[1:])
 	var status interp.ExitStatus
 	switch {
 	case errors.As(err, &status):
@@ -36,7 +33,10 @@ func main() {
 }
 
 // run executes the command after -c, the script that the first argument names, or standard input.
-func run(ctx context.Context, args []string) error {
+func run(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+
 	flags := flag.NewFlagSet("sh", flag.ContinueOnError)
 	command := flags.String("c", "", "the command to run")
 	if err := flags.Parse(args); err != nil {
