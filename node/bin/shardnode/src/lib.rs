@@ -2,6 +2,7 @@
 //! What `shardnode` needs besides the protocol: its files, its data directory,
 //! its log, and what the kernel tells of its process and its connections.
 
+pub mod committee;
 pub mod config;
 pub mod data_dir;
 pub mod log;

@@ -10,6 +10,7 @@ mod run;
 
 use clap::{Parser, Subcommand};
 use shardnode::{
+    committee::CommitteeArgs,
     config::{self, Config, ConfigError},
     data_dir, log, process, tcp,
 };
@@ -48,6 +49,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
     },
+    /// Says how likely byzantine validators can abuse a committee.
+    Committee(CommitteeArgs),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +62,10 @@ fn main() -> ExitCode {
         Command::Check { config } => match Config::load(&config) {
             Ok(config) => print(config.genesis.hash()),
             Err(error) => refuse(&error),
+        },
+        Command::Committee(committee) => match committee.answer() {
+            Ok(answer) => print(answer),
+            Err(error) => error.exit(),
         },
     }
 }
