@@ -25,6 +25,9 @@ type scale struct {
 func TestScale(t *testing.T) {
 	// What the stand-in has to say.
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	// Before anything starts that takes time.
+	program(t, "HELM")
+	program(t, "OPERATOR")
 	s := &scale{cluster: startCluster(t, machines), figures: figures{}}
 	s.operator = s.cluster.installOperator(t)
 	s.operator.start(t)
