@@ -51,8 +51,7 @@ const (
 	// ReasonKeyMissing: a validator's key is gone that the genesis document
 	// names.
 	ReasonKeyMissing = "KeyMissing"
-	// ReasonKeyInvalid: the Secret of a validator's key does not hold one, or
-	// holds another one than the genesis document names.
+	// ReasonKeyInvalid: the Secret of a validator's key does not hold one.
 	ReasonKeyInvalid = "KeyInvalid"
 )
 
@@ -140,6 +139,6 @@ const (
 	ReasonPodMonitorUnavailable = "PodMonitorUnavailable"
 )
 
-// ReasonNoAnswer: no node answers, so it cannot be said. It is a reason of all
-// conditions that are taken from the chain.
+// ReasonNoAnswer says that no node answers, so that nothing is known. It is a
+// reason of all conditions that are taken from the chain.
 const ReasonNoAnswer = "NoAnswer"
