@@ -30,7 +30,7 @@ const (
 )
 
 // archives of the images that make writes.
-var archives = []string{"operator.tar", "shardnode.tar", "shardnode-next.tar"}
+var archives = []string{"operator.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar"}
 
 // cluster is a Kubernetes.
 type cluster struct {

@@ -16,6 +16,8 @@ func TestEndToEnd(t *testing.T) {
 
 	t.Run("network", cluster.testNetwork)
 	t.Run("refusals", cluster.testRefusals)
+	t.Run("interruption", cluster.testInterruption)
+	t.Run("troubles", cluster.testTroubles)
 	if keep {
 		return
 	}

@@ -5,16 +5,11 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -132,27 +127,10 @@ func (n *network) waitFor(t *testing.T, kind string, status metav1.ConditionStat
 	return found
 }
 
-// api is a client of a node's HTTP API, by way of the API server: the test's
-// machine need not reach pods.
+// api is a client of the HTTP API of a validator's node.
 func (n *network) api(t *testing.T, validator string) *chain.Client {
 	t.Helper()
-	target, err := url.Parse(fmt.Sprintf("%s/api/v1/namespaces/%s/pods/%s:%d/proxy",
-		n.config.Host, n.namespace, resources.PodName(validator), n.plan(t).Ports.HTTP))
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := rest.TransportFor(n.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(&httputil.ReverseProxy{
-		Transport: transport,
-		Rewrite:   func(request *httputil.ProxyRequest) { request.SetURL(target) },
-		// A node that is away is no news to whoever asks.
-		ErrorHandler: func(writer http.ResponseWriter, _ *http.Request, _ error) { writer.WriteHeader(http.StatusBadGateway) },
-	})
-	t.Cleanup(server.Close)
-	api := chain.NewClient(server.Listener.Addr().String(), "")
+	api := chain.NewClient(n.tunnel(t, resources.PodName(validator), n.plan(t).Ports.HTTP), "")
 	t.Cleanup(api.Close)
 	return api
 }

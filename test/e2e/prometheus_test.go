@@ -5,38 +5,26 @@ package e2e_test
 import (
 	"context"
 	"errors"
-	"maps"
-	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"text/template"
 
-	"k8s.io/client-go/rest"
-
+	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
-// scrapeConfig reads the metrics of every validator's pod by way of the API
-// server, so that Prometheus may run where pods cannot be reached. Validators'
-// pods keep their names; Debian's Prometheus cannot look for pods by itself.
+// scrapeConfig reads the metrics of every validator.
 var scrapeConfig = template.Must(template.New("prometheus").Parse(`
 global:
   scrape_interval: 1s
 scrape_configs:
   - job_name: shardnode
-    scheme: https
     honor_labels: true
-    tls_config: {ca_file: ca.crt, cert_file: client.crt, key_file: client.key}
     static_configs:
-      {{- range .Pods }}
-      - targets: ["{{ $.Server }}"]
-        labels:
-          namespace: {{ $.Namespace }}
-          pod: {{ . }}
-          __metrics_path__: /api/v1/namespaces/{{ $.Namespace }}/pods/{{ . }}:{{ $.Port }}/proxy/metrics
+      {{- range $pod, $address := .Addresses }}
+      - targets: ["{{ $address }}"]
+        labels: {namespace: {{ $.Namespace }}, pod: {{ $pod }}}
       {{- end }}
 `))
 
@@ -78,43 +66,19 @@ func (n *network) testDashboards(t *testing.T) {
 
 func (n *network) startPrometheus(t *testing.T) *dashboards.Prometheus {
 	t.Helper()
-	server, err := url.Parse(n.config.Host)
-	if err != nil {
-		t.Fatal(err)
+	plan, addresses := n.plan(t), map[string]string{}
+	for _, validator := range plan.Validators {
+		pod := resources.PodName(validator.Name)
+		addresses[pod] = n.tunnel(t, pod, plan.Ports.HTTP)
 	}
-	folder := t.TempDir()
-	writeCredentials(t, folder, n.config)
 	var config strings.Builder
-	if err := scrapeConfig.Execute(&config, map[string]any{
-		"Namespace": n.namespace,
-		"Pods":      slices.Sorted(maps.Keys(n.mustPods(t))),
-		"Port":      n.plan(t).Ports.HTTP,
-		"Server":    server.Host,
-	}); err != nil {
+	if err := scrapeConfig.Execute(&config, map[string]any{"Namespace": n.namespace, "Addresses": addresses}); err != nil {
 		t.Fatal(err)
 	}
-	prometheus, stop, err := dashboards.Serve(folder, config.String())
+	prometheus, stop, err := dashboards.Serve(t.TempDir(), config.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
 	return prometheus
-}
-
-// writeCredentials writes what a kubeconfig holds as the files that Prometheus
-// reads.
-func writeCredentials(t *testing.T, folder string, config *rest.Config) {
-	t.Helper()
-	for name, content := range map[string][]byte{
-		"ca.crt":     config.CAData,
-		"client.crt": config.CertData,
-		"client.key": config.KeyData,
-	} {
-		if len(content) == 0 {
-			t.Fatalf("the kubeconfig holds no %s", name)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -27,6 +27,8 @@ func (c *cluster) testNetwork(t *testing.T) {
 	t.Run("is ready when helm returns", n.testReadyAfterHelm)
 	t.Run("shows its rate", n.testRate)
 	t.Run("runs in its regions", n.testRegions)
+	t.Run("sets TCP in the pod", n.testTCP)
+	t.Run("lets in whom its policy allows", n.testPolicy)
 	t.Run("keeps what genesis fixes", n.testFixedFields)
 	t.Run("goes on without a validator", n.testLoss)
 	t.Run("rolls another image", n.testRollout)

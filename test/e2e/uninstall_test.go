@@ -55,7 +55,10 @@ func (c *cluster) inventory(ctx context.Context) (inventory, error) {
 // testUninstall uninstalls everything that helm installed. What is left is what
 // was there before, and what the test made itself.
 func (c *cluster) testUninstall(t *testing.T) {
-	namespaces := []string{networkNamespace, operatorNamespace}
+	namespaces := []string{
+		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, troubleNamespace, strictNamespace,
+		operatorNamespace,
+	}
 	c.helm.mustRun(t, "uninstall", "quickstart", "--namespace", networkNamespace, "--wait", "--timeout", patience.String())
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 

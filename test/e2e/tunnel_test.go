@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// tunnel is an address on this machine that leads to a port of a pod, as with
+// kubectl port-forward: pods need not be reachable, and network policies do not
+// matter. Unlike there it outlives the pod and leads to the next one of its
+// name.
+func (n *network) tunnel(t *testing.T, pod string, port int) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := n.clientset.CoreV1().RESTClient().Post().
+		Namespace(n.namespace).Resource("pods").Name(pod).SubResource("portforward").URL()
+	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, n.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			// Whoever connects sees that the pod is not there by the end of the
+			// connection.
+			group.Go(func() { _ = forward(dialer, port, connection) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		group.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// forward connects a connection to a port of a pod until one of them closes it.
+func forward(dialer httpstream.Dialer, port int, connection net.Conn) error {
+	defer connection.Close()
+	session, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	headers := http.Header{}
+	headers.Set(corev1.PortHeader, strconv.Itoa(port))
+	headers.Set(corev1.PortForwardRequestIDHeader, "0")
+	headers.Set(corev1.StreamType, corev1.StreamTypeError)
+	trouble, err := session.CreateStream(headers)
+	if err != nil {
+		return err
+	}
+	defer trouble.Close()
+	headers.Set(corev1.StreamType, corev1.StreamTypeData)
+	data, err := session.CreateStream(headers)
+	if err != nil {
+		return err
+	}
+
+	ended := make(chan struct{}, 3)
+	for _, pair := range []struct {
+		to   io.Writer
+		from io.Reader
+	}{{data, connection}, {connection, data}, {io.Discard, trouble}} {
+		go func() {
+			_, _ = io.Copy(pair.to, pair.from)
+			ended <- struct{}{}
+		}()
+	}
+	<-ended
+	return nil
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+const (
+	// tinyClass is the class of a volume that is smaller than it says.
+	tinyClass = "tiny"
+	// toolboxImage is a shell with the usual file commands.
+	toolboxImage = "shardyard/toolbox:dev"
+)
+
+var (
+	oneGibibyte = resource.MustParse("1Gi")
+	// tinySize has room for the beginning of a chain.
+	tinySize = resource.MustParse("2Mi")
+)
+
+// makeTinyVolume makes the volume of a network's validator: the memory of a pod
+// that holds it, so that it is full for real, and soon.
+func (c *cluster) makeTinyVolume(t *testing.T, network string) {
+	t.Helper()
+	holder := c.runHolder(t)
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: tinyClass},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName:              tinyClass,
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: oneGibibyte},
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			ClaimRef: &corev1.ObjectReference{
+				Namespace: troubleNamespace,
+				Name:      "data-" + resources.PodName(network+"-s0-p0"),
+			},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{
+				Path: path.Join("/var/lib/kubelet/pods", string(holder.UID), "volumes/kubernetes.io~empty-dir", tinyClass),
+			}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{
+					Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{holder.Spec.NodeName},
+				}}}},
+			}},
+		},
+	}
+	if err := c.Create(t.Context(), volume); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, object := range []client.Object{volume, holder} {
+			if err := c.Delete(context.Background(), object, client.GracePeriodSeconds(0)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// runHolder runs a pod with a volume in memory.
+func (c *cluster) runHolder(t *testing.T) *corev1.Pod {
+	t.Helper()
+	holder := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: troubleNamespace, Name: "holder"},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{
+				Name:         "holder",
+				Image:        toolboxImage,
+				Command:      []string{"/bin/sh", "-c", "sleep infinity"},
+				VolumeMounts: []corev1.VolumeMount{{Name: tinyClass, MountPath: "/data"}},
+			}},
+			Volumes: []corev1.Volume{{
+				Name: tinyClass,
+				VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+					Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(tinySize),
+				}},
+			}},
+		},
+	}
+	if err := c.Create(t.Context(), holder); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the holder of the tiny volume", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(holder), holder); err != nil {
+			return err
+		}
+		if holder.Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("it is %s", holder.Status.Phase)
+		}
+		return nil
+	})
+	return holder
+}
