@@ -98,7 +98,7 @@ func TestDiagnosis(t *testing.T) {
 		"no room": {
 			func(spec *spec, node *node) {
 				spec.Node.Resources = &v1alpha1.NodeResources{}
-				unscheduled(node, "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "+
+				unscheduled(node, "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: "+
 					"1 No preemption victims found for incoming pod.")
 			},
 			v1alpha1.ReasonUnschedulable,

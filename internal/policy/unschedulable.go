@@ -32,7 +32,7 @@ func unschedulable(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 // have moved out of the way.
 func schedulerWords(message string) string {
 	words, _, _ := strings.Cut(message, " preemption: ")
-	return words
+	return strings.TrimSuffix(words, " no new claims to deallocate,")
 }
 
 func mentionsVolume(words string) bool {
