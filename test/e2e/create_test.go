@@ -3,9 +3,12 @@
 package e2e_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -36,10 +39,18 @@ func (c *cluster) create(t *testing.T, namespace, name string, spec *v1alpha1.Sh
 	return c.network(t, namespace, name)
 }
 
-// remove deletes the network.
+// remove deletes the network, which takes everything with it.
 func (n *network) remove(t *testing.T) {
 	t.Helper()
-	if err := n.Delete(t.Context(), n.mustRead(t)); err != nil {
+	if err := n.Delete(t.Context(), n.mustRead(t), client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// waitForEnd waits until nothing is left of the network.
+func (n *network) waitForEnd(t *testing.T) {
+	t.Helper()
+	eventually(t, "the end of "+n.name, func(ctx context.Context) error {
+		return n.left(ctx, func(object string) bool { return !strings.Contains(object, " "+n.namespace+"/"+n.name) })
+	})
 }

@@ -47,6 +47,7 @@ func (c *cluster) testInterruption(t *testing.T) {
 	}
 	n.checkKeys(t)
 	n.remove(t)
+	n.waitForEnd(t)
 }
 
 // countGenesisDocuments counts how often a genesis document is made from now on.

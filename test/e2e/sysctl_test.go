@@ -31,6 +31,7 @@ func (c *cluster) testForbiddenSysctl(t *testing.T) {
 	allow()
 	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
 	n.remove(t)
+	n.waitForEnd(t)
 }
 
 // forbidBBR takes BBR off what this machine's kernel, which is the nodes',

@@ -33,6 +33,7 @@ func (c *cluster) testNetwork(t *testing.T) {
 	t.Run("goes on without a validator", n.testLoss)
 	t.Run("rolls another image", n.testRollout)
 	t.Run("fills the dashboards", n.testDashboards)
+	t.Run("leaves nothing behind", n.testRemoval)
 }
 
 // installNetwork installs the testnet chart: the quickstart on disks, with TCP
@@ -135,4 +136,11 @@ func (n *network) testRegions(t *testing.T) {
 			t.Errorf("%s runs in %q, want %s", validator.Name, region, validator.Region)
 		}
 	}
+}
+
+// testRemoval uninstalls the network as a user would.
+func (n *network) testRemoval(t *testing.T) {
+	n.helm.mustRun(t, "uninstall", n.name, "--namespace", n.namespace,
+		"--cascade", "foreground", "--wait", "--timeout", patience.String())
+	n.waitForEnd(t)
 }

@@ -125,4 +125,7 @@ func (c *cluster) testTroubles(t *testing.T) {
 	for _, network := range networks {
 		network.remove(t)
 	}
+	for _, network := range networks {
+		network.waitForEnd(t)
+	}
 }

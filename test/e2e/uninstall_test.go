@@ -20,7 +20,8 @@ import (
 // inventory is everything that a cluster holds.
 type inventory map[string]bool
 
-// inventory lists every object but events, which go by themselves.
+// inventory lists every object but events, which go by themselves, and what the
+// nodes say that they live by.
 func (c *cluster) inventory(ctx context.Context) (inventory, error) {
 	lists, err := c.clientset.Discovery().ServerPreferredResources()
 	if err != nil {
@@ -45,21 +46,22 @@ func (c *cluster) inventory(ctx context.Context) (inventory, error) {
 				return nil, fmt.Errorf("list %s of %s: %w", resource.Name, version, err)
 			}
 			for i := range objects.Items {
-				found[fmt.Sprintf("%s %s/%s", resource.Name, objects.Items[i].Namespace, objects.Items[i].Name)] = true
+				if object := &objects.Items[i]; object.Namespace != corev1.NamespaceNodeLease {
+					found[fmt.Sprintf("%s %s/%s", resource.Name, object.Namespace, object.Name)] = true
+				}
 			}
 		}
 	}
 	return found, nil
 }
 
-// testUninstall uninstalls everything that helm installed. What is left is what
-// was there before, and what the test made itself.
+// testUninstall uninstalls the operator. By then the networks are gone, and what
+// is left is what was there before, and what the test made itself.
 func (c *cluster) testUninstall(t *testing.T) {
 	namespaces := []string{
 		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, troubleNamespace, strictNamespace,
 		operatorNamespace,
 	}
-	c.helm.mustRun(t, "uninstall", "quickstart", "--namespace", networkNamespace, "--wait", "--timeout", patience.String())
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 
 	own := inventory{
@@ -72,7 +74,7 @@ func (c *cluster) testUninstall(t *testing.T) {
 		own["serviceaccounts "+namespace+"/default"] = true
 		own["configmaps "+namespace+"/kube-root-ca.crt"] = true
 	}
-	eventually(t, "an empty cluster", func(ctx context.Context) error { return c.left(ctx, own) })
+	eventually(t, "an empty cluster", func(ctx context.Context) error { return c.left(ctx, func(object string) bool { return own[object] }) })
 
 	for _, namespace := range namespaces {
 		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
@@ -80,18 +82,18 @@ func (c *cluster) testUninstall(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eventually(t, "the end of the namespaces", func(ctx context.Context) error { return c.left(ctx, nil) })
+	eventually(t, "the end of the namespaces", func(ctx context.Context) error { return c.left(ctx, func(string) bool { return false }) })
 }
 
 // left says what the cluster holds that it did not hold before.
-func (c *cluster) left(ctx context.Context, allowed inventory) error {
+func (c *cluster) left(ctx context.Context, allowed func(object string) bool) error {
 	after, err := c.inventory(ctx)
 	if err != nil {
 		return err
 	}
 	var left []string
 	for object := range after {
-		if !c.before[object] && !allowed[object] {
+		if !c.before[object] && !allowed(object) {
 			left = append(left, object)
 		}
 	}

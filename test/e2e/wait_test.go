@@ -23,15 +23,20 @@ func eventually(t *testing.T, what string, missing func(context.Context) error) 
 	defer cancel()
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
+	var last error
 	for {
 		err := missing(ctx)
 		if err == nil {
 			return
 		}
+		// That there was no time to look says nothing.
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			t.Fatalf("%s: waited in vain: %v", what, err)
+			t.Fatalf("%s: waited in vain: %v", what, last)
 		}
 	}
 }
