@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,8 @@ type cluster struct {
 	kubeconfig string
 	helm       program
 	kubectl    program
+	// provider is what the nodes are made of: kind or namespaces.
+	provider string
 	// before is what the cluster held before anything was installed.
 	before inventory
 }
@@ -66,7 +69,11 @@ func startCluster(t *testing.T, keep bool) *cluster {
 		t.Fatal("the cluster does not say where its kubeconfig is")
 	}
 	c.connect(t, kubeconfig[1])
-	var err error
+	provider, err := os.ReadFile(filepath.Join(stateDir(t), "provider"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.provider = strings.TrimSpace(string(provider))
 	if c.before, err = c.inventory(t.Context()); err != nil {
 		t.Fatal(err)
 	}

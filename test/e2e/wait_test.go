@@ -10,7 +10,7 @@ import (
 
 const (
 	// patience is how long anything may take on a machine that is busy.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 	// pollInterval is how often a condition is looked at.
 	pollInterval = 200 * time.Millisecond
 )
