@@ -17,6 +17,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("network", cluster.testNetwork)
 	t.Run("refusals", cluster.testRefusals)
 	t.Run("interruption", cluster.testInterruption)
+	t.Run("retention", cluster.testRetention)
 	t.Run("troubles", cluster.testTroubles)
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
 	if keep {

@@ -59,8 +59,8 @@ func (c *cluster) inventory(ctx context.Context) (inventory, error) {
 // is left is what was there before, and what the test made itself.
 func (c *cluster) testUninstall(t *testing.T) {
 	namespaces := []string{
-		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, troubleNamespace, strictNamespace,
-		operatorNamespace,
+		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, retentionNamespace,
+		troubleNamespace, strictNamespace, operatorNamespace,
 	}
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 

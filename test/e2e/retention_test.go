@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+const retentionNamespace = "retained"
+
+// testRetention deletes a network that keeps its disks and makes it again: the
+// chain goes on. Then it lets go of the disks, and nothing stays.
+func (c *cluster) testRetention(t *testing.T) {
+	c.newNamespace(t, retentionNamespace, "restricted")
+	spec := newSpec()
+	spec.Volume = &v1alpha1.VolumeSpec{Size: oneGibibyte, Retention: v1alpha1.VolumeRetentionRetain}
+	first := c.create(t, retentionNamespace, "retained", &spec)
+	hash, height := first.waitForHeight(t, blocksAfter)
+	first.remove(t)
+	eventually(t, "the end of the first network", func(ctx context.Context) error {
+		if _, err := first.read(ctx); client.IgnoreNotFound(err) != nil || err == nil {
+			return fmt.Errorf("it is there (%w)", err)
+		}
+		return nil
+	})
+
+	second := c.create(t, retentionNamespace, "retained", &spec)
+	if again, _ := second.waitForHeight(t, height+1); again != hash {
+		t.Errorf("the genesis hash is %s, want %s as before", again, hash)
+	}
+	patch := `{"spec": {"volume": {"retention": "Delete"}}}`
+	if err := second.Patch(t.Context(), second.mustRead(t), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+	second.waitFor(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+	second.remove(t)
+	second.waitForEnd(t)
+}
+
+// waitForHeight waits until the network is ready and reports a finalised height.
+// It returns the hash of the genesis and the height.
+func (n *network) waitForHeight(t *testing.T, least int64) (hash string, height int64) {
+	t.Helper()
+	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+	eventually(t, fmt.Sprintf("height %d of %s", least, n.name), func(ctx context.Context) error {
+		live, err := n.read(ctx)
+		if err != nil {
+			return err
+		}
+		if live.Status.FinalizedHeight == nil || *live.Status.FinalizedHeight < least {
+			return fmt.Errorf("its status is %+v", live.Status)
+		}
+		hash, height = live.Status.GenesisHash, *live.Status.FinalizedHeight
+		return nil
+	})
+	return hash, height
+}
