@@ -176,7 +176,6 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 .PHONY: prepare-node
 prepare-node: setup-test ## Compile the node, its tests and what clippy needs
 	@echo "preparing the Rust side: the node, its tests and what clippy needs"
-	@$(CARGO) build --release --locked --bin shardnode
 	@$(CARGO) test --release --locked --workspace --no-run
 	@$(CARGO) clippy --release --locked --workspace --all-targets
 
