@@ -28,7 +28,7 @@ func (r *run) holdFinalizer(ctx context.Context) error {
 	if !controllerutil.AddFinalizer(r.network, finalizer) {
 		return nil
 	}
-	if err := r.client.Patch(ctx, r.network, client.MergeFrom(before)); err != nil {
+	if err := r.client.Patch(ctx, r.network, lockedPatch(before)); err != nil {
 		return fmt.Errorf("add finalizer: %w", err)
 	}
 	return nil
@@ -41,11 +41,29 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 		return nil
 	}
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
-	if err := r.client.Delete(ctx, class); client.IgnoreNotFound(err) != nil {
+	err := r.client.Get(ctx, client.ObjectKeyFromObject(class), class)
+	// A class of that name that somebody else made stays.
+	if err == nil && isClassOf(class, network) {
+		err = r.client.Delete(ctx, class, client.Preconditions{UID: &class.UID})
+	}
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete storage class %s: %w", class.Name, err)
 	}
-	if err := r.client.Patch(ctx, network, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	if err := r.client.Patch(ctx, network, lockedPatch(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove finalizer: %w", err)
 	}
 	return nil
+}
+
+// isClassOf says whether a storage class, which has no owner, is a network's.
+func isClassOf(class client.Object, network *v1alpha1.ShardNetwork) bool {
+	labels := class.GetLabels()
+	return class.GetNamespace() == "" &&
+		labels[resources.LabelManagedBy] == resources.ManagedBy && labels[resources.LabelNetwork] == network.Name
+}
+
+// lockedPatch fails when somebody else changed the finalizers meanwhile: they
+// are one list.
+func lockedPatch(before client.Object) client.Patch {
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 }

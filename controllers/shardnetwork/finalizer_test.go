@@ -29,6 +29,14 @@ func TestStorageClass(t *testing.T) {
 		t.Errorf("the class has the parameters %v", class.Parameters)
 	}
 
+	// What becomes of the disks may change, and the class cannot.
+	network.Spec.Volume.Retention = v1alpha1.VolumeRetentionRetain
+	if err := cluster.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+
 	if err := cluster.client.Delete(t.Context(), network); err != nil {
 		t.Fatal(err)
 	}
@@ -39,5 +47,38 @@ func TestStorageClass(t *testing.T) {
 		if err := cluster.client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
 			t.Errorf("%T %s is still there: %v", object, object.GetName(), err)
 		}
+	}
+}
+
+// A class of the network's name that somebody else made stays.
+func TestForeignStorageClass(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := &v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart"}}
+	class := &storagev1.StorageClass{
+		ObjectMeta:  metav1.ObjectMeta{Name: resources.StorageClassName(network)},
+		Provisioner: "example.com/other",
+	}
+	if err := cluster.client.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	network = cluster.create(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20000}
+		network.Spec.Volume.Size.Set(1 << 30)
+	})
+	if err := cluster.reconcile(network); err == nil {
+		t.Error("the reconciliation succeeds")
+	}
+	cluster.read(network)
+	check(t, network, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+	if err := cluster.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.reconcile(network); err != nil {
+		t.Fatal(err)
+	}
+	cluster.read(class)
+	if err := cluster.client.Get(t.Context(), client.ObjectKeyFromObject(network), network); !apierrors.IsNotFound(err) {
+		t.Errorf("the network is still there: %v", err)
 	}
 }

@@ -38,19 +38,16 @@ func NewStorageClass(network *v1alpha1.ShardNetwork) *storagev1.StorageClass {
 	if volume.ThroughputMebibytesPerSecond != 0 {
 		parameters["provisioned-throughput-on-create"] = strconv.Itoa(int(volume.ThroughputMebibytesPerSecond)) + "Mi"
 	}
-	reclaim := corev1.PersistentVolumeReclaimDelete
-	if Retained(network) {
-		reclaim = corev1.PersistentVolumeReclaimRetain
-	}
 	return &storagev1.StorageClass{
 		TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "StorageClass"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   StorageClassName(network),
 			Labels: NetworkLabels(network.Name),
 		},
-		Provisioner:          Provisioner,
-		Parameters:           parameters,
-		ReclaimPolicy:        &reclaim,
+		Provisioner: Provisioner,
+		Parameters:  parameters,
+		// Claims that stay keep their disks. The policy of a class cannot change.
+		ReclaimPolicy:        ptr.To(corev1.PersistentVolumeReclaimDelete),
 		VolumeBindingMode:    ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
 		AllowVolumeExpansion: ptr.To(true),
 	}
