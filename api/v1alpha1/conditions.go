@@ -48,6 +48,9 @@ const (
 	// ReasonGenesisMismatch: the genesis document that exists is not of this
 	// spec.
 	ReasonGenesisMismatch = "GenesisMismatch"
+	// ReasonGenesisMissing: the genesis document is gone that validators were
+	// made from.
+	ReasonGenesisMissing = "GenesisMissing"
 	// ReasonKeyMissing: a validator's key is gone that the genesis document
 	// names.
 	ReasonKeyMissing = "KeyMissing"
@@ -137,8 +140,10 @@ const (
 	ReasonPodMonitorApplied = "PodMonitorApplied"
 	// ReasonPodMonitorUnavailable: the cluster has no kind PodMonitor.
 	ReasonPodMonitorUnavailable = "PodMonitorUnavailable"
+	// ReasonPodMonitorFailed: the network's PodMonitor cannot be made.
+	ReasonPodMonitorFailed = "PodMonitorFailed"
 )
 
-// ReasonNoAnswer says that no node answers, so that nothing is known. It is a
-// reason of all conditions that are taken from the chain.
+// ReasonNoAnswer says that nodes that would know do not answer. It is a reason
+// of the conditions that are taken from the chain.
 const ReasonNoAnswer = "NoAnswer"

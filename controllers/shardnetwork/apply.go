@@ -24,6 +24,7 @@ import (
 func (r *run) applyObjects(ctx context.Context) error {
 	objects, err := resources.Build(r.network, r.plan, resources.Inputs{
 		PublicKeys:        r.publicKeys,
+		AdminToken:        r.adminToken,
 		DefaultNodeImage:  r.settings.DefaultNodeImage,
 		ClusterDomain:     r.settings.ClusterDomain,
 		OperatorNamespace: r.settings.OperatorNamespace,
@@ -49,6 +50,7 @@ func (r *run) applyObjects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.applied = true
 	r.note(policy.ObjectsApplied(len(objects)))
 	return nil
 }
@@ -57,6 +59,11 @@ func (r *run) applyObjects(ctx context.Context) error {
 func (r *run) explain(err error) error {
 	switch taken, ok := errors.AsType[*nameTakenError](err); {
 	case err == nil, errors.Is(err, context.Canceled):
+	case errors.Is(err, errBlocked):
+		// A network that waits for a person is no error: its conditions say what
+		// for.
+		r.blocked = true
+		return nil
 	case ok:
 		r.note(policy.NameTaken(taken.kind, taken.name))
 	default:
@@ -120,10 +127,7 @@ func (r *run) mine(live client.Object, kind string) error {
 	if metav1.IsControlledBy(live, r.network) {
 		return nil
 	}
-	// A class has no owner, and its labels say which network it is of.
-	labels := live.GetLabels()
-	if live.GetNamespace() == "" && labels[resources.LabelManagedBy] == resources.ManagedBy &&
-		labels[resources.LabelNetwork] == r.network.Name {
+	if isClassOf(live, r.network) {
 		return nil
 	}
 	return &nameTakenError{kind: kind, name: live.GetName()}

@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -36,6 +37,9 @@ const (
 	// each failure doubles the wait.
 	maxInterval  = 30 * time.Second
 	maxDoublings = 10
+	// parallelNetworks is how many networks are looked at at a time: one whose
+	// nodes do not answer keeps no other waiting.
+	parallelNetworks = 4
 )
 
 // Settings are what the operator was started with.
@@ -93,6 +97,7 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Owns(&networkingv1.NetworkPolicy{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: parallelNetworks}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(networkOf)).
 		Complete(reconciler)
 }

@@ -23,6 +23,10 @@ func (r *run) ensureGenesis(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if document == nil && r.began {
+		r.note(policy.GenesisMissing(resources.GenesisName(r.network.Name)))
+		return errBlocked
+	}
 	if document == nil {
 		return r.createGenesis(ctx)
 	}

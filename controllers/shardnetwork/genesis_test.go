@@ -44,6 +44,59 @@ func TestLostKey(t *testing.T) {
 	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
 }
 
+// A genesis document that is lost is never made again: the validators have
+// another one.
+func TestLostGenesis(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create()
+	cluster.mustReconcile(network)
+	genesis := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart-genesis"}}
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart-s0-p0-key"}}
+	if err := cluster.client.Delete(t.Context(), genesis); err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Node.Image = "other:2"
+	if err := cluster.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisMissing)
+	check(t, network, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending)
+	check(t, network, v1alpha1.ConditionUpdated, metav1.ConditionUnknown, v1alpha1.ReasonObjectsPending)
+
+	if err := cluster.client.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonKeyMissing)
+	for name := range cluster.objects(network.Name) {
+		if name == "ConfigMap/quickstart-genesis" || name == "Secret/quickstart-s0-p0-key" {
+			t.Errorf("%s was made again", name)
+		}
+	}
+}
+
+// What an earlier network of the name still owns goes with that one.
+func TestPredecessorOnItsWay(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	first := cluster.create()
+	cluster.mustReconcile(first)
+	if err := cluster.client.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	second := cluster.create(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Volume = &v1alpha1.VolumeSpec{Retention: v1alpha1.VolumeRetentionRetain}
+		network.Spec.Volume.Size.Set(1 << 30)
+	})
+	if err := cluster.reconcile(second); err == nil {
+		t.Error("the reconciliation succeeds")
+	}
+	cluster.read(second)
+	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+}
+
 // What a network keeps is taken over by the next one of its name, if that is
 // the same chain.
 func TestRetained(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,12 +43,15 @@ func (r *run) ensureKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.began, err = r.hasValidators(ctx); err != nil {
+		return err
+	}
 	public := make([]ed25519.PublicKey, len(r.plan.Validators))
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for i, validator := range r.plan.Validators {
 		group.Go(func() (err error) {
-			public[i], err = r.ensureKey(groupContext, validator, genesis == nil)
+			public[i], err = r.ensureKey(groupContext, validator, genesis == nil && !r.began)
 			return err
 		})
 	}
@@ -60,6 +64,17 @@ func (r *run) ensureKeys(ctx context.Context) error {
 		r.publicKeys[validator.Name] = public[i]
 	}
 	return nil
+}
+
+// hasValidators says whether validators were made from a genesis document: from
+// then on neither it nor a key can be another.
+func (r *run) hasValidators(ctx context.Context) (bool, error) {
+	sets := &appsv1.StatefulSetList{}
+	if err := r.client.List(ctx, sets, client.InNamespace(r.network.Namespace),
+		client.MatchingLabels{resources.LabelNetwork: r.network.Name}, client.Limit(1)); err != nil {
+		return false, fmt.Errorf("list validators: %w", err)
+	}
+	return len(sets.Items) > 0, nil
 }
 
 // keyTrouble tells what a person must mend from what may pass.
@@ -173,12 +188,13 @@ func (r *run) kindOf(object client.Object) string {
 // ensureOwnership lets the cluster delete an object with the network, or keep
 // it, as the spec now says.
 func (r *run) ensureOwnership(ctx context.Context, object client.Object) error {
+	// What an earlier network of this name still owns is about to go with it.
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.UID != r.network.UID {
+		return &nameTakenError{kind: r.kindOf(object), name: object.GetName()}
+	}
 	wanted := !resources.Retained(r.network)
 	if wanted == metav1.IsControlledBy(object, r.network) {
 		return nil
-	}
-	if owner := metav1.GetControllerOf(object); owner != nil && owner.UID != r.network.UID {
-		return &nameTakenError{kind: r.kindOf(object), name: object.GetName()}
 	}
 	before := object.DeepCopyObject().(client.Object)
 	object.SetOwnerReferences(nil)

@@ -46,7 +46,7 @@ func (r *run) observe(ctx context.Context) error {
 		podOf[pods.Items[i].Name] = &pods.Items[i]
 	}
 
-	r.observation = &policy.Observation{Network: r.network, Plan: r.plan, Settling: r.settling, Now: r.now()}
+	r.observation = &policy.Observation{Network: r.network, Plan: r.plan, Unapplied: !r.applied, Settling: r.settling, Now: r.now()}
 	for _, validator := range r.plan.Validators {
 		set, pod := setOf[validator.Name], podOf[resources.PodName(validator.Name)]
 		r.observation.Settling = r.observation.Settling || !settled(set)

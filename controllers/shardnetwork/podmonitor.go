@@ -35,23 +35,46 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	if err := sign(monitor); err != nil {
 		return fmt.Errorf("PodMonitor %s: %w", monitor.GetName(), err)
 	}
+	found, err := r.ensurePodMonitor(ctx, monitor)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.memory.lastPodMonitor = r.now()
+	switch {
+	case err != nil:
+		// The network runs without: only its condition says so.
+		r.note(policy.PodMonitorFailed(err))
+	case !found:
+		r.note(policy.PodMonitorUnavailable())
+	default:
+		r.note(policy.PodMonitorApplied(monitor.GetName()))
+	}
+	return nil
+}
+
+// ensurePodMonitor says whether the cluster has the kind, and then the
+// PodMonitor as it should be.
+func (r *run) ensurePodMonitor(ctx context.Context, monitor *unstructured.Unstructured) (bool, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(resources.KindPodMonitor)
 	err := r.reader.Get(ctx, client.ObjectKeyFromObject(monitor), live)
-	if meta.IsNoMatchError(err) {
-		r.memory.lastPodMonitor = r.now()
-		r.note(policy.PodMonitorUnavailable())
-		return nil
-	}
 	switch {
-	case apierrors.IsNotFound(err), err == nil && !upToDate(monitor, live.Object):
-		err = r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(monitor),
-			client.FieldOwner(FieldManager), client.ForceOwnership)
+	case meta.IsNoMatchError(err):
+		return false, nil
+	case err == nil && upToDate(monitor, live.Object):
+		return true, nil
+	case err == nil:
+		if err := r.mine(live, resources.KindPodMonitor.Kind); err != nil {
+			return false, err
+		}
+	case !apierrors.IsNotFound(err):
+		return false, err
 	}
-	if err != nil {
-		return fmt.Errorf("apply PodMonitor %s: %w", monitor.GetName(), err)
+	err = r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(monitor),
+		client.FieldOwner(FieldManager), client.ForceOwnership)
+	// A kind that went away while the operator ran is still known to it.
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return false, nil
 	}
-	r.memory.lastPodMonitor = r.now()
-	r.note(policy.PodMonitorApplied(monitor.GetName()))
-	return nil
+	return err == nil, err
 }

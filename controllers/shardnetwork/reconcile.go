@@ -52,11 +52,13 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		run.applyPodMonitor(ctx),
 		run.observe(ctx),
 		run.replaceNodes(ctx),
-		run.driveLoad(ctx),
-		run.report(ctx),
 	)
+	// Nodes that refuse a load come and go, and keep nobody from looking at the
+	// others at the usual pace.
+	refused := run.driveLoad(ctx)
+	failed = errors.Join(failed, run.report(ctx))
 	memory.done(failed)
-	if failed != nil {
+	if failed = errors.Join(failed, refused); failed != nil {
 		return ctrl.Result{}, failed
 	}
 	return ctrl.Result{RequeueAfter: run.pause()}, nil
@@ -66,11 +68,6 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 func inTurn(ctx context.Context, tasks ...func(context.Context) error) error {
 	for _, task := range tasks {
 		if err := task(ctx); err != nil {
-			// A network that waits for a person is no error: its conditions say
-			// what for.
-			if errors.Is(err, errBlocked) {
-				return nil
-			}
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/policy"
@@ -25,7 +26,7 @@ func (r *run) replaceNodes(ctx context.Context) error {
 		pod := r.observation.Nodes[i].Pod
 		// Only this very pod: by now there may be a new one of its name.
 		err := r.client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
-		if client.IgnoreNotFound(err) != nil {
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 			failed = errors.Join(failed, fmt.Errorf("delete pod %s: %w", pod.Name, err))
 		}
 	}

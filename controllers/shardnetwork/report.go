@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,9 @@ import (
 // words change. Another status or reason of a condition is written at once.
 const reportInterval = 15 * time.Second
 
+// maxNoteBytes is the longest note of an event that the API server takes.
+const maxNoteBytes = 1024
+
 // report writes the status.
 func (r *run) report(ctx context.Context) error {
 	r.summarise()
@@ -45,7 +49,7 @@ func (r *run) summarise() {
 	r.status.ObservedGeneration = r.network.Generation
 	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
-	if meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
+	if r.blocked || meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
 		r.note(policy.ObjectsPending())
 	}
 	if r.observation != nil {
@@ -129,6 +133,10 @@ func (r *run) tellTransitions() {
 		if now.Status == metav1.ConditionFalse {
 			kind = corev1.EventTypeWarning
 		}
-		r.recorder.Eventf(r.network, nil, kind, now.Reason, now.Type, "%s: %s", now.Type, now.Message)
+		note := fmt.Sprintf("%s: %s", now.Type, now.Message)
+		if len(note) > maxNoteBytes {
+			note = strings.ToValidUTF8(note[:maxNoteBytes-len("…")], "") + "…"
+		}
+		r.recorder.Eventf(r.network, nil, kind, now.Reason, now.Type, "%s", note)
 	}
 }

@@ -26,6 +26,13 @@ type run struct {
 
 	publicKeys map[string]ed25519.PublicKey
 	adminToken string
+	// began is true once validators were made from the genesis document.
+	began bool
+	// blocked is true when a person has to mend something first: a condition says
+	// what.
+	blocked bool
+	// applied is true when the cluster has all objects of the present spec.
+	applied bool
 	// settling is true when objects changed just now, so that what the cluster
 	// says of them may be old.
 	settling    bool

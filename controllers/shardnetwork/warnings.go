@@ -23,6 +23,10 @@ const (
 	// warningAge is how long an event explains why a pod is not there: a pod
 	// that its machine refuses is soon replaced by one that is refused as well.
 	warningAge = time.Minute
+
+	// retryAge is the longest pause of the cluster between two attempts to make
+	// a pod that it refuses, and a little more.
+	retryAge = 17 * time.Minute
 )
 
 // readWarnings reads what the cluster says about pods that do not come up. It
@@ -97,8 +101,12 @@ func (r *run) warningsOf(node *policy.Node) []string {
 	return words
 }
 
-// explains says whether a warning is about the present pod, or recent.
+// explains says whether a warning is about the present pod or recent, or why
+// there is none.
 func (r *run) explains(event *corev1.Event, pod *corev1.Pod) bool {
+	if pod == nil && event.InvolvedObject.Kind == "StatefulSet" {
+		return r.now().Sub(eventTime(event)) < retryAge
+	}
 	return pod != nil && event.InvolvedObject.UID == pod.UID || r.now().Sub(eventTime(event)) < warningAge
 }
 

@@ -31,5 +31,5 @@ func NameTaken(kind, name string) metav1.Condition {
 
 // ApplyFailed is an object that the cluster refuses; cause says which and why.
 func ApplyFailed(cause error) metav1.Condition {
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, cause.Error())
+	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, quote(cause.Error()))
 }

@@ -30,6 +30,14 @@ func GenesisMismatch(configMap, difference string) metav1.Condition {
 			"delete it with that network's key Secrets and volume claims, or choose another name", configMap, difference))
 }
 
+// GenesisMissing is a ConfigMap that is gone, with the genesis document that
+// validators were made from.
+func GenesisMissing(configMap string) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisMissing, fmt.Sprintf(
+		"the ConfigMap %s is gone, but validators were made from its genesis document: "+
+			"restore it from a backup, or delete the network and make it again", configMap))
+}
+
 // KeyMissing is a Secret that is gone, with a key that the genesis document
 // names.
 func KeyMissing(secret string) metav1.Condition {

@@ -20,3 +20,9 @@ func PodMonitorUnavailable() metav1.Condition {
 		"the cluster has no kind PodMonitor (monitoring.coreos.com/v1): install the Prometheus operator, "+
 			"or have the pods' port http scraped at /metrics by another way; the network runs without")
 }
+
+// PodMonitorFailed is a PodMonitor that cannot be made; cause says why.
+func PodMonitorFailed(cause error) metav1.Condition {
+	return condition(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorFailed,
+		"the PodMonitor of the network cannot be made: "+quote(cause.Error())+"; the network runs without")
+}

@@ -19,6 +19,9 @@ type Observation struct {
 	Plan    *topology.Plan
 	// Nodes are those of the plan, in its order.
 	Nodes []Node
+	// Unapplied is true when the cluster does not have all objects of the present
+	// spec, so that nobody knows which nodes are outdated.
+	Unapplied bool
 	// Settling is true when the cluster has not yet taken up the latest objects,
 	// so that a node which is not outdated now may soon be.
 	Settling bool
@@ -77,17 +80,37 @@ func (o *Observation) ReadyNodes() int {
 	return ready
 }
 
-// Best is the status with the highest finalised block; nil when no node
-// answers.
+// Best is the status with the highest finalised block of the chain that most
+// nodes follow; nil when no node answers.
 func (o *Observation) Best() *chain.Status {
+	genesis := o.genesis()
 	var best *chain.Status
 	for i := range o.Nodes {
 		status := o.Nodes[i].Status
-		if status != nil && (best == nil || status.FinalizedHeight > best.FinalizedHeight) {
+		if status != nil && status.GenesisHash == genesis &&
+			(best == nil || status.FinalizedHeight > best.FinalizedHeight) {
 			best = status
 		}
 	}
 	return best
+}
+
+// genesis is the hash of the genesis document that most nodes follow; of
+// several with as many nodes, the first.
+func (o *Observation) genesis() string {
+	followers := map[string]int{}
+	for i := range o.Nodes {
+		if status := o.Nodes[i].Status; status != nil {
+			followers[status.GenesisHash]++
+		}
+	}
+	most := ""
+	for i := range o.Nodes {
+		if status := o.Nodes[i].Status; status != nil && followers[status.GenesisHash] > followers[most] {
+			most = status.GenesisHash
+		}
+	}
+	return most
 }
 
 func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

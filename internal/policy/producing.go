@@ -37,7 +37,7 @@ func Producing(observation *Observation) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
 		return condition(v1alpha1.ConditionProducing, metav1.ConditionFalse, reason, message)
 	}
-	if stranger := otherGenesis(observation, best); stranger != "" {
+	if stranger := otherGenesis(observation); stranger != "" {
 		return no(v1alpha1.ReasonWrongGenesis, fmt.Sprintf(
 			"%s follows another genesis document than the others: delete its volume claim and its pod", stranger))
 	}
@@ -79,9 +79,11 @@ func stalled(observation *Observation, finalized time.Time) bool {
 	return observation.Now.Sub(finalized) > max(stalledAfter, stalledBlocks*blockTime)
 }
 
-func otherGenesis(observation *Observation, best *chain.Status) string {
+// otherGenesis is a node that follows another genesis document than most.
+func otherGenesis(observation *Observation) string {
+	genesis := observation.genesis()
 	for i := range observation.Nodes {
-		if status := observation.Nodes[i].Status; status != nil && status.GenesisHash != best.GenesisHash {
+		if status := observation.Nodes[i].Status; status != nil && status.GenesisHash != genesis {
 			return observation.Nodes[i].Validator.Name
 		}
 	}

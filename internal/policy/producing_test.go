@@ -111,6 +111,13 @@ func TestProducing(t *testing.T) {
 			},
 			metav1.ConditionFalse, v1alpha1.ReasonShardsNotProducing, "latest blocks: 1.", 1,
 		},
+		"wrong genesis of the node that is ahead": {
+			func(observation *policy.Observation) {
+				observation.Nodes[0].Status.GenesisHash = "other"
+				observation.Nodes[0].Status.FinalizedHeight = 100_000
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonWrongGenesis, "quickstart-s0-p0 follows another genesis document", 2,
+		},
 		"wrong genesis": {
 			func(observation *policy.Observation) { observation.Nodes[2].Status.GenesisHash = "other" },
 			metav1.ConditionFalse, v1alpha1.ReasonWrongGenesis, "quickstart-s1-p0 follows another genesis document", 2,

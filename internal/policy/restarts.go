@@ -26,6 +26,10 @@ func Restarts(observation *Observation) (restart []int, updated metav1.Condition
 			outdated++
 		}
 	}
+	if outdated == 0 && observation.Unapplied {
+		return nil, condition(v1alpha1.ConditionUpdated, metav1.ConditionUnknown, v1alpha1.ReasonObjectsPending,
+			"the cluster does not have all objects of the network: see the condition Applied")
+	}
 	if outdated == 0 && observation.Settling {
 		return nil, condition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating,
 			"the cluster is taking up the objects of the network")
@@ -44,7 +48,8 @@ func Restarts(observation *Observation) (restart []int, updated metav1.Condition
 	}
 	if len(restart) == 0 {
 		return nil, condition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonWaiting, fmt.Sprintf(
-			"%d of %d nodes run something else than the spec says; the next is replaced when those that do not take part are back",
+			"%d of %d nodes run something else than the spec says; the next is replaced when the others take part, answer the "+
+				"operator and are connected to each other",
 			outdated, len(nodes)))
 	}
 	return restart, condition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating, fmt.Sprintf(

@@ -38,6 +38,27 @@ func TestRestarts(t *testing.T) {
 			2, 2, func(observation *policy.Observation) { observation.Settling = true },
 			nil, v1alpha1.ReasonUpdating, "taking up the objects",
 		},
+		"not applied": {
+			2, 2, func(observation *policy.Observation) { observation.Unapplied = true },
+			nil, v1alpha1.ReasonObjectsPending, "see the condition Applied",
+		},
+		"a lagging node that serves the one that starts": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				observation.Nodes[0].Outdated = false
+				notReady(&observation.Nodes[0])
+				notReady(&observation.Nodes[1])
+			},
+			nil, v1alpha1.ReasonWaiting, "",
+		},
+		"a node that is alone in not taking part": {
+			2, 2, func(observation *policy.Observation) {
+				outdate(observation)
+				notReady(&observation.Nodes[1])
+			},
+			[]int{1},
+			v1alpha1.ReasonUpdating, "",
+		},
 		"one of four": {
 			2, 2, outdate, []int{0}, v1alpha1.ReasonUpdating, "4 of 4 nodes run something else",
 		},
@@ -182,8 +203,11 @@ func TestRestarts(t *testing.T) {
 				t.Errorf("restarts are %v, want %v", restart, test.want)
 			}
 			status := metav1.ConditionFalse
-			if test.reason == v1alpha1.ReasonUpToDate {
+			switch test.reason {
+			case v1alpha1.ReasonUpToDate:
 				status = metav1.ConditionTrue
+			case v1alpha1.ReasonObjectsPending:
+				status = metav1.ConditionUnknown
 			}
 			checkCondition(t, updated, status, test.reason, test.message)
 		})

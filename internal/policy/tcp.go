@@ -22,9 +22,13 @@ func TCPTuned(observation *Observation) metav1.Condition {
 		return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
 			"the profile NodeDefault leaves the settings to the machines")
 	}
-	silent := 0
+	silent, outdated := 0, 0
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
+		if node.Outdated {
+			outdated++
+			continue
+		}
 		if node.Status == nil {
 			silent++
 			continue
@@ -37,6 +41,10 @@ func TCPTuned(observation *Observation) metav1.Condition {
 					node.Validator.Name, sysctl.Name, orNothing(got), observation.Network.Spec.TCP.Profile, sysctl.Value))
 			}
 		}
+	}
+	if outdated > 0 {
+		return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionUnknown, v1alpha1.ReasonUpdating,
+			fmt.Sprintf("%d of %d nodes are not replaced yet", outdated, len(observation.Nodes)))
 	}
 	if silent > 0 {
 		return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,

@@ -51,6 +51,14 @@ func TestTCPTuned(t *testing.T) {
 			metav1.ConditionFalse, v1alpha1.ReasonNotTuned,
 			"quickstart-s1-p1 reads back net.ipv4.tcp_rmem=10240 87380 6291456, but the profile HighThroughput sets 10240 87380 134217728",
 		},
+		"not replaced yet": {
+			func(observation *policy.Observation) {
+				tune(observation)
+				observation.Nodes[3].Status.TCP.Rmem[2] = 6291456
+				observation.Nodes[3].Outdated = true
+			},
+			metav1.ConditionUnknown, v1alpha1.ReasonUpdating, "1 of 4 nodes are not replaced yet",
+		},
 		"not readable": {
 			func(observation *policy.Observation) {
 				tune(observation)

@@ -82,6 +82,7 @@ func troubles(t *testing.T) []trouble {
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
+		trouble{v1alpha1.ReasonGenesisMissing, policy.GenesisMissing("quickstart-genesis")},
 		trouble{v1alpha1.ReasonKeyMissing, policy.KeyMissing("quickstart-s0-p0-key")},
 		trouble{v1alpha1.ReasonKeyInvalid, policy.KeyInvalid("quickstart-s0-p0-key", errors.New("a key is 64 hex digits"))},
 		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending()},
@@ -90,6 +91,8 @@ func troubles(t *testing.T) []trouble {
 			`apply StatefulSet quickstart-s0-p0: statefulsets.apps "quickstart-s0-p0" is forbidden: exceeded quota: team, ` +
 				`requested: count/statefulsets.apps=1, used: count/statefulsets.apps=3, limited: count/statefulsets.apps=3`))},
 		trouble{v1alpha1.ReasonPodMonitorUnavailable, policy.PodMonitorUnavailable()},
+		trouble{v1alpha1.ReasonPodMonitorFailed, policy.PodMonitorFailed(errors.New(
+			`admission webhook "prometheusrulemutate.monitoring.coreos.com" denied the request`))},
 	)
 }
 

@@ -3,7 +3,6 @@
 package policy
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,32 +23,36 @@ type turns struct {
 	away, absent, apart int
 	// taken are the nodes that run and are about to go.
 	taken int
-	// whole are the shards whose producers all take part, and broken those with
-	// a producer that does not run or is about to go.
-	whole, broken []bool
+	// moving is true when a node takes part: the chain does not stand still.
+	moving bool
+	// missing are, by shard, the producers that are absent or about to go, and
+	// broken the shards with a producer that does not run or is about to go.
+	missing []int
+	broken  []bool
 }
 
 func newTurns(observation *Observation) *turns {
 	nodes, shards := observation.Nodes, observation.Plan.Shards
 	spare := (len(nodes) - 1) / 3
 	t := &turns{
-		spare:  max(1, spare),
-		limit:  max(1, spare/2),
-		whole:  slices.Repeat([]bool{true}, shards),
-		broken: make([]bool, shards),
+		spare:   max(1, spare),
+		limit:   max(1, spare/2),
+		missing: make([]int, shards),
+		broken:  make([]bool, shards),
 	}
 	for i := range nodes {
 		node := &nodes[i]
+		t.moving = t.moving || node.Ready()
 		switch {
 		case node.Ready() && settled(node, observation.Now):
 			t.apart = max(t.apart, apart(node, len(nodes)))
 		case node.Ready(), node.Running():
 			t.absent++
-			t.whole[node.Validator.Shard] = false
+			t.missing[node.Validator.Shard]++
 		default:
 			t.away++
 			t.absent++
-			t.whole[node.Validator.Shard] = false
+			t.missing[node.Validator.Shard]++
 			t.broken[node.Validator.Shard] = true
 		}
 	}
@@ -78,7 +81,10 @@ func (t *turns) take(node *Node) bool {
 	var mayGo bool
 	switch {
 	case node.Ready():
-		mayGo = t.whole[shard] && t.absent+t.taken < t.limit && t.apart+t.taken < t.spare
+		mayGo = t.missing[shard] == 0 && t.absent+t.taken < t.limit && t.apart+t.taken < t.spare
+	case node.Running() && t.moving:
+		// It may vote and serve others all the same, and counts as absent already.
+		mayGo = t.missing[shard] == 1 && !t.broken[shard] && t.absent-1+t.taken < t.limit
 	case node.Running():
 		// When the chain stands still, no node takes part, but all that run are
 		// needed for it to go on.
@@ -88,7 +94,8 @@ func (t *turns) take(node *Node) bool {
 	}
 	if mayGo {
 		t.taken++
-		t.whole[shard], t.broken[shard] = false, true
+		t.missing[shard]++
+		t.broken[shard] = true
 	}
 	return mayGo
 }

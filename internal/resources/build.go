@@ -13,6 +13,8 @@ import (
 type Inputs struct {
 	// PublicKeys are those of all validators, by name.
 	PublicKeys map[string]ed25519.PublicKey
+	// AdminToken is the token of the nodes' admin API.
+	AdminToken string
 	// DefaultNodeImage is the node image of networks that name none.
 	DefaultNodeImage string
 	// ClusterDomain is the DNS domain of the cluster.
@@ -22,8 +24,7 @@ type Inputs struct {
 	OperatorNamespace string
 }
 
-// Build makes the objects of a network, in the order in which they are needed.
-// What is made once and never changed is not among them: keys, the admin token
+// Build makes the objects of a network. What is made once and never changed is not among them: keys, the admin token
 // and the genesis document.
 func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) ([]Object, error) {
 	configs, err := newConfigs(network, plan, inputs.PublicKeys, inputs.ClusterDomain)

@@ -19,8 +19,10 @@ const (
 	// ContainerName is the container of a node's pod.
 	ContainerName = "shardnode"
 
-	// annotationConfigHash changes a pod's template with its configuration.
+	// annotationConfigHash and annotationTokenHash change a pod's template with
+	// what its node reads at its start.
 	annotationConfigHash = "shardyard.dev/config-hash"
+	annotationTokenHash  = "shardyard.dev/admin-token-hash"
 
 	// nodeUser is the user and group that nodes run as.
 	nodeUser = 65532
@@ -43,8 +45,11 @@ func podTemplate(
 ) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
-			Labels:      ValidatorLabels(network.Name, validator),
-			Annotations: map[string]string{annotationConfigHash: configHash(config)},
+			Labels: ValidatorLabels(network.Name, validator),
+			Annotations: map[string]string{
+				annotationConfigHash: hash(config.Data[nodeconfig.ConfigFile]),
+				annotationTokenHash:  hash(inputs.AdminToken),
+			},
 		},
 		Spec: corev1.PodSpec{
 			Containers: []corev1.Container{container(network, ports, inputs)},
