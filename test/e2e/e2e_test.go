@@ -18,6 +18,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("refusals", cluster.testRefusals)
 	t.Run("interruption", cluster.testInterruption)
 	t.Run("retention", cluster.testRetention)
+	t.Run("storage class", cluster.testStorageClass)
 	t.Run("troubles", cluster.testTroubles)
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
 	if keep {

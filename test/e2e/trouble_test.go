@@ -64,16 +64,6 @@ var troubles = []trouble{
 		words:     []string{"nowhere", "spec.volume"},
 	},
 	{
-		name:      "no-provisioner",
-		namespace: troubleNamespace,
-		change: func(spec *v1alpha1.ShardNetworkSpec) {
-			spec.Volume = &v1alpha1.VolumeSpec{Size: oneGibibyte, IOPS: 3000, ThroughputMebibytesPerSecond: 140}
-		},
-		condition: v1alpha1.ConditionNodesReady,
-		reason:    v1alpha1.ReasonVolumePending,
-		words:     []string{"pd.csi.storage.gke.io", "spec.volume"},
-	},
-	{
 		name:      "no-sysctls",
 		namespace: strictNamespace,
 		change: func(spec *v1alpha1.ShardNetworkSpec) {

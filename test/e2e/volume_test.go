@@ -5,15 +5,19 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -29,6 +33,35 @@ var (
 	// tinySize has room for the beginning of a chain.
 	tinySize = resource.MustParse("2Mi")
 )
+
+// testStorageClass makes a network whose disks have a stated performance. It has
+// a class of its own, which goes with it.
+func (c *cluster) testStorageClass(t *testing.T) {
+	c.newNamespace(t, troubleNamespace, "privileged")
+	spec := newSpec()
+	spec.Volume = &v1alpha1.VolumeSpec{Size: oneGibibyte, IOPS: 3000, ThroughputMebibytesPerSecond: 140}
+	n := c.create(t, troubleNamespace, "fast", &spec)
+	n.waitFor(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+
+	class := &storagev1.StorageClass{}
+	key := client.ObjectKey{Name: resources.StorageClassName(n.mustRead(t))}
+	if err := c.Get(t.Context(), key, class); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"type":                             "hyperdisk-balanced",
+		"provisioned-iops-on-create":       "3000",
+		"provisioned-throughput-on-create": "140Mi",
+	}
+	if class.Provisioner != "pd.csi.storage.gke.io" || !maps.Equal(class.Parameters, want) {
+		t.Errorf("the class is of %s with %v, want pd.csi.storage.gke.io with %v", class.Provisioner, class.Parameters, want)
+	}
+	n.remove(t)
+	n.waitForEnd(t)
+	if err := c.Get(t.Context(), key, class); !apierrors.IsNotFound(err) {
+		t.Errorf("the class outlives its network (%v)", err)
+	}
+}
 
 // makeTinyVolume makes the volume of a network's validator: the memory of a pod
 // that holds it, so that it is full for real, and soon.
