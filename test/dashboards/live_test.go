@@ -95,6 +95,13 @@ func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Pr
 // checkPage checks that the page draws every panel.
 func checkPage(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard string) {
 	t.Helper()
+	// The page asks at multiples of the scrape interval that it is told, 5 s: one
+	// of them has to be after there was enough to answer from.
+	history := dashboards.Query{
+		Panel: "all panels", Legend: "history", Expression: `shardnode_height{network="seen"} offset 15s`, Instant: true,
+	}
+	eventually(ctx, t, history.String(), func() (bool, error) { return prometheus.HasData(ctx, history) })
+
 	const folder = "../../dashboards/page"
 	server := httptest.NewServer(http.FileServer(http.Dir(folder + "/dist")))
 	defer server.Close()
