@@ -157,7 +157,7 @@ kwok-down: ## Remove the control plane that kwok-up started
 # The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
 # test competes with a compiler for the processors and the output stays readable.
 .PHONY: test
-test: setup-test ## Run the checks below and all tests that need no cluster; CI runs e2e and scale as well
+test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
 	@$(MAKE) -j2 --output-sync=line prepare-go prepare-node
 	@$(MAKE) -j1 verify lint test-go test-charts test-node test-local
 
