@@ -37,8 +37,8 @@ const (
 	// each failure doubles the wait.
 	maxInterval  = 30 * time.Second
 	maxDoublings = 10
-	// parallelNetworks is how many networks are looked at at a time: one whose
-	// nodes do not answer keeps no other waiting.
+	// parallelNetworks is how many networks are reconciled side by side: one
+	// whose nodes do not answer keeps no other waiting.
 	parallelNetworks = 4
 )
 
