@@ -27,6 +27,14 @@ func newSpec() v1alpha1.ShardNetworkSpec {
 	}
 }
 
+// newSpecOfFour is a network of two shards with two validators each.
+func newSpecOfFour() v1alpha1.ShardNetworkSpec {
+	spec := newSpec()
+	spec.Shards, spec.ProducersPerShard = 2, 2
+	spec.Regions[0].Nodes = 4
+	return spec
+}
+
 // create makes a network.
 func (c *cluster) create(t *testing.T, namespace, name string, spec *v1alpha1.ShardNetworkSpec) *network {
 	t.Helper()

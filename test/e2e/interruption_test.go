@@ -31,9 +31,7 @@ const interruptionNamespace = "interrupted"
 func (c *cluster) testInterruption(t *testing.T) {
 	c.newNamespace(t, interruptionNamespace, "restricted")
 	documents := c.countGenesisDocuments(t)
-	spec := newSpec()
-	spec.Shards, spec.ProducersPerShard = 2, 2
-	spec.Regions[0].Nodes = 4
+	spec := newSpecOfFour()
 	n := c.create(t, interruptionNamespace, "interrupted", &spec)
 
 	for _, step := range []client.ObjectList{&corev1.SecretList{}, &corev1.ConfigMapList{}, &appsv1.StatefulSetList{}} {

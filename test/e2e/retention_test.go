@@ -20,7 +20,7 @@ const retentionNamespace = "retained"
 // chain goes on. Then it lets go of the disks, and nothing stays.
 func (c *cluster) testRetention(t *testing.T) {
 	c.newNamespace(t, retentionNamespace, "restricted")
-	spec := newSpec()
+	spec := newSpecOfFour()
 	spec.Volume = &v1alpha1.VolumeSpec{Size: oneGibibyte, Retention: v1alpha1.VolumeRetentionRetain}
 	first := c.create(t, retentionNamespace, "retained", &spec)
 	hash, height := first.waitForHeight(t, blocksAfter)
