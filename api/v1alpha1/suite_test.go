@@ -3,17 +3,15 @@
 package v1alpha1_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/test/apiserver"
 )
 
 var (
@@ -24,36 +22,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code, err := runWithAPIServer(m)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-		os.Exit(1)
-	}
-	os.Exit(code)
-}
-
-func runWithAPIServer(m *testing.M) (code int, err error) {
-	const assets = "KUBEBUILDER_ASSETS"
-	if os.Getenv(assets) == "" {
-		return 0, fmt.Errorf("%s is not set: it names the folder of kube-apiserver and etcd; "+
-			"\"make test-go\" builds these and sets it", assets)
-	}
-
-	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	config, err := environment.Start()
-	// A start that fails half-way leaves processes behind as well.
-	defer func() { err = errors.Join(err, environment.Stop()) }()
-	if err != nil {
-		return 0, fmt.Errorf("start the API server: %w", err)
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return 0, fmt.Errorf("make a client: %w", err)
-	}
-	apiServer = config
-	networks = client.Resource(v1alpha1.GroupVersion.WithResource("shardnetworks")).Namespace("default")
-	return m.Run(), nil
+	os.Exit(apiserver.Run(m, func(config *rest.Config) error {
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return fmt.Errorf("make a client: %w", err)
+		}
+		apiServer = config
+		networks = client.Resource(v1alpha1.GroupVersion.WithResource("shardnetworks")).Namespace("default")
+		return nil
+	}))
 }

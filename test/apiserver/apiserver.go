@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package apiserver runs the tests of a package with a real API server that
+// serves the CRDs.
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// assets names the folder of kube-apiserver and etcd.
+const assets = "KUBEBUILDER_ASSETS"
+
+// Run starts an API server, has use take how to reach it, runs the tests and
+// stops the server. It returns the exit code of the test program.
+func Run(m *testing.M, use func(*rest.Config) error) int {
+	code, err := run(m, use)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		return 1
+	}
+	return code
+}
+
+func run(m *testing.M, use func(*rest.Config) error) (code int, err error) {
+	if os.Getenv(assets) == "" {
+		return 0, fmt.Errorf("%s is not set: it names the folder of kube-apiserver and etcd; "+
+			"\"make test-go\" builds these and sets it", assets)
+	}
+	crds, err := crdFolder()
+	if err != nil {
+		return 0, err
+	}
+	environment := &envtest.Environment{CRDDirectoryPaths: []string{crds}, ErrorIfCRDPathMissing: true}
+	config, err := environment.Start()
+	// A start that fails half-way leaves processes behind as well.
+	defer func() { err = errors.Join(err, environment.Stop()) }()
+	if err != nil {
+		return 0, fmt.Errorf("start the API server: %w", err)
+	}
+	if err := use(config); err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
+}
+
+// crdFolder finds the CRDs from the folder of the tests, somewhere in the tree.
+func crdFolder() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the CRDs: %w", err)
+	}
+	for {
+		crds := filepath.Join(folder, "config", "crd", "bases")
+		if _, err := os.Stat(crds); err == nil {
+			return crds, nil
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return "", fmt.Errorf("no folder above %s has config/crd/bases", folder)
+		}
+		folder = parent
+	}
+}
