@@ -34,6 +34,11 @@ func (l *live) line(sample bench.Sample, ready int) string {
 		tps = thousands(int64(measured.TPS()))
 		blockTime = fmt.Sprintf("%d ms", measured.BlockTime().Round(time.Millisecond).Milliseconds())
 	}
+	// Started again, a node knows of no block until it processes one.
+	missed := "-"
+	if best.MissedChunks >= l.missedBefore {
+		missed = thousands(best.MissedChunks - l.missedBefore)
+	}
 	return fmt.Sprintf("TPS %s | block time %s | height %s | missed chunks %s | %d of %d validators ready",
-		tps, blockTime, thousands(best.FinalizedHeight), thousands(best.MissedChunks-l.missedBefore), ready, len(sample.Nodes))
+		tps, blockTime, thousands(best.FinalizedHeight), missed, ready, len(sample.Nodes))
 }
