@@ -196,7 +196,7 @@ pub struct Actor<E: Runtime, S, R> {
     bucket_waits: BTreeMap<Key, Waiting<Arc<ReceiptBucket>>>,
     collects: Vec<(Wanted, oneshot::Sender<Vec<ChunkHeader>>)>,
     gave_up: bool,
-    checks: Pool<'static, Option<Arc<CheckedChunk>>>,
+    checks: Pool<'static, Option<Option<Arc<CheckedChunk>>>>,
 }
 
 impl<E, S, R> Actor<E, S, R>
@@ -255,7 +255,9 @@ where
                 },
                 checked = self.checks.next_completed() => {
                     let Some(chunk) = checked else { break };
-                    self.on_checked(&chunk);
+                    if let Some(chunk) = chunk {
+                        self.on_checked(&chunk);
+                    }
                 },
                 _ = sleep => {},
             }
@@ -419,7 +421,7 @@ where
         self.chunks.insert(key, Body::Checking);
         let bodies = self.bodies.clone();
         self.checks
-            .push(async move { bodies.intake(header, body, false).await });
+            .push(async move { bodies.intake(header, body, false).await.map(Some) });
     }
 
     fn on_checked(&mut self, chunk: &Arc<CheckedChunk>) {
@@ -449,8 +451,13 @@ where
         wait.replies.retain(|reply| !reply.is_closed());
         wait.replies.push(reply);
         if wait.header.is_none() {
-            wait.header = Some(header);
+            wait.header = Some(header.clone());
             wait.ask_at = (!checking).then_some(ask_at);
+            if !checking {
+                // A restarted node may have it, and be the only one that does.
+                let bodies = self.bodies.clone();
+                self.checks.push(async move { bodies.recall(header).await });
+            }
         } else if at_once && wait.ask_at.is_some() {
             wait.ask_at = Some(ask_at);
         }

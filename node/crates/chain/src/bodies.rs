@@ -41,6 +41,10 @@ enum Message {
         own: bool,
         reply: oneshot::Sender<Arc<CheckedChunk>>,
     },
+    Recall {
+        header: Box<ChunkHeader>,
+        reply: oneshot::Sender<Option<Arc<CheckedChunk>>>,
+    },
     Load {
         height: u64,
         hash: Digest,
@@ -72,6 +76,15 @@ impl Mailbox {
             reply,
         };
         self.0.send(message).await.ok()?;
+        response.await.ok()
+    }
+
+    /// The chunk with this header if its body is stored, as it is of a chunk
+    /// that this node took in before it restarted.
+    pub async fn recall(&self, header: ChunkHeader) -> Option<Option<Arc<CheckedChunk>>> {
+        let (reply, response) = oneshot::channel();
+        let header = Box::new(header);
+        self.0.send(Message::Recall { header, reply }).await.ok()?;
         response.await.ok()
     }
 
@@ -147,6 +160,19 @@ impl<E: Runtime> Actor<E> {
                         .await?;
                     let chunk = self.check(&mut context, *header, body, own).await;
                     reply.send_lossy(Arc::new(chunk));
+                    store
+                }
+                Message::Recall { header, reply } => {
+                    let content = &header.content;
+                    let stored = store.get(content.height, &content.body_hash).await?;
+                    let chunk = match stored {
+                        Some(body) => {
+                            let body = ChunkBody(body);
+                            Some(self.check(&mut context, *header, body, false).await)
+                        }
+                        None => None,
+                    };
+                    reply.send_lossy(chunk.map(Arc::new));
                     store
                 }
                 Message::Load {

@@ -96,6 +96,32 @@ fn everybody_killed_at_once_goes_on_where_they_were() {
     }
 }
 
+/// Nobody else has the chunks of such a shard.
+#[test]
+fn the_only_producer_of_a_shard_goes_on_after_it_was_killed() {
+    for seed in 0..8 {
+        run(seed, 2, 1, move |mut network| async move {
+            network.start_all().await;
+            for round in 0..4 {
+                network.set_load(100);
+                let reached = network.next_height().await;
+                network
+                    .wait_for_height(reached + 2 + (seed + round) % 3)
+                    .await;
+                for node in 0..2 {
+                    network.kill(node).await;
+                }
+                network.start_all().await;
+            }
+            let resumed = network.next_height().await;
+            network.wait_for_height(resumed + 4).await;
+            network.drain().await;
+            assert!(network.view(0).supply().conserved());
+            network.check_agreement().await;
+        });
+    }
+}
+
 #[test]
 fn lossy_links_lose_no_transfer() {
     run_with_loss(3, 2, 2, 0.97, |mut network| async move {
