@@ -12,6 +12,10 @@ pub struct Namespaces {
     pub transaction: Vec<u8>,
     /// Chunk headers: `<network>/<genesis hash>/chunk`.
     pub chunk: Vec<u8>,
+    /// Witness parts: `<network>/<genesis hash>/witness`.
+    pub witness: Vec<u8>,
+    /// Endorsements of chunk headers: `<network>/<genesis hash>/endorsement`.
+    pub endorsement: Vec<u8>,
     /// Consensus votes: `<network>/<genesis hash>/consensus`.
     pub consensus: Vec<u8>,
     /// The p2p handshake: `<network>/<genesis hash>/p2p`.
@@ -26,6 +30,8 @@ impl Namespaces {
         Self {
             transaction: format!("{network}/transaction").into_bytes(),
             chunk: bound("chunk"),
+            witness: bound("witness"),
+            endorsement: bound("endorsement"),
             consensus: bound("consensus"),
             p2p: bound("p2p"),
         }
