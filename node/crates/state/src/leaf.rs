@@ -38,8 +38,8 @@ impl FixedSize for Account {
     const SIZE: usize = 16;
 }
 
-/// The id that is no account: the sentinel's own, and the end of the list.
-pub(crate) const NONE: AccountId = AccountId([0; 32]);
+/// The id that is no account's: the sentinel's own, and the end of the list.
+pub const NO_ACCOUNT: AccountId = AccountId([0; 32]);
 
 /// A leaf: an account, and the id that follows it in the order of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +54,8 @@ pub struct Leaf {
 
 impl Leaf {
     pub(crate) const SENTINEL: Self = Self {
-        id: NONE,
-        next: NONE,
+        id: NO_ACCOUNT,
+        next: NO_ACCOUNT,
         account: Account {
             balance: 0,
             nonce: 0,
@@ -78,7 +78,7 @@ impl Leaf {
 
     /// Whether `id` lies strictly between this leaf and the next.
     pub(crate) fn skips(&self, id: &AccountId) -> bool {
-        self.id < *id && (self.next == NONE || *id < self.next)
+        self.id < *id && (self.next == NO_ACCOUNT || *id < self.next)
     }
 }
 

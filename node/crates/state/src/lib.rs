@@ -26,14 +26,26 @@
 //! Indices depend on the order in which accounts were created: accounts of
 //! genesis in id order, then those of each [`StateTree::apply`] in id order.
 //! The root is a function of the sequence of change sets.
+//!
+//! # Parts
+//!
+//! An [`AccountProof`] shows one account to whoever knows the root. A
+//! [`PartialState`] is what executing on some accounts takes: it becomes a
+//! [`PartialTree`], which reads them and changes them to the same root as the
+//! whole tree. The module [`partial`] specifies both.
 
 // Leaves are bounded by 2^32, which every way into a tree checks.
 #![allow(clippy::cast_possible_truncation)]
 
 mod leaf;
+mod levels;
+pub mod partial;
+mod partial_tree;
 mod proof;
 mod tree;
 
-pub use leaf::{Account, Leaf};
+pub use leaf::{Account, Leaf, NO_ACCOUNT};
+pub use partial::{PartialError, PartialState};
+pub use partial_tree::{CoverError, PartialTree};
 pub use proof::{AccountProof, ProofError};
 pub use tree::{StateError, StateTree};

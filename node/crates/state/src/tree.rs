@@ -2,14 +2,16 @@
 //! The tree; see the [crate] for its definition.
 
 use crate::{
-    leaf::{Account, Leaf, NONE},
+    leaf::{Account, Leaf, NO_ACCOUNT},
+    levels,
+    partial::PartialState,
     proof::AccountProof,
 };
 use shardnode_primitives::{
     AccountId, Digest,
     hash::{Domain, ZERO, hash},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a tree cannot be built or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +34,9 @@ pub enum StateError {
     /// Indices are 32 bits wide.
     #[error("more than 2^32 - 1 leaves")]
     TooMany,
+    /// A partial tree says nothing about the account, or cannot create it.
+    #[error("account {0} is not covered by the partial state")]
+    NotCovered(AccountId),
 }
 
 pub(crate) fn node(left: &Digest, right: &Digest) -> Digest {
@@ -92,7 +97,7 @@ impl StateTree {
             }
             leaves.push(Leaf {
                 id,
-                next: NONE,
+                next: NO_ACCOUNT,
                 account,
             });
         }
@@ -102,14 +107,14 @@ impl StateTree {
     /// The tree with exactly these leaves, by index.
     pub fn from_leaves(leaves: Vec<Leaf>) -> Result<Self, StateError> {
         let sentinel = leaves.first().ok_or(StateError::Sentinel)?;
-        if sentinel.id != NONE || sentinel.account != Account::default() {
+        if sentinel.id != NO_ACCOUNT || sentinel.account != Account::default() {
             return Err(StateError::Sentinel);
         }
         u32::try_from(leaves.len()).map_err(|_| StateError::TooMany)?;
         let mut index = BTreeMap::new();
         let mut balance = 0u64;
         for (at, leaf) in leaves.iter().enumerate().skip(1) {
-            if leaf.id == NONE {
+            if leaf.id == NO_ACCOUNT {
                 return Err(StateError::ReservedId);
             }
             if index.insert(leaf.id, at as u32).is_some() {
@@ -126,7 +131,7 @@ impl StateTree {
             }
             before = &leaves[*at as usize];
         }
-        if before.next != NONE {
+        if before.next != NO_ACCOUNT {
             return Err(StateError::Order(before.id));
         }
         let hashes = leaves.iter().map(Leaf::hash).collect();
@@ -181,7 +186,7 @@ impl StateTree {
     /// the order of their ids. Returns the new root. On an error nothing has
     /// changed.
     pub fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
-        if changes.contains_key(&NONE) {
+        if changes.contains_key(&NO_ACCOUNT) {
             return Err(StateError::ReservedId);
         }
         let places: Vec<Option<u32>> = changes
@@ -296,6 +301,41 @@ impl StateTree {
             index: index as u32,
             count: self.leaves.len() as u32,
             leaf: self.leaves[index],
+            siblings,
+        }
+    }
+
+    /// The part of the tree that reading these accounts takes, and applying
+    /// any changes to them.
+    #[must_use]
+    pub fn partial(&self, ids: &BTreeSet<AccountId>) -> PartialState {
+        let mut indices = Vec::with_capacity(ids.len() + 1);
+        let mut creates = false;
+        for id in ids {
+            match self.index.get(id) {
+                Some(at) => indices.push(*at),
+                None => {
+                    indices.push(self.leaf_before(id) as u32);
+                    creates = true;
+                }
+            }
+        }
+        if creates {
+            indices.push(self.accounts());
+        }
+        indices.sort_unstable();
+        indices.dedup();
+        let leaves = indices
+            .iter()
+            .map(|at| (*at, self.leaves[*at as usize]))
+            .collect();
+        let count = self.leaves.len() as u32;
+        let siblings = levels::siblings(count, indices)
+            .map(|(level, at)| self.levels[level][at as usize])
+            .collect();
+        PartialState {
+            count,
+            leaves,
             siblings,
         }
     }

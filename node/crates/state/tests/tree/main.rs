@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod partial;
+
 use commonware_codec::{DecodeExt as _, Encode as _};
 use proptest::prelude::*;
 use shardnode_primitives::{AccountId, Digest};

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The part of a tree that an execution takes.
+//!
+//! # What is in it
+//!
+//! For a set of ids, the leaves of those that exist and, of each that does
+//! not, the leaf that skips it. If there is one that does not exist the last
+//! leaf is there too: the path to it has every node that the paths of new
+//! leaves meet, so accounts can be created. Beside the leaves there are
+//! exactly the nodes that the root takes and that do not follow from them.
+//!
+//! # Encoding
+//!
+//! ```text
+//! number of leaves of the whole tree (u32)
+//! varint ‖ that many (index (u32) ‖ leaf), by ascending index
+//! nodes: by level from the leaves up, then by index; as many as the indices call for
+//! ```
+//!
+//! A node is called for if it exists, its neighbour follows from the leaves
+//! given and it does not. Without any leaf that is the top.
+
+use crate::{
+    leaf::{Account, Leaf, NO_ACCOUNT},
+    levels,
+    partial_tree::PartialTree,
+};
+use bytes::BufMut;
+use commonware_codec::{
+    Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
+};
+use shardnode_primitives::Digest;
+
+/// Some leaves of a tree and the nodes that lead from them to its root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialState {
+    pub(crate) count: u32,
+    pub(crate) leaves: Vec<(u32, Leaf)>,
+    pub(crate) siblings: Vec<Digest>,
+}
+
+/// A partial state is of another tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("partial state has root {got} instead of {want}")]
+pub struct PartialError {
+    /// Where it leads.
+    pub got: Digest,
+    /// The root that it was to be of.
+    pub want: Digest,
+}
+
+impl PartialState {
+    /// The bytes of one leaf with its index.
+    const ENTRY: usize = 4 + Leaf::SIZE;
+
+    /// The accounts in it, if its root is this one.
+    pub fn verify(self, root: &Digest) -> Result<PartialTree, PartialError> {
+        let tree = PartialTree::build(self);
+        let got = tree.root();
+        if got == *root {
+            Ok(tree)
+        } else {
+            Err(PartialError { got, want: *root })
+        }
+    }
+
+    /// The leaves given, with their indices.
+    #[must_use]
+    pub fn leaves(&self) -> &[(u32, Leaf)] {
+        &self.leaves
+    }
+}
+
+impl Write for PartialState {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.count.write(buf);
+        self.leaves.len().write(buf);
+        for (index, leaf) in &self.leaves {
+            index.write(buf);
+            leaf.write(buf);
+        }
+        for node in &self.siblings {
+            node.write(buf);
+        }
+    }
+}
+
+impl EncodeSize for PartialState {
+    fn encode_size(&self) -> usize {
+        4 + self.leaves.len().encode_size()
+            + self.leaves.len() * Self::ENTRY
+            + self.siblings.len() * Digest::SIZE
+    }
+}
+
+impl Read for PartialState {
+    type Cfg = ();
+    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
+        const TYPE: &str = "PartialState";
+        let count = u32::read(buf)?;
+        if count == 0 {
+            return Err(Error::Invalid(TYPE, "tree without leaves"));
+        }
+        let length = usize::read_cfg(buf, &RangeCfg::from(..))?;
+        if buf.remaining() / Self::ENTRY < length {
+            return Err(Error::EndOfBuffer);
+        }
+        let mut leaves: Vec<(u32, Leaf)> = Vec::with_capacity(length);
+        for _ in 0..length {
+            let (index, leaf) = (u32::read(buf)?, Leaf::read(buf)?);
+            if index >= count {
+                return Err(Error::Invalid(TYPE, "leaf beyond the tree's end"));
+            }
+            if leaves.last().is_some_and(|(before, _)| *before >= index) {
+                return Err(Error::Invalid(TYPE, "leaves not in ascending order"));
+            }
+            if (leaf.id == NO_ACCOUNT) != (index == 0) {
+                return Err(Error::Invalid(TYPE, "sentinel not at index 0"));
+            }
+            if index == 0 && leaf.account != Account::default() {
+                return Err(Error::Invalid(TYPE, "sentinel with content"));
+            }
+            leaves.push((index, leaf));
+        }
+        let indices = leaves.iter().map(|(index, _)| *index).collect();
+        let siblings = levels::siblings(count, indices)
+            .map(|_| Digest::read(buf))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            count,
+            leaves,
+            siblings,
+        })
+    }
+}

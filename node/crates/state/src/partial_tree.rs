@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The accounts of a partial state, read and changed as those of the whole
+//! tree are.
+
+use crate::{
+    leaf::{Account, Leaf, NO_ACCOUNT},
+    partial::PartialState,
+    tree::{StateError, node, seal},
+};
+use shardnode_primitives::{AccountId, Digest, hash::ZERO};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Some accounts of a tree.
+#[derive(Clone, Debug)]
+pub struct PartialTree {
+    count: u32,
+    /// By index.
+    leaves: Vec<(u32, Leaf)>,
+    /// The place in `leaves` of each id, by id.
+    places: Vec<(AccountId, usize)>,
+    /// The known nodes of each level by index, the leaves' hashes first: those
+    /// above the leaves, and their neighbours.
+    levels: Vec<Vec<(u32, Digest)>>,
+}
+
+/// A partial state is not the one for a set of accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CoverError {
+    /// It says nothing about one of them.
+    #[error("account {0} is not covered by the partial state")]
+    Missing(AccountId),
+    /// One of them does not exist, and the last leaf is not there.
+    #[error("account {0} cannot be created without the last leaf")]
+    Frontier(AccountId),
+    /// A leaf is there for none of them.
+    #[error("leaf {0} of the partial state is for none of the accounts")]
+    Superfluous(u32),
+}
+
+/// Where an account is among the leaves.
+enum Place {
+    At(usize),
+    After(usize),
+}
+
+impl PartialTree {
+    pub(crate) fn build(state: PartialState) -> Self {
+        let PartialState {
+            count,
+            leaves,
+            siblings,
+        } = state;
+        let mut siblings = siblings.into_iter();
+        // What a decoded state has no node for does not exist.
+        let mut sibling = || siblings.next().unwrap_or(ZERO);
+        let mut levels = Vec::new();
+        let mut width = count;
+        let mut known: Vec<(u32, Digest)> =
+            leaves.iter().map(|(at, leaf)| (*at, leaf.hash())).collect();
+        while width > 1 {
+            let mut level = Vec::with_capacity(2 * known.len());
+            let mut above = Vec::with_capacity(known.len());
+            let mut rest = known.as_slice();
+            while let Some(((at, hash), after)) = rest.split_first() {
+                rest = after;
+                let parent = if at % 2 == 1 {
+                    let left = sibling();
+                    level.extend([(at - 1, left), (*at, *hash)]);
+                    node(&left, hash)
+                } else if *at == width - 1 {
+                    level.push((*at, *hash));
+                    node(hash, &ZERO)
+                } else {
+                    let right = match rest.split_first() {
+                        Some(((next, right), after)) if *next == at + 1 => {
+                            rest = after;
+                            *right
+                        }
+                        _ => sibling(),
+                    };
+                    level.extend([(*at, *hash), (at + 1, right)]);
+                    node(hash, &right)
+                };
+                above.push((at / 2, parent));
+            }
+            levels.push(level);
+            known = above;
+            width = width.div_ceil(2);
+        }
+        if known.is_empty() {
+            known.push((0, sibling()));
+        }
+        levels.push(known);
+        let mut places: Vec<(AccountId, usize)> = leaves
+            .iter()
+            .enumerate()
+            .map(|(place, (_, leaf))| (leaf.id, place))
+            .collect();
+        places.sort_unstable();
+        Self {
+            count,
+            leaves,
+            places,
+            levels,
+        }
+    }
+
+    /// The commitment to all accounts of the tree.
+    #[must_use]
+    pub fn root(&self) -> Digest {
+        let top = self.levels.last().and_then(|level| level.first());
+        seal(self.count, top.map_or(&ZERO, |(_, top)| top))
+    }
+
+    fn place(&self, id: &AccountId) -> Option<Place> {
+        match self.places.binary_search_by_key(id, |(id, _)| *id) {
+            Ok(at) => Some(Place::At(self.places[at].1)),
+            Err(at) => {
+                let (_, before) = self.places.get(at.checked_sub(1)?)?;
+                let skips = self.leaves[*before].1.skips(id);
+                skips.then_some(Place::After(*before))
+            }
+        }
+    }
+
+    /// The account with this id, or `None` if there is provably none.
+    pub fn get(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
+        match self.place(id) {
+            // The sentinel is a leaf but no account.
+            Some(Place::At(place)) if *id != NO_ACCOUNT => Ok(Some(self.leaves[place].1.account)),
+            Some(_) => Ok(None),
+            None => Err(StateError::NotCovered(*id)),
+        }
+    }
+
+    /// Whether this is [`crate::StateTree::partial`] of exactly these ids, given
+    /// that the root is that of a tree.
+    pub fn check_cover(&self, ids: &BTreeSet<AccountId>) -> Result<(), CoverError> {
+        let mut needed = vec![false; self.leaves.len()];
+        for id in ids {
+            let (place, exists) = match self.place(id).ok_or(CoverError::Missing(*id))? {
+                Place::At(place) => (place, *id != NO_ACCOUNT),
+                Place::After(place) => (place, false),
+            };
+            needed[place] = true;
+            if !exists {
+                let last = self.last().ok_or(CoverError::Frontier(*id))?;
+                needed[last] = true;
+            }
+        }
+        let superfluous = needed.iter().position(|needed| !needed);
+        superfluous.map_or(Ok(()), |place| {
+            Err(CoverError::Superfluous(self.leaves[place].0))
+        })
+    }
+
+    /// The place of the tree's last leaf.
+    fn last(&self) -> Option<usize> {
+        let (index, _) = self.leaves.last()?;
+        (*index == self.count - 1).then_some(self.leaves.len() - 1)
+    }
+
+    /// Gives accounts new contents, or creates them, to the same root as
+    /// [`crate::StateTree::apply`]; but the sum of all balances is not known
+    /// here, so nothing is said about its overflow. On an error nothing has
+    /// changed.
+    pub fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+        if changes.contains_key(&NO_ACCOUNT) {
+            return Err(StateError::ReservedId);
+        }
+        let places = changes
+            .keys()
+            .map(|id| match self.place(id) {
+                Some(Place::After(_)) if self.last().is_none() => Err(StateError::NotCovered(*id)),
+                place => place.ok_or(StateError::NotCovered(*id)),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let created = places
+            .iter()
+            .filter(|place| matches!(place, Place::After(_)))
+            .count();
+        u32::try_from(self.count as usize + created).map_err(|_| StateError::TooMany)?;
+
+        let mut dirty = Vec::with_capacity(places.len() + created);
+        let mut newest = None;
+        for ((id, account), place) in changes.iter().zip(places) {
+            match place {
+                Place::At(place) => {
+                    self.leaves[place].1.account = *account;
+                    dirty.push(place);
+                }
+                Place::After(before) => {
+                    // Accounts are created in the order of their ids, so the
+                    // newest one may have come between.
+                    let before = newest.map_or(before, |newest: usize| {
+                        if self.leaves[newest].1.id > self.leaves[before].1.id {
+                            newest
+                        } else {
+                            before
+                        }
+                    });
+                    let place = self.append(*id, *account, before);
+                    dirty.extend([before, place]);
+                    newest = Some(place);
+                }
+            }
+        }
+        if created > 0 {
+            self.places.sort();
+        }
+        dirty.sort_unstable();
+        dirty.dedup();
+        self.rehash(&dirty);
+        Ok(self.root())
+    }
+
+    /// Appends the leaf of a new account, whose id follows that of the leaf at
+    /// `before`, and returns its place.
+    fn append(&mut self, id: AccountId, account: Account, before: usize) -> usize {
+        let next = std::mem::replace(&mut self.leaves[before].1.next, id);
+        let place = self.leaves.len();
+        self.leaves.push((self.count, Leaf { id, next, account }));
+        self.places.push((id, place));
+        self.count += 1;
+        place
+    }
+
+    /// Recomputes the nodes at and above the leaves at the places `dirty`,
+    /// which must be in ascending order, each once.
+    fn rehash(&mut self, dirty: &[usize]) {
+        let leaves = dirty.iter().map(|place| &self.leaves[*place]);
+        let mut changed: Vec<(u32, Digest)> = leaves.map(|(at, leaf)| (*at, leaf.hash())).collect();
+        let mut width = self.count;
+        let mut level = 0;
+        loop {
+            if self.levels.len() == level {
+                // The tree became deeper: nothing of this level is known yet,
+                // and all of the level below is.
+                changed = parents(&self.levels[level - 1], 0..width);
+                self.levels.push(Vec::new());
+            }
+            merge(&mut self.levels[level], &changed);
+            if width == 1 {
+                return;
+            }
+            let mut above: Vec<u32> = changed.iter().map(|(at, _)| at / 2).collect();
+            above.dedup();
+            changed = parents(&self.levels[level], above);
+            width = width.div_ceil(2);
+            level += 1;
+        }
+    }
+}
+
+/// Puts `changed` in their places in `level`; new nodes are at its end.
+fn merge(level: &mut Vec<(u32, Digest)>, changed: &[(u32, Digest)]) {
+    let mut slots = level.iter_mut();
+    let mut new = changed;
+    while let Some(((at, hash), after)) = new.split_first() {
+        let Some(slot) = slots.find(|(slot, _)| slot == at) else {
+            break;
+        };
+        slot.1 = *hash;
+        new = after;
+    }
+    level.extend_from_slice(new);
+}
+
+/// The nodes at the ascending indices `above` from the level below them.
+fn parents(below: &[(u32, Digest)], above: impl IntoIterator<Item = u32>) -> Vec<(u32, Digest)> {
+    let mut from = 0;
+    above
+        .into_iter()
+        .map(|at| {
+            while below.get(from).is_some_and(|(child, _)| *child < 2 * at) {
+                from += 1;
+            }
+            let child = |index: u32| {
+                let found = below[from..]
+                    .iter()
+                    .take(2)
+                    .find(|(child, _)| *child == index);
+                found.map_or(ZERO, |(_, hash)| *hash)
+            };
+            (at, node(&child(2 * at), &child(2 * at + 1)))
+        })
+        .collect()
+}
