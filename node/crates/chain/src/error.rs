@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a node stops.
 
-use shardnode_execution::ExecutionError;
+use shardnode_execution::apply::ApplyError;
 use shardnode_primitives::{Digest, ShardId};
 use shardnode_state::StateError;
 use shardnode_storage::StorageError;
@@ -50,14 +50,28 @@ pub enum ChainError {
         height: u64,
         /// Why.
         #[source]
-        source: ExecutionError,
+        source: ApplyError,
     },
-    /// The state tree refused a change.
-    #[error("state of shard {shard} at height {height} cannot be changed")]
+    /// The accounts do not add up to the totals.
+    #[error(
+        "balances of shard {shard} at height {height} add up to {accounts}, its totals say {totals}"
+    )]
+    Balance {
+        /// The shard tracked.
+        shard: ShardId,
+        /// The executed height.
+        height: u64,
+        /// What the accounts have.
+        accounts: u64,
+        /// What follows from the value that came and left.
+        totals: u64,
+    },
+    /// Recovered state cannot be rebuilt.
+    #[error("state of shard {shard} at height {height} cannot be rebuilt")]
     State {
         /// The shard tracked.
         shard: ShardId,
-        /// The chunk's height.
+        /// The height of the record.
         height: u64,
         /// Why.
         #[source]

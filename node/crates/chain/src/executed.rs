@@ -9,7 +9,7 @@
 
 use bytes::BufMut;
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};
-use shardnode_execution::{Failure, Outcome};
+use shardnode_execution::Outcome;
 use shardnode_primitives::{Digest, ExecutionResult, ProvenBucket, ShardTotals};
 
 /// An execution of the own shard.
@@ -77,18 +77,8 @@ impl Read for Executed {
 }
 
 pub(crate) fn outcome(code: u8) -> Result<Outcome, Error> {
-    const FAILURES: [Failure; 4] = [
-        Failure::StaleNonce,
-        Failure::InsufficientBalance,
-        Failure::WrongShard,
-        Failure::NoAccount,
-    ];
-    if code == Outcome::Executed.code() {
-        return Ok(Outcome::Executed);
-    }
-    FAILURES
+    Outcome::ALL
         .into_iter()
-        .map(Outcome::Failed)
         .find(|outcome| outcome.code() == code)
         .ok_or(Error::InvalidEnum(code))
 }

@@ -19,30 +19,30 @@
 //! 3. A receiver of the same shard is credited at once; for any other shard a
 //!    receipt is emitted. An executed transfer counts once, where it debits.
 //!
-//! [`signatures`] verifies a whole chunk before it is executed.
+//! | module | does |
+//! |---|---|
+//! | [`body`], [`signatures`] | decide whether a chunk's body is valid |
+//! | [`touched`] | names the accounts that an execution takes |
+//! | [`view`] | holds them: a whole state, or the part in a witness |
+//! | [`apply`] | executes, changes the state, and adds up what a header commits to |
 
+pub mod apply;
+pub mod body;
 pub mod outcome;
 pub mod signatures;
+pub mod touched;
+pub mod view;
 
+pub use apply::{Applied, ApplyError, apply};
 pub use outcome::{Failure, Outcome};
+pub use touched::touched;
+pub use view::{State, StateView};
 
 use shardnode_primitives::{
-    AccountId, Digest, Receipt, ReceiptBucket, ShardId, ShardLayout, Transaction, merkle,
+    AccountId, Digest, Receipt, ReceiptBucket, ShardId, ShardLayout, Transaction, Transfer, merkle,
 };
-use shardnode_state::{Account, StateTree};
+use shardnode_state::{Account, NO_ACCOUNT, StateError};
 use std::collections::BTreeMap;
-
-/// The accounts that an execution may read.
-pub trait StateView {
-    /// The account, or `None` if there is none with this id.
-    fn account(&self, id: &AccountId) -> Option<Account>;
-}
-
-impl StateView for StateTree {
-    fn account(&self, id: &AccountId) -> Option<Account> {
-        self.get(id)
-    }
-}
 
 /// What is executed.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +64,8 @@ pub struct ChunkInput<'a> {
 pub struct Execution {
     /// The new content of every account that changed.
     pub changes: BTreeMap<AccountId, Account>,
-    /// One per transaction.
-    pub outcomes: Vec<Outcome>,
+    /// The hash of every transaction and what became of it.
+    pub outcomes: Vec<(Digest, Outcome)>,
     /// The list commitment over transaction hashes and outcomes.
     pub outcomes_root: Digest,
     /// Receipts for every shard in order, empty ones included.
@@ -82,8 +82,8 @@ pub struct Execution {
     pub received: u64,
 }
 
-/// Why an execution is impossible. None of them can happen while every
-/// credited receipt was debited before.
+/// Why an execution is impossible. None of them can happen on a whole state
+/// while every credited receipt was debited before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionError {
     /// More value than can exist.
@@ -94,6 +94,12 @@ pub enum ExecutionError {
         /// What it was to receive.
         amount: u64,
     },
+    /// More value than can exist in all receipts together.
+    #[error("the value received or sent overflows")]
+    Value,
+    /// The state has no answer.
+    #[error("an account cannot be read")]
+    State(#[from] StateError),
     /// A receipt that was sent to the wrong shard.
     #[error(
         "receipt of shard {source_shard} at height {height} is for account {account} of another shard"
@@ -114,15 +120,15 @@ struct Ledger<'a, S> {
 }
 
 impl<S: StateView> Ledger<'_, S> {
-    fn get(&self, id: &AccountId) -> Option<Account> {
-        self.changes
-            .get(id)
-            .copied()
-            .or_else(|| self.view.account(id))
+    fn get(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
+        match self.changes.get(id) {
+            Some(account) => Ok(Some(*account)),
+            None => self.view.account(id),
+        }
     }
 
     fn credit(&mut self, id: &AccountId, amount: u64) -> Result<(), ExecutionError> {
-        let mut account = self.get(id).unwrap_or_default();
+        let mut account = self.get(id)?.unwrap_or_default();
         account.balance = account
             .balance
             .checked_add(amount)
@@ -134,19 +140,38 @@ impl<S: StateView> Ledger<'_, S> {
         Ok(())
     }
 
-    fn debit(&mut self, id: &AccountId, amount: u64, nonce: u64) -> Result<(), Failure> {
-        let mut account = self.get(id).ok_or(Failure::NoAccount)?;
-        if nonce <= account.nonce {
-            return Err(Failure::StaleNonce);
+    /// Debits the signer unless the transfer fails.
+    fn debit(
+        &mut self,
+        transfer: &Transfer,
+        input: &ChunkInput<'_>,
+    ) -> Result<Outcome, ExecutionError> {
+        if input.layout.shard_of(&transfer.signer) != input.shard {
+            return Ok(Outcome::Failed(Failure::WrongShard));
         }
-        account.balance = account
-            .balance
-            .checked_sub(amount)
-            .ok_or(Failure::InsufficientBalance)?;
-        account.nonce = nonce;
-        self.changes.insert(*id, account);
-        Ok(())
+        if transfer.receiver == NO_ACCOUNT {
+            return Ok(Outcome::Failed(Failure::ReservedReceiver));
+        }
+        let Some(account) = self.get(&transfer.signer)? else {
+            return Ok(Outcome::Failed(Failure::NoAccount));
+        };
+        if transfer.nonce <= account.nonce {
+            return Ok(Outcome::Failed(Failure::StaleNonce));
+        }
+        let Some(balance) = account.balance.checked_sub(transfer.amount) else {
+            return Ok(Outcome::Failed(Failure::InsufficientBalance));
+        };
+        let debited = Account {
+            balance,
+            nonce: transfer.nonce,
+        };
+        self.changes.insert(transfer.signer, debited);
+        Ok(Outcome::Executed)
     }
+}
+
+fn add(sum: u64, amount: u64) -> Result<u64, ExecutionError> {
+    sum.checked_add(amount).ok_or(ExecutionError::Value)
 }
 
 /// Executes one chunk on `view`; see the [crate] for the rules.
@@ -167,7 +192,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
             }
             ledger.credit(&receipt.receiver, receipt.amount)?;
             credits += 1;
-            received += receipt.amount;
+            received = add(received, receipt.amount)?;
         }
     }
 
@@ -186,13 +211,9 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
     for transaction in input.transactions {
         let Transaction::Transfer(signed) = transaction;
         let transfer = &signed.transfer;
-        let debited = if input.layout.shard_of(&transfer.signer) == input.shard {
-            ledger.debit(&transfer.signer, transfer.amount, transfer.nonce)
-        } else {
-            Err(Failure::WrongShard)
-        };
-        outcomes.push(Outcome::from(debited));
-        if debited.is_err() {
+        let outcome = ledger.debit(transfer, &input)?;
+        outcomes.push((transaction.hash(), outcome));
+        if outcome != Outcome::Executed {
             continue;
         }
         transfers += 1;
@@ -202,7 +223,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
             credits += 1;
         } else {
             cross_shard += 1;
-            sent += transfer.amount;
+            sent = add(sent, transfer.amount)?;
             buckets[destination.index()].receipts.push(Receipt {
                 sender: transfer.signer,
                 nonce: transfer.nonce,
@@ -212,11 +233,9 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         }
     }
 
-    let leaves = input
-        .transactions
+    let leaves = outcomes
         .iter()
-        .zip(&outcomes)
-        .map(|(transaction, outcome)| outcome.leaf(&transaction.hash()))
+        .map(|(transaction, outcome)| outcome.leaf(transaction))
         .collect();
     Ok(Execution {
         changes: ledger.changes,

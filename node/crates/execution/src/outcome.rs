@@ -32,9 +32,22 @@ pub enum Failure {
     /// The signer does not exist.
     #[error("signer does not exist")]
     NoAccount = 4,
+    /// The receiver is the id that no account can have.
+    #[error("receiver is the reserved id of all zeroes")]
+    ReservedReceiver = 5,
 }
 
 impl Outcome {
+    /// Every outcome there is.
+    pub const ALL: [Self; 6] = [
+        Self::Executed,
+        Self::Failed(Failure::StaleNonce),
+        Self::Failed(Failure::InsufficientBalance),
+        Self::Failed(Failure::WrongShard),
+        Self::Failed(Failure::NoAccount),
+        Self::Failed(Failure::ReservedReceiver),
+    ];
+
     /// 0 for executed, else the failure's number.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -48,14 +61,5 @@ impl Outcome {
     #[must_use]
     pub fn leaf(self, transaction: &Digest) -> Digest {
         merkle::leaf(&hash(Domain::Outcome, &[&transaction.0, &[self.code()]]).0)
-    }
-}
-
-impl From<Result<(), Failure>> for Outcome {
-    fn from(debited: Result<(), Failure>) -> Self {
-        match debited {
-            Ok(()) => Self::Executed,
-            Err(failure) => Self::Failed(failure),
-        }
     }
 }

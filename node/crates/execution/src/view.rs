@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an execution runs on.
+
+use shardnode_primitives::{AccountId, Digest};
+use shardnode_state::{Account, PartialTree, StateError, StateTree};
+use std::collections::BTreeMap;
+
+/// The accounts that an execution may read.
+pub trait StateView {
+    /// The account, or `None` if there is none with this id. An error is for
+    /// accounts that a part of a state says nothing about.
+    fn account(&self, id: &AccountId) -> Result<Option<Account>, StateError>;
+}
+
+/// A state that executions change.
+pub trait State: StateView {
+    /// Gives accounts new contents and returns the new root. On an error
+    /// nothing has changed.
+    fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError>;
+}
+
+impl StateView for StateTree {
+    fn account(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
+        Ok(self.get(id))
+    }
+}
+
+impl State for StateTree {
+    fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+        Self::apply(self, changes)
+    }
+}
+
+impl StateView for PartialTree {
+    fn account(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
+        self.get(id)
+    }
+}
+
+impl State for PartialTree {
+    fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+        Self::apply(self, changes)
+    }
+}
