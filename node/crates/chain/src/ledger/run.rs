@@ -29,8 +29,8 @@ pub(super) fn run(
         return Err(ChainError::Balance {
             shard,
             height,
-            got: state.balance(),
-            want: totals.balance,
+            accounts: state.balance(),
+            totals: totals.balance,
         });
     }
     let executed = Executed {
