@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! State witnesses: what a validator without state needs to re-execute a
+//! chunk.
+//!
+//! A chunk header commits to the results of executing earlier chunks of its
+//! shard. Its *witness* lets whoever knows the finalised blocks, and nothing
+//! of the shard's state, come to the same results: for each of them the body
+//! of the executed chunk, the receipts that were due for it, and the part of
+//! the state that it touches. [`validate`] runs the same function as the
+//! nodes that track the shard.
+//!
+//! # Encoding
+//!
+//! ```text
+//! witness    = version (1) ‖ zstd frame of raw, window at most 2^20 bytes
+//! raw        = shard (2) ‖ height (8) ‖ varint ‖ transitions
+//! transition = height (8) ‖ varint ‖ body ‖ varint ‖ receipt buckets with proofs ‖ partial state
+//! ```
+//!
+//! Integers are big endian. `height` of the witness is that of the header
+//! whose results it shows; a transition's is that of the executed chunk. There
+//! is one transition for each result, in the header's order, and each partial
+//! state is under the root that the one before left. [`encode`] and
+//! [`decode`] bound, compress and check; the raw size is bounded before
+//! anything is decompressed into memory.
+//!
+//! # What a validator checks
+//!
+//! 1. The witness is of the header's shard and height, with one transition for
+//!    each result, in order.
+//! 2. The body has the hash in the executed chunk's header. Whether it is
+//!    valid is decided by [`shardnode_execution::body`], as trackers decide it:
+//!    an invalid one executes as a chunk without transactions.
+//! 3. There is one bucket for each list of receipts that fell due, in order,
+//!    and each is proven under the root that its source's header commits to.
+//! 4. The partial state has the root that is to be executed on, and holds
+//!    exactly what the execution touches, nothing less and nothing more.
+//! 5. Executing comes to exactly the header's results and totals.
+//!
+//! # Parts
+//!
+//! The encoded witness goes to the `n` members of the committee that need it
+//! as `n` parts, the owner at place `i` getting part `i` and forwarding it to
+//! the other owners. From three owners on the parts are Reed-Solomon shards:
+//! any `max(1, floor(3n / 5))` of them give the witness. Fewer owners get
+//! all of it each.
+//!
+//! ```text
+//! part     = manifest ‖ signature (64) ‖ index (2) ‖ share
+//! manifest = shard (2) ‖ height (8) ‖ header hash (32) ‖ owners (2) ‖ length (4) ‖ commitment (32)
+//! share    = varint ‖ Reed-Solomon shard ‖ index (2) ‖ number of leaves (4) ‖ varint ‖ siblings    n >= 3
+//!          | the encoded witness, `length` bytes                                                   n <  3
+//! ```
+//!
+//! The chunk's producer signs the manifest under
+//! [`shardnode_primitives::Namespaces::witness`], so each part shows by itself
+//! who made it and of what. The commitment is the root of a binary blake3
+//! tree over the shards; rebuilding encodes again and compares that root, so
+//! all owners come to the same bytes or all come to none, whichever parts they
+//! have. Without coding it is the [`merkle`](shardnode_primitives::merkle)
+//! root of a list with the encoded witness as its one item.
+
+pub mod encoding;
+pub mod error;
+pub mod expected;
+mod part_set;
+pub mod parts;
+mod validate;
+mod witness;
+
+pub use encoding::{Limits, decode, encode};
+pub use error::{DecodeError, Difference, WitnessError};
+pub use expected::{Due, Executable, Expected};
+pub use part_set::PartSet;
+pub use parts::{Manifest, PartLimits, PartsError, Subject, WitnessPart, make_parts};
+pub use validate::{Verifier, validate};
+pub use witness::{StateWitness, Transition};

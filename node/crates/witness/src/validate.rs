@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Re-executing from a witness alone; see the [crate] for what is checked.
+
+use crate::{
+    error::{Difference, WitnessError},
+    expected::{Due, Executable, Expected},
+    witness::{StateWitness, Transition},
+};
+use commonware_parallel::Strategy;
+use shardnode_execution::{
+    ChunkInput, apply, body,
+    signatures::{BatchSize, KeyCache, verify_all},
+    touched,
+};
+use shardnode_primitives::{
+    ExecutionResult, ProvenBucket, ReceiptBucket, ShardId, ShardTotals, Transaction,
+};
+use std::fmt::Display;
+
+/// How the signatures of transactions are verified.
+#[derive(Debug)]
+pub struct Verifier<'a, S> {
+    /// [`shardnode_primitives::Namespaces::transaction`].
+    pub namespace: &'a [u8],
+    /// Decoded signers.
+    pub keys: &'a mut KeyCache,
+    /// How many signatures are verified together.
+    pub batch: BatchSize,
+    /// Unpredictable to whoever made the signatures.
+    pub seed: [u8; 32],
+    /// CPU work.
+    pub strategy: &'a S,
+}
+
+impl<S: Strategy> Verifier<'_, S> {
+    fn verify(&mut self, transactions: &[Transaction]) -> bool {
+        verify_all(
+            transactions,
+            self.namespace,
+            self.keys,
+            self.batch,
+            self.seed,
+            self.strategy,
+        )
+    }
+}
+
+/// Whether `witness` shows the results and totals of the expected header.
+pub fn validate<S: Strategy>(
+    witness: StateWitness,
+    expected: &Expected,
+    mut verifier: Verifier<'_, S>,
+) -> Result<(), WitnessError> {
+    let content = &expected.header.content;
+    if witness.shard != content.shard {
+        return Err(WitnessError::Shard {
+            got: witness.shard,
+            want: content.shard,
+        });
+    }
+    if witness.height != content.height {
+        return Err(WitnessError::Height {
+            got: witness.height,
+            want: content.height,
+        });
+    }
+    let results = &content.results;
+    for got in [witness.transitions.len(), expected.executions.len()] {
+        if got != results.len() {
+            let want = results.len();
+            return Err(WitnessError::Transitions { got, want });
+        }
+    }
+    let transitions = witness.transitions.into_iter().zip(&expected.executions);
+    let mut totals = expected.before.clone();
+    for (index, ((transition, executable), result)) in transitions.zip(results).enumerate() {
+        let chunk = &executable.header.content;
+        for got in [transition.height, chunk.height] {
+            if got != result.height {
+                let want = result.height;
+                return Err(WitnessError::Order { index, got, want });
+            }
+        }
+        totals = execute(
+            transition,
+            executable,
+            result,
+            &totals,
+            expected,
+            &mut verifier,
+        )?;
+    }
+    totals_difference(&totals, &content.totals)
+        .map_or(Ok(()), |difference| Err(WitnessError::Totals(difference)))
+}
+
+/// Executes one transition, whose result must be `want`, and returns the
+/// totals after it.
+fn execute<S: Strategy>(
+    transition: Transition,
+    executable: &Executable,
+    want: &ExecutionResult,
+    before: &ShardTotals,
+    expected: &Expected,
+    verifier: &mut Verifier<'_, S>,
+) -> Result<ShardTotals, WitnessError> {
+    let chunk = &executable.header.content;
+    let (shard, execution) = (chunk.shard, chunk.height);
+    let got = transition.body.hash();
+    if got != chunk.body_hash {
+        let want = chunk.body_hash;
+        return Err(WitnessError::Body {
+            execution,
+            got,
+            want,
+        });
+    }
+    let transactions = body::check(&transition.body, chunk.transactions, |transactions| {
+        verifier.verify(transactions)
+    })
+    .unwrap_or_default();
+    let incoming = proven(transition.incoming, &executable.due, shard, execution)?;
+    let input = ChunkInput {
+        layout: expected.layout,
+        shard,
+        height: execution,
+        transactions: &transactions,
+        incoming: &incoming,
+    };
+    let mut state = transition
+        .pre_state
+        .verify(&before.state_root)
+        .map_err(|source| WitnessError::PreState { execution, source })?;
+    state
+        .check_cover(&touched(&input))
+        .map_err(|source| WitnessError::Cover { execution, source })?;
+    let applied = apply(&mut state, input, before)
+        .map_err(|source| WitnessError::Apply { execution, source })?;
+    match result_difference(&applied.result, want) {
+        Some(difference) => Err(WitnessError::Result {
+            execution,
+            difference,
+        }),
+        None => Ok(applied.totals),
+    }
+}
+
+/// The buckets without their proofs, once those hold.
+fn proven(
+    buckets: Vec<ProvenBucket>,
+    due: &[Due],
+    destination: ShardId,
+    execution: u64,
+) -> Result<Vec<ReceiptBucket>, WitnessError> {
+    if buckets.len() != due.len() {
+        return Err(WitnessError::Buckets {
+            execution,
+            got: buckets.len(),
+            want: due.len(),
+        });
+    }
+    let checked = buckets.into_iter().zip(due).map(|(proven, due)| {
+        let bucket = &proven.bucket;
+        let named = bucket.source == due.source
+            && bucket.height == due.height
+            && bucket.destination == destination;
+        if named && proven.verifies(&due.receipts_root) {
+            Ok(proven.bucket)
+        } else {
+            Err(WitnessError::Receipts {
+                execution,
+                source_shard: due.source,
+                height: due.height,
+            })
+        }
+    });
+    checked.collect()
+}
+
+/// How one field differs, if it does.
+fn differs<T: PartialEq + Display>(field: &'static str, got: &T, want: &T) -> Option<Difference> {
+    (got != want).then(|| Difference {
+        field,
+        got: got.to_string(),
+        want: want.to_string(),
+    })
+}
+
+fn result_difference(got: &ExecutionResult, want: &ExecutionResult) -> Option<Difference> {
+    // Names every field, so that none is forgotten.
+    let ExecutionResult {
+        height,
+        state_root,
+        outcomes_root,
+        receipts_root,
+        transfers,
+        credits,
+    } = got;
+    differs("height", height, &want.height)
+        .or_else(|| differs("state root", state_root, &want.state_root))
+        .or_else(|| differs("outcomes root", outcomes_root, &want.outcomes_root))
+        .or_else(|| differs("receipts root", receipts_root, &want.receipts_root))
+        .or_else(|| differs("number of transfers", transfers, &want.transfers))
+        .or_else(|| differs("number of credits", credits, &want.credits))
+}
+
+fn totals_difference(got: &ShardTotals, want: &ShardTotals) -> Option<Difference> {
+    let ShardTotals {
+        height,
+        state_root,
+        transfers,
+        cross_shard,
+        credits,
+        balance,
+        sent,
+        received,
+    } = got;
+    differs("height", height, &want.height)
+        .or_else(|| differs("state root", state_root, &want.state_root))
+        .or_else(|| differs("number of transfers", transfers, &want.transfers))
+        .or_else(|| {
+            differs(
+                "number of cross-shard transfers",
+                cross_shard,
+                &want.cross_shard,
+            )
+        })
+        .or_else(|| differs("number of credits", credits, &want.credits))
+        .or_else(|| differs("balance", balance, &want.balance))
+        .or_else(|| differs("value sent", sent, &want.sent))
+        .or_else(|| differs("value received", received, &want.received))
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The witness and its raw encoding.
+
+use crate::encoding::Limits;
+use bytes::{BufMut, Bytes};
+use commonware_codec::{
+    Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
+};
+use shardnode_execution::{ChunkInput, touched};
+use shardnode_primitives::{ChunkBody, ProvenBucket, ShardId};
+use shardnode_state::{PartialState, StateTree};
+
+/// Shows the results that a chunk header commits to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateWitness {
+    /// The header's shard.
+    pub shard: ShardId,
+    /// The header's height.
+    pub height: u64,
+    /// One for each of its results, in order.
+    pub transitions: Vec<Transition>,
+}
+
+/// Shows what executing one chunk comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// The height of the executed chunk.
+    pub height: u64,
+    /// Its body.
+    pub body: ChunkBody,
+    /// The receipts that were due for it, by source shard and then height.
+    pub incoming: Vec<ProvenBucket>,
+    /// What it touches of the state before.
+    pub pre_state: PartialState,
+}
+
+impl Transition {
+    /// The transition that executing `input` on `state` is. `incoming` are the
+    /// input's receipts with their proofs; `body` is the chunk's, from which
+    /// the input's transactions are.
+    #[must_use]
+    pub fn make(
+        state: &StateTree,
+        input: &ChunkInput<'_>,
+        body: ChunkBody,
+        incoming: Vec<ProvenBucket>,
+    ) -> Self {
+        Self {
+            height: input.height,
+            body,
+            incoming,
+            pre_state: state.partial(&touched(input)),
+        }
+    }
+}
+
+impl Write for Transition {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.height.write(buf);
+        self.body.0.write(buf);
+        self.incoming.write(buf);
+        self.pre_state.write(buf);
+    }
+}
+
+impl EncodeSize for Transition {
+    fn encode_size(&self) -> usize {
+        8 + self.body.0.encode_size() + self.incoming.encode_size() + self.pre_state.encode_size()
+    }
+}
+
+impl Read for Transition {
+    /// The most receipts of a bucket.
+    type Cfg = u32;
+    fn read_cfg(buf: &mut impl Buf, receipts: &u32) -> Result<Self, Error> {
+        /// Shards, height and place of an empty bucket, its length, and a
+        /// proof without siblings.
+        const SMALLEST: usize = 2 * ShardId::SIZE + 8 + 1 + 2 * 4 + 1;
+        let height = u64::read(buf)?;
+        let body = ChunkBody(Bytes::read_cfg(buf, &RangeCfg::from(..))?);
+        let buckets = usize::read_cfg(buf, &RangeCfg::from(..))?;
+        if buf.remaining() / SMALLEST < buckets {
+            return Err(Error::EndOfBuffer);
+        }
+        let incoming = (0..buckets)
+            .map(|_| ProvenBucket::read_cfg(buf, receipts))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            height,
+            body,
+            incoming,
+            pre_state: PartialState::read(buf)?,
+        })
+    }
+}
+
+impl Write for StateWitness {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.shard.write(buf);
+        self.height.write(buf);
+        self.transitions.write(buf);
+    }
+}
+
+impl EncodeSize for StateWitness {
+    fn encode_size(&self) -> usize {
+        ShardId::SIZE + 8 + self.transitions.encode_size()
+    }
+}
+
+impl Read for StateWitness {
+    type Cfg = Limits;
+    fn read_cfg(buf: &mut impl Buf, limits: &Limits) -> Result<Self, Error> {
+        let transitions = RangeCfg::from(0..=usize::from(limits.transitions));
+        Ok(Self {
+            shard: ShardId::read(buf)?,
+            height: u64::read(buf)?,
+            transitions: Vec::read_cfg(buf, &(transitions, limits.receipts))?,
+        })
+    }
+}
