@@ -10,7 +10,10 @@ const (
 	// ConditionGenesisReady says that the genesis document and every
 	// validator's key exist.
 	ConditionGenesisReady = "GenesisReady"
-	// ConditionApplied says that the cluster took every object of the network.
+	// ConditionClustersAvailable says that every cluster that holds a part of the
+	// network can be used.
+	ConditionClustersAvailable = "ClustersAvailable"
+	// ConditionApplied says that the clusters took every object of the network.
 	ConditionApplied = "Applied"
 	// ConditionNodesReady says that every node of the plan takes part in the
 	// chain.
@@ -27,7 +30,14 @@ const (
 	// ConditionMonitored says that the cluster's Prometheus operator is told to
 	// scrape the nodes. Ready does not depend on it.
 	ConditionMonitored = "Monitored"
+	// ConditionRemoved says that the member clusters have nothing any more of a
+	// network that is being deleted. It is there only then.
+	ConditionRemoved = "Removed"
 )
+
+// FinalizerClusters keeps a network until the member clusters have nothing of it
+// any more.
+const FinalizerClusters = "shardyard.dev/clusters"
 
 // Reasons of ConditionReady.
 const (
@@ -37,7 +47,29 @@ const (
 	ReasonStarting = "Starting"
 	// ReasonDegraded: the network was ready, and a condition no longer holds.
 	ReasonDegraded = "Degraded"
+	// ReasonDeleting: the network is being deleted.
+	ReasonDeleting = "Deleting"
 )
+
+// Reasons of ConditionClustersAvailable. What cannot be said of a network because
+// of a cluster that cannot be used has the reason ClusterUnavailable as well.
+const (
+	// ReasonOwnCluster: the network is in the operator's own cluster.
+	ReasonOwnCluster = "OwnCluster"
+	// ReasonAllClustersAvailable: the API servers of all members answer.
+	ReasonAllClustersAvailable = "AllClustersAvailable"
+	// ReasonClusterUnavailable: a member's API server gives no answer, or none to
+	// the operator.
+	ReasonClusterUnavailable = "ClusterUnavailable"
+	// ReasonClusterSecretMissing: the Secret that names a member is not there.
+	ReasonClusterSecretMissing = "ClusterSecretMissing"
+	// ReasonClusterSecretInvalid: the Secret does not say how to reach a cluster.
+	ReasonClusterSecretInvalid = "ClusterSecretInvalid"
+)
+
+// ReasonObjectsRemain is a reason of ConditionRemoved: member clusters still have
+// objects of the network.
+const ReasonObjectsRemain = "ObjectsRemain"
 
 // Reasons of ConditionGenesisReady.
 const (

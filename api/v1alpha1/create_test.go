@@ -132,6 +132,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "north", "nodes": 4}})},
 		[]refusal{{"spec.regions[1]", `Duplicate value: {"name":"north"}`}},
 	},
+	"region in a cluster that no Secret can name": {
+		edits: []edit{set("spec.regions", []object{{"name": "north", "nodes": 8, "cluster": "Far!"}})},
+		want:  []refusal{{"spec.regions[0].cluster", "Invalid value"}},
+	},
 	"region without nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 8}, {"name": "south", "nodes": 0}})},
 		[]refusal{{"spec.regions[1].nodes", "should be greater than or equal to 1"}},

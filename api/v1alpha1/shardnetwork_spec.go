@@ -39,7 +39,7 @@ type ShardNetworkSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(r, oldSelf.exists(o, o.name == r.name && o.nodes == r.nodes))",message="names and node counts cannot change: validators keep their state where they were placed",reason="FieldValueForbidden"
+	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(r, oldSelf.exists(o, o.name == r.name && o.nodes == r.nodes && has(o.cluster) == has(r.cluster) && (!has(o.cluster) || o.cluster == r.cluster)))",message="names, node counts and clusters cannot change: validators keep their state where they were placed",reason="FieldValueForbidden"
 	Regions []Region `json:"regions,omitempty"`
 
 	// genesis is the state that the chain starts from.
@@ -91,4 +91,15 @@ type Region struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65536
 	Nodes int32 `json:"nodes,omitempty"`
+
+	// cluster is the Kubernetes cluster that the region's validators run in: the
+	// name of a Secret in the network's namespace with the cluster's kubeconfig
+	// and the domain of its DNS names, in the keys kubeconfig and domain.
+	// Without it, they run in the operator's own cluster. Everywhere, they are in
+	// a namespace of the same name as the network's.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Cluster string `json:"cluster,omitempty"`
 }

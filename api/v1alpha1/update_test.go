@@ -65,23 +65,32 @@ var wrongUpdates = map[string]struct {
 	},
 	"nodes moved to another region": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "south", "nodes": 4}})},
-		want:  []refusal{{"spec.regions", "Forbidden: names and node counts cannot change"}},
+		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region with another name": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "west", "nodes": 3}})},
-		want:  []refusal{{"spec.regions", "Forbidden: names and node counts cannot change"}},
+		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region divided": {
 		after: []edit{set("spec.regions", []object{
 			{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}, {"name": "west", "nodes": 1},
 		})},
-		want: []refusal{{"spec.regions", "Forbidden: names and node counts cannot change"}},
+		want: []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
+	},
+	"region in another cluster": {
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 3}})},
+		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
+	},
+	"region back home": {
+		before: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 3}})},
+		after:  []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 3}})},
+		want:   []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region left out": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}})},
 		want: []refusal{
 			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard is 8"},
-			{"spec.regions", "Forbidden: names and node counts cannot change"},
+			{"spec.regions", "Forbidden: names, node counts and clusters cannot change"},
 		},
 	},
 	"bigger disk": {

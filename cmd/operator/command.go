@@ -49,7 +49,7 @@ func newCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.nodeImage, "node-image", "", "image of the nodes of networks that name none")
-	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
+	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the operator's own cluster")
 	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
 		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
 	flags.StringVar(&options.metricsAddress, "metrics-bind-address", ":8443",
@@ -77,6 +77,7 @@ func (o *options) settings() shardnetwork.Settings {
 		DefaultNodeImage:  o.nodeImage,
 		ClusterDomain:     o.clusterDomain,
 		OperatorNamespace: os.Getenv("POD_NAMESPACE"),
+		OperatorAddress:   os.Getenv("POD_IP"),
 		PodMonitorLabels:  o.podMonitorLabels,
 	}
 }

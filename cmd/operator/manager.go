@@ -6,17 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -24,7 +16,6 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
-	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // leaderElectionID is the Lease that operators of one cluster take turns with.
@@ -48,7 +39,7 @@ func newManager(options *options) (manager.Manager, error) {
 	stopTimeout := stopTimeout
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
-		Cache:  cacheOptions(),
+		Cache:  shardnetwork.CacheOptions(),
 		Metrics: metricsserver.Options{
 			BindAddress:    options.metricsAddress,
 			SecureServing:  true,
@@ -73,23 +64,4 @@ func newManager(options *options) (manager.Manager, error) {
 		return nil, fmt.Errorf("add readiness check: %w", err)
 	}
 	return manager, nil
-}
-
-// cacheOptions keep only what networks are made of: a cluster has many more
-// pods, Secrets and ConfigMaps than those.
-func cacheOptions() cache.Options {
-	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})}
-	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.StatefulSet{}:           ours,
-			&corev1.ConfigMap{}:             ours,
-			&corev1.Pod{}:                   ours,
-			&corev1.Secret{}:                ours,
-			&corev1.Service{}:               ours,
-			&networkingv1.NetworkPolicy{}:   ours,
-			&policyv1.PodDisruptionBudget{}: ours,
-			&storagev1.StorageClass{}:       ours,
-		},
-	}
 }

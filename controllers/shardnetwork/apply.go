@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,39 +18,71 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// applyObjects brings all objects of the network up to date. Objects that are
-// so already cost nothing but a look at the cache.
+// applyObjects brings all objects of the network up to date, in every cluster
+// that can be used. Objects that are so already cost nothing but a look at the
+// cache.
 func (r *run) applyObjects(ctx context.Context) error {
-	objects, err := resources.Build(r.network, r.plan, resources.Inputs{
-		PublicKeys:        r.publicKeys,
-		AdminToken:        r.adminToken,
-		DefaultNodeImage:  r.settings.DefaultNodeImage,
-		ClusterDomain:     r.settings.ClusterDomain,
-		OperatorNamespace: r.settings.OperatorNamespace,
+	domains := map[string]string{}
+	for _, s := range r.sites {
+		if s.domain == "" {
+			// What there is stays as it is; of the rest, ClustersAvailable says why.
+			r.note(policy.ApplyUnknown(r.lostSites()))
+			return nil
+		}
+		domains[s.cluster] = s.domain
+	}
+	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
+		objects, err := resources.Build(r.network, r.plan, resources.Inputs{
+			Cluster:           s.cluster,
+			PublicKeys:        r.publicKeys,
+			AdminToken:        s.adminToken,
+			DefaultNodeImage:  r.settings.DefaultNodeImage,
+			ClusterDomains:    domains,
+			OperatorNamespace: r.settings.OperatorNamespace,
+			OperatorAddress:   r.settings.OperatorAddress,
+		})
+		if err != nil {
+			return fmt.Errorf("build objects: %w", err)
+		}
+		return s.apply(ctx, objects)
 	})
 	if err != nil {
-		return fmt.Errorf("build objects: %w", err)
+		return err
 	}
+	if lost := r.lostSites(); len(lost) > 0 {
+		r.note(policy.ApplyUnknown(lost))
+		return nil
+	}
+	objects, clusters := 0, 0
+	for _, s := range r.sites {
+		if s.objects > 0 {
+			objects, clusters = objects+s.objects, clusters+1
+		}
+	}
+	r.note(policy.ObjectsApplied(objects, clusters))
+	return nil
+}
 
+// apply brings the objects of one cluster up to date.
+func (s *site) apply(ctx context.Context, objects []resources.Object) error {
 	var applied atomic.Int32
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, object := range objects {
 		group.Go(func() error {
-			changed, err := r.applyObject(groupContext, object)
+			changed, err := s.applyObject(groupContext, object)
 			if changed {
 				applied.Add(1)
 			}
 			return err
 		})
 	}
-	err = group.Wait()
-	r.settling = applied.Load() > 0
+	err := group.Wait()
+	s.settling = applied.Load() > 0
 	if err != nil {
 		return err
 	}
-	r.applied = true
-	r.note(policy.ObjectsApplied(len(objects)))
+	s.applied, s.objects = true, len(objects)
 	return nil
 }
 
@@ -73,18 +104,20 @@ func (r *run) explain(err error) error {
 }
 
 // applyObject says whether the object had to be applied.
-func (r *run) applyObject(ctx context.Context, object resources.Object) (bool, error) {
+func (s *site) applyObject(ctx context.Context, object resources.Object) (bool, error) {
 	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
 	wanted, err := toApply(object)
 	if err != nil {
 		return false, fmt.Errorf("%s %s: %w", kind, name, err)
 	}
-	live, err := r.live(ctx, object)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	live, err := s.live(ctx, object)
 	if err != nil {
 		return false, fmt.Errorf("read %s %s: %w", kind, name, err)
 	}
 	if live != nil {
-		if err := r.mine(live, kind); err != nil {
+		if err := s.mine(live, kind); err != nil {
 			return false, err
 		}
 		current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
@@ -95,7 +128,7 @@ func (r *run) applyObject(ctx context.Context, object resources.Object) (bool, e
 			return false, nil
 		}
 	}
-	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
+	if err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
 		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
 		return false, fmt.Errorf("apply %s %s: %w", kind, name, err)
 	}
@@ -103,18 +136,18 @@ func (r *run) applyObject(ctx context.Context, object resources.Object) (bool, e
 }
 
 // live reads the object as it is; nil when it does not exist.
-func (r *run) live(ctx context.Context, object resources.Object) (client.Object, error) {
-	blank, err := r.client.Scheme().New(object.GetObjectKind().GroupVersionKind())
+func (s *site) live(ctx context.Context, object resources.Object) (client.Object, error) {
+	blank, err := s.client.Scheme().New(object.GetObjectKind().GroupVersionKind())
 	if err != nil {
 		return nil, err
 	}
 	live := blank.(client.Object)
 	key := client.ObjectKeyFromObject(object)
-	err = r.client.Get(ctx, key, live)
+	err = s.client.Get(ctx, key, live)
 	if apierrors.IsNotFound(err) {
 		// The cache holds only what has the operator's labels: what has the same
 		// name without them belongs to somebody else.
-		err = r.reader.Get(ctx, key, live)
+		err = s.reader.Get(ctx, key, live)
 	}
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -123,14 +156,11 @@ func (r *run) live(ctx context.Context, object resources.Object) (client.Object,
 }
 
 // mine refuses to take over what somebody else made.
-func (r *run) mine(live client.Object, kind string) error {
-	if metav1.IsControlledBy(live, r.network) {
+func (s *site) mine(live client.Object, kind string) error {
+	if s.owns(live) || s.home() && isClassOf(live, s.network) {
 		return nil
 	}
-	if isClassOf(live, r.network) {
-		return nil
-	}
-	return &nameTakenError{kind: kind, name: live.GetName()}
+	return &nameTakenError{kind: kind, name: s.of(live.GetName())}
 }
 
 // nameTakenError is an object that the network needs and somebody else has.

@@ -4,6 +4,8 @@ package shardnetwork
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,8 +22,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -46,11 +51,14 @@ const (
 type Settings struct {
 	// DefaultNodeImage is the node image of networks that name none.
 	DefaultNodeImage string
-	// ClusterDomain is the DNS domain of the cluster.
+	// ClusterDomain is the DNS domain of the operator's own cluster.
 	ClusterDomain string
 	// OperatorNamespace is where the operator's pods are; empty when it does
 	// not run in the cluster.
 	OperatorNamespace string
+	// OperatorAddress is the IP address of the operator's pod, by which member
+	// clusters know it; empty when it does not run in a cluster.
+	OperatorAddress string
 	// PodMonitorLabels are those that the cluster's Prometheus selects
 	// PodMonitors by.
 	PodMonitorLabels map[string]string
@@ -62,6 +70,7 @@ type Reconciler struct {
 	reader   client.Reader
 	recorder events.EventRecorder
 	settings Settings
+	clusters *fleet.Fleet
 	memories memories
 	now      func() time.Time
 }
@@ -74,42 +83,70 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;create;patch
 
+// owned are the kinds of a network's objects, of which a change is answered.
+var owned = []client.Object{
+	&appsv1.StatefulSet{},
+	&corev1.ConfigMap{},
+	&corev1.Secret{},
+	&corev1.Service{},
+	&policyv1.PodDisruptionBudget{},
+	&networkingv1.NetworkPolicy{},
+}
+
 // Setup adds the controller to a manager.
 func Setup(manager ctrl.Manager, settings Settings) error {
+	clusters := fleet.New(manager.GetAPIReader(), fleet.Options{
+		Scheme:  manager.GetScheme(),
+		Cache:   CacheOptions(),
+		Watched: append(slices.Clone(owned), &corev1.Pod{}),
+		Network: networkOf,
+		Logger:  manager.GetLogger().WithName("fleet"),
+	})
+	if err := manager.Add(clusters); err != nil {
+		return fmt.Errorf("add member clusters: %w", err)
+	}
 	reconciler := &Reconciler{
 		client:   manager.GetClient(),
 		reader:   manager.GetAPIReader(),
 		recorder: manager.GetEventRecorder(FieldManager),
 		settings: settings,
+		clusters: clusters,
 		now:      time.Now,
 	}
-	return ctrl.NewControllerManagedBy(manager).
+	controller := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.ShardNetwork{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Owns(&appsv1.StatefulSet{}).
-		Owns(&corev1.ConfigMap{}).
-		Owns(&corev1.Secret{}).
-		Owns(&corev1.Service{}).
-		Owns(&policyv1.PodDisruptionBudget{}).
-		Owns(&networkingv1.NetworkPolicy{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: parallelNetworks}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(networkOf)).
-		Complete(reconciler)
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestsOf)).
+		WatchesRawSource(source.Func(func(_ context.Context, queue requests) error {
+			clusters.OnChange(func(network types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: network}) })
+			return nil
+		}))
+	for _, kind := range owned {
+		controller = controller.Owns(kind)
+	}
+	return controller.Complete(reconciler)
+}
+
+// requests are the networks that wait to be reconciled.
+type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// requestsOf are for the network that an object is of.
+func requestsOf(_ context.Context, object client.Object) []reconcile.Request {
+	network, ok := networkOf(object)
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: network}}
 }
 
 // networkOf is the network that an object's labels name.
-func networkOf(_ context.Context, object client.Object) []reconcile.Request {
+func networkOf(object client.Object) (types.NamespacedName, bool) {
 	network := object.GetLabels()[resources.LabelNetwork]
-	if network == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{
-		Namespace: object.GetNamespace(),
-		Name:      network,
-	}}}
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: network}, network != ""
 }

@@ -5,9 +5,11 @@ package shardnetwork
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -15,31 +17,57 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// finalizer keeps a network until its storage class is deleted: the class has
-// no namespace, so the cluster cannot delete it with the network.
-const finalizer = "shardyard.dev/storage-class"
+const (
+	// finalizerStorageClass keeps a network until its storage class is deleted:
+	// the class has no namespace, so the cluster cannot delete it with the
+	// network.
+	finalizerStorageClass = "shardyard.dev/storage-class"
+	// finalizerClusters keeps a network until the member clusters have nothing of
+	// it any more: they do not know when it goes.
+	finalizerClusters = v1alpha1.FinalizerClusters
+)
 
-// holdFinalizer comes before the first object that needs it.
-func (r *run) holdFinalizer(ctx context.Context) error {
-	if !resources.HasStorageClass(r.network) {
-		return nil
-	}
+// holdFinalizers comes before the first object that needs one.
+func (r *run) holdFinalizers(ctx context.Context) error {
 	before := r.network.DeepCopy()
-	if !controllerutil.AddFinalizer(r.network, finalizer) {
+	if resources.HasStorageClass(r.network) {
+		controllerutil.AddFinalizer(r.network, finalizerStorageClass)
+	}
+	if len(r.plan.Members()) > 0 {
+		controllerutil.AddFinalizer(r.network, finalizerClusters)
+	}
+	if slices.Equal(before.Finalizers, r.network.Finalizers) {
 		return nil
 	}
 	if err := r.client.Patch(ctx, r.network, lockedPatch(before)); err != nil {
-		return fmt.Errorf("add finalizer: %w", err)
+		return fmt.Errorf("add finalizers: %w", err)
 	}
 	return nil
 }
 
 // finalize deletes what the cluster does not delete by itself.
-func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwork) error {
-	before := network.DeepCopy()
-	if !controllerutil.RemoveFinalizer(network, finalizer) {
-		return nil
+func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwork) (ctrl.Result, error) {
+	if controllerutil.ContainsFinalizer(network, finalizerClusters) {
+		gone, err := r.removeEverywhere(ctx, network)
+		if err != nil || !gone {
+			return ctrl.Result{RequeueAfter: removalInterval}, err
+		}
+		if err := r.dropFinalizer(ctx, network, finalizerClusters); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
+	if controllerutil.ContainsFinalizer(network, finalizerStorageClass) {
+		if err := r.deleteStorageClass(ctx, network); err != nil {
+			return ctrl.Result{}, err
+		}
+		if err := r.dropFinalizer(ctx, network, finalizerStorageClass); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) deleteStorageClass(ctx context.Context, network *v1alpha1.ShardNetwork) error {
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(class), class)
 	// A class of that name that somebody else made stays.
@@ -49,9 +77,6 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete storage class %s: %w", class.Name, err)
 	}
-	if err := r.client.Patch(ctx, network, lockedPatch(before)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove finalizer: %w", err)
-	}
 	return nil
 }
 
@@ -60,6 +85,15 @@ func isClassOf(class client.Object, network *v1alpha1.ShardNetwork) bool {
 	labels := class.GetLabels()
 	return class.GetNamespace() == "" &&
 		labels[resources.LabelManagedBy] == resources.ManagedBy && labels[resources.LabelNetwork] == network.Name
+}
+
+func (r *Reconciler) dropFinalizer(ctx context.Context, network *v1alpha1.ShardNetwork, finalizer string) error {
+	before := network.DeepCopy()
+	controllerutil.RemoveFinalizer(network, finalizer)
+	if err := r.client.Patch(ctx, network, lockedPatch(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove finalizer %s: %w", finalizer, err)
+	}
+	return nil
 }
 
 // lockedPatch fails when somebody else changed the finalizers meanwhile: they

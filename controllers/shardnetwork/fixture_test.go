@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -100,7 +102,14 @@ func (c *cluster) restart() {
 		recorder: events.NewFakeRecorder(1000),
 		settings: Settings{DefaultNodeImage: "shardnode:test", ClusterDomain: "cluster.local"},
 		now:      func() time.Time { return c.clock },
+		clusters: fleet.New(direct, fleet.Options{
+			Scheme:  scheme,
+			Cache:   CacheOptions(),
+			Watched: owned,
+			Network: networkOf,
+		}),
 	}
+	c.t.Cleanup(func() { c.reconciler.forget(types.NamespacedName{Namespace: c.namespace, Name: "quickstart"}) })
 }
 
 // write does a request of the operator unless it is dead.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/policy"
@@ -19,7 +18,7 @@ import (
 // ensureGenesis makes the genesis document once all keys exist. One that
 // exists is checked against the spec and the keys, and never changed.
 func (r *run) ensureGenesis(ctx context.Context) error {
-	document, err := r.readGenesis(ctx)
+	document, err := r.home().readGenesis(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,7 +29,7 @@ func (r *run) ensureGenesis(ctx context.Context) error {
 	if document == nil {
 		return r.createGenesis(ctx)
 	}
-	if err := r.ensureOwnership(ctx, document); err != nil {
+	if err := r.home().ensureOwnership(ctx, document); err != nil {
 		return err
 	}
 
@@ -47,21 +46,7 @@ func (r *run) ensureGenesis(ctx context.Context) error {
 		r.note(policy.GenesisMismatch(document.Name, difference))
 		return errBlocked
 	}
-	r.note(policy.GenesisCreated(len(r.plan.Validators)))
-	return nil
-}
-
-// readGenesis is the ConfigMap of the genesis document; nil when there is none.
-func (r *run) readGenesis(ctx context.Context) (*corev1.ConfigMap, error) {
-	document := &corev1.ConfigMap{}
-	found, err := r.find(ctx, resources.GenesisName(r.network.Name), document)
-	if err != nil {
-		return nil, fmt.Errorf("read genesis document: %w", err)
-	}
-	if !found {
-		return nil, nil
-	}
-	return document, nil
+	return r.shareGenesis(ctx, document)
 }
 
 func (r *run) createGenesis(ctx context.Context) error {
@@ -74,8 +59,39 @@ func (r *run) createGenesis(ctx context.Context) error {
 		return err
 	}
 	// Whoever came first made the only one: this run ends, and the next reads it.
-	if err := r.client.Create(ctx, document, client.FieldOwner(FieldManager)); err != nil {
+	if err := r.home().create(ctx, document); err != nil {
 		return fmt.Errorf("create genesis document: %w", err)
+	}
+	return r.shareGenesis(ctx, document)
+}
+
+// shareGenesis gives every member the document of the operator's own cluster,
+// byte for byte.
+func (r *run) shareGenesis(ctx context.Context, document *corev1.ConfigMap) error {
+	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
+		if s.home() {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		shared, err := s.readGenesis(ctx)
+		if err != nil {
+			return err
+		}
+		if shared == nil {
+			if err := s.create(ctx, resources.CopyGenesis(r.network, document)); err != nil {
+				return fmt.Errorf("create genesis document: %w", err)
+			}
+			return nil
+		}
+		if resources.GenesisFile(shared) != resources.GenesisFile(document) {
+			r.note(policy.GenesisMismatch(s.of(shared.Name), "it is another than the one in the operator's own cluster"))
+			return errBlocked
+		}
+		return s.ensureOwnership(ctx, shared)
+	})
+	if err != nil {
+		return err
 	}
 	r.note(policy.GenesisCreated(len(r.plan.Validators)))
 	return nil

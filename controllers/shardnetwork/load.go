@@ -91,10 +91,12 @@ func (r *run) setLoads(ctx context.Context, shares []int64) (int64, error) {
 			continue
 		}
 		offered[i] = node.Status.Load.TransfersPerSecond
-		if offered[i] == shares[i] {
+		// Without its token, a node in a cluster that cannot be used goes on with
+		// what it has.
+		if offered[i] == shares[i] || r.keyOf(node).token == "" {
 			continue
 		}
-		api := r.nodeClient(r.apiAddress(node))
+		api := r.nodeClient(node)
 		group.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 			defer cancel()

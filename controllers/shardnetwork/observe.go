@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/chain"
@@ -29,35 +30,70 @@ const (
 // observe looks at every node of the plan: its StatefulSet and pod in the
 // cluster, and what it says itself.
 func (r *run) observe(ctx context.Context) error {
-	sets := &appsv1.StatefulSetList{}
-	pods := &corev1.PodList{}
-	for _, list := range []client.ObjectList{sets, pods} {
-		if err := r.client.List(ctx, list, client.InNamespace(r.network.Namespace),
-			client.MatchingLabels{resources.LabelNetwork: r.network.Name}); err != nil {
-			return fmt.Errorf("list %T: %w", list, err)
+	observation := &policy.Observation{Network: r.network, Plan: r.plan, Now: r.now()}
+	nodes := make(map[string]policy.Node, len(r.plan.Validators))
+	for _, s := range r.sites {
+		observation.Unapplied = observation.Unapplied || !s.applied
+		observation.Settling = observation.Settling || s.settling
+		if err := s.observe(ctx, observation, nodes); err != nil {
+			return s.wrap(err)
 		}
 	}
-	setOf := make(map[string]*appsv1.StatefulSet, len(sets.Items))
-	for i := range sets.Items {
-		setOf[sets.Items[i].Name] = &sets.Items[i]
-	}
-	podOf := make(map[string]*corev1.Pod, len(pods.Items))
-	for i := range pods.Items {
-		podOf[pods.Items[i].Name] = &pods.Items[i]
-	}
-
-	r.observation = &policy.Observation{Network: r.network, Plan: r.plan, Unapplied: !r.applied, Settling: r.settling, Now: r.now()}
 	for _, validator := range r.plan.Validators {
-		set, pod := setOf[validator.Name], podOf[resources.PodName(validator.Name)]
-		r.observation.Settling = r.observation.Settling || !settled(set)
-		r.observation.Nodes = append(r.observation.Nodes, policy.Node{
-			Validator: validator,
-			Pod:       pod,
-			Outdated:  outdated(set, pod),
-		})
+		observation.Nodes = append(observation.Nodes, nodes[validator.Name])
 	}
+	r.observation = observation
 	r.askNodes(ctx)
 	return r.readWarnings(ctx)
+}
+
+// observe looks at the nodes of one cluster. Of one that cannot be used now it
+// takes where its nodes last were, to ask themselves.
+func (s *site) observe(ctx context.Context, observation *policy.Observation, nodes map[string]policy.Node) error {
+	setOf, podOf := map[string]*appsv1.StatefulSet{}, map[string]*corev1.Pod{}
+	if s.lost == nil || s.seen {
+		sets, pods := &appsv1.StatefulSetList{}, &corev1.PodList{}
+		for _, list := range []client.ObjectList{sets, pods} {
+			if err := s.client.List(ctx, list, client.InNamespace(s.network.Namespace),
+				client.MatchingLabels{resources.LabelNetwork: s.network.Name}); err != nil {
+				return fmt.Errorf("list %T: %w", list, err)
+			}
+		}
+		if err := s.recallToken(ctx); err != nil {
+			return err
+		}
+		for i := range sets.Items {
+			setOf[sets.Items[i].Name] = &sets.Items[i]
+		}
+		for i := range pods.Items {
+			podOf[pods.Items[i].Name] = &pods.Items[i]
+		}
+	}
+	for _, validator := range s.validators {
+		set, pod := setOf[validator.Name], podOf[resources.PodName(validator.Name)]
+		if s.lost != nil {
+			nodes[validator.Name] = policy.Node{Validator: validator, Pod: pod, Unobserved: true}
+			continue
+		}
+		observation.Settling = observation.Settling || !settled(set)
+		nodes[validator.Name] = policy.Node{Validator: validator, Pod: pod, Outdated: outdated(set, pod)}
+	}
+	return nil
+}
+
+// recallToken takes the token of the admin API from the cache when it was not
+// read in this run.
+func (s *site) recallToken(ctx context.Context) error {
+	if s.adminToken != "" || len(s.validators) == 0 {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	key := types.NamespacedName{Namespace: s.network.Namespace, Name: resources.AdminTokenName(s.network.Name)}
+	if err := s.client.Get(ctx, key, secret); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read admin token: %w", err)
+	}
+	s.adminToken = resources.AdminToken(secret)
+	return nil
 }
 
 // settled says whether the cluster has taken up the latest StatefulSet.
@@ -82,9 +118,8 @@ func (r *run) askNodes(ctx context.Context) {
 		if node.Pod == nil || node.Pod.Status.PodIP == "" || node.Pod.Status.Phase != corev1.PodRunning {
 			continue
 		}
-		address := r.apiAddress(node)
-		used[nodeKey{address, r.adminToken}] = true
-		api := r.nodeClient(address)
+		used[r.keyOf(node)] = true
+		api := r.nodeClient(node)
 		group.Go(func() error {
 			ask(ctx, api, node)
 			return nil
@@ -100,16 +135,20 @@ func (r *run) askNodes(ctx context.Context) {
 	}
 }
 
-// apiAddress is where a node with a running pod serves its HTTP API.
-func (r *run) apiAddress(node *policy.Node) string {
-	return net.JoinHostPort(node.Pod.Status.PodIP, strconv.Itoa(r.plan.Ports.HTTP))
+// keyOf is where a node with a running pod serves its HTTP API, and the token of
+// its cluster.
+func (r *run) keyOf(node *policy.Node) nodeKey {
+	return nodeKey{
+		address: net.JoinHostPort(node.Pod.Status.PodIP, strconv.Itoa(r.plan.Ports.HTTP)),
+		token:   r.siteOf(node.Validator).adminToken,
+	}
 }
 
-func (r *run) nodeClient(address string) *chain.Client {
-	key := nodeKey{address, r.adminToken}
+func (r *run) nodeClient(node *policy.Node) *chain.Client {
+	key := r.keyOf(node)
 	api, ok := r.memory.nodes[key]
 	if !ok {
-		api = chain.NewClient(address, r.adminToken)
+		api = chain.NewClient(key.address, key.token)
 		r.memory.nodes[key] = api
 	}
 	return api
@@ -128,6 +167,6 @@ func ask(ctx context.Context, api *chain.Client, node *policy.Node) {
 		return
 	}
 	if readiness, err := api.Readiness(ctx); err == nil {
-		node.NotReady = readiness.Reasons
+		node.NotReady, node.SaysReady = readiness.Reasons, readiness.Ready
 	}
 }

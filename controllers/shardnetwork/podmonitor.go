@@ -5,6 +5,7 @@ package shardnetwork
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,11 +32,24 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		}
 		return nil
 	}
-	monitor := resources.NewPodMonitor(r.network, r.settings.PodMonitorLabels)
-	if err := sign(monitor); err != nil {
-		return fmt.Errorf("PodMonitor %s: %w", monitor.GetName(), err)
-	}
-	found, err := r.ensurePodMonitor(ctx, monitor)
+	var lacking atomic.Bool
+	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
+		if len(s.validators) == 0 {
+			return nil
+		}
+		monitor := resources.NewPodMonitor(r.network, r.settings.PodMonitorLabels)
+		if !s.home() {
+			resources.Export(r.network, monitor)
+		}
+		if err := sign(monitor); err != nil {
+			return fmt.Errorf("PodMonitor %s: %w", monitor.GetName(), err)
+		}
+		found, err := s.ensurePodMonitor(ctx, monitor)
+		if err == nil && !found {
+			lacking.Store(true)
+		}
+		return err
+	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -44,33 +58,35 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	case err != nil:
 		// The network runs without: only its condition says so.
 		r.note(policy.PodMonitorFailed(err))
-	case !found:
+	case lacking.Load():
 		r.note(policy.PodMonitorUnavailable())
 	default:
-		r.note(policy.PodMonitorApplied(monitor.GetName()))
+		r.note(policy.PodMonitorApplied(r.network.Name))
 	}
 	return nil
 }
 
 // ensurePodMonitor says whether the cluster has the kind, and then the
 // PodMonitor as it should be.
-func (r *run) ensurePodMonitor(ctx context.Context, monitor *unstructured.Unstructured) (bool, error) {
+func (s *site) ensurePodMonitor(ctx context.Context, monitor *unstructured.Unstructured) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(resources.KindPodMonitor)
-	err := r.reader.Get(ctx, client.ObjectKeyFromObject(monitor), live)
+	err := s.reader.Get(ctx, client.ObjectKeyFromObject(monitor), live)
 	switch {
 	case meta.IsNoMatchError(err):
 		return false, nil
 	case err == nil && upToDate(monitor, live.Object):
 		return true, nil
 	case err == nil:
-		if err := r.mine(live, resources.KindPodMonitor.Kind); err != nil {
+		if err := s.mine(live, resources.KindPodMonitor.Kind); err != nil {
 			return false, err
 		}
 	case !apierrors.IsNotFound(err):
 		return false, err
 	}
-	err = r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(monitor),
+	err = s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(monitor),
 		client.FieldOwner(FieldManager), client.ForceOwnership)
 	// A kind that went away while the operator ran is still known to it.
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,12 +19,11 @@ import (
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	network := &v1alpha1.ShardNetwork{}
 	if err := r.client.Get(ctx, request.NamespacedName, network); err != nil {
-		r.memories.forget(request.NamespacedName)
+		r.forget(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !network.DeletionTimestamp.IsZero() {
-		r.memories.forget(request.NamespacedName)
-		return ctrl.Result{}, r.finalize(ctx, network)
+		return r.finalize(ctx, network)
 	}
 
 	memory := r.memories.of(request.NamespacedName, network.UID)
@@ -42,8 +42,9 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	}
 	run := &run{Reconciler: r, network: network, plan: plan, memory: memory, status: network.Status.DeepCopy()}
 
+	run.reachClusters(ctx)
 	failed := run.explain(inTurn(ctx,
-		run.holdFinalizer,
+		run.holdFinalizers,
 		run.ensureKeys,
 		run.ensureGenesis,
 		run.applyObjects,
@@ -62,6 +63,12 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		return ctrl.Result{}, failed
 	}
 	return ctrl.Result{RequeueAfter: run.pause()}, nil
+}
+
+// forget lets go of what is kept of a network that is gone.
+func (r *Reconciler) forget(network types.NamespacedName) {
+	r.memories.forget(network)
+	r.clusters.Forget(network)
 }
 
 // inTurn does tasks until one fails.

@@ -25,7 +25,7 @@ func (r *run) replaceNodes(ctx context.Context) error {
 	for _, i := range restart {
 		pod := r.observation.Nodes[i].Pod
 		// Only this very pod: by now there may be a new one of its name.
-		err := r.client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
+		err := r.siteOf(r.observation.Nodes[i].Validator).client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
 		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 			failed = errors.Join(failed, fmt.Errorf("delete pod %s: %w", pod.Name, err))
 		}

@@ -33,6 +33,11 @@ const maxNoteBytes = 1024
 // report writes the status.
 func (r *run) report(ctx context.Context) error {
 	r.summarise()
+	return r.publish(ctx)
+}
+
+// publish writes the status as it stands.
+func (r *run) publish(ctx context.Context) error {
 	if !r.worthReporting() {
 		return nil
 	}
@@ -49,6 +54,7 @@ func (r *run) summarise() {
 	r.status.ObservedGeneration = r.network.Generation
 	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
+	r.note(policy.ClustersAvailable(len(r.plan.Members()), r.lostSites()))
 	if r.blocked || meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
 		r.note(policy.ObjectsPending())
 	}

@@ -4,6 +4,7 @@ package shardnetwork
 
 import (
 	"crypto/ed25519"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,23 +25,26 @@ type run struct {
 	// status is what will be reported.
 	status *v1alpha1.ShardNetworkStatus
 
+	// sites are the parts of the network by cluster, the operator's own first.
+	sites []*site
+
 	publicKeys map[string]ed25519.PublicKey
-	adminToken string
 	// began is true once validators were made from the genesis document.
 	began bool
 	// blocked is true when a person has to mend something first: a condition says
 	// what.
-	blocked bool
-	// applied is true when the cluster has all objects of the present spec.
-	applied bool
-	// settling is true when objects changed just now, so that what the cluster
-	// says of them may be old.
-	settling    bool
+	blocked     bool
 	observation *policy.Observation
+
+	// lock guards the conditions of the status while clusters are worked on side
+	// by side.
+	lock sync.Mutex
 }
 
 // note takes a condition into the report.
 func (r *run) note(condition metav1.Condition) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	condition.ObservedGeneration = r.network.Generation
 	condition.LastTransitionTime = metav1.NewTime(r.now())
 	meta.SetStatusCondition(&r.status.Conditions, condition)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -35,7 +36,7 @@ const (
 func (r *run) readWarnings(ctx context.Context) error {
 	var silent []*policy.Node
 	for i := range r.observation.Nodes {
-		if node := &r.observation.Nodes[i]; needsExplanation(node) {
+		if node := &r.observation.Nodes[i]; !node.Unobserved && needsExplanation(node) {
 			silent = append(silent, node)
 		}
 	}
@@ -44,9 +45,11 @@ func (r *run) readWarnings(ctx context.Context) error {
 		return nil
 	}
 	if r.now().Sub(r.memory.lastWarnings) >= warningInterval {
-		found, err := r.listWarnings(ctx)
-		if err != nil {
-			return err
+		found := map[string][]corev1.Event{}
+		for _, s := range r.sites {
+			if err := r.listWarnings(ctx, s, found); err != nil {
+				return s.wrap(err)
+			}
 		}
 		r.memory.warnings, r.memory.lastWarnings = found, r.now()
 	}
@@ -60,26 +63,35 @@ func needsExplanation(node *policy.Node) bool {
 	return node.Pod == nil || node.Pod.Status.Phase == corev1.PodPending || node.Pod.Status.Phase == corev1.PodFailed
 }
 
-// listWarnings lists the warnings about the pods and StatefulSets of the
-// network, by name. One request for all costs less than one for each: nodes
-// that do not come up are often many.
-func (r *run) listWarnings(ctx context.Context) (map[string][]corev1.Event, error) {
+// listWarnings finds the warnings about the pods and StatefulSets that a cluster
+// has of the network, by name. One request for all costs less than one for each:
+// nodes that do not come up are often many.
+func (r *run) listWarnings(ctx context.Context, s *site, found map[string][]corev1.Event) error {
+	if s.lost != nil || len(s.validators) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	list := &corev1.EventList{}
-	if err := r.reader.List(ctx, list, client.InNamespace(r.network.Namespace),
-		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning)}); err != nil {
-		return nil, fmt.Errorf("list warnings: %w", err)
+	err := s.reader.List(ctx, list, client.InNamespace(r.network.Namespace),
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning)})
+	if !s.home() && fleet.Unavailable(err) {
+		// The next run finds that the cluster cannot be used.
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list warnings: %w", err)
 	}
 	ours := map[string]bool{}
-	for _, validator := range r.plan.Validators {
+	for _, validator := range s.validators {
 		ours[validator.Name], ours[resources.PodName(validator.Name)] = true, true
 	}
-	found := map[string][]corev1.Event{}
 	for i := range list.Items {
 		if name := list.Items[i].InvolvedObject.Name; ours[name] {
 			found[name] = append(found[name], list.Items[i])
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // warningsOf are the warnings about a node's pod and StatefulSet, the latest

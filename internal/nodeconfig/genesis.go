@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -113,4 +114,21 @@ func encodePublicKey(validator string, publicKeys map[string]ed25519.PublicKey) 
 			validator, len(publicKey), ed25519.PublicKeySize)
 	}
 	return hex.EncodeToString(publicKey), nil
+}
+
+// PublicKeys are those that a genesis document names, by validator.
+func PublicKeys(document []byte) (map[string]ed25519.PublicKey, error) {
+	var genesis Genesis
+	if err := json.Unmarshal(document, &genesis); err != nil {
+		return nil, err
+	}
+	publicKeys := make(map[string]ed25519.PublicKey, len(genesis.Validators))
+	for _, validator := range genesis.Validators {
+		publicKey, err := hex.DecodeString(validator.PublicKey)
+		if err != nil {
+			return nil, fmt.Errorf("public key of validator %s: %w", validator.Name, err)
+		}
+		publicKeys[validator.Name] = publicKey
+	}
+	return publicKeys, nil
 }

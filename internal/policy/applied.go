@@ -10,10 +10,20 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
-// ObjectsApplied is a network of which the cluster has all objects.
-func ObjectsApplied(objects int) metav1.Condition {
+// ObjectsApplied is a network of which the clusters have all objects.
+func ObjectsApplied(objects, clusters int) metav1.Condition {
+	holder := "the cluster has"
+	if clusters > 1 {
+		holder = fmt.Sprintf("%d clusters have", clusters)
+	}
 	return condition(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied,
-		fmt.Sprintf("the cluster has all %d objects of the network", objects))
+		fmt.Sprintf("%s all %d objects of the network", holder, objects))
+}
+
+// ApplyUnknown is a network of which some clusters cannot be asked.
+func ApplyUnknown(lost []LostCluster) metav1.Condition {
+	return condition(v1alpha1.ConditionApplied, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable,
+		"nothing is known of the objects in "+namesOf(lost)+": see the condition ClustersAvailable")
 }
 
 // ObjectsPending is a network whose genesis document comes first.

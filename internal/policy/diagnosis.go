@@ -33,6 +33,9 @@ var severity = []string{
 
 // diagnose says why a node that is not ready is not.
 func diagnose(network *v1alpha1.ShardNetwork, node *Node) diagnosis {
+	if node.Unobserved {
+		return notReady(node)
+	}
 	for _, examine := range []func(*v1alpha1.ShardNetwork, *Node) *diagnosis{
 		forbiddenSysctl,
 		evicted,
@@ -62,7 +65,7 @@ func notReady(node *Node) diagnosis {
 	switch {
 	case len(node.NotReady) > 0:
 		return diagnosis{v1alpha1.ReasonNodesNotReady, name + " does not take part: " + strings.Join(node.NotReady, "; ")}
-	case node.Pod.Status.Phase == corev1.PodPending:
+	case node.Pod != nil && node.Pod.Status.Phase == corev1.PodPending:
 		return diagnosis{v1alpha1.ReasonNodesMissing, name + " is starting"}
 	default:
 		return diagnosis{v1alpha1.ReasonNodesNotReady, name + " does not take part yet"}

@@ -22,6 +22,14 @@ func GenesisPending() metav1.Condition {
 		"the validators' keys are being made")
 }
 
+// GenesisWaits is a network some of whose keys are to be made in clusters that
+// cannot be used now.
+func GenesisWaits(lost []LostCluster) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending,
+		"the genesis document names the validators of "+namesOf(lost)+", whose keys cannot be made now: "+
+			"see the condition ClustersAvailable")
+}
+
 // GenesisMismatch is a genesis document, in a ConfigMap, of another network
 // than the spec's; difference says how.
 func GenesisMismatch(configMap, difference string) metav1.Condition {

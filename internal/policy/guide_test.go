@@ -23,6 +23,8 @@ import (
 // fine are the reasons of conditions that are as they should be.
 var fine = []string{
 	v1alpha1.ReasonRunning,
+	v1alpha1.ReasonOwnCluster,
+	v1alpha1.ReasonAllClustersAvailable,
 	v1alpha1.ReasonGenesisCreated,
 	v1alpha1.ReasonObjectsApplied,
 	v1alpha1.ReasonAllNodesReady,

@@ -20,21 +20,38 @@ func NodesReady(observation *Observation) metav1.Condition {
 			fmt.Sprintf("all %d nodes take part in the chain", total))
 	}
 
-	worst, same := worstDiagnosis(observation)
+	worst, same, unknown := worstDiagnosis(observation)
+	if same == 0 {
+		return condition(v1alpha1.ConditionNodesReady, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, fmt.Sprintf(
+			"%d of %d nodes take part; %s in clusters that cannot be used now: see the condition ClustersAvailable",
+			ready, total, unknownNodes(unknown)))
+	}
 	message := fmt.Sprintf("%d of %d nodes take part; %s", ready, total, worst.message)
 	if same > 1 {
 		message += fmt.Sprintf(" (and %d more like it)", same-1)
 	}
+	if unknown > 0 {
+		message += "; " + unknownNodes(unknown)
+	}
 	return condition(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, worst.reason, message)
 }
 
-// worstDiagnosis is the first of the worst, and how many nodes have the same
-// reason.
-func worstDiagnosis(observation *Observation) (worst diagnosis, same int) {
+// unknownNodes are those that nobody tells anything of, nor they themselves.
+func unknownNodes(number int) string {
+	return fmt.Sprintf("nothing is known of %s", count(number, "node"))
+}
+
+// worstDiagnosis is the first of the worst, how many nodes have the same reason,
+// and of how many nothing is known.
+func worstDiagnosis(observation *Observation) (worst diagnosis, same, unknown int) {
 	rank := len(severity)
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		if node.Ready() {
+			continue
+		}
+		if node.Unobserved && node.Status == nil {
+			unknown++
 			continue
 		}
 		found := diagnose(observation.Network, node)
@@ -45,5 +62,5 @@ func worstDiagnosis(observation *Observation) (worst diagnosis, same int) {
 			same++
 		}
 	}
-	return worst, same
+	return worst, same, unknown
 }

@@ -37,17 +37,25 @@ type Node struct {
 	// Warnings are what the cluster last said about a pod that does not come
 	// up, the latest first.
 	Warnings []string
+	// Unobserved nodes are in a cluster that cannot be used now: their pods are as
+	// they last were, and what else is known, they say themselves.
+	Unobserved bool
 	// Outdated nodes run something else than the spec says.
 	Outdated bool
 	// Status is what the node says of itself; nil when it does not answer.
 	Status *chain.Status
 	// NotReady is why the node says that it does not take part.
 	NotReady []string
+	// SaysReady is true when the node itself says that it takes part.
+	SaysReady bool
 }
 
 // Ready says whether a node takes part in the chain, as its readiness probe
-// found.
+// found; where nobody tells what that found, as the node says.
 func (n *Node) Ready() bool {
+	if n.Unobserved {
+		return n.SaysReady
+	}
 	if n.Pod == nil || n.Pod.DeletionTimestamp != nil {
 		return false
 	}
@@ -58,6 +66,9 @@ func (n *Node) Ready() bool {
 // Running says whether a node's process is up, whether or not it takes part in
 // the chain.
 func (n *Node) Running() bool {
+	if n.Unobserved {
+		return n.Status != nil
+	}
 	if n.Pod == nil || n.Pod.DeletionTimestamp != nil {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 
 // decisive are the conditions that Ready sums up, the first causes first.
 var decisive = []string{
+	v1alpha1.ConditionClustersAvailable,
 	v1alpha1.ConditionGenesisReady,
 	v1alpha1.ConditionApplied,
 	v1alpha1.ConditionNodesReady,

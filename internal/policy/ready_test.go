@@ -79,7 +79,7 @@ func TestReady(t *testing.T) {
 			t.Parallel()
 			var conditions []metav1.Condition
 			for _, kind := range []string{
-				v1alpha1.ConditionGenesisReady, v1alpha1.ConditionApplied, v1alpha1.ConditionNodesReady,
+				v1alpha1.ConditionClustersAvailable, v1alpha1.ConditionGenesisReady, v1alpha1.ConditionApplied, v1alpha1.ConditionNodesReady,
 				v1alpha1.ConditionProducing, v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated,
 			} {
 				set(kind, metav1.ConditionTrue)(&conditions)

@@ -28,7 +28,7 @@ func Restarts(observation *Observation) (restart []int, updated metav1.Condition
 	}
 	if outdated == 0 && observation.Unapplied {
 		return nil, condition(v1alpha1.ConditionUpdated, metav1.ConditionUnknown, v1alpha1.ReasonObjectsPending,
-			"the cluster does not have all objects of the network: see the condition Applied")
+			"it is not known that every object of the network is as the spec says: see the condition Applied")
 	}
 	if outdated == 0 && observation.Settling {
 		return nil, condition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating,

@@ -4,6 +4,7 @@ package policy_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,7 +79,7 @@ func ofChain(
 // troubles are what the guide is about: at least one of every reason.
 func troubles(t *testing.T) []trouble {
 	t.Helper()
-	found := append(troublesOfNodes(t), troublesOfChains(t)...)
+	found := slices.Concat(troublesOfNodes(t), troublesOfChains(t), troublesOfClusters(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
@@ -94,6 +95,40 @@ func troubles(t *testing.T) []trouble {
 		trouble{v1alpha1.ReasonPodMonitorFailed, policy.PodMonitorFailed(errors.New(
 			`admission webhook "prometheusrulemutate.monitoring.coreos.com" denied the request`))},
 	)
+}
+
+// away is a member cluster that cannot be used.
+func away(reason string, cause error) policy.LostCluster {
+	return policy.LostCluster{Name: "us-east4", Nodes: 2, Reason: reason, Cause: cause}
+}
+
+func troublesOfClusters(t *testing.T) []trouble {
+	t.Helper()
+	noAnswer := away(v1alpha1.ReasonClusterUnavailable, errors.New(
+		`Get "https://203.0.113.7/apis/apps/v1/namespaces/default/statefulsets?limit=1": dial tcp 203.0.113.7:443: i/o timeout`))
+	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("the Secret does not exist"))
+	invalid := away(v1alpha1.ReasonClusterSecretInvalid, errors.New("its key kubeconfig: exec is not accepted: "+
+		"the operator runs no programs of others"))
+	ofMembers := func(lost policy.LostCluster) trouble {
+		return trouble{lost.Reason, policy.ClustersAvailable(2, []policy.LostCluster{lost})}
+	}
+	left := map[string]map[string]int{"us-east4": {"PersistentVolumeClaim": 2, "Pod": 1}}
+	removed := policy.ObjectsRemain(left, nil, nil)
+	observation := healthy(t, 2, 2)
+	for i := range 2 {
+		observation.Nodes[i].Unobserved, observation.Nodes[i].Status = true, nil
+	}
+	return []trouble{
+		ofMembers(missing),
+		ofMembers(invalid),
+		ofMembers(noAnswer),
+		{v1alpha1.ReasonClusterUnavailable, policy.ApplyUnknown([]policy.LostCluster{noAnswer})},
+		{v1alpha1.ReasonClusterUnavailable, policy.NodesReady(observation)},
+		{v1alpha1.ReasonGenesisPending, policy.GenesisWaits([]policy.LostCluster{noAnswer})},
+		{v1alpha1.ReasonObjectsRemain, removed},
+		{v1alpha1.ReasonClusterUnavailable, policy.ObjectsRemain(nil, []policy.LostCluster{noAnswer}, nil)},
+		{v1alpha1.ReasonDeleting, policy.Deleting([]metav1.Condition{removed})},
+	}
 }
 
 func troublesOfNodes(t *testing.T) []trouble {
@@ -174,12 +209,12 @@ func troublesOfChains(t *testing.T) []trouble {
 		return updated
 	}
 	ready := func(observation *policy.Observation) metav1.Condition {
-		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16), policy.NodesReady(observation)})
+		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation)})
 	}
 	degraded := func(observation *policy.Observation) metav1.Condition {
 		return policy.Ready([]metav1.Condition{
 			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning},
-			policy.GenesisCreated(4), policy.ObjectsApplied(16), policy.NodesReady(observation),
+			policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation),
 		})
 	}
 	return []trouble{

@@ -61,6 +61,10 @@ func newTurns(observation *Observation) *turns {
 
 // settled says whether a node that takes part has done so for a while.
 func settled(node *Node, now time.Time) bool {
+	if node.Unobserved {
+		// Nobody tells since when. It is not replaced as long as that is so.
+		return true
+	}
 	condition := podCondition(node.Pod, corev1.PodReady)
 	return now.Sub(condition.LastTransitionTime.Time) >= settleTime
 }

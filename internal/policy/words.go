@@ -46,3 +46,11 @@ func list(names []string) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }
+
+// count is a number of things, whose plural ends in s.
+func count(number int, thing string) string {
+	if number == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", number, thing)
+}

@@ -9,25 +9,38 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// Inputs are what the objects of a network depend on besides its spec.
+// Inputs are what the objects of a network in one cluster depend on besides its
+// spec.
 type Inputs struct {
+	// Cluster is the member cluster that they are for; empty is the operator's
+	// own.
+	Cluster string
 	// PublicKeys are those of all validators, by name.
 	PublicKeys map[string]ed25519.PublicKey
-	// AdminToken is the token of the nodes' admin API.
+	// AdminToken is the token of the nodes' admin API in this cluster.
 	AdminToken string
 	// DefaultNodeImage is the node image of networks that name none.
 	DefaultNodeImage string
-	// ClusterDomain is the DNS domain of the cluster.
-	ClusterDomain string
-	// OperatorNamespace is where the operator's pods are; empty when it does
-	// not run in the cluster.
+	// ClusterDomains are the DNS domains of all clusters of the plan, by their
+	// names.
+	ClusterDomains map[string]string
+	// OperatorNamespace is where the operator's pods are in its own cluster;
+	// empty when it does not run there.
 	OperatorNamespace string
+	// OperatorAddress is the IP address by which other clusters know the
+	// operator; empty when it is not known.
+	OperatorAddress string
 }
 
-// Build makes the objects of a network. What is made once and never changed is not among them: keys, the admin token
-// and the genesis document.
+// Build makes the objects of a network in one cluster. What is made once and
+// never changed is not among them: keys, the admin token and the genesis
+// document.
 func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) ([]Object, error) {
-	configs, err := newConfigs(network, plan, inputs.PublicKeys, inputs.ClusterDomain)
+	validators := plan.In(inputs.Cluster)
+	if len(validators) == 0 {
+		return nil, nil
+	}
+	configs, err := newConfigs(network, plan, validators, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +48,22 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 	objects := []Object{
 		newP2PService(network, plan.Ports),
 		newRPCService(network, plan.Ports),
-		newNetworkPolicy(network, plan.Ports, inputs.OperatorNamespace),
+		newNetworkPolicy(network, plan, inputs),
 	}
 	if HasStorageClass(network) {
 		objects = append(objects, NewStorageClass(network))
 	}
-	objects = append(objects, newDisruptionBudgets(network, plan)...)
+	objects = append(objects, newDisruptionBudgets(network, validators)...)
 	for _, config := range configs {
 		objects = append(objects, config)
 	}
-	for i, validator := range plan.Validators {
+	for i, validator := range validators {
 		objects = append(objects, newStatefulSet(network, plan.Ports, validator, configs[i], inputs))
+	}
+	if inputs.Cluster != "" {
+		for _, object := range objects {
+			Export(network, object)
+		}
 	}
 	return objects, nil
 }

@@ -3,10 +3,10 @@
 package resources
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net"
 	"path"
 	"strconv"
@@ -50,24 +50,40 @@ func NewGenesis(network *v1alpha1.ShardNetwork, genesis *nodeconfig.Genesis) (*c
 	}, nil
 }
 
-// newConfigs are the configurations of all validators.
+// CopyGenesis is the ConfigMap of the genesis document for a further cluster,
+// byte for byte.
+func CopyGenesis(network *v1alpha1.ShardNetwork, document *corev1.ConfigMap) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: retained(network, document.Name),
+		Immutable:  ptr.To(true),
+		Data:       maps.Clone(document.Data),
+	}
+}
+
+// newConfigs are the configurations of some validators, whose peers are all of
+// the plan.
 func newConfigs(
 	network *v1alpha1.ShardNetwork,
 	plan *topology.Plan,
-	publicKeys map[string]ed25519.PublicKey,
-	clusterDomain string,
+	validators []topology.Validator,
+	inputs Inputs,
 ) ([]*corev1.ConfigMap, error) {
 	addresses := make(map[string]string, len(plan.Validators))
 	for _, validator := range plan.Validators {
-		addresses[validator.Name] = P2PAddress(network, clusterDomain, validator.Name, plan.Ports)
+		domain, ok := inputs.ClusterDomains[validator.Cluster]
+		if !ok {
+			return nil, fmt.Errorf("validator %s: the DNS domain of its cluster %q is not known", validator.Name, validator.Cluster)
+		}
+		addresses[validator.Name] = P2PAddress(network, domain, validator.Name, plan.Ports)
 	}
-	peers, err := nodeconfig.Peers(plan, publicKeys, addresses)
+	peers, err := nodeconfig.Peers(plan, inputs.PublicKeys, addresses)
 	if err != nil {
 		return nil, err
 	}
 
-	configs := make([]*corev1.ConfigMap, 0, len(plan.Validators))
-	for _, validator := range plan.Validators {
+	configs := make([]*corev1.ConfigMap, 0, len(validators))
+	for _, validator := range validators {
 		config, err := newConfig(network, validator, peers, plan.Ports)
 		if err != nil {
 			return nil, err

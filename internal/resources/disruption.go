@@ -12,15 +12,18 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// newDisruptionBudgets lets whoever drains machines take one producer of a
-// shard at a time. A shard with a single producer has no budget: one that
-// allows nothing would keep its machine from ever being drained.
-func newDisruptionBudgets(network *v1alpha1.ShardNetwork, plan *topology.Plan) []Object {
-	if network.Spec.ProducersPerShard < 2 {
-		return nil
-	}
-	budgets := make([]Object, 0, plan.Shards)
-	for shard := range plan.Shards {
+// newDisruptionBudgets lets whoever drains machines of a cluster take one
+// producer of a shard at a time. A shard with a single producer in the cluster
+// has no budget: one that allows nothing would keep its machine from ever being
+// drained, and one that allows a single pod to go would hold nobody back.
+func newDisruptionBudgets(network *v1alpha1.ShardNetwork, validators []topology.Validator) []Object {
+	var budgets []Object
+	producers := map[int]int{}
+	for _, validator := range validators {
+		shard := validator.Shard
+		if producers[shard]++; producers[shard] != 2 {
+			continue
+		}
 		budgets = append(budgets, &policyv1.PodDisruptionBudget{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
 			ObjectMeta: owned(network, disruptionBudgetName(network.Name, shard)),

@@ -61,7 +61,7 @@ func planned(t *testing.T, network *v1alpha1.ShardNetwork) *fixture {
 		inputs: resources.Inputs{
 			PublicKeys:        publicKeys(plan.Validators),
 			DefaultNodeImage:  "ghcr.io/shardyard/shardnode:0.1.0",
-			ClusterDomain:     "cluster.local",
+			ClusterDomains:    map[string]string{"": "cluster.local"},
 			OperatorNamespace: "shardyard-system",
 		},
 	}

@@ -20,6 +20,10 @@ const (
 	LabelSlot      = "shardyard.dev/slot"
 	LabelRole      = "shardyard.dev/role"
 
+	// LabelNetworkUID, on an object of a member cluster, says what an owner
+	// reference says at home: which very network it goes with.
+	LabelNetworkUID = "shardyard.dev/network-uid"
+
 	// LabelNodeAccess, on a namespace, lets its pods reach the HTTP API of
 	// nodes when it is NodeAccessAllowed.
 	LabelNodeAccess = "shardyard.dev/node-access"

@@ -3,6 +3,8 @@
 package resources
 
 import (
+	"net/netip"
+
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,22 +19,14 @@ const dnsPort = 53
 
 // newNetworkPolicy closes everything but what a network needs: p2p among its
 // validators, name resolution, and the HTTP API for the network's own
-// namespace, the operator's, and those that are labelled for it.
-func newNetworkPolicy(
-	network *v1alpha1.ShardNetwork,
-	ports topology.Ports,
-	operatorNamespace string,
-) *networkingv1.NetworkPolicy {
-	validators := []networkingv1.NetworkPolicyPeer{{
-		PodSelector: &metav1.LabelSelector{MatchLabels: networkSelector(network.Name)},
-	}}
+// namespace, the operator, and namespaces that are labelled for it.
+func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) *networkingv1.NetworkPolicy {
+	ports, validators := plan.Ports, validatorPeers(network, plan)
 	clients := []networkingv1.NetworkPolicyPeer{
 		{PodSelector: &metav1.LabelSelector{}},
 		namespacePeer(LabelNodeAccess, NodeAccessAllowed),
 	}
-	if operatorNamespace != "" {
-		clients = append(clients, namespacePeer(corev1.LabelMetadataName, operatorNamespace))
-	}
+	clients = append(clients, operatorPeers(inputs)...)
 
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
@@ -52,6 +46,33 @@ func newNetworkPolicy(
 				}},
 			},
 		},
+	}
+}
+
+// validatorPeers are the validators of a network; none, which means everybody,
+// when some are in other clusters: selectors find only the pods of their own.
+// Nodes talk p2p with nobody but the holders of the genesis document's keys.
+func validatorPeers(network *v1alpha1.ShardNetwork, plan *topology.Plan) []networkingv1.NetworkPolicyPeer {
+	if len(plan.Members()) > 0 {
+		return nil
+	}
+	return []networkingv1.NetworkPolicyPeer{{
+		PodSelector: &metav1.LabelSelector{MatchLabels: networkSelector(network.Name)},
+	}}
+}
+
+// operatorPeers are the operator as a cluster knows it: by its namespace in its
+// own, by its address in another.
+func operatorPeers(inputs Inputs) []networkingv1.NetworkPolicyPeer {
+	switch address, err := netip.ParseAddr(inputs.OperatorAddress); {
+	case inputs.Cluster == "" && inputs.OperatorNamespace != "":
+		return []networkingv1.NetworkPolicyPeer{namespacePeer(corev1.LabelMetadataName, inputs.OperatorNamespace)}
+	case inputs.Cluster != "" && err == nil:
+		return []networkingv1.NetworkPolicyPeer{{
+			IPBlock: &networkingv1.IPBlock{CIDR: netip.PrefixFrom(address, address.BitLen()).String()},
+		}}
+	default:
+		return nil
 	}
 }
 

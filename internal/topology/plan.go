@@ -2,6 +2,8 @@
 
 package topology
 
+import "slices"
+
 // Plan is the layout of a network.
 type Plan struct {
 	// Network is the name of the network.
@@ -20,6 +22,9 @@ type Plan struct {
 type Region struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
+	// Cluster is the member cluster that holds the region; empty is the
+	// operator's own.
+	Cluster string `json:"cluster,omitempty"`
 }
 
 // Ports are the ports of a node.
@@ -42,10 +47,35 @@ type Validator struct {
 	// Name is NETWORK-sSHARD-pSLOT, unique within the network.
 	Name   string `json:"name"`
 	Region string `json:"region"`
-	Shard  int    `json:"shard"`
-	Role   Role   `json:"role"`
+	// Cluster is the one of the region.
+	Cluster string `json:"cluster,omitempty"`
+	Shard   int    `json:"shard"`
+	Role    Role   `json:"role"`
 	// Slot is the validator's place among the producers of its shard.
 	Slot int `json:"slot"`
 	// Machine is REGION-INDEX, unique within the network.
 	Machine string `json:"machine"`
+}
+
+// Members are the member clusters of a plan, by name.
+func (p *Plan) Members() []string {
+	var members []string
+	for _, region := range p.Regions {
+		if region.Cluster != "" {
+			members = append(members, region.Cluster)
+		}
+	}
+	slices.Sort(members)
+	return slices.Compact(members)
+}
+
+// In are the validators that a cluster holds, in the order of the plan.
+func (p *Plan) In(cluster string) []Validator {
+	var validators []Validator
+	for _, validator := range p.Validators {
+		if validator.Cluster == cluster {
+			validators = append(validators, validator)
+		}
+	}
+	return validators
 }

@@ -43,7 +43,7 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		if region.Nodes < 1 {
 			return nil, fmt.Errorf("spec.regions[%d].nodes: must be at least 1, is %d", i, region.Nodes)
 		}
-		regions = append(regions, Region{Name: region.Name, Nodes: int(region.Nodes)})
+		regions = append(regions, Region{Name: region.Name, Nodes: int(region.Nodes), Cluster: region.Cluster})
 		nodes += int(region.Nodes)
 	}
 	if want := int(spec.Shards) * int(spec.ProducersPerShard); nodes != want {
@@ -80,6 +80,7 @@ func planValidators(network string, shards, producers int, regions []Region) []V
 			validators[shard*producers+slot] = Validator{
 				Name:    ValidatorName(network, shard, slot),
 				Region:  region.Name,
+				Cluster: region.Cluster,
 				Shard:   shard,
 				Role:    RoleProducer,
 				Slot:    slot,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,5 +126,27 @@ func TestRefusedSpecs(t *testing.T) {
 				t.Errorf("error is %q, want it to say %q", err, test.want)
 			}
 		})
+	}
+}
+
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	plan, err := topology.New(network(2, 3,
+		v1alpha1.Region{Name: "a", Nodes: 2, Cluster: "second"}, v1alpha1.Region{Name: "b", Nodes: 1},
+		v1alpha1.Region{Name: "c", Nodes: 1, Cluster: "first"}, v1alpha1.Region{Name: "d", Nodes: 2, Cluster: "second"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if members := plan.Members(); !slices.Equal(members, []string{"first", "second"}) {
+		t.Errorf("the members are %v", members)
+	}
+	for cluster, want := range map[string][]string{"": {"b"}, "first": {"c"}, "second": {"a", "a", "d", "d"}, "other": nil} {
+		var regions []string
+		for _, validator := range plan.In(cluster) {
+			regions = append(regions, validator.Region)
+		}
+		if slices.Sort(regions); !slices.Equal(regions, want) {
+			t.Errorf("cluster %q has validators of the regions %v, want %v", cluster, regions, want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
@@ -21,7 +22,13 @@ const assets = "KUBEBUILDER_ASSETS"
 // Run starts an API server, has use take how to reach it, runs the tests and
 // stops the server. It returns the exit code of the test program.
 func Run(m *testing.M, use func(*rest.Config) error) int {
-	code, err := run(m, use)
+	return RunSeveral(m, 1, func(configs []*rest.Config) error { return use(configs[0]) })
+}
+
+// RunSeveral is like Run with several API servers that know nothing of each
+// other.
+func RunSeveral(m *testing.M, count int, use func([]*rest.Config) error) int {
+	code, err := run(m, count, use)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1
@@ -29,7 +36,7 @@ func Run(m *testing.M, use func(*rest.Config) error) int {
 	return code
 }
 
-func run(m *testing.M, use func(*rest.Config) error) (code int, err error) {
+func run(m *testing.M, count int, use func([]*rest.Config) error) (code int, err error) {
 	if os.Getenv(assets) == "" {
 		return 0, fmt.Errorf("%s is not set: it names the folder of kube-apiserver and etcd; "+
 			"\"make test-go\" builds these and sets it", assets)
@@ -38,14 +45,21 @@ func run(m *testing.M, use func(*rest.Config) error) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	environment := &envtest.Environment{CRDDirectoryPaths: []string{crds}, ErrorIfCRDPathMissing: true}
-	config, err := environment.Start()
-	// A start that fails half-way leaves processes behind as well.
-	defer func() { err = errors.Join(err, environment.Stop()) }()
-	if err != nil {
+	configs := make([]*rest.Config, count)
+	var group errgroup.Group
+	for i := range configs {
+		environment := &envtest.Environment{CRDDirectoryPaths: []string{crds}, ErrorIfCRDPathMissing: true}
+		// A start that fails half-way leaves processes behind as well.
+		defer func() { err = errors.Join(err, environment.Stop()) }()
+		group.Go(func() (err error) {
+			configs[i], err = environment.Start()
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return 0, fmt.Errorf("start the API server: %w", err)
 	}
-	if err := use(config); err != nil {
+	if err := use(configs); err != nil {
 		return 0, err
 	}
 	return m.Run(), nil

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fleet"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// What each cluster has of a quickstart with two validators in each.
+var (
+	hereObjects = []string{
+		"ConfigMap/quickstart-genesis",
+		"ConfigMap/quickstart-s0-p0-config",
+		"ConfigMap/quickstart-s1-p1-config",
+		"NetworkPolicy/quickstart",
+		"Secret/quickstart-admin",
+		"Secret/quickstart-s0-p0-key",
+		"Secret/quickstart-s1-p1-key",
+		"Service/quickstart-p2p",
+		"Service/quickstart-rpc",
+		"StatefulSet/quickstart-s0-p0",
+		"StatefulSet/quickstart-s1-p1",
+	}
+	thereObjects = []string{
+		"ConfigMap/quickstart-genesis",
+		"ConfigMap/quickstart-s0-p1-config",
+		"ConfigMap/quickstart-s1-p0-config",
+		"NetworkPolicy/quickstart",
+		"Secret/quickstart-admin",
+		"Secret/quickstart-s0-p1-key",
+		"Secret/quickstart-s1-p0-key",
+		"Service/quickstart-p2p",
+		"Service/quickstart-rpc",
+		"StatefulSet/quickstart-s0-p1",
+		"StatefulSet/quickstart-s1-p0",
+	}
+)
+
+// Each cluster has its own validators and their keys, and all have the same
+// genesis document and know where all peers are.
+func TestNetworkOverTwoClusters(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+
+	objects := there.objects(network.Name)
+	checkObjects(t, names(here.objects(network.Name)), hereObjects)
+	checkObjects(t, names(objects), thereObjects)
+	for name, object := range objects {
+		if len(object.GetOwnerReferences()) > 0 {
+			t.Errorf("%s has an owner that its cluster does not know: %v", name, object.GetOwnerReferences())
+		}
+		if object.GetLabels()[resources.LabelNetworkUID] != string(network.UID) {
+			t.Errorf("%s does not say of which network it is: %v", name, object.GetLabels())
+		}
+	}
+	genesis := objects["ConfigMap/quickstart-genesis"].(*corev1.ConfigMap)
+	if document := here.genesis(network); resources.GenesisFile(genesis) != resources.GenesisFile(document) {
+		t.Error("the clusters have different genesis documents")
+	}
+	want := map[string]string{
+		"quickstart-s0-p0": "cluster.local",
+		"quickstart-s0-p1": "far.example",
+		"quickstart-s1-p0": "far.example",
+		"quickstart-s1-p1": "cluster.local",
+	}
+	for validator, cluster := range map[string]*cluster{"quickstart-s0-p0": here, "quickstart-s0-p1": there.cluster} {
+		config := cluster.config(validator)
+		if len(config.P2P.Peers) != len(want)-1 {
+			t.Errorf("%s knows %d peers, want %d", validator, len(config.P2P.Peers), len(want)-1)
+		}
+		for _, peer := range config.P2P.Peers {
+			address := fmt.Sprintf("%s-0.quickstart-p2p.%s.svc.%s:26600", peer.Name, here.namespace, want[peer.Name])
+			if peer.Address != address {
+				t.Errorf("%s knows %s at %s, want %s", validator, peer.Name, peer.Address, address)
+			}
+		}
+	}
+	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable)
+	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
+	if message := check(t, network, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied); message !=
+		"2 clusters have all 14 objects of the network" {
+		t.Errorf("the message is %q", message)
+	}
+}
+
+// The clusters keep what the network is made of, and repair each other's part of
+// nothing: what somebody changes in a member is put back.
+func TestDriftInMember(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: there.namespace, Name: "quickstart-s0-p1"}}
+	there.read(set)
+	set.Spec.Template.Spec.Containers[0].Image = "other:1"
+	if err := there.client.Update(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.client.Delete(t.Context(), there.objects(network.Name)["Service/quickstart-p2p"]); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error {
+		there.read(set)
+		if image := set.Spec.Template.Spec.Containers[0].Image; image != "shardnode:test" {
+			return fmt.Errorf("the image is %s", image)
+		}
+		if _, ok := there.objects(network.Name)["Service/quickstart-p2p"]; !ok {
+			return errors.New("the Service is gone")
+		}
+		return nil
+	})
+}
+
+// Without a member there is no genesis document, because nobody knows the keys
+// that it has to name; nothing is begun that would be wrong later.
+func TestMemberUnavailableFromTheStart(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	there.gate.set(true)
+	network := here.createSpanning()
+	here.mustReconcile(network)
+
+	checkObjects(t, names(here.objects(network.Name)), nil)
+	message := check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+	if !strings.Contains(message, "the cluster far cannot be used now: ") {
+		t.Errorf("the message is %q", message)
+	}
+	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending)
+	check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
+
+	there.gate.set(false)
+	here.eventually(network, func() error { return here.has(network, v1alpha1.ConditionApplied, metav1.ConditionTrue) })
+	checkObjects(t, names(here.objects(network.Name)), hereObjects)
+	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+}
+
+// While a member cannot be used, the rest of the network is looked after as
+// always; afterwards the member gets what it missed.
+func TestMemberUnavailable(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	genesis := here.genesis(network)
+
+	there.gate.set(true)
+	network.Spec.Node.Image = "other:2"
+	if err := here.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+	check(t, network, v1alpha1.ConditionApplied, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable)
+	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
+	if image := here.image("quickstart-s0-p0"); image != "other:2" {
+		t.Errorf("the image in the operator's own cluster is %s, want that of the spec", image)
+	}
+	if image := there.image("quickstart-s0-p1"); image != "shardnode:test" {
+		t.Errorf("the image in the member that cannot be used is %s", image)
+	}
+
+	// An operator that starts meanwhile knows less, but does no more.
+	here.restart()
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+
+	there.gate.set(false)
+	here.eventually(network, func() error {
+		if image := there.image("quickstart-s0-p1"); image != "other:2" {
+			return fmt.Errorf("the image is %s", image)
+		}
+		return here.has(network, v1alpha1.ConditionApplied, metav1.ConditionTrue)
+	})
+	if after := here.genesis(network); after.UID != genesis.UID || resources.GenesisFile(after) != resources.GenesisFile(genesis) {
+		t.Error("the genesis document is another one")
+	}
+	checkObjects(t, names(here.objects(network.Name)), hereObjects)
+	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+}
+
+// What the member refuses is told, and holds up nothing elsewhere.
+func TestMemberRefuses(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+
+	there.takeRights()
+	network.Spec.Node.Image = "other:2"
+	if err := here.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error {
+		return here.has(network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse)
+	})
+	message := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionClustersAvailable).Message
+	if !strings.Contains(message, "forbidden") {
+		t.Errorf("the message is %q", message)
+	}
+	if image := here.image("quickstart-s0-p0"); image != "other:2" {
+		t.Errorf("the image in the operator's own cluster is %s, want that of the spec", image)
+	}
+}
+
+func TestMemberSecrets(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterSecretMissing)
+
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: here.namespace, Name: far}}
+	if err := here.client.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterSecretInvalid)
+
+	if err := here.client.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	here.joinMember()
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable)
+	check(t, network, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+
+	// Another token is taken up as it comes.
+	here.read(secret)
+	secret.Data[fleet.KeyDomain] = []byte("farther.example")
+	if err := here.client.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error {
+		for _, peer := range here.config("quickstart-s0-p0").P2P.Peers {
+			if peer.Name == "quickstart-s0-p1" && !strings.HasSuffix(peer.Address, ".svc.farther.example:26600") {
+				return fmt.Errorf("the peer is at %s", peer.Address)
+			}
+		}
+		return nil
+	})
+}
+
+// A network that is deleted takes everything from its members with it, and
+// stays until it has.
+func TestRemoveFromMember(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20000}
+		network.Spec.Volume.Size.Set(1 << 30)
+	})
+	here.mustReconcile(network)
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
+	there.read(class)
+
+	there.gate.set(true)
+	if err := here.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.mustReconcile(network)
+	message := check(t, network, v1alpha1.ConditionRemoved, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+	if !strings.Contains(message, "the cluster far cannot be used now") || !strings.Contains(message, v1alpha1.FinalizerClusters) {
+		t.Errorf("the message is %q", message)
+	}
+	check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeleting)
+	for name := range here.objects(network.Name) {
+		if strings.HasPrefix(name, "StatefulSet/") {
+			t.Errorf("%s waits for the member", name)
+		}
+	}
+	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+
+	there.gate.set(false)
+	here.eventually(network, func() error { return here.isGone(network) })
+	checkObjects(t, names(there.objects(network.Name)), nil)
+	if err := there.client.Get(t.Context(), client.ObjectKeyFromObject(class), class); !apierrors.IsNotFound(err) {
+		t.Errorf("the storage class is still there: %v", err)
+	}
+}
+
+// Somebody who deletes a whole namespace deletes the Secret of the member with
+// the network.
+func TestRemoveAfterTheSecret(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: here.namespace, Name: far}}
+	for _, object := range []client.Object{secret, network} {
+		if err := here.client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here.eventually(network, func() error { return here.isGone(network) })
+	checkObjects(t, names(there.objects(network.Name)), nil)
+}
+
+// With its disks, a network leaves the keys and the genesis document, in every
+// cluster its own, and the next of its name goes on from there.
+func TestRetentionInMember(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	retained := func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Volume = &v1alpha1.VolumeSpec{Retention: v1alpha1.VolumeRetentionRetain}
+		network.Spec.Volume.Size.Set(1 << 30)
+	}
+	network := here.createSpanning(retained)
+	here.mustReconcile(network)
+	genesis := here.genesis(network)
+	if err := here.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error { return here.isGone(network) })
+	kept := []string{
+		"ConfigMap/quickstart-genesis",
+		"Secret/quickstart-admin",
+		"Secret/quickstart-s0-p1-key",
+		"Secret/quickstart-s1-p0-key",
+	}
+	checkObjects(t, names(there.objects(network.Name)), kept)
+
+	// Nothing but the garbage collector deletes what an owner reference says, and
+	// there is none here.
+	for name, object := range here.objects(network.Name) {
+		if len(object.GetOwnerReferences()) > 0 {
+			if err := here.client.Delete(t.Context(), object); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	again := here.createSpanning(retained)
+	here.eventually(again, func() error { return here.has(again, v1alpha1.ConditionApplied, metav1.ConditionTrue) })
+	if after := here.genesis(again); resources.GenesisFile(after) != resources.GenesisFile(genesis) {
+		t.Error("the genesis document is another one")
+	}
+	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+}
+
+// genesis is the ConfigMap of a network's genesis document.
+func (c *cluster) genesis(network *v1alpha1.ShardNetwork) *corev1.ConfigMap {
+	c.t.Helper()
+	document := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: resources.GenesisName(network.Name)}}
+	c.read(document)
+	return document
+}
+
+// config is the configuration of a validator that the cluster holds.
+func (c *cluster) config(validator string) *nodeconfig.Config {
+	c.t.Helper()
+	document := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: resources.ConfigName(validator)}}
+	c.read(document)
+	config := &nodeconfig.Config{}
+	if err := json.Unmarshal([]byte(document.Data[nodeconfig.ConfigFile]), config); err != nil {
+		c.t.Fatal(err)
+	}
+	return config
+}
+
+// image is the one of a validator that the cluster holds.
+func (c *cluster) image(validator string) string {
+	c.t.Helper()
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: validator}}
+	c.read(set)
+	return set.Spec.Template.Spec.Containers[0].Image
+}
+
+// has reads the network again and says when a condition of it has another
+// status.
+func (c *cluster) has(network *v1alpha1.ShardNetwork, kind string, status metav1.ConditionStatus) error {
+	c.t.Helper()
+	c.read(network)
+	if condition := meta.FindStatusCondition(network.Status.Conditions, kind); condition == nil || condition.Status != status {
+		return fmt.Errorf("the condition %s is %+v, want %s", kind, condition, status)
+	}
+	return nil
+}
+
+// isGone says when the network is still there.
+func (c *cluster) isGone(network *v1alpha1.ShardNetwork) error {
+	c.t.Helper()
+	err := c.client.Get(c.t.Context(), client.ObjectKeyFromObject(network), &v1alpha1.ShardNetwork{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("network %s is still there", network.Name)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+func TestClustersAvailable(t *testing.T) {
+	t.Parallel()
+	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
+	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
+	checkCondition(t, policy.ClustersAvailable(0, nil), metav1.ConditionTrue, v1alpha1.ReasonOwnCluster, "own cluster")
+	checkCondition(t, policy.ClustersAvailable(2, nil), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable, "2 member clusters")
+	checkCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}),
+		metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable, "the cluster us-east4 cannot be used now: EOF")
+	checkCondition(t, policy.ClustersAvailable(3, []policy.LostCluster{unavailable, missing}),
+		metav1.ConditionFalse, v1alpha1.ReasonClusterSecretMissing, "(and so for 1 more of 3 clusters)")
+}
+
+// What nobody observes, the node itself may say; what it does not say either is
+// not known, and not wrong.
+func TestUnobservedNodes(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		change func(*policy.Observation)
+		status metav1.ConditionStatus
+		reason string
+		want   string
+	}{
+		"they say that they take part": {
+			func(observation *policy.Observation) { observation.Nodes[0].SaysReady = true },
+			metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady, "all 4 nodes",
+		},
+		"they say that they do not": {
+			func(observation *policy.Observation) {
+				observation.Nodes[0].NotReady = []string{"no block is finalised yet"}
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonNodesNotReady, "quickstart-s0-p0 does not take part: no block is finalised yet",
+		},
+		"they say nothing": {
+			func(observation *policy.Observation) { observation.Nodes[0].Status = nil },
+			metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, "3 of 4 nodes take part; nothing is known of 1 node ",
+		},
+		"they never had a pod": {
+			func(observation *policy.Observation) { noPod(&observation.Nodes[0]) },
+			metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, "nothing is known of 1 node ",
+		},
+		"another is known to be wrong": {
+			func(observation *policy.Observation) {
+				observation.Nodes[0].Status = nil
+				unscheduled(&observation.Nodes[1], "no room")
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonUnschedulable, "; nothing is known of 1 node",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := healthy(t, 2, 2)
+			observation.Nodes[0].Unobserved = true
+			test.change(observation)
+			checkCondition(t, policy.NodesReady(observation), test.status, test.reason, test.want)
+		})
+	}
+}
+
+// The nodes of other clusters are replaced while one cannot be used, as long as
+// the nodes there say that they take part.
+func TestRestartsBesideUnobservedNodes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		silent bool
+		want   int
+	}{
+		"they answer":     {false, 1},
+		"they are silent": {true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := healthy(t, 3, 2)
+			for i := range 2 {
+				node := &observation.Nodes[i]
+				node.Unobserved, node.SaysReady, node.Pod = true, !test.silent, nil
+				if test.silent {
+					node.Status = nil
+				}
+			}
+			observation.Nodes[4].Outdated = true
+			restart, _ := policy.Restarts(observation)
+			if len(restart) != test.want {
+				t.Errorf("%d nodes are replaced, want %d", len(restart), test.want)
+			}
+		})
+	}
+}
+
+func TestObjectsRemain(t *testing.T) {
+	t.Parallel()
+	got := policy.ObjectsRemain(map[string]map[string]int{
+		"b": {"Pod": 3},
+		"a": {"StatefulSet": 1, "Secret": 2},
+	}, nil, errors.New("delete Service x: refused"))
+	checkCondition(t, got, metav1.ConditionFalse, v1alpha1.ReasonObjectsRemain,
+		"the cluster a still has 2 Secrets, 1 StatefulSet; the cluster b still has 3 Pods; delete Service x: refused")
+	if strings.Contains(got.Message, v1alpha1.FinalizerClusters) {
+		t.Errorf("the message advises to give up a cluster that answers: %s", got.Message)
+	}
+}
