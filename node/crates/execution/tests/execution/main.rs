@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Execution on a whole state and on the part of it that a chunk touches.
+
+#![allow(clippy::unwrap_used)]
+
+mod outcomes;
+mod parts;
+
+use commonware_codec::DecodeExt as _;
+use commonware_cryptography::ed25519::Signature;
+use proptest::{collection::vec, prelude::*};
+use shardnode_execution::ChunkInput;
+use shardnode_primitives::{
+    AccountId, Receipt, ReceiptBucket, ShardId, ShardLayout, ShardTotals, SignedTransfer,
+    Transaction, Transfer,
+};
+use shardnode_state::{Account, StateTree};
+use std::collections::BTreeMap;
+
+const LAYOUT: ShardLayout = ShardLayout::new(3);
+
+/// Accounts of every shard, few enough to recur; number 0 is the reserved id.
+fn id(number: u8) -> AccountId {
+    let mut id = [0; 32];
+    if number > 0 {
+        id[0] = number.wrapping_mul(41);
+        id[31] = number;
+    }
+    AccountId(id)
+}
+
+/// Execution does not look at signatures.
+fn transfer(signer: u8, receiver: u8, amount: u64, nonce: u64) -> Transaction {
+    Transaction::Transfer(SignedTransfer {
+        transfer: Transfer {
+            signer: id(signer),
+            receiver: id(receiver),
+            amount,
+            nonce,
+        },
+        signature: Signature::decode(vec![0; 64]).unwrap(),
+    })
+}
+
+/// A shard and a chunk for it.
+#[derive(Clone, Debug)]
+struct Case {
+    shard: ShardId,
+    state: StateTree,
+    transactions: Vec<Transaction>,
+    incoming: Vec<ReceiptBucket>,
+}
+
+impl Case {
+    fn input(&self) -> ChunkInput<'_> {
+        ChunkInput {
+            layout: LAYOUT,
+            shard: self.shard,
+            height: 9,
+            transactions: &self.transactions,
+            incoming: &self.incoming,
+        }
+    }
+
+    fn totals(&self) -> ShardTotals {
+        ShardTotals {
+            height: 8,
+            state_root: self.state.root(),
+            transfers: 10,
+            cross_shard: 4,
+            credits: 9,
+            balance: self.state.balance(),
+            sent: 1_000_000,
+            received: 1_000_000,
+        }
+    }
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let number = 0u8..40;
+    let accounts = vec((1u8..40, 0u64..100, 0u64..4), 0..30);
+    let transfers = vec((number, 0u8..40, 0u64..60, 0u64..8), 0..40);
+    let receipts = vec(vec((1u8..40, 1u64..50), 0..8), 0..4);
+    (0u16..3, accounts, transfers, receipts).prop_map(|(shard, accounts, transfers, receipts)| {
+        let shard = ShardId(shard);
+        let own = |id: &AccountId| LAYOUT.shard_of(id) == shard;
+        let accounts: BTreeMap<AccountId, Account> = accounts
+            .into_iter()
+            .map(|(number, balance, nonce)| (id(number), Account { balance, nonce }))
+            .filter(|(id, _)| own(id))
+            .collect();
+        let transactions = transfers
+            .into_iter()
+            .map(|(signer, receiver, amount, nonce)| transfer(signer, receiver, amount, nonce))
+            .collect();
+        let incoming = (1..)
+            .zip(receipts)
+            .map(|(height, receipts)| bucket(shard, height, &receipts))
+            .collect();
+        Case {
+            shard,
+            state: StateTree::genesis(accounts).unwrap(),
+            transactions,
+            incoming,
+        }
+    })
+}
+
+/// Receipts for those of the receivers that are of the destination.
+fn bucket(destination: ShardId, height: u64, receipts: &[(u8, u64)]) -> ReceiptBucket {
+    ReceiptBucket {
+        source: ShardId((destination.0 + 1) % LAYOUT.shards()),
+        height,
+        destination,
+        receipts: receipts
+            .iter()
+            .map(|(receiver, amount)| Receipt {
+                sender: id(1),
+                nonce: 1,
+                receiver: id(*receiver),
+                amount: *amount,
+            })
+            .filter(|receipt| LAYOUT.shard_of(&receipt.receiver) == destination)
+            .collect(),
+    }
+}

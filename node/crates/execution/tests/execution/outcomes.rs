@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What becomes of transfers and receipts, and the sums.
+
+use crate::{Case, LAYOUT, bucket, id, transfer};
+use shardnode_execution::{ApplyError, ExecutionError, Failure, Outcome, apply, body, execute};
+use shardnode_primitives::{ChunkBody, ShardId, ShardTotals, Transaction};
+use shardnode_state::{Account, StateTree};
+
+/// Shard 0 has accounts 1 and 2, of shard 1 is 3; 25 is of shard 0 and does
+/// not exist.
+fn shard_zero(transactions: Vec<Transaction>) -> Case {
+    assert_eq!(
+        [1, 2, 3, 25].map(|number| LAYOUT.shard_of(&id(number)).0),
+        [0, 0, 1, 0]
+    );
+    let account = Account {
+        balance: 100,
+        nonce: 5,
+    };
+    Case {
+        shard: ShardId(0),
+        state: StateTree::genesis([(id(1), account), (id(2), account)]).unwrap(),
+        transactions,
+        incoming: Vec::new(),
+    }
+}
+
+#[test]
+fn every_outcome_has_its_rule() {
+    let cases = [
+        (
+            "within the shard",
+            transfer(1, 2, 100, 6),
+            Outcome::Executed,
+        ),
+        ("to itself", transfer(1, 1, 100, 6), Outcome::Executed),
+        ("to a new account", transfer(1, 25, 1, 6), Outcome::Executed),
+        (
+            "to another shard",
+            transfer(1, 3, 1, 900),
+            Outcome::Executed,
+        ),
+        (
+            "used nonce",
+            transfer(1, 2, 1, 5),
+            Outcome::Failed(Failure::StaleNonce),
+        ),
+        (
+            "too much",
+            transfer(1, 2, 101, 6),
+            Outcome::Failed(Failure::InsufficientBalance),
+        ),
+        (
+            "foreign signer",
+            transfer(3, 1, 1, 6),
+            Outcome::Failed(Failure::WrongShard),
+        ),
+        (
+            "unknown signer",
+            transfer(25, 1, 1, 6),
+            Outcome::Failed(Failure::NoAccount),
+        ),
+        (
+            "reserved signer",
+            transfer(0, 1, 1, 6),
+            Outcome::Failed(Failure::NoAccount),
+        ),
+        (
+            "reserved receiver",
+            transfer(1, 0, 1, 6),
+            Outcome::Failed(Failure::ReservedReceiver),
+        ),
+    ];
+    let mut seen = Vec::new();
+    for (name, transaction, want) in cases {
+        let mut case = shard_zero(vec![transaction]);
+        let totals = case.totals();
+        let mut state = std::mem::take(&mut case.state);
+        let before = state.root();
+        let applied = apply(&mut state, case.input(), &totals).unwrap();
+        assert_eq!(applied.outcomes[0].1, want, "{name}");
+        assert_eq!(
+            applied.result.state_root == before,
+            want != Outcome::Executed,
+            "{name}"
+        );
+        assert_eq!(applied.totals.balance, state.balance(), "{name}");
+        seen.push(want);
+    }
+    for outcome in Outcome::ALL {
+        assert!(seen.contains(&outcome), "{outcome:?} is not tested");
+    }
+}
+
+#[test]
+fn outcomes_have_codes_of_their_own() {
+    let codes = Outcome::ALL.map(Outcome::code);
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn value_that_cannot_exist_is_an_error() {
+    let mut rich = shard_zero(Vec::new());
+    rich.incoming = vec![bucket(ShardId(0), 1, &[(1, u64::MAX)])];
+    let overflow = ExecutionError::Overflow {
+        account: id(1),
+        amount: u64::MAX,
+    };
+    assert_eq!(execute(&rich.state, rich.input()), Err(overflow));
+
+    let mut both = shard_zero(Vec::new());
+    both.incoming = vec![bucket(ShardId(0), 1, &[(25, u64::MAX), (7, u64::MAX)])];
+    assert_eq!(both.incoming[0].receipts.len(), 2);
+    assert_eq!(
+        execute(&both.state, both.input()),
+        Err(ExecutionError::Value)
+    );
+
+    let mut misrouted = shard_zero(Vec::new());
+    misrouted.incoming = vec![bucket(ShardId(1), 4, &[(3, 1)])];
+    let error = ExecutionError::Misrouted {
+        source_shard: ShardId(2),
+        height: 4,
+        account: id(3),
+    };
+    assert_eq!(execute(&misrouted.state, misrouted.input()), Err(error));
+}
+
+#[test]
+fn sums_that_cannot_be_are_an_error() {
+    let case = shard_zero(vec![transfer(1, 3, 10, 6)]);
+    let with = |change: &dyn Fn(&mut ShardTotals)| {
+        let mut totals = case.totals();
+        change(&mut totals);
+        let mut state = case.state.clone();
+        let error = apply(&mut state, case.input(), &totals).unwrap_err();
+        assert_eq!(state.root(), case.state.root());
+        error
+    };
+    let cases: [(&str, &dyn Fn(&mut ShardTotals)); 4] = [
+        ("balance", &|totals| totals.balance = 9),
+        ("value sent", &|totals| totals.sent = u64::MAX),
+        ("transfers", &|totals| totals.transfers = u64::MAX),
+        ("cross-shard transfers", &|totals| {
+            totals.cross_shard = u64::MAX
+        }),
+    ];
+    for (name, change) in cases {
+        assert_eq!(with(change), ApplyError::Totals(name));
+    }
+}
+
+#[test]
+fn a_body_is_valid_as_a_whole() {
+    let transactions = vec![transfer(1, 2, 1, 6), transfer(1, 2, 1, 7)];
+    let body = ChunkBody::of(&transactions);
+    let cut = ChunkBody(body.0.slice(..body.0.len() - 1));
+    let cases = [
+        ("as the header says", &body, 2, true, true),
+        ("a bad signature", &body, 2, false, false),
+        ("another number", &body, 1, true, false),
+        ("cut short", &cut, 2, true, false),
+    ];
+    for (name, body, expected, signed, valid) in cases {
+        let checked = body::check(body, expected, |_| signed);
+        assert_eq!(checked, valid.then(|| transactions.clone()), "{name}");
+    }
+    let empty = ChunkBody::of(&[]);
+    let unasked = body::check(&empty, 0, |_| unreachable!("nothing to verify"));
+    assert_eq!(unasked, Some(Vec::new()));
+}
