@@ -8,6 +8,7 @@ use shardnode_chain::{
     Metrics, Node,
     pool::PoolError,
     requests::{Fate, SubmitError as Refused},
+    view::EndorsedStake,
 };
 use shardnode_execution::Outcome;
 use shardnode_primitives::{
@@ -100,7 +101,11 @@ fn load_status(control: &shardnode_chain::generator::Control) -> LoadStatus {
     }
 }
 
-fn shard_status(block: &Block, header: &ChunkHeader) -> ShardStatus {
+fn shard_status(
+    block: &Block,
+    header: &ChunkHeader,
+    endorsed: Option<EndorsedStake>,
+) -> ShardStatus {
     let content = &header.content;
     let totals = &content.totals;
     ShardStatus {
@@ -115,6 +120,8 @@ fn shard_status(block: &Block, header: &ChunkHeader) -> ShardStatus {
         balance: totals.balance,
         sent: totals.sent,
         received: totals.received,
+        endorsed_stake: endorsed.map(|stake| stake.endorsed),
+        mandated_stake: endorsed.map(|stake| stake.mandated),
     }
 }
 
@@ -154,7 +161,8 @@ impl shardnode_rpc::Node for Api {
                 .block
                 .chunks
                 .iter()
-                .map(|header| shard_status(&view.block, header))
+                .zip(&view.endorsed)
+                .map(|(header, endorsed)| shard_status(&view.block, header, *endorsed))
                 .collect(),
             tracked: tracked.map(|tracked| TrackedStatus {
                 shard: tracked.shard,
@@ -175,10 +183,10 @@ impl shardnode_rpc::Node for Api {
     fn readiness(&self) -> Readiness {
         let mut reasons = Vec::new();
         let identity = &self.node.identity;
-        let validators = identity.genesis.validators.len() as u64;
+        let voters = identity.genesis.producers.len() as u64;
         // Consensus needs all but a third, this node included.
-        let quorum = validators - (validators.saturating_sub(1)) / 3;
-        let others = quorum - u64::from(identity.validator.is_some());
+        let quorum = voters - (voters.saturating_sub(1)) / 3;
+        let others = quorum - u64::from(identity.producer.is_some());
         let connected = peers::connected(&self.context.encode());
         if connected < others {
             let peers = if connected == 1 { "peer" } else { "peers" };

@@ -156,28 +156,40 @@ impl Config {
             return Err(file.wrong("network", reason));
         }
         let public_key = self.key.public_key();
-        match (self.role, genesis.validator(&public_key)) {
-            (Role::Producer, None) => {
+        let producer = genesis.producer(&public_key);
+        let chunk_validator = genesis.chunk_validator(&public_key);
+        let listed = producer
+            .map(|producer| (Role::Producer, &producer.name))
+            .or_else(|| chunk_validator.map(|listed| (Role::ChunkValidator, &listed.name)));
+        match (self.role, listed) {
+            (Role::Rpc, None) => Ok(()),
+            (_, None) => {
                 let reason = format!(
                     "public key {public_key} is not among the validators of the genesis document"
                 );
                 Err(file.wrong("keyFile", reason))
             }
-            (Role::Producer, Some(validator)) if validator.name != self.node => {
+            (role, Some((listed, name))) if role != listed => {
+                let word = |role| match role {
+                    Role::Producer => "producer",
+                    Role::ChunkValidator => "chunkValidator",
+                    Role::Rpc => "rpc",
+                };
                 let reason = format!(
-                    "is \"{}\", but the key is that of validator \"{}\"",
-                    self.node, validator.name
-                );
-                Err(file.wrong("node", reason))
-            }
-            (Role::Rpc, Some(validator)) => {
-                let reason = format!(
-                    "is \"rpc\", but the key is that of validator \"{}\"",
-                    validator.name
+                    "is \"{}\", but the key is that of validator \"{name}\", a {}",
+                    word(role),
+                    word(listed)
                 );
                 Err(file.wrong("role", reason))
             }
-            (Role::Producer, Some(_)) | (Role::Rpc, None) => Ok(()),
+            (_, Some((_, name))) if *name != self.node => {
+                let reason = format!(
+                    "is \"{}\", but the key is that of validator \"{name}\"",
+                    self.node
+                );
+                Err(file.wrong("node", reason))
+            }
+            (_, Some(_)) => Ok(()),
         }
     }
 
@@ -194,13 +206,14 @@ impl Config {
                 return Err(file.wrong(field, "is used twice"));
             }
         }
-        let missing = self
-            .genesis
-            .validators
-            .iter()
-            .find(|validator| validator.key != own && !known.contains(&validator.key));
-        missing.map_or(Ok(()), |validator| {
-            let reason = format!("validator \"{}\" is missing", validator.name);
+        let producers = self.genesis.producers.iter();
+        let producers = producers.map(|producer| (&producer.key, &producer.name));
+        let others = self.genesis.chunk_validators.iter();
+        let missing = producers
+            .chain(others.map(|validator| (&validator.key, &validator.name)))
+            .find(|(key, _)| **key != own && !known.contains(key));
+        missing.map_or(Ok(()), |(_, name)| {
+            let reason = format!("validator \"{name}\" is missing");
             Err(file.wrong("p2p.peers", reason))
         })
     }

@@ -26,6 +26,7 @@ use shardnode_load::{
     accounts::{Accounts, Share, derive},
     generator::{Generator, LoadError},
 };
+use shardnode_mandates::MandatesError;
 use shardnode_primitives::genesis::GenesisAccount;
 use std::{io, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use tokio::signal::unix::{SignalKind, signal};
@@ -57,6 +58,9 @@ pub(crate) enum RunError {
     /// The genesis state cannot be derived.
     #[error("genesis state cannot be derived")]
     Genesis(#[source] GenesisStateError),
+    /// The stakes cannot be divided into mandates.
+    #[error("mandates cannot be divided")]
+    Mandates(#[source] MandatesError),
     /// There is nothing to generate load from.
     #[error("load generator cannot be made")]
     Load(#[source] LoadError),
@@ -96,7 +100,8 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
         })?;
 
     let threads = NonZeroUsize::new(config.worker_threads).unwrap_or(NonZeroUsize::MIN);
-    let identity = Arc::new(Identity::new(config.genesis.clone(), config.key.clone()));
+    let identity = Identity::new(config.genesis.clone(), config.key.clone());
+    let identity = Arc::new(identity.map_err(RunError::Mandates)?);
     let accounts = derive_accounts(context, &identity, threads).await;
     let genesis = GenesisState::new(&identity.genesis, &accounts).map_err(RunError::Genesis)?;
     let generator = generator(&identity, accounts).map_err(RunError::Load)?;
@@ -195,19 +200,19 @@ fn generator(
     identity: &Identity,
     accounts: Vec<GenesisAccount>,
 ) -> Result<Option<Generator>, LoadError> {
-    let Some(validator) = &identity.validator else {
+    let Some(me) = &identity.producer else {
         return Ok(None);
     };
-    let producers = identity.genesis.producers(validator.shard).count();
+    let producers = identity.genesis.producers_of(me.shard).count();
     let share = Share {
-        shard: validator.shard,
-        slot: validator.slot,
+        shard: me.shard,
+        slot: me.slot,
         slots: u16::try_from(producers).unwrap_or(u16::MAX),
     };
     let accounts = Accounts::from_parts(&identity.genesis, share, [accounts]);
     // Every generator draws its own order of receivers.
     let mut seed = [0; 8];
-    seed.copy_from_slice(&validator.key.as_ref()[..8]);
+    seed.copy_from_slice(&me.key.as_ref()[..8]);
     Generator::new(accounts, u64::from_be_bytes(seed)).map(Some)
 }
 
@@ -253,7 +258,7 @@ fn join(
         .iter()
         .map(|peer| (peer.key.clone(), peer.address()))
         .chain([me])
-        .partition(|(key, _)| identity.genesis.validator(key).is_some());
+        .partition(|(key, _)| identity.is_validator(key));
     let peers = AddressableTrackedPeers::new(
         validators
             .into_iter()
@@ -273,7 +278,7 @@ fn join(
 /// The largest message that any channel carries; every node of the network
 /// computes the same.
 fn max_message_size(identity: &Identity) -> u32 {
-    let participants = u32::try_from(identity.genesis.validators.len()).unwrap_or(u32::MAX);
+    let participants = u32::try_from(identity.genesis.producers.len()).unwrap_or(u32::MAX);
     let blocks = commonware_consensus::marshal::max_payload_size::<
         commonware_consensus::marshal::standard::Standard<shardnode_primitives::Block>,
         commonware_consensus::simplex::scheme::ed25519::Scheme,

@@ -46,7 +46,7 @@ impl Files {
         let validator = |index: u8| {
             json!({
                 "name": name(index), "publicKey": public_key(index),
-                "role": "producer", "shard": 0, "slot": index,
+                "role": "producer", "shard": 0, "slot": index, "stake": 1_000
             })
         };
         let files = Self {
@@ -67,7 +67,7 @@ impl Files {
                 "network": "net", "createdAtMs": 1_790_000_000_000u64, "seed": "5e".repeat(32),
                 "shards": 1, "accounts": {"perShard": 10, "initialBalance": 1000},
                 "protocol": {
-                    "executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20000,
+                    "executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20000, "mandatesPerShard": 8, "epochLength": 1000,
                 },
                 "validators": [validator(0), validator(1), validator(2)],
             }),
@@ -482,7 +482,7 @@ fn the_examples_of_the_node_contract_are_right() {
     let validator = |index: u8, shard: u8, slot: u8| {
         json!({
             "name": format!("quickstart-s{shard}-p{slot}"), "publicKey": public_key(index),
-            "role": "producer", "shard": shard, "slot": slot,
+            "role": "producer", "shard": shard, "slot": slot, "stake": 1_000
         })
     };
     let shown = files.genesis["validators"][0].clone();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What consensus asks of the chain: propose a block, judge a block.
 //!
-//! A proposer collects one chunk header per shard, at the latest
+//! A proposer collects one endorsed chunk header per shard, at the latest
 //! [`CHUNK_WAIT`] after the earliest time its block may have; a shard without
-//! a fitting header keeps its old one and has missed its chunk.
+//! a fitting header that its committee endorsed keeps its old one and has
+//! missed its chunk.
 //!
 //! A validator judges a block by [`validity`](crate::validity) and, for the
 //! shard that it tracks, by what it has itself: the results that the header
@@ -14,21 +15,24 @@
 
 use crate::{
     availability::{self, Wanted},
-    config::{CHUNK_WAIT, Identity},
+    config::{CHUNK_WAIT, Committees, Identity},
     fetch::Key,
     genesis_state::GenesisState,
     ledger,
     metrics::Metrics,
     runtime::Runtime,
-    validity::{Base, check_block, check_header},
+    validity::{Base, check_block, check_header, endorsements_hold},
 };
 use commonware_consensus::{
     marshal::ancestry::Ancestry,
     simplex::{scheme::ed25519::Scheme, types::Context},
 };
 use commonware_cryptography::{Digested, Digestible as _, ed25519::PublicKey};
+use commonware_parallel::{Rayon, Strategy as _};
 use futures::StreamExt as _;
-use shardnode_primitives::{Block, ChunkHeader, Digest};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng as _;
+use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsements};
 use std::{sync::Arc, time::Duration};
 use tracing::{debug, warn};
 
@@ -44,6 +48,7 @@ pub struct Application {
     availability: availability::Mailbox,
     ledger: ledger::Mailbox,
     metrics: Arc<Metrics>,
+    strategy: Rayon,
 }
 
 impl Application {
@@ -55,6 +60,7 @@ impl Application {
         availability: availability::Mailbox,
         ledger: ledger::Mailbox,
         metrics: Arc<Metrics>,
+        strategy: Rayon,
     ) -> Self {
         Self {
             identity,
@@ -62,6 +68,7 @@ impl Application {
             availability,
             ledger,
             metrics,
+            strategy,
         }
     }
 
@@ -138,6 +145,31 @@ impl Application {
         true
     }
 
+    /// The signatures of the endorsements, off the executor's threads.
+    async fn endorsements_hold<E: Runtime>(
+        &self,
+        context: &mut E,
+        block: &Block,
+        committees: Committees,
+    ) -> bool {
+        let mut seed = [0; 32];
+        context.fill_bytes(&mut seed);
+        let (identity, block) = (self.identity.clone(), block.clone());
+        let signatures = block.endorsements.iter().map(Endorsements::count).sum();
+        self.strategy
+            .spawn(signatures, move |strategy| {
+                let mut rng = ChaCha20Rng::from_seed(seed);
+                endorsements_hold(
+                    &block,
+                    &committees,
+                    &identity.namespaces,
+                    &mut rng,
+                    &strategy,
+                )
+            })
+            .await
+    }
+
     async fn build<E: Runtime>(
         &self,
         context: &E,
@@ -152,17 +184,24 @@ impl Application {
         let earliest = parent.timestamp_ms + genesis.protocol.min_block_time_ms;
         let start = context.at_ms(earliest.max(context.now_ms()));
         let previous = parent.chunks.iter().map(ChunkHeader::hash).collect();
+        let randomness = parent
+            .randomness
+            .child(height, genesis.protocol.epoch_length, &self.identity.key)
+            .inspect_err(|error| warn!(height, %error, "cannot propose"))
+            .ok()?;
         let wanted = Wanted {
             height,
             anchor,
             previous,
+            committees: self.identity.committees_after(parent),
             deadline: start + CHUNK_WAIT,
         };
         let collected = self.availability.collect(wanted).await;
         context.sleep_until(context.at_ms(earliest)).await;
 
         let mut chunks = parent.chunks.clone();
-        for header in collected {
+        let mut endorsements = vec![Endorsements::default(); chunks.len()];
+        for (header, endorsed) in collected {
             let shard = header.content.shard;
             let base = Base {
                 previous: &parent.chunks[shard.index()],
@@ -179,12 +218,15 @@ impl Application {
                 continue;
             }
             chunks[shard.index()] = header;
+            endorsements[shard.index()] = endorsed;
         }
         Some(Block {
             context: round,
             height,
             timestamp_ms: earliest.max(context.now_ms()),
+            randomness,
             chunks,
+            endorsements,
         })
     }
 }
@@ -210,7 +252,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
 
     async fn verify(
         &mut self,
-        (context, _): (E, Self::Context),
+        (mut context, _): (E, Self::Context),
         mut ancestry: impl Ancestry<Block>,
     ) -> bool {
         // The stream ends early only when consensus gives the block up.
@@ -221,11 +263,16 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
             return std::future::pending().await;
         };
         let (block, parent) = (block.inner(), parent.inner());
-        let genesis = &self.identity.genesis;
-        if let Err(violation) =
-            check_block(block, parent, anchor, genesis, &self.identity.namespaces)
-        {
+        let committees = self.identity.committees_after(parent);
+        if let Err(violation) = check_block(block, parent, anchor, &self.identity, &committees) {
             warn!(height = block.height, %violation, "invalid block");
+            return false;
+        }
+        if !self
+            .endorsements_hold(&mut context, block, committees)
+            .await
+        {
+            warn!(height = block.height, "block with a false endorsement");
             return false;
         }
         let acceptable = context.at_ms(block.timestamp_ms) - CLOCK_TOLERANCE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The actor that knows what is at hand of the chunks in flight: candidate
-//! headers of all shards, bodies of the own shard, receipts for the own shard.
+//! headers of all shards and their endorsements, bodies of the own shard,
+//! receipts for the own shard.
 //!
 //! What a node needs and does not have it waits for, because producers send
 //! everything to whoever needs it; what has not come after [`PATIENCE`] it
@@ -10,17 +11,21 @@
 //! `(finalised, finalised + HORIZON]`, at most [`PER_SLOT`] for each shard and
 //! height, and only from the producers of the shard that they belong to.
 
+mod endorsed;
+
+use self::endorsed::Endorsed;
 use crate::{
     bodies::{self, CheckedChunk},
     channels::Channel,
-    config::{Identity, bucket_limit},
+    config::{Committees, Identity, bucket_limit},
     fetch::{Fetcher, Key},
     messages::{ChunkMessage, MessageLimits},
     runtime::Runtime,
+    witness_validator,
 };
 use bytes::Bytes;
-use commonware_codec::{Decode as _, Encode as _};
-use commonware_cryptography::ed25519::PublicKey;
+use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
+use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_macros::select;
 use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_resolver::{Fetch, Resolver as _, TargetedResolver as _};
@@ -30,7 +35,9 @@ use commonware_utils::{
     futures::Pool,
     vec::NonEmptyVec,
 };
-use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, ProvenBucket, ReceiptBucket, ShardId};
+use shardnode_primitives::{
+    ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket, ShardId,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -41,10 +48,10 @@ use tracing::debug;
 /// How long a producer has to send what it made before others are asked.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// Heights above the finalised one for which chunks are kept.
-const HORIZON: u64 = 16;
+pub(crate) const HORIZON: u64 = 16;
 /// Headers or buckets kept for one shard at one height: an honest producer
 /// makes one.
-const PER_SLOT: usize = 2;
+pub(crate) const PER_SLOT: usize = 2;
 /// Checked chunks and receipts kept below the finalised height, for a ledger
 /// that is still executing.
 const KEEP_BELOW: u64 = 64;
@@ -58,9 +65,14 @@ pub struct Wanted {
     pub anchor: Digest,
     /// The hashes of the parent's headers, by shard.
     pub previous: Vec<Digest>,
+    /// Who must endorse, by shard.
+    pub committees: Committees,
     /// When to make do with what is there.
     pub deadline: SystemTime,
 }
+
+/// A header that its committee endorsed.
+pub type Collected = (ChunkHeader, Endorsements);
 
 enum Message {
     Produced {
@@ -76,12 +88,13 @@ enum Message {
     Bucket {
         key: Key,
         at_once: bool,
-        reply: oneshot::Sender<Arc<ReceiptBucket>>,
+        reply: oneshot::Sender<Arc<ProvenBucket>>,
     },
     Collect {
         wanted: Wanted,
-        reply: oneshot::Sender<Vec<ChunkHeader>>,
+        reply: oneshot::Sender<Vec<Collected>>,
     },
+    Endorsed(Endorsement),
     Finalized(u64),
     Fetched {
         key: Key,
@@ -125,7 +138,7 @@ impl Mailbox {
     }
 
     /// Waits for the receipts named by a [`Key::Bucket`].
-    pub async fn bucket(&self, key: Key, at_once: bool) -> Option<Arc<ReceiptBucket>> {
+    pub async fn bucket(&self, key: Key, at_once: bool) -> Option<Arc<ProvenBucket>> {
         let (reply, response) = oneshot::channel();
         let message = Message::Bucket {
             key,
@@ -136,12 +149,18 @@ impl Mailbox {
         response.await.ok()
     }
 
-    /// The headers that fit, as soon as there is one for every shard or at
-    /// the deadline. Of the own shard only a header whose chunk is at hand.
-    pub async fn collect(&self, wanted: Wanted) -> Vec<ChunkHeader> {
+    /// The endorsed headers that fit, as soon as there is one for every shard
+    /// or at the deadline. Of the own shard only a header whose chunk is at
+    /// hand.
+    pub async fn collect(&self, wanted: Wanted) -> Vec<Collected> {
         let (reply, response) = oneshot::channel();
         let _ = self.0.send(Message::Collect { wanted, reply }).await;
         response.await.unwrap_or_default()
+    }
+
+    /// Sends an endorsement of this node to everybody who may lead.
+    pub async fn endorsed(&self, endorsement: Endorsement) {
+        let _ = self.0.send(Message::Endorsed(endorsement)).await;
     }
 
     /// Forgets what finalised blocks made obsolete.
@@ -186,15 +205,18 @@ pub struct Actor<E: Runtime, S, R> {
     limits: MessageLimits,
     bodies: bodies::Mailbox,
     network: Channel<S, R>,
+    endorsements: Channel<S, R>,
+    validator: witness_validator::Mailbox,
     inbox: mpsc::Receiver<Message>,
     finalized: u64,
     headers: BTreeMap<(u64, ShardId), Vec<ChunkHeader>>,
     chunks: BTreeMap<(u64, Digest), Body>,
     received: BTreeMap<(u64, ShardId), Vec<ProvenBucket>>,
-    buckets: BTreeMap<(u64, Key), Arc<ReceiptBucket>>,
+    buckets: BTreeMap<(u64, Key), Arc<ProvenBucket>>,
     chunk_waits: BTreeMap<(u64, Digest), Waiting<Arc<CheckedChunk>>>,
-    bucket_waits: BTreeMap<Key, Waiting<Arc<ReceiptBucket>>>,
-    collects: Vec<(Wanted, oneshot::Sender<Vec<ChunkHeader>>)>,
+    bucket_waits: BTreeMap<Key, Waiting<Arc<ProvenBucket>>>,
+    collects: Vec<(Wanted, oneshot::Sender<Vec<Collected>>)>,
+    endorsed: Endorsed,
     gave_up: bool,
     checks: Pool<'static, Option<Option<Arc<CheckedChunk>>>>,
 }
@@ -211,6 +233,8 @@ where
         identity: Arc<Identity>,
         bodies: bodies::Mailbox,
         network: Channel<S, R>,
+        endorsements: Channel<S, R>,
+        validator: witness_validator::Mailbox,
     ) -> (Self, Mailbox) {
         let (sender, inbox) = mpsc::channel(1_024);
         let actor = Self {
@@ -219,6 +243,8 @@ where
             identity,
             bodies,
             network,
+            endorsements,
+            validator,
             inbox,
             finalized: 0,
             headers: BTreeMap::new(),
@@ -228,6 +254,7 @@ where
             chunk_waits: BTreeMap::new(),
             bucket_waits: BTreeMap::new(),
             collects: Vec::new(),
+            endorsed: Endorsed::default(),
             gave_up: false,
             checks: Pool::default(),
         };
@@ -252,6 +279,13 @@ where
                 received = self.network.1.recv() => {
                     let Ok((peer, bytes)) = received else { break };
                     self.on_network(&peer, bytes.into());
+                },
+                received = self.endorsements.1.recv() => {
+                    let Ok((peer, bytes)) = received else { break };
+                    match Endorsement::decode(Bytes::from(bytes)) {
+                        Ok(endorsement) => self.on_endorsement(peer, endorsement),
+                        Err(error) => debug!(%peer, %error, "undecodable endorsement"),
+                    }
                 },
                 checked = self.checks.next_completed() => {
                     let Some(chunk) = checked else { break };
@@ -297,6 +331,7 @@ where
                 reply,
             } => self.on_bucket_wanted(key, at_once, reply),
             Message::Collect { wanted, reply } => self.collects.push((wanted, reply)),
+            Message::Endorsed(endorsement) => self.on_own_endorsement(endorsement),
             Message::Finalized(height) => self.on_finalized(height),
             Message::Fetched { key, value, reply } => {
                 let right = self.on_fetched(key, value);
@@ -340,14 +375,34 @@ where
         self.on_checked(chunk);
     }
 
+    fn on_own_endorsement(&mut self, endorsement: Endorsement) {
+        let participants = self.identity.other_participants();
+        let message = endorsement.encode();
+        self.endorsements
+            .0
+            .send(Recipients::Some(participants), message, true);
+        let me = self.identity.key.public_key();
+        self.on_endorsement(me, endorsement);
+    }
+
+    fn on_endorsement(&mut self, validator: PublicKey, endorsement: Endorsement) {
+        if self.in_flight(endorsement.height) && self.identity.is_validator(&validator) {
+            self.endorsed.insert(validator, endorsement);
+        }
+    }
+
+    /// Whether chunks at `height` can still enter a block.
+    const fn in_flight(&self, height: u64) -> bool {
+        height > self.finalized && height <= self.finalized.saturating_add(HORIZON)
+    }
+
     /// Whether `peer` may tell about chunks of `shard` at `height`.
     fn relevant(&self, peer: &PublicKey, shard: ShardId, height: u64) -> bool {
-        height > self.finalized
-            && height <= self.finalized.saturating_add(HORIZON)
+        self.in_flight(height)
             && self
                 .identity
                 .genesis
-                .producers(shard)
+                .producers_of(shard)
                 .any(|validator| validator.key == *peer)
     }
 
@@ -409,6 +464,7 @@ where
         if kept.len() >= PER_SLOT {
             return false;
         }
+        self.validator.header(header.clone());
         kept.push(header);
         true
     }
@@ -476,7 +532,7 @@ where
         let known_peer = self
             .identity
             .genesis
-            .producers(source)
+            .producers_of(source)
             .any(|validator| validator.key == *peer);
         if self.identity.tracked() != Some(bucket.destination)
             || !fresh
@@ -491,7 +547,7 @@ where
             .copied()
             .find(|key| answers(key, &proven));
         if let Some(key) = waiting {
-            self.on_bucket_found(key, proven.bucket);
+            self.on_bucket_found(key, proven);
             return;
         }
         let kept = self.received.entry((height, source)).or_default();
@@ -500,9 +556,10 @@ where
         }
     }
 
-    fn on_bucket_found(&mut self, key: Key, bucket: ReceiptBucket) -> bool {
-        let bucket = Arc::new(bucket);
-        self.buckets.insert((bucket.height, key), bucket.clone());
+    fn on_bucket_found(&mut self, key: Key, proven: ProvenBucket) -> bool {
+        let bucket = Arc::new(proven);
+        let height = bucket.bucket.height;
+        self.buckets.insert((height, key), bucket.clone());
         if let Some(wait) = self.bucket_waits.remove(&key) {
             for reply in wait.replies {
                 reply.send_lossy(bucket.clone());
@@ -515,7 +572,7 @@ where
         &mut self,
         key: Key,
         at_once: bool,
-        reply: oneshot::Sender<Arc<ReceiptBucket>>,
+        reply: oneshot::Sender<Arc<ProvenBucket>>,
     ) {
         let Key::Bucket { source, height, .. } = key else {
             return;
@@ -535,7 +592,7 @@ where
             .received
             .get(&(height, source))
             .and_then(|kept| kept.iter().find(|proven| answers(&key, proven)))
-            .map(|proven| proven.bucket.clone());
+            .cloned();
         if let Some(bucket) = found {
             self.on_bucket_found(key, bucket);
         }
@@ -562,9 +619,7 @@ where
             Key::Bucket { .. } => {
                 let limit = bucket_limit(&self.identity.genesis);
                 match ProvenBucket::decode_cfg(value, &limit) {
-                    Ok(proven) if answers(&key, &proven) => {
-                        self.on_bucket_found(key, proven.bucket)
-                    }
+                    Ok(proven) if answers(&key, &proven) => self.on_bucket_found(key, proven),
                     _ => false,
                 }
             }
@@ -575,6 +630,7 @@ where
         self.finalized = self.finalized.max(height);
         let finalized = self.finalized;
         self.headers.retain(|(height, _), _| *height > finalized);
+        self.endorsed.forget_to(finalized);
         let keep = |height: &u64| height.saturating_add(KEEP_BELOW) > finalized;
         self.chunks.retain(|(height, _), _| keep(height));
         self.received.retain(|(height, _), _| keep(height));
@@ -653,28 +709,31 @@ where
         }
     }
 
-    fn fitting(&self, wanted: &Wanted) -> Vec<ChunkHeader> {
-        let tracked = self.identity.tracked();
-        self.identity
-            .genesis
-            .layout
-            .iter()
-            .zip(&wanted.previous)
-            .filter_map(|(shard, previous)| {
-                let kept = self.headers.get(&(wanted.height, shard))?;
-                kept.iter()
-                    .filter(|header| header.content.anchor == wanted.anchor)
-                    .filter(|header| header.content.previous == *previous)
-                    .find(|header| tracked != Some(shard) || self.at_hand(header))
-                    .cloned()
-            })
-            .collect()
+    fn fitting(&mut self, wanted: &Wanted) -> Vec<Collected> {
+        let mut fitting = Vec::new();
+        let bases = wanted.previous.iter().zip(wanted.committees.iter());
+        for (shard, (previous, committee)) in self.identity.genesis.layout.iter().zip(bases) {
+            let kept = self.headers.get(&(wanted.height, shard));
+            let collected = kept.into_iter().flatten().find_map(|header| {
+                let content = &header.content;
+                let fits = content.anchor == wanted.anchor && content.previous == *previous;
+                let tracked = self.identity.tracked() == Some(shard);
+                if !fits || (tracked && !at_hand(&self.chunks, header)) {
+                    return None;
+                }
+                let namespaces = &self.identity.namespaces;
+                let endorsements = self.endorsed.quorum(header, committee, namespaces)?;
+                Some((header.clone(), endorsements))
+            });
+            fitting.extend(collected);
+        }
+        fitting
     }
+}
 
-    fn at_hand(&self, header: &ChunkHeader) -> bool {
-        let key = (header.content.height, header.hash());
-        matches!(self.chunks.get(&key), Some(Body::Ready(chunk)) if chunk.valid)
-    }
+fn at_hand(chunks: &BTreeMap<(u64, Digest), Body>, header: &ChunkHeader) -> bool {
+    let key = (header.content.height, header.hash());
+    matches!(chunks.get(&key), Some(Body::Ready(chunk)) if chunk.valid)
 }
 
 /// Whether `proven` is what `key` names, proof included.

@@ -14,7 +14,10 @@ use bytes::Bytes;
 use commonware_parallel::Strategy as _;
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot};
-use shardnode_execution::signatures::{BatchSize, KeyCache, verify_all};
+use shardnode_execution::{
+    body,
+    signatures::{BatchSize, KeyCache, verify_all},
+};
 use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, Transaction};
 use shardnode_storage::{BodyStore, StorageError};
 use std::sync::Arc;
@@ -85,6 +88,18 @@ impl Mailbox {
         let (reply, response) = oneshot::channel();
         let header = Box::new(header);
         self.0.send(Message::Recall { header, reply }).await.ok()?;
+        response.await.ok()
+    }
+
+    /// The stored body with this hash, for this node itself.
+    pub async fn load(&self, height: u64, hash: Digest) -> Option<Bytes> {
+        let (reply, response) = oneshot::channel();
+        let message = Message::Load {
+            height,
+            hash,
+            reply,
+        };
+        self.0.send(message).await.ok()?;
         response.await.ok()
     }
 
@@ -209,25 +224,20 @@ impl<E: Runtime> Actor<E> {
         let mut keys = std::mem::replace(&mut self.keys, KeyCache::new(KEYS));
         let identity = self.identity.clone();
         let batch = self.batch;
-        let expected = header.content.transactions as usize;
+        let expected = header.content.transactions;
         let (keys, transactions) = self
             .strategy
-            .spawn(expected.max(1), move |strategy| {
-                let transactions = body
-                    .transactions()
-                    .ok()
-                    .filter(|transactions| transactions.len() == expected)
-                    .filter(|transactions| {
-                        own || transactions.is_empty()
-                            || verify_all(
-                                transactions,
-                                &identity.namespaces.transaction,
-                                &mut keys,
-                                batch,
-                                seed,
-                                &strategy,
-                            )
-                    });
+            .spawn(expected.max(1) as usize, move |strategy| {
+                let transactions = body::check(&body, expected, |transactions| {
+                    own || verify_all(
+                        transactions,
+                        &identity.namespaces.transaction,
+                        &mut keys,
+                        batch,
+                        seed,
+                        &strategy,
+                    )
+                });
                 (keys, transactions)
             })
             .await;

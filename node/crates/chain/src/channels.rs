@@ -24,8 +24,13 @@ pub const CHUNK_REQUESTS: u64 = 6;
 /// What clients ask of a shard that the asked node does not track.
 pub const CLIENT_REQUESTS: u64 = 7;
 
+/// Parts of state witnesses.
+pub const WITNESSES: u64 = 8;
+/// Endorsements.
+pub const ENDORSEMENTS: u64 = 9;
+
 /// All channels, in the order of their ids.
-pub const ALL: [u64; 8] = [
+pub const ALL: [u64; 10] = [
     VOTES,
     CERTIFICATES,
     CERTIFICATE_REQUESTS,
@@ -34,6 +39,8 @@ pub const ALL: [u64; 8] = [
     CHUNKS,
     CHUNK_REQUESTS,
     CLIENT_REQUESTS,
+    WITNESSES,
+    ENDORSEMENTS,
 ];
 
 /// The rate limit of every channel: a safety net far above what the protocol
@@ -70,6 +77,10 @@ where
     pub chunk_requests: Channel<S, R>,
     /// [`CLIENT_REQUESTS`].
     pub client_requests: Channel<S, R>,
+    /// [`WITNESSES`].
+    pub witnesses: Channel<S, R>,
+    /// [`ENDORSEMENTS`].
+    pub endorsements: Channel<S, R>,
 }
 
 impl<S, R> Channels<S, R>
@@ -79,7 +90,7 @@ where
 {
     /// Names the channels that were registered in the order of [`ALL`].
     #[must_use]
-    pub fn from_registered(channels: [Channel<S, R>; 8]) -> Self {
+    pub fn from_registered(channels: [Channel<S, R>; 10]) -> Self {
         let [
             votes,
             certificates,
@@ -89,6 +100,8 @@ where
             chunks,
             chunk_requests,
             client_requests,
+            witnesses,
+            endorsements,
         ] = channels;
         Self {
             votes,
@@ -99,6 +112,8 @@ where
             chunks,
             chunk_requests,
             client_requests,
+            witnesses,
+            endorsements,
         }
     }
 }

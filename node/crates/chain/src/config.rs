@@ -7,15 +7,20 @@ use commonware_cryptography::{
 };
 use commonware_utils::ordered::Set;
 use shardnode_execution::signatures::BatchSize;
+use shardnode_mandates::{Committee, Mandates, MandatesError};
 use shardnode_primitives::{
     Block, BlockLimits, Genesis, Namespaces, ReceiptBucket, ShardId, Transaction,
-    chunk::ChunkHeader, genesis::Validator,
+    chunk::ChunkHeader, genesis::Producer,
 };
-use std::{num::NonZeroUsize, time::Duration};
+use shardnode_witness::{Limits, PartLimits};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 /// How long a leader waits for chunk headers, counted from the earliest time
 /// its block may have. A shard without one by then has missed its chunk.
 pub const CHUNK_WAIT: Duration = Duration::from_millis(1_000);
+
+/// The most bytes of a state witness, encoded or raw.
+pub const MAX_WITNESS: usize = 64 << 20;
 
 /// Settings of one node that other nodes need not share.
 #[derive(Clone, Debug)]
@@ -41,38 +46,85 @@ pub struct Identity {
     pub namespaces: Namespaces,
     /// This node's key.
     pub key: PrivateKey,
-    /// What it validates; `None` for a node that only follows.
-    pub validator: Option<Validator>,
+    /// Its place among the producers; `None` for a node that tracks no shard.
+    pub producer: Option<Producer>,
+    /// What every validator's stake came to.
+    pub mandates: Arc<Mandates<PublicKey>>,
 }
+
+/// The committees of one height, by shard.
+pub type Committees = Arc<Vec<Committee<PublicKey>>>;
 
 impl Identity {
     /// The node with `key` in the network of `genesis`.
-    #[must_use]
-    pub fn new(genesis: Genesis, key: PrivateKey) -> Self {
-        let validator = genesis.validator(&key.public_key()).cloned();
-        Self {
+    pub fn new(genesis: Genesis, key: PrivateKey) -> Result<Self, MandatesError> {
+        let producer = genesis.producer(&key.public_key()).cloned();
+        let stakes = genesis.stakes().map(|(key, stake)| (key.clone(), stake));
+        let mandates = Mandates::new(
+            stakes,
+            genesis.layout.shards(),
+            genesis.protocol.mandates_per_shard,
+        )?;
+        Ok(Self {
             namespaces: Namespaces::new(&genesis.network, &genesis.hash()),
-            validator,
+            mandates: Arc::new(mandates),
+            producer,
             genesis,
             key,
-        }
+        })
     }
 
     /// The shard whose state this node holds.
     #[must_use]
     pub fn tracked(&self) -> Option<ShardId> {
-        self.validator.as_ref().map(|validator| validator.shard)
+        self.producer.as_ref().map(|producer| producer.shard)
     }
 
     /// Everybody who votes.
     #[must_use]
     pub fn participants(&self) -> Set<PublicKey> {
-        Set::from_iter_dedup(
-            self.genesis
-                .validators
-                .iter()
-                .map(|validator| validator.key.clone()),
-        )
+        let producers = self.genesis.producers.iter();
+        Set::from_iter_dedup(producers.map(|producer| producer.key.clone()))
+    }
+
+    /// Whether `key` is a producer's or a chunk validator's.
+    #[must_use]
+    pub fn is_validator(&self, key: &PublicKey) -> bool {
+        self.genesis.producer(key).is_some() || self.genesis.chunk_validator(key).is_some()
+    }
+
+    /// The committees of a child of `parent`.
+    #[must_use]
+    pub fn committees_after(&self, parent: &Block) -> Committees {
+        let height = parent.height + 1;
+        let length = self.genesis.protocol.epoch_length;
+        let seed = parent.randomness.seed_at(height, length);
+        Arc::new(self.mandates.deal(seed.0, height))
+    }
+
+    /// The committees that endorsed the new headers of `block`.
+    #[must_use]
+    pub fn committees_of(&self, block: &Block) -> Committees {
+        Arc::new(self.mandates.deal(block.randomness.seed.0, block.height))
+    }
+
+    /// The members of the committee of `shard` that need a witness, in the
+    /// order of their places: those that do not track the shard.
+    #[must_use]
+    pub fn witness_owners(
+        &self,
+        shard: ShardId,
+        committee: &Committee<PublicKey>,
+    ) -> Vec<PublicKey> {
+        let tracks = |key: &PublicKey| {
+            let producer = self.genesis.producer(key);
+            producer.is_some_and(|producer| producer.shard == shard)
+        };
+        let members = committee.members().iter();
+        members
+            .map(|member| member.validator.clone())
+            .filter(|key| !tracks(key))
+            .collect()
     }
 
     /// The producers of `shard` other than this node.
@@ -80,8 +132,19 @@ impl Identity {
     pub fn other_producers(&self, shard: ShardId) -> Vec<PublicKey> {
         let me = self.key.public_key();
         self.genesis
-            .producers(shard)
-            .map(|validator| validator.key.clone())
+            .producers_of(shard)
+            .map(|producer| producer.key.clone())
+            .filter(|key| *key != me)
+            .collect()
+    }
+
+    /// Everybody who votes, other than this node.
+    #[must_use]
+    pub fn other_participants(&self) -> Vec<PublicKey> {
+        let me = self.key.public_key();
+        let producers = self.genesis.producers.iter();
+        producers
+            .map(|producer| producer.key.clone())
             .filter(|key| *key != me)
             .collect()
     }
@@ -90,7 +153,7 @@ impl Identity {
     #[must_use]
     pub fn produces(&self, shard: ShardId, height: u64) -> bool {
         let turn = self.genesis.producer_at(shard, height);
-        turn.is_some() && turn == self.validator.as_ref()
+        turn.is_some() && turn == self.producer.as_ref()
     }
 
     /// Transfers executed in chunks that this node produced, of the executions
@@ -113,9 +176,11 @@ impl Identity {
     /// What bounds the decoding of blocks.
     #[must_use]
     pub const fn block_limits(&self) -> BlockLimits {
+        let validators = self.genesis.producers.len() + self.genesis.chunk_validators.len();
         BlockLimits {
             shards: self.genesis.layout.shards(),
             lag: self.genesis.protocol.execution_lag,
+            validators: validators as u16,
         }
     }
 
@@ -128,9 +193,28 @@ impl Identity {
             .saturating_add(Duration::from_millis(1_000))
     }
 
+    /// What bounds the decoding of state witnesses.
+    #[must_use]
+    pub const fn witness_limits(&self) -> Limits {
+        Limits {
+            raw_bytes: MAX_WITNESS,
+            transitions: self.genesis.protocol.execution_lag,
+            receipts: self.genesis.protocol.max_transactions_per_chunk,
+        }
+    }
+
+    /// What bounds the decoding of parts of witnesses.
+    #[must_use]
+    pub const fn part_limits(&self) -> PartLimits {
+        PartLimits {
+            length: MAX_WITNESS as u32,
+            owners: self.block_limits().validators,
+        }
+    }
+
     /// The largest message of this network, without p2p's own framing: a
     /// chunk with its header or a bucket of receipts, as many as a chunk can
-    /// hold transactions.
+    /// hold transactions, or a whole witness, where it has one owner.
     #[must_use]
     pub const fn max_chunk_message(&self) -> usize {
         use commonware_codec::FixedSize as _;
@@ -139,7 +223,13 @@ impl Identity {
         let body = most * Transaction::SIZE
             + ChunkHeader::max_encode_size(self.genesis.protocol.execution_lag);
         let bucket = most * shardnode_primitives::Receipt::SIZE;
-        FRAMING + if body > bucket { body } else { bucket }
+        let chunk = if body > bucket { body } else { bucket };
+        FRAMING
+            + if chunk > MAX_WITNESS {
+                chunk
+            } else {
+                MAX_WITNESS
+            }
     }
 }
 

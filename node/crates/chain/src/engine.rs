@@ -2,18 +2,20 @@
 //! Puts a node together: storage, consensus, and the actors of this crate.
 //!
 //! ```text
-//!            votes, certificates            blocks                chunks, receipts
-//!                   │                          │                         │
-//!               simplex ◄──── Application   marshal                availability ◄── producer
-//!                                  │           │ finalised               │              ▲
-//!                                  │           ▼                         ▼              │
-//!                                  └──────► ledger ◄──────────────── bodies         pool ◄── generator
-//!                                              │                                        ▲
-//!                                              └── ChainView ──► clients ───────────────┘
+//!            votes, certificates            blocks                chunks, receipts        parts of witnesses
+//!                   │                          │                   endorsements                   │
+//!               simplex ◄──── Application   marshal                     │                         │
+//!                                  │           │ finalised              ▼                         ▼
+//!                                  │           │                   availability ◄──────── witness_validator
+//!                                  │           ▼                        │  ▲
+//!                                  └──────► ledger ◄──────────────── bodies └── producer ──► witness_maker
+//!                                              │                                ▲
+//!                                              └── ChainView ──► clients ──► pool ◄── generator
 //! ```
 //!
 //! An actor waits only for actors further down: application, ledger,
-//! producer, availability, bodies. What goes up is told, not asked.
+//! witness_validator, producer, availability, bodies. What goes up is told,
+//! not asked.
 
 use crate::{
     application::Application,
@@ -24,11 +26,13 @@ use crate::{
     fetch,
     generator::{self, Control},
     genesis_state::GenesisState,
+    history::History,
     ledger::{self, Marshal, PENDING_ACKS},
     metrics::Metrics,
     pool, producer, requests,
     runtime::Runtime,
     view::ChainView,
+    witness_maker, witness_validator,
 };
 use commonware_broadcast::buffered;
 use commonware_consensus::{
@@ -184,11 +188,14 @@ where
     }));
 
     // Chunks in flight.
+    let (validator, validator_inbox) = witness_validator::mailbox();
     let (availability_actor, availability) = availability::Actor::new(
         context.child("availability"),
         identity.clone(),
         bodies.clone(),
         channels.chunks,
+        channels.endorsements,
+        validator.clone(),
     );
     let (ledger, inbox) = ledger::mailbox();
     let (chunk_engine, fetcher) = chunk_resolver::Engine::new(
@@ -224,7 +231,19 @@ where
     let mut pool_mailbox = None;
     let mut producer_mailbox = None;
     let mut load = None;
-    if let Some(validator) = identity.validator.clone() {
+    if let Some(me) = identity.producer.clone() {
+        let (actor, witnesses) = witness_maker::Actor::new(
+            identity.clone(),
+            bodies.clone(),
+            channels.witnesses.0.clone(),
+            metrics.clone(),
+            strategy.clone(),
+        );
+        tasks.push(plain_task(
+            &context,
+            "witness maker",
+            actor.start(context.child("witness_maker")),
+        ));
         let (pool_actor, pool) = pool::Actor::new(settings.mempool_capacity, metrics.clone());
         tasks.push(plain_task(
             &context,
@@ -236,8 +255,9 @@ where
             format!("{partition}-produced"),
             producer::Parts {
                 identity: identity.clone(),
-                validator,
+                me,
                 availability: availability.clone(),
+                witnesses,
                 bodies: bodies.clone(),
                 pool: pool.clone(),
                 metrics: metrics.clone(),
@@ -377,6 +397,7 @@ where
     let first = ChainView::new(&identity.genesis, genesis.block.clone(), genesis.digest);
     let (view_sender, view) = watch::channel(Arc::new(first));
     let (tracked_sender, tracked) = watch::channel(None);
+    let signature_batch = settings.signature_batch;
     let ledger_actor = ledger::Actor::new(
         context.child("ledger"),
         ledger::Parts {
@@ -387,6 +408,7 @@ where
             bodies: bodies.clone(),
             marshal: marshal.clone(),
             storage,
+            validator,
             producer: producer_mailbox,
             view: view_sender,
             tracked: tracked_sender,
@@ -394,13 +416,36 @@ where
             strategy: strategy.clone(),
         },
         inbox,
-    )?;
+    )
+    .await?;
     let handle = ledger_actor.start();
     tasks.push(watch_task(&context, "ledger", handle, |error| error));
     tasks.push(plain_task(
         &context,
         "marshal",
         marshal_actor.start(ledger.clone(), buffer, resolver),
+    ));
+
+    // A committee member's work.
+    let genesis_block = Digested::precomputed(genesis.block.clone(), genesis.digest);
+    let validator_actor = witness_validator::Actor::new(
+        context.child("witness_validator"),
+        witness_validator::Parts {
+            identity: identity.clone(),
+            signature_batch,
+            availability: availability.clone(),
+            ledger: ledger.clone(),
+            history: History::new(genesis_block, marshal.clone()),
+            network: channels.witnesses,
+            metrics: metrics.clone(),
+            strategy: strategy.clone(),
+        },
+        validator_inbox,
+    );
+    tasks.push(plain_task(
+        &context,
+        "witness validator",
+        validator_actor.start(),
     ));
 
     // Consensus.
@@ -410,6 +455,7 @@ where
         availability,
         ledger.clone(),
         metrics.clone(),
+        strategy.clone(),
     );
     let automaton = Deferred::new(
         context.child("application"),

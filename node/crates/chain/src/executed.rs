@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a tracker keeps of an execution: everything that headers, peers and
-//! clients will ask of it. It is the payload of the storage record of the
-//! execution, so it survives restarts:
+//! clients will ask of it, and the evidence for a state witness. Both are the
+//! payload of the storage record of the execution, so they survive restarts:
 //!
 //! ```text
-//! result ‖ totals ‖ buckets with proofs, one per shard ‖ (transaction hash ‖ outcome) per transaction
+//! payload  = executed ‖ evidence
+//! executed = result ‖ totals ‖ buckets with proofs, one per shard ‖ (transaction hash ‖ outcome) per transaction
+//! evidence = body hash ‖ incoming buckets with proofs ‖ partial state before
 //! ```
 
 use bytes::BufMut;
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};
 use shardnode_execution::Outcome;
 use shardnode_primitives::{Digest, ExecutionResult, ProvenBucket, ShardTotals};
+use shardnode_state::PartialState;
+use std::sync::Arc;
 
 /// An execution of the own shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +27,77 @@ pub struct Executed {
     pub buckets: Vec<ProvenBucket>,
     /// What became of each transaction.
     pub outcomes: Vec<(Digest, Outcome)>,
+}
+
+/// What shows to a node without state that an execution is right; the chunk's
+/// body is in the store of bodies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The chunk's body.
+    pub body_hash: Digest,
+    /// The receipts that were credited, in order.
+    pub incoming: Vec<ProvenBucket>,
+    /// What the execution touched of the state before it.
+    pub pre_state: PartialState,
+}
+
+impl Write for Evidence {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.body_hash.write(buf);
+        self.incoming.write(buf);
+        self.pre_state.write(buf);
+    }
+}
+
+impl EncodeSize for Evidence {
+    fn encode_size(&self) -> usize {
+        Digest::SIZE + self.incoming.encode_size() + self.pre_state.encode_size()
+    }
+}
+
+impl Read for Evidence {
+    /// The most transactions of a chunk.
+    type Cfg = u32;
+    fn read_cfg(buf: &mut impl Buf, most: &u32) -> Result<Self, Error> {
+        Ok(Self {
+            body_hash: Digest::read(buf)?,
+            incoming: Vec::read_cfg(buf, &(RangeCfg::from(..), *most))?,
+            pre_state: PartialState::read(buf)?,
+        })
+    }
+}
+
+/// An execution and its evidence, as stored.
+#[derive(Clone, Debug)]
+pub struct Proven {
+    /// What it came to.
+    pub executed: Arc<Executed>,
+    /// Why that is right.
+    pub evidence: Arc<Evidence>,
+}
+
+impl Write for Proven {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.executed.write(buf);
+        self.evidence.write(buf);
+    }
+}
+
+impl EncodeSize for Proven {
+    fn encode_size(&self) -> usize {
+        self.executed.encode_size() + self.evidence.encode_size()
+    }
+}
+
+impl Read for Proven {
+    /// Shards, and the most transactions of a chunk.
+    type Cfg = (u16, u32);
+    fn read_cfg(buf: &mut impl Buf, limits: &(u16, u32)) -> Result<Self, Error> {
+        Ok(Self {
+            executed: Arc::new(Executed::read_cfg(buf, limits)?),
+            evidence: Arc::new(Evidence::read_cfg(buf, &limits.1)?),
+        })
+    }
 }
 
 impl Write for Executed {

@@ -8,8 +8,8 @@ use commonware_consensus::{
 };
 use commonware_cryptography::Digestible as _;
 use shardnode_primitives::{
-    AccountId, Block, ChunkHeader, Digest, Genesis, ShardId, ShardTotals, genesis::GenesisAccount,
-    hash::ZERO,
+    AccountId, Block, ChunkHeader, Digest, Endorsements, Genesis, Randomness, ShardId, ShardTotals,
+    genesis::GenesisAccount, hash::ZERO,
 };
 use shardnode_state::{Account, StateError, StateTree};
 
@@ -73,7 +73,7 @@ impl GenesisState {
             chunks.push(header);
         }
         let leader = genesis
-            .validators
+            .producers
             .first()
             .ok_or(GenesisStateError::NoValidators)?
             .key
@@ -86,6 +86,8 @@ impl GenesisState {
             },
             height: 0,
             timestamp_ms: genesis.created_at_ms,
+            randomness: Randomness::genesis(genesis.first_epoch_seed()),
+            endorsements: vec![Endorsements::default(); chunks.len()],
             chunks,
         };
         Ok(Self {

@@ -27,18 +27,20 @@ use crate::{
     availability,
     bodies::{self, CheckedChunk},
     config::{Identity, Settings},
+    due::due_in,
     error::ChainError,
-    executed::Executed,
+    executed::{Executed, Proven},
     fetch::Key,
     genesis_state::GenesisState,
     metrics::Metrics,
     producer,
     runtime::Runtime,
     view::ChainView,
+    witness_validator,
 };
 use bytes::Bytes;
 use commonware_actor::Feedback;
-use commonware_codec::Encode;
+use commonware_codec::Encode as _;
 use commonware_consensus::{
     Reporter,
     marshal::{Update, core, standard::Standard},
@@ -55,10 +57,11 @@ use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
     futures::Pool,
 };
-use shardnode_execution::{ChunkInput, Outcome};
-use shardnode_primitives::{AccountId, Block, ChunkHeader, Digest, ReceiptBucket, ShardId};
+use shardnode_execution::Outcome;
+use shardnode_primitives::{AccountId, Block, ChunkHeader, Digest, ProvenBucket, ShardId};
 use shardnode_state::{Account, AccountProof};
 use shardnode_storage::{Engine, ExecutionRecord, Recovered, Snapshot};
+use shardnode_witness::Due;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -178,15 +181,7 @@ impl Reporter for Mailbox {
     }
 }
 
-/// Receipts that a header is the first to commit to.
-#[derive(Clone, Copy, Debug)]
-struct Due {
-    source: ShardId,
-    height: u64,
-    root: Digest,
-}
-
-type Inputs = (Arc<CheckedChunk>, Vec<Arc<ReceiptBucket>>);
+type Inputs = (Arc<CheckedChunk>, Vec<Arc<ProvenBucket>>);
 
 /// What the actor works with.
 pub struct Parts<S> {
@@ -204,6 +199,8 @@ pub struct Parts<S> {
     pub marshal: Marshal,
     /// The own shard's storage and what it recovered.
     pub storage: Option<(S, Recovered)>,
+    /// Told of every finalised block as it comes.
+    pub validator: witness_validator::Mailbox,
     /// Told of every finalised block and execution.
     pub producer: Option<producer::Mailbox>,
     /// Where the view is published.
@@ -225,6 +222,7 @@ pub struct Actor<E: Runtime, S: Engine> {
     bodies: bodies::Mailbox,
     marshal: Marshal,
     shard: Option<Shard<S>>,
+    validator: witness_validator::Mailbox,
     producer: Option<producer::Mailbox>,
     chain: ChainView,
     view: watch::Sender<Arc<ChainView>>,
@@ -250,11 +248,11 @@ pub struct Inbox(mpsc::Receiver<Message>);
 
 impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     /// Creates the actor from what storage recovered.
-    pub fn new(context: E, parts: Parts<S>, inbox: Inbox) -> Result<Self, ChainError> {
+    pub async fn new(context: E, parts: Parts<S>, inbox: Inbox) -> Result<Self, ChainError> {
         let genesis = parts.genesis;
         let shard = match (parts.identity.tracked(), parts.storage) {
             (Some(id), Some((storage, recovered))) => {
-                Some(recover(&parts.identity, &genesis, id, storage, recovered)?)
+                Some(recover(&parts.identity, &genesis, id, storage, recovered).await?)
             }
             _ => None,
         };
@@ -262,8 +260,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             parts.tracked.send_replace(Some(shard.progress()));
             info!(shard = %shard.id, height = shard.height, root = %shard.state.root(), "state ready");
             if let Some(producer) = &parts.producer {
-                for executed in shard.recent.values() {
-                    producer.executed(executed.clone());
+                for (height, evidence) in &shard.evidence {
+                    if let Some(executed) = shard.recent.get(height) {
+                        let (executed, evidence) = (executed.clone(), evidence.clone());
+                        producer.executed(Proven { executed, evidence });
+                    }
                 }
             }
         }
@@ -280,6 +281,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             bodies: parts.bodies,
             marshal: parts.marshal,
             shard,
+            validator: parts.validator,
             producer: parts.producer,
             chain,
             view: parts.view,
@@ -322,6 +324,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
 
     async fn on_message(&mut self, message: Message) -> Result<(), ChainError> {
         if let Message::Block(block, ack) = message {
+            // A member of a committee needs the block, not its execution.
+            self.validator.finalized(block.clone()).await;
             self.queue.push_back((block, ack));
             return Ok(());
         }
@@ -391,18 +395,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let Some(own) = self.identity.tracked() else {
             return;
         };
-        let due = block
-            .new_chunks()
-            .filter(|header| header.content.shard != own)
-            .flat_map(|header| {
-                let source = header.content.shard;
-                header.content.results.iter().map(move |result| Due {
-                    source,
-                    height: result.height,
-                    root: result.receipts_root,
-                })
-            })
-            .collect();
+        let due = due_in(block, own).collect();
         self.due.insert(block.height, due);
     }
 
@@ -461,7 +454,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     source: due.source,
                     height: due.height,
                     destination,
-                    root: due.root,
+                    root: due.receipts_root,
                 };
                 let availability = &availability;
                 async move { availability.bucket(key, true).await }
@@ -478,7 +471,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     async fn execute(
         &mut self,
         chunk: Arc<CheckedChunk>,
-        incoming: Vec<Arc<ReceiptBucket>>,
+        incoming: Vec<Arc<ProvenBucket>>,
     ) -> Result<(), ChainError> {
         let Some(shard) = self.shard.as_mut() else {
             return Ok(());
@@ -489,27 +482,18 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             warn!(shard = %shard.id, height, "finalised chunk has an invalid body: executed as empty");
         }
         let layout = self.identity.genesis.layout;
-        let id = shard.id;
         let mut state = std::mem::take(&mut shard.state);
         let totals = shard.totals.clone();
         let (state, outcome) = self
             .strategy
             .spawn(chunk.transactions.len().max(1), move |_| {
-                let incoming: Vec<ReceiptBucket> =
-                    incoming.iter().map(|bucket| (**bucket).clone()).collect();
-                let input = ChunkInput {
-                    layout,
-                    shard: id,
-                    height,
-                    transactions: &chunk.transactions,
-                    incoming: &incoming,
-                };
-                let outcome = run(&mut state, input, &totals);
+                let outcome = run(&mut state, layout, &chunk, &incoming, &totals);
                 (state, outcome)
             })
             .await;
         shard.state = state;
-        let (executed, changes) = outcome?;
+        let (proven, changes) = outcome?;
+        let executed = proven.executed.clone();
 
         let record = ExecutionRecord {
             height,
@@ -519,7 +503,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 .map_or(self.chain.digest, |(block, _)| block.digest()),
             state_root: executed.result.state_root,
             changes,
-            payload: executed.encode(),
+            payload: proven.encode(),
         };
         let storage = shard.take_storage()?;
         let storage = storage
@@ -529,8 +513,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         shard.storage = Some(storage);
         shard.height = height;
         shard.totals = executed.totals.clone();
-        let executed = Arc::new(executed);
-        shard.remember(executed.clone());
+        shard.remember(proven.clone());
         self.tracked.send_replace(Some(shard.progress()));
         let elapsed = self
             .context
@@ -539,7 +522,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             .unwrap_or_default();
         self.metrics.executed(height, elapsed);
         if let Some(producer) = &self.producer {
-            producer.executed(executed);
+            producer.executed(proven);
         }
         self.due = self.due.split_off(&(height + 1));
         self.snapshot_if_due().await
@@ -553,9 +536,13 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         if shard.since_snapshot < self.settings.snapshot_interval {
             return Ok(());
         }
-        let Some(payload) = shard.recent.get(&shard.height).map(Encode::encode) else {
+        let Some(executed) = shard.recent.get(&shard.height).cloned() else {
             return Ok(());
         };
+        let Some(evidence) = shard.evidence.get(&shard.height).cloned() else {
+            return Ok(());
+        };
+        let payload = Proven { executed, evidence }.encode();
         shard.since_snapshot = 0;
         let snapshot = Snapshot {
             height: shard.height,
@@ -587,7 +574,15 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         self.metrics.finalized(&self.chain.block, block, now);
         self.metrics
             .produced_transfers(self.identity.produced_transfers(block));
-        self.chain.advance(block.clone(), digest);
+        let committees = self.identity.committees_of(block);
+        self.chain.advance(block.clone(), digest, &committees);
+        for header in block.new_chunks() {
+            let shard = header.content.shard;
+            if let Some(stake) = self.chain.endorsed.get(shard.index()).copied().flatten() {
+                self.metrics
+                    .finalized_endorsements(shard, stake.endorsed, stake.mandated);
+            }
+        }
         self.view.send_replace(Arc::new(self.chain.clone()));
         self.availability.finalized(block.height).await;
         if let Some(producer) = &self.producer {

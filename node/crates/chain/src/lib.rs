@@ -9,22 +9,27 @@
 //!    next height is puts it into a chunk, signs the chunk's header and sends
 //!    the body to the shard's other trackers, and the header to everybody
 //!    ([`availability`]).
-//! 3. The leader of the next view puts one header per shard into a block
-//!    ([`application`]). Validators vote for it if it is valid ([`validity`])
-//!    and, for their own shard, if they have its body and agree with its
-//!    results. Consensus (commonware's simplex) finalises it.
-//! 4. Every tracker of the shard executes the chunk ([`ledger`]): the signer
+//!    It also sends the members of the shard's committee the state witness of
+//!    what the header commits to ([`witness_maker`]).
+//! 3. The members check the header, from the witness or from their own state,
+//!    and endorse it ([`witness_validator`]).
+//! 4. The leader of the next view puts one endorsed header per shard into a
+//!    block ([`application`]). Producers vote for it if it is valid
+//!    ([`validity`]) and, for their own shard, if they have its body and agree
+//!    with its results. Consensus (commonware's simplex) finalises it.
+//! 5. Every tracker of the shard executes the chunk ([`ledger`]): the signer
 //!    is debited; a receiver of another shard becomes a receipt.
-//! 5. The shard's next header commits to the result, receipts included. Its
+//! 6. The shard's next header commits to the result, receipts included. Its
 //!    producer sends the receipts to the trackers of their destinations, with
 //!    proofs against that header.
-//! 6. The destination's next chunk, at or after the block with that header,
+//! 7. The destination's next chunk, at or after the block with that header,
 //!    credits the receiver.
 //!
 //! # What each node holds
 //!
 //! A producer tracks one shard: its state, its chunk bodies, the receipts for
-//! it and from it. Of the other shards it sees headers. An rpc node tracks
+//! it and from it. Of the other shards it sees headers, and for the moment of
+//! an endorsement their witnesses. A chunk validator or an rpc node tracks
 //! none. [`fetch`] gets what was missed; [`requests`] serves clients.
 //!
 //! All time, randomness, storage, tasks and CPU work come from the
@@ -38,12 +43,14 @@ pub mod availability;
 pub mod bodies;
 pub mod channels;
 pub mod config;
+pub mod due;
 pub mod engine;
 pub mod error;
 pub mod executed;
 pub mod fetch;
 pub mod generator;
 pub mod genesis_state;
+pub mod history;
 pub mod ledger;
 pub mod messages;
 pub mod metrics;
@@ -54,6 +61,8 @@ pub mod runtime;
 pub mod validity;
 pub mod view;
 pub mod window;
+pub mod witness_maker;
+pub mod witness_validator;
 
 pub use channels::Channels;
 pub use config::{Identity, Settings};

@@ -9,7 +9,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
-use shardnode_primitives::{Block, ChunkHeader};
+use shardnode_primitives::{Block, ChunkHeader, ShardId};
 use std::{
     borrow::Cow,
     sync::{
@@ -29,6 +29,12 @@ struct ReasonLabel {
     reason: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ResultLabel {
+    result: &'static str,
+}
+
+type GaugeByShard = Family<ShardLabel, Gauge<i64>>;
 type ByShard = Family<ShardLabel, Counter<u64, AtomicU64>>;
 
 /// The metrics of one node.
@@ -47,6 +53,13 @@ pub struct Metrics {
     produced: Counter,
     produced_transfers: Counter,
     execution: Histogram,
+    endorsed_stake: GaugeByShard,
+    mandated_stake: GaugeByShard,
+    endorsements: Family<ResultLabel, Counter>,
+    witness_bytes: Histogram,
+    witness_make: Histogram,
+    witness_receive: Histogram,
+    witness_validation: Histogram,
     pool: Gauge<i64>,
     rejected: Family<ReasonLabel, Counter>,
     load_target: Gauge<i64>,
@@ -61,6 +74,8 @@ const BLOCK_TIME_BUCKETS: [f64; 14] = [
 const EXECUTION_BUCKETS: [f64; 12] = [
     0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0,
 ];
+
+const WITNESS_BYTES_BUCKETS: [f64; 9] = [1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 6.4e7];
 
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -91,6 +106,13 @@ impl Metrics {
             produced: Counter::default(),
             produced_transfers: Counter::default(),
             execution: Histogram::new(EXECUTION_BUCKETS),
+            endorsed_stake: Family::default(),
+            mandated_stake: Family::default(),
+            endorsements: Family::default(),
+            witness_bytes: Histogram::new(WITNESS_BYTES_BUCKETS),
+            witness_make: Histogram::new(EXECUTION_BUCKETS),
+            witness_receive: Histogram::new(EXECUTION_BUCKETS),
+            witness_validation: Histogram::new(EXECUTION_BUCKETS),
             pool: Gauge::default(),
             rejected: Family::default(),
             load_target: Gauge::default(),
@@ -169,6 +191,45 @@ impl Metrics {
             "Time to execute one chunk of the own shard",
             Unit::Seconds,
             self.execution.clone(),
+        );
+        registry.register(
+            "shard_endorsed_stake",
+            "Stake that endorsed the shard's newest finalised chunk header",
+            self.endorsed_stake.clone(),
+        );
+        registry.register(
+            "shard_mandated_stake",
+            "Stake of the committee of the shard's newest finalised chunk header",
+            self.mandated_stake.clone(),
+        );
+        registry.register(
+            "endorsements",
+            "Chunk headers this node checked as a member of their committee",
+            self.endorsements.clone(),
+        );
+        registry.register_with_unit(
+            "witness",
+            "Size of the state witnesses this node made, compressed",
+            Unit::Bytes,
+            self.witness_bytes.clone(),
+        );
+        registry.register_with_unit(
+            "witness_make",
+            "Time to make one state witness and its parts",
+            Unit::Seconds,
+            self.witness_make.clone(),
+        );
+        registry.register_with_unit(
+            "witness_receive",
+            "From a witness's first part to the last one that is needed",
+            Unit::Seconds,
+            self.witness_receive.clone(),
+        );
+        registry.register_with_unit(
+            "witness_validation",
+            "Time to rebuild one state witness and re-execute from it",
+            Unit::Seconds,
+            self.witness_validation.clone(),
         );
         registry.register(
             "pool_transactions",
@@ -262,6 +323,49 @@ impl Metrics {
     pub fn executed(&self, height: u64, elapsed: Duration) {
         self.executed_height.set(signed(height));
         self.execution.observe(elapsed.as_secs_f64());
+    }
+
+    /// A finalised block has a new header of `shard` with this stake behind
+    /// it.
+    pub fn finalized_endorsements(&self, shard: ShardId, endorsed: u64, mandated: u64) {
+        let label = ShardLabel { shard: shard.0 };
+        self.endorsed_stake
+            .get_or_create(&label)
+            .set(signed(endorsed));
+        self.mandated_stake
+            .get_or_create(&label)
+            .set(signed(mandated));
+    }
+
+    /// This node made a witness of so many bytes.
+    pub fn witness_made(&self, bytes: usize, elapsed: Duration) {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52 bytes")]
+        self.witness_bytes.observe(bytes as f64);
+        self.witness_make.observe(elapsed.as_secs_f64());
+    }
+
+    /// Enough parts of a witness came within `elapsed` of the first.
+    pub fn witness_received(&self, elapsed: Duration) {
+        self.witness_receive.observe(elapsed.as_secs_f64());
+    }
+
+    /// A header was endorsed, after so long a re-execution.
+    pub fn endorsed(&self, elapsed: Option<Duration>) {
+        if let Some(elapsed) = elapsed {
+            self.witness_validation.observe(elapsed.as_secs_f64());
+        }
+        let result = "endorsed";
+        self.endorsements
+            .get_or_create(&ResultLabel { result })
+            .inc();
+    }
+
+    /// A header was checked and not endorsed.
+    pub fn refused(&self) {
+        let result = "refused";
+        self.endorsements
+            .get_or_create(&ResultLabel { result })
+            .inc();
     }
 
     /// A chunk was produced.

@@ -11,8 +11,8 @@
 //! to the pool.
 
 use crate::{
-    availability, bodies, config::Identity, executed::Executed, metrics::Metrics, pool,
-    runtime::Runtime,
+    availability, bodies, config::Identity, executed::Proven, metrics::Metrics, pool,
+    runtime::Runtime, witness_maker,
 };
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
@@ -20,7 +20,7 @@ use commonware_runtime::Handle;
 use commonware_storage::metadata::{self, Metadata};
 use commonware_utils::{channel::mpsc, sequence::U64};
 use shardnode_primitives::{
-    Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, genesis::Validator,
+    Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, genesis::Producer,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -32,7 +32,7 @@ use tracing::{debug, info};
 const ANCHORS: usize = 16;
 
 enum Message {
-    Executed(Arc<Executed>),
+    Executed(Proven),
     Finalized(Arc<Block>, Digest),
 }
 
@@ -42,8 +42,8 @@ pub struct Mailbox(mpsc::Sender<Message>);
 
 impl Mailbox {
     /// The own shard executed a chunk.
-    pub fn executed(&self, executed: Arc<Executed>) {
-        self.tell(Message::Executed(executed));
+    pub fn executed(&self, proven: Proven) {
+        self.tell(Message::Executed(proven));
     }
 
     /// A block is finalised, and executed by this node.
@@ -73,9 +73,11 @@ pub struct Parts {
     /// Who this node is.
     pub identity: Arc<Identity>,
     /// Its place among the producers.
-    pub validator: Validator,
+    pub me: Producer,
     /// Sends chunks out.
     pub availability: availability::Mailbox,
+    /// Makes and sends state witnesses.
+    pub witnesses: witness_maker::Mailbox,
     /// Makes bodies durable.
     pub bodies: bodies::Mailbox,
     /// Transactions.
@@ -98,7 +100,7 @@ pub struct Actor<E: Runtime> {
     produced: Option<Produced<E>>,
     last: Option<ChunkHeader>,
     sent: u64,
-    executed: BTreeMap<u64, Arc<Executed>>,
+    executed: BTreeMap<u64, Proven>,
     anchors: BTreeMap<u64, Digest>,
     outstanding: VecDeque<Outstanding>,
     inbox: mpsc::Receiver<Message>,
@@ -153,7 +155,7 @@ impl<E: Runtime> Actor<E> {
             // Only the newest block is worth producing on.
             while let Some(next) = message.take() {
                 match next {
-                    Message::Executed(executed) => self.on_executed(executed),
+                    Message::Executed(proven) => self.on_executed(proven),
                     Message::Finalized(block, digest) => {
                         self.on_finalized(&block, digest).await;
                         tip = (block, digest);
@@ -166,8 +168,8 @@ impl<E: Runtime> Actor<E> {
         Ok(())
     }
 
-    fn on_executed(&mut self, executed: Arc<Executed>) {
-        self.executed.insert(executed.result.height, executed);
+    fn on_executed(&mut self, proven: Proven) {
+        self.executed.insert(proven.executed.result.height, proven);
     }
 
     async fn on_finalized(&mut self, block: &Block, digest: Digest) {
@@ -175,7 +177,7 @@ impl<E: Runtime> Actor<E> {
         while self.anchors.len() > ANCHORS {
             self.anchors.pop_first();
         }
-        let Some(header) = block.chunk(self.parts.validator.shard) else {
+        let Some(header) = block.chunk(self.parts.me.shard) else {
             return;
         };
         // Everything from the oldest execution that a header still has to
@@ -201,7 +203,7 @@ impl<E: Runtime> Actor<E> {
     /// turn and all that the header must commit to is executed.
     async fn produce(&mut self, parent: &Block) -> Result<(), ProducerError> {
         let genesis = &self.parts.identity.genesis;
-        let me = &self.parts.validator;
+        let me = &self.parts.me;
         let height = parent.height + 1;
         if self.sent >= height || !self.parts.identity.produces(me.shard, height) {
             return Ok(());
@@ -217,7 +219,7 @@ impl<E: Runtime> Actor<E> {
         let (results, mut uncommitted): (Vec<u64>, Vec<u64>) =
             heights.partition(|height| *height <= due);
         uncommitted.push(height);
-        let results: Option<Vec<Arc<Executed>>> = results
+        let results: Option<Vec<Proven>> = results
             .iter()
             .map(|height| self.executed.get(height).cloned())
             .collect();
@@ -228,7 +230,7 @@ impl<E: Runtime> Actor<E> {
         if let Some(last) = self.last.clone()
             && last.content.height >= height
         {
-            return self.send_again(last, height, &results).await;
+            return self.send_again(last, parent, &results).await;
         }
 
         let most = genesis.protocol.max_transactions_per_chunk as usize;
@@ -245,12 +247,12 @@ impl<E: Runtime> Actor<E> {
             transactions: transactions.len() as u32,
             results: results
                 .iter()
-                .map(|executed| executed.result.clone())
+                .map(|proven| proven.executed.result.clone())
                 .collect(),
             uncommitted,
             totals: results.last().map_or_else(
                 || previous.content.totals.clone(),
-                |executed| executed.totals.clone(),
+                |proven| proven.executed.totals.clone(),
             ),
         };
         let identity = &self.parts.identity;
@@ -262,7 +264,7 @@ impl<E: Runtime> Actor<E> {
             transactions,
         });
         self.parts.metrics.produced();
-        self.send(header, body, &results).await;
+        self.send(header, body, parent, &results).await;
         Ok(())
     }
 
@@ -275,14 +277,31 @@ impl<E: Runtime> Actor<E> {
         Ok(())
     }
 
-    async fn send(&mut self, header: ChunkHeader, body: ChunkBody, results: &[Arc<Executed>]) {
+    async fn send(
+        &mut self,
+        header: ChunkHeader,
+        body: ChunkBody,
+        parent: &Block,
+        results: &[Proven],
+    ) {
         self.sent = header.content.height;
+        let shard = header.content.shard;
+        let committees = self.parts.identity.committees_after(parent);
+        if let Some(committee) = committees.get(shard.index()) {
+            let evidence = results
+                .iter()
+                .map(|proven| (proven.executed.result.height, proven.evidence.clone()));
+            let evidence = evidence.collect();
+            self.parts
+                .witnesses
+                .make(header.clone(), evidence, committee.clone());
+        }
         let Some(chunk) = self.parts.bodies.intake(header, body.clone(), true).await else {
             return;
         };
         let buckets = results
             .iter()
-            .flat_map(|executed| executed.buckets.iter().cloned())
+            .flat_map(|proven| proven.executed.buckets.iter().cloned())
             .collect();
         self.parts.availability.produced(chunk, body, buckets).await;
     }
@@ -291,9 +310,10 @@ impl<E: Runtime> Actor<E> {
     async fn send_again(
         &mut self,
         last: ChunkHeader,
-        height: u64,
-        results: &[Arc<Executed>],
+        parent: &Block,
+        results: &[Proven],
     ) -> Result<(), ProducerError> {
+        let height = parent.height + 1;
         if last.content.height > height {
             return Ok(());
         }
@@ -308,7 +328,7 @@ impl<E: Runtime> Actor<E> {
         };
         // Without the body nobody can have seen the chunk: its turn is lost.
         if let Some(body) = body {
-            self.send(last, ChunkBody(body), results).await;
+            self.send(last, ChunkBody(body), parent, results).await;
         }
         Ok(())
     }

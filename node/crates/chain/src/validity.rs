@@ -5,8 +5,16 @@
 //! Trackers of a shard check more, namely that its results are their own and
 //! that its body and receipts are at hand; see [`crate::application`].
 
+use crate::config::{Committees, Identity};
 use commonware_codec::FixedSize as _;
-use shardnode_primitives::{Block, ChunkHeader, Digest, Genesis, Namespaces, ShardId, Transaction};
+use commonware_cryptography::{BatchEntry, BatchVerifier as _, ed25519::PublicKey};
+use commonware_parallel::Strategy;
+use rand_core::CryptoRng;
+use shardnode_mandates::Committee;
+use shardnode_primitives::{
+    Block, ChunkHeader, Digest, Endorsements, Genesis, Namespaces, ShardId, Transaction,
+    endorsement, randomness::RandomnessError,
+};
 
 /// The first rule that a block or header breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +37,9 @@ pub enum Violation {
         /// `minBlockTimeMs`.
         min: u64,
     },
+    /// The leader's reveal and the seeds.
+    #[error("randomness: {0}")]
+    Randomness(RandomnessError),
     /// A rule about one shard's header.
     #[error("shard {shard}: {rule}")]
     Header {
@@ -157,16 +168,18 @@ pub fn check_header(
     )
 }
 
-/// Checks everything about `block` that does not need any shard's state.
+/// Checks everything about `block` that needs neither any shard's state nor
+/// the signatures of its endorsements, which [`endorsements_hold`] checks.
 ///
 /// `anchor` is as in [`Base`].
 pub fn check_block(
     block: &Block,
     parent: &Block,
     anchor: Digest,
-    genesis: &Genesis,
-    namespaces: &Namespaces,
+    identity: &Identity,
+    committees: &Committees,
 ) -> Result<(), Violation> {
+    let genesis = &identity.genesis;
     if parent.height.checked_add(1) != Some(block.height) {
         return Err(Violation::Height {
             got: block.height,
@@ -181,8 +194,20 @@ pub fn check_block(
             min,
         });
     }
-    for (header, previous) in block.chunks.iter().zip(&parent.chunks) {
+    parent
+        .randomness
+        .check_child(
+            &block.randomness,
+            block.height,
+            genesis.protocol.epoch_length,
+            &block.context.leader,
+        )
+        .map_err(Violation::Randomness)?;
+    let old = parent.chunks.iter().zip(committees.iter());
+    let new = block.chunks.iter().zip(&block.endorsements);
+    for ((header, endorsements), (previous, committee)) in new.zip(old) {
         if header == previous {
+            no_endorsements(endorsements, previous.content.shard)?;
             continue;
         }
         let base = Base {
@@ -190,7 +215,85 @@ pub fn check_block(
             height: block.height,
             anchor,
         };
-        check_header(header, base, genesis, namespaces)?;
+        check_header(header, base, genesis, &identity.namespaces)?;
+        check_quorum(endorsements, committee, header.content.shard)?;
     }
     Ok(())
+}
+
+fn no_endorsements(endorsements: &Endorsements, shard: ShardId) -> Result<(), Violation> {
+    if endorsements.0.is_empty() {
+        return Ok(());
+    }
+    Err(Violation::Header {
+        shard,
+        rule: "only a new header has endorsements",
+    })
+}
+
+/// The endorsements have one place for each member of the committee, and the
+/// stake of those that are there is a quorum.
+fn check_quorum(
+    endorsements: &Endorsements,
+    committee: &Committee<PublicKey>,
+    shard: ShardId,
+) -> Result<(), Violation> {
+    if endorsements.0.len() != committee.members().len() {
+        return Err(Violation::Header {
+            shard,
+            rule: "endorsements have one place for each member of the committee",
+        });
+    }
+    if endorsed_stake(endorsements, committee) < committee.quorum() {
+        return Err(Violation::Header {
+            shard,
+            rule: "endorsed by more than two thirds of the mandated stake",
+        });
+    }
+    Ok(())
+}
+
+/// The stake of the members whose endorsement is there.
+#[must_use]
+pub fn endorsed_stake(endorsements: &Endorsements, committee: &Committee<PublicKey>) -> u64 {
+    let members = committee.members().iter().zip(&endorsements.0);
+    members
+        .filter(|(_, signature)| signature.is_some())
+        .map(|(member, _)| member.stake)
+        .sum()
+}
+
+/// Whether every endorsement in `block` was signed by the member at its place.
+pub fn endorsements_hold(
+    block: &Block,
+    committees: &Committees,
+    namespaces: &Namespaces,
+    rng: &mut impl CryptoRng,
+    strategy: &impl Strategy,
+) -> bool {
+    let mut entries = Vec::new();
+    let placed = block.endorsements.iter().zip(committees.iter());
+    for (header, (endorsements, committee)) in block.chunks.iter().zip(placed) {
+        let content = &header.content;
+        let mut hash = None;
+        for (member, signature) in committee.members().iter().zip(&endorsements.0) {
+            if let Some(signature) = signature {
+                let hash = hash.get_or_insert_with(|| header.hash());
+                let message = endorsement::message(content.shard, content.height, hash);
+                entries.push((&member.validator, message, signature));
+            }
+        }
+    }
+    entries.is_empty()
+        || PublicKey::verify_batch(
+            rng,
+            &entries,
+            |_, (validator, message, signature)| BatchEntry {
+                namespace: &namespaces.endorsement,
+                message,
+                public_key: validator,
+                signature,
+            },
+            strategy,
+        )
 }

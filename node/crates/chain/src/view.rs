@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What finalised blocks alone tell: height, block time, throughput, supply.
 
-use crate::window::{Rates, Window};
+use crate::{
+    config::Committees,
+    validity::endorsed_stake,
+    window::{Rates, Window},
+};
 use shardnode_primitives::{Block, Digest, Genesis, ShardId};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,9 +19,20 @@ pub struct ChainView {
     pub block: Block,
     /// Its digest.
     pub digest: Digest,
+    /// By shard, the stake behind the newest header; `None` before the first.
+    pub endorsed: Vec<Option<EndorsedStake>>,
     window: Window,
     roots: Vec<BTreeMap<u64, Digest>>,
     supply: u64,
+}
+
+/// The stake behind a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndorsedStake {
+    /// Of the members whose endorsements are in the block.
+    pub endorsed: u64,
+    /// Of the whole committee.
+    pub mandated: u64,
 }
 
 /// Total supply as the headers of one block state it.
@@ -47,6 +62,7 @@ impl ChainView {
     #[must_use]
     pub fn new(genesis: &Genesis, block: Block, digest: Digest) -> Self {
         let mut view = Self {
+            endorsed: vec![None; block.chunks.len()],
             roots: vec![BTreeMap::new(); block.chunks.len()],
             window: Window::default(),
             supply: genesis.supply(),
@@ -58,7 +74,16 @@ impl ChainView {
     }
 
     /// Moves to the next finalised block.
-    pub fn advance(&mut self, block: Block, digest: Digest) {
+    pub fn advance(&mut self, block: Block, digest: Digest, committees: &Committees) {
+        let new = block.endorsements.iter().zip(committees.iter());
+        for (shard, (endorsements, committee)) in self.endorsed.iter_mut().zip(new) {
+            if !endorsements.0.is_empty() {
+                *shard = Some(EndorsedStake {
+                    endorsed: endorsed_stake(endorsements, committee),
+                    mandated: committee.stake(),
+                });
+            }
+        }
         self.block = block;
         self.digest = digest;
         self.note();

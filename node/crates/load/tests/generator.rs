@@ -21,14 +21,14 @@ fn genesis_of(shards: u16, per_shard: u32) -> Genesis {
         .map(|shard| {
             serde_json::json!({
                 "name": format!("s{shard}-p0"), "publicKey": key(shard),
-                "role": "producer", "shard": shard, "slot": 0,
+                "role": "producer", "shard": shard, "slot": 0, "stake": 1_000
             })
         })
         .collect();
     let document: GenesisDocument = serde_json::from_value(serde_json::json!({
         "network": "load", "createdAtMs": 0, "seed": "07".repeat(32), "shards": shards,
         "accounts": {"perShard": per_shard, "initialBalance": 1000},
-        "protocol": {"executionLag": 1, "minBlockTimeMs": 10, "maxTransactionsPerChunk": 10},
+        "protocol": {"executionLag": 1, "minBlockTimeMs": 10, "maxTransactionsPerChunk": 10, "mandatesPerShard": 8, "epochLength": 1000},
         "validators": validators,
     }))
     .unwrap();

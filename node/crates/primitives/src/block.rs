@@ -2,16 +2,25 @@
 //! Blocks: one chunk header per shard, ordered by consensus.
 //!
 //! A shard without a new chunk at a height keeps the header of its last one:
-//! the chunk at that height is *missed*. So a block alone says where every
-//! shard stands, and its parent is all that is needed to check it.
+//! the chunk at that height is *missed*. Each new header comes with the
+//! [endorsements](crate::endorsement) of its committee, without which it is not
+//! in the block. So a block alone says where every shard stands, and its
+//! parent is all that is needed to check it.
+//!
+//! ```text
+//! version (1) ‖ context ‖ height ‖ timestamp ‖ randomness ‖ headers ‖ endorsements
+//! ```
 
 use crate::{
     ChunkHeader, ShardId,
+    endorsement::Endorsements,
     hash::{Domain, hash},
+    randomness::Randomness,
 };
 use bytes::BufMut;
 use commonware_codec::{
-    Buf, Encode as _, EncodeSize, Error, MaxEncodeSize as _, RangeCfg, Read, ReadExt as _, Write,
+    Buf, Encode as _, EncodeSize, Error, FixedSize as _, MaxEncodeSize as _, RangeCfg, Read,
+    ReadExt as _, Write,
 };
 use commonware_consensus::{
     BoundedBlock, CertifiableBlock, Heightable, simplex::types::Context, types::Height,
@@ -25,7 +34,12 @@ pub struct BlockLimits {
     pub shards: u16,
     /// `executionLag`.
     pub lag: u8,
+    /// Validators of the network: no committee has more members.
+    pub validators: u16,
 }
+
+/// The version of the encoding.
+const VERSION: u8 = 1;
 
 /// A block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +51,13 @@ pub struct Block {
     /// Milliseconds since 1970, by the proposer's clock; at least
     /// `minBlockTimeMs` after the parent's.
     pub timestamp_ms: u64,
+    /// What the leader revealed, and the seeds of the epochs.
+    pub randomness: Randomness,
     /// The newest header of every shard, in shard order.
     pub chunks: Vec<ChunkHeader>,
+    /// The endorsements of each header that is new in this block, in shard
+    /// order; none of one that is not.
+    pub endorsements: Vec<Endorsements>,
 }
 
 impl Block {
@@ -67,16 +86,23 @@ impl Block {
 
 impl Write for Block {
     fn write(&self, buf: &mut impl BufMut) {
+        VERSION.write(buf);
         self.context.write(buf);
         self.height.write(buf);
         self.timestamp_ms.write(buf);
+        self.randomness.write(buf);
         self.chunks.write(buf);
+        self.endorsements.write(buf);
     }
 }
 
 impl EncodeSize for Block {
     fn encode_size(&self) -> usize {
-        self.context.encode_size() + 2 * 8 + self.chunks.encode_size()
+        1 + self.context.encode_size()
+            + 2 * 8
+            + Randomness::SIZE
+            + self.chunks.encode_size()
+            + self.endorsements.encode_size()
     }
 }
 
@@ -84,11 +110,18 @@ impl Read for Block {
     type Cfg = BlockLimits;
     fn read_cfg(buf: &mut impl Buf, limits: &BlockLimits) -> Result<Self, Error> {
         let shards = usize::from(limits.shards);
+        let version = u8::read(buf)?;
+        if version != VERSION {
+            return Err(Error::InvalidEnum(version));
+        }
+        let every = RangeCfg::from(shards..=shards);
         let block = Self {
             context: Context::read(buf)?,
             height: u64::read(buf)?,
             timestamp_ms: u64::read(buf)?,
-            chunks: Vec::read_cfg(buf, &(RangeCfg::from(shards..=shards), limits.lag))?,
+            randomness: Randomness::read(buf)?,
+            chunks: Vec::read_cfg(buf, &(every, limits.lag))?,
+            endorsements: Vec::read_cfg(buf, &(every, limits.validators))?,
         };
         let ordered = block
             .chunks
@@ -130,10 +163,12 @@ impl CertifiableBlock for Block {
 
 impl BoundedBlock for Block {
     fn max_encode_size(limits: &BlockLimits) -> usize {
-        const LENGTH: usize = 5;
-        Context::<Digest, PublicKey>::MAX_ENCODE_SIZE
+        const LENGTHS: usize = 2 * 5;
+        let endorsements = Endorsements::max_encode_size(usize::from(limits.validators));
+        1 + Context::<Digest, PublicKey>::MAX_ENCODE_SIZE
             + 2 * 8
-            + LENGTH
-            + usize::from(limits.shards) * ChunkHeader::max_encode_size(limits.lag)
+            + Randomness::SIZE
+            + LENGTHS
+            + usize::from(limits.shards) * (ChunkHeader::max_encode_size(limits.lag) + endorsements)
     }
 }

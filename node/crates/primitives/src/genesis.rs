@@ -76,6 +76,10 @@ pub struct Protocol {
     pub min_block_time_ms: u64,
     /// The most transactions a chunk can hold.
     pub max_transactions_per_chunk: u32,
+    /// Whole mandates that every shard has at every height.
+    pub mandates_per_shard: u32,
+    /// Blocks of an epoch; see [`crate::randomness`].
+    pub epoch_length: u64,
 }
 
 /// A validator as it is written.
@@ -88,23 +92,38 @@ pub struct ValidatorDocument {
     pub public_key: String,
     /// What it does.
     pub role: ValidatorRole,
-    /// The shard it produces for.
-    pub shard: u16,
-    /// Its turn among the producers of the shard.
-    pub slot: u16,
+    /// The shard that a producer produces for.
+    pub shard: Option<u16>,
+    /// A producer's turn among the producers of its shard.
+    pub slot: Option<u16>,
+    /// What its mandates come from.
+    pub stake: u64,
 }
 
 /// What a validator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 pub enum ValidatorRole {
     /// Tracks one shard, produces its chunks and votes in consensus.
     Producer,
+    /// Tracks nothing and does not vote: endorses the chunks it is dealt.
+    ChunkValidator,
 }
 
-/// A validator of the network.
+/// A validator that tracks no shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Validator {
+pub struct ChunkValidator {
+    /// Its node's name.
+    pub name: String,
+    /// Its identity.
+    pub key: PublicKey,
+    /// What its mandates come from.
+    pub stake: u64,
+}
+
+/// A validator that produces the chunks of a shard and votes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Producer {
     /// Its node's name.
     pub name: String,
     /// Its identity.
@@ -113,6 +132,8 @@ pub struct Validator {
     pub shard: ShardId,
     /// Its turn among the producers of the shard.
     pub slot: u16,
+    /// What its mandates come from.
+    pub stake: u64,
 }
 
 /// A genesis document that was checked.
@@ -128,8 +149,10 @@ pub struct Genesis {
     pub protocol: Protocol,
     /// How accounts are divided.
     pub layout: ShardLayout,
-    /// All validators, by shard and slot.
-    pub validators: Vec<Validator>,
+    /// All producers, by shard and slot: those who vote.
+    pub producers: Vec<Producer>,
+    /// The validators that track no shard, by key.
+    pub chunk_validators: Vec<ChunkValidator>,
     seed: [u8; 32],
     hash: Digest,
 }
@@ -147,6 +170,11 @@ const MAX_NAME: usize = 63;
 const MAX_SHARDS: u16 = 1024;
 const MAX_LAG: u8 = 4;
 const MAX_TRANSACTIONS: u32 = 65_536;
+const MAX_MANDATES: u64 = 1_000_000;
+const MAX_VALIDATORS: usize = 4_096;
+/// A boundary of epochs must be finalised long before the seed that it fixes
+/// is used.
+const MIN_EPOCH_LENGTH: u64 = 16;
 
 impl GenesisDocument {
     /// Checks the document.
@@ -192,14 +220,43 @@ impl GenesisDocument {
                 format!("must be 1 to {MAX_TRANSACTIONS}"),
             ));
         }
-        let validators = check_validators(&self.validators, self.shards)?;
+        if protocol.mandates_per_shard == 0
+            || u64::from(protocol.mandates_per_shard) * u64::from(self.shards) > MAX_MANDATES
+        {
+            return Err(invalid(
+                "protocol.mandatesPerShard",
+                format!("must be at least 1, and at most {MAX_MANDATES} over all shards"),
+            ));
+        }
+        if protocol.epoch_length < MIN_EPOCH_LENGTH {
+            return Err(invalid(
+                "protocol.epochLength",
+                format!("must be at least {MIN_EPOCH_LENGTH}"),
+            ));
+        }
+        let (producers, chunk_validators) = check_validators(&self.validators, self.shards)?;
+        let stakes = producers.iter().map(|producer| producer.stake);
+        let mut stakes = stakes.chain(chunk_validators.iter().map(|validator| validator.stake));
+        let wanted = u64::from(protocol.mandates_per_shard) * u64::from(self.shards);
+        let enough = stakes
+            .try_fold(0u64, u64::checked_add)
+            .is_some_and(|total| total >= wanted);
+        if !enough {
+            return Err(invalid(
+                "validators",
+                format!(
+                    "the sum of all stakes must be at least {wanted}, the number of mandates, and below 2^64"
+                ),
+            ));
+        }
         let mut genesis = Genesis {
             network: self.network,
             created_at_ms: self.created_at_ms,
             accounts: self.accounts,
             protocol,
             layout: ShardLayout::new(self.shards),
-            validators,
+            producers,
+            chunk_validators,
             seed,
             hash: hash::ZERO,
         };
@@ -221,9 +278,15 @@ fn key_bytes(hex: &str) -> Result<[u8; 32], String> {
 fn check_validators(
     documents: &[ValidatorDocument],
     shards: u16,
-) -> Result<Vec<Validator>, GenesisError> {
+) -> Result<(Vec<Producer>, Vec<ChunkValidator>), GenesisError> {
+    if documents.len() > MAX_VALIDATORS {
+        return Err(invalid(
+            "validators",
+            format!("must be at most {MAX_VALIDATORS}"),
+        ));
+    }
     let mut keys = BTreeSet::new();
-    let mut validators = Vec::with_capacity(documents.len());
+    let (mut producers, mut chunk_validators) = (Vec::new(), Vec::new());
     for (index, document) in documents.iter().enumerate() {
         let field = |name: &str| format!("validators[{index}].{name}");
         let key = key_bytes(&document.public_key)
@@ -235,25 +298,52 @@ fn check_validators(
         if !keys.insert(key.clone()) {
             return Err(invalid(field("publicKey"), "is used twice"));
         }
-        if document.shard >= shards {
+        if document.stake == 0 {
+            return Err(invalid(field("stake"), "must be at least 1"));
+        }
+        let (name, stake) = (document.name.clone(), document.stake);
+        let place = (document.role, document.shard, document.slot);
+        let (shard, slot) = match place {
+            (ValidatorRole::Producer, Some(shard), Some(slot)) => (shard, slot),
+            (ValidatorRole::Producer, None, _) => {
+                return Err(invalid(field("shard"), "must be given for a producer"));
+            }
+            (ValidatorRole::Producer, _, None) => {
+                return Err(invalid(field("slot"), "must be given for a producer"));
+            }
+            (ValidatorRole::ChunkValidator, None, None) => {
+                chunk_validators.push(ChunkValidator { name, key, stake });
+                continue;
+            }
+            (ValidatorRole::ChunkValidator, shard, _) => {
+                let named = if shard.is_some() { "shard" } else { "slot" };
+                return Err(invalid(
+                    field(named),
+                    "must not be given for a chunkValidator, which tracks no shard",
+                ));
+            }
+        };
+        if shard >= shards {
             return Err(invalid(
                 field("shard"),
                 format!("must be below {shards}, the number of shards"),
             ));
         }
-        validators.push(Validator {
-            name: document.name.clone(),
+        producers.push(Producer {
+            name,
             key,
-            shard: ShardId(document.shard),
-            slot: document.slot,
+            shard: ShardId(shard),
+            slot,
+            stake,
         });
     }
-    validators.sort_by_key(|validator| (validator.shard, validator.slot));
+    producers.sort_by_key(|producer| (producer.shard, producer.slot));
+    chunk_validators.sort_by(|one, other| one.key.cmp(&other.key));
     for shard in (0..shards).map(ShardId) {
-        let slots: Vec<u16> = validators
+        let slots: Vec<u16> = producers
             .iter()
-            .filter(|validator| validator.shard == shard)
-            .map(|validator| validator.slot)
+            .filter(|producer| producer.shard == shard)
+            .map(|producer| producer.slot)
             .collect();
         let gapless = slots.iter().copied().eq(0..slots.len() as u16);
         if slots.is_empty() || !gapless {
@@ -263,7 +353,7 @@ fn check_validators(
             ));
         }
     }
-    Ok(validators)
+    Ok((producers, chunk_validators))
 }
 
 impl Genesis {
@@ -288,12 +378,21 @@ impl Genesis {
         bytes.put_u8(self.protocol.execution_lag);
         bytes.put_u64(self.protocol.min_block_time_ms);
         bytes.put_u32(self.protocol.max_transactions_per_chunk);
-        bytes.put_u32(self.validators.len() as u32);
-        for validator in &self.validators {
+        bytes.put_u32(self.protocol.mandates_per_shard);
+        bytes.put_u64(self.protocol.epoch_length);
+        bytes.put_u32(self.producers.len() as u32);
+        for producer in &self.producers {
+            text(&mut bytes, &producer.name);
+            bytes.put_slice(&producer.key.encode());
+            bytes.put_u16(producer.shard.0);
+            bytes.put_u16(producer.slot);
+            bytes.put_u64(producer.stake);
+        }
+        bytes.put_u32(self.chunk_validators.len() as u32);
+        for validator in &self.chunk_validators {
             text(&mut bytes, &validator.name);
             bytes.put_slice(&validator.key.encode());
-            bytes.put_u16(validator.shard.0);
-            bytes.put_u16(validator.slot);
+            bytes.put_u64(validator.stake);
         }
         hash::hash(hash::Domain::Genesis, &[&bytes])
     }
@@ -325,27 +424,47 @@ impl Genesis {
     }
 
     /// The producers of `shard`, by slot.
-    pub fn producers(&self, shard: ShardId) -> impl Iterator<Item = &Validator> {
-        self.validators
+    pub fn producers_of(&self, shard: ShardId) -> impl Iterator<Item = &Producer> {
+        self.producers
             .iter()
-            .filter(move |validator| validator.shard == shard)
+            .filter(move |producer| producer.shard == shard)
     }
 
     /// The producer whose turn `height` is in `shard`.
     #[must_use]
-    pub fn producer_at(&self, shard: ShardId, height: u64) -> Option<&Validator> {
-        let count = self.producers(shard).count() as u64;
+    pub fn producer_at(&self, shard: ShardId, height: u64) -> Option<&Producer> {
+        let count = self.producers_of(shard).count() as u64;
         let slot = height.checked_rem(count)?;
-        self.producers(shard)
-            .find(|validator| u64::from(validator.slot) == slot)
+        self.producers_of(shard)
+            .find(|producer| u64::from(producer.slot) == slot)
     }
 
-    /// The validator with this key.
+    /// The producer with this key.
     #[must_use]
-    pub fn validator(&self, key: &PublicKey) -> Option<&Validator> {
-        self.validators
+    pub fn producer(&self, key: &PublicKey) -> Option<&Producer> {
+        self.producers.iter().find(|producer| producer.key == *key)
+    }
+
+    /// The validator with this key that tracks no shard.
+    #[must_use]
+    pub fn chunk_validator(&self, key: &PublicKey) -> Option<&ChunkValidator> {
+        self.chunk_validators
             .iter()
             .find(|validator| validator.key == *key)
+    }
+
+    /// Every validator's identity and stake.
+    pub fn stakes(&self) -> impl Iterator<Item = (&PublicKey, u64)> {
+        let producers = self.producers.iter();
+        let producers = producers.map(|producer| (&producer.key, producer.stake));
+        let others = self.chunk_validators.iter();
+        producers.chain(others.map(|validator| (&validator.key, validator.stake)))
+    }
+
+    /// What the first epochs' committees are dealt from.
+    #[must_use]
+    pub fn first_epoch_seed(&self) -> Digest {
+        hash::hash(hash::Domain::Randomness, &[&self.hash.0])
     }
 }
 

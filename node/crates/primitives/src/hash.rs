@@ -33,6 +33,8 @@ pub enum Domain {
     Genesis = 0x23,
     /// The secret key of a genesis account.
     AccountKey = 0x24,
+    /// The chain's randomness after a block.
+    Randomness = 0x25,
     /// The receipts that one execution sends to one shard.
     ReceiptBucket = 0x30,
     /// The outcome of one transaction.

@@ -7,7 +7,9 @@
 //! | [`transaction`] | what clients sign |
 //! | [`receipt`] | cross-shard effects and their proofs |
 //! | [`chunk`] | one shard's transactions at one height, and the header that commits to them |
+//! | [`endorsement`] | a committee's word for a header |
 //! | [`block`] | one header per shard, ordered by consensus |
+//! | [`randomness`] | what leaders reveal, and the epochs' seeds |
 //! | [`genesis`] | the document that every node of a network shares |
 //! | [`merkle`], [`mod@hash`], [`namespace`] | commitments, hash domains, signature namespaces |
 //!
@@ -20,19 +22,23 @@
 
 pub mod block;
 pub mod chunk;
+pub mod endorsement;
 pub mod genesis;
 pub mod hash;
 pub mod ids;
 pub mod merkle;
 pub mod namespace;
+pub mod randomness;
 pub mod receipt;
 pub mod transaction;
 
 pub use block::{Block, BlockLimits};
 pub use chunk::{ChunkBody, ChunkContent, ChunkHeader, ExecutionResult, ShardTotals};
 pub use commonware_cryptography::blake3::Digest;
+pub use endorsement::{Endorsement, Endorsements};
 pub use genesis::{Genesis, GenesisDocument};
 pub use ids::{AccountId, ShardId, ShardLayout};
 pub use namespace::Namespaces;
+pub use randomness::Randomness;
 pub use receipt::{ProvenBucket, Receipt, ReceiptBucket};
 pub use transaction::{SignedTransfer, Transaction, Transfer};

@@ -8,10 +8,12 @@ use std::fmt::Display;
 
 /// What a node does in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 pub enum Role {
     /// Tracks one shard, produces its chunks and votes in consensus.
     Producer,
+    /// Follows the chain, tracks no shard, endorses chunks.
+    ChunkValidator,
     /// Follows the chain, tracks no shard, signs nothing.
     Rpc,
 }
@@ -63,11 +65,11 @@ pub struct Status {
     pub supply: SupplyStatus,
     /// What the finalised block's headers commit to, in shard order.
     pub shards: Vec<ShardStatus>,
-    /// This node's own state; `None` for an rpc node.
+    /// This node's own state; `None` for a node that tracks no shard.
     pub tracked: Option<TrackedStatus>,
     /// The transaction pool.
     pub pool: PoolStatus,
-    /// The in-node generator; `None` for an rpc node.
+    /// The in-node generator; only a producer has one.
     pub load: Option<LoadStatus>,
     /// CPU time of the process since it started.
     pub cpu_seconds: f64,
@@ -117,6 +119,12 @@ pub struct ShardStatus {
     pub sent: u64,
     /// Value that came from other shards since genesis.
     pub received: u64,
+    /// Stake that endorsed its last chunk; `None` before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endorsed_stake: Option<u64>,
+    /// Stake of the committee of its last chunk; `None` before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mandated_stake: Option<u64>,
 }
 
 /// A node's own state.

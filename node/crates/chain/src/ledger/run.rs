@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One execution on the state.
+//! One execution on the state, and the evidence for it.
 
-use crate::{error::ChainError, executed::Executed};
-use shardnode_execution::{Applied, ChunkInput, apply};
-use shardnode_primitives::{AccountId, ShardTotals};
+use crate::{
+    bodies::CheckedChunk,
+    error::ChainError,
+    executed::{Evidence, Executed, Proven},
+};
+use shardnode_execution::{Applied, ChunkInput, apply, touched};
+use shardnode_primitives::{AccountId, ProvenBucket, ReceiptBucket, ShardLayout, ShardTotals};
 use shardnode_state::{Account, StateTree};
+use std::sync::Arc;
 
 /// Executes on `state`, whose balance must come out as the sums say.
 pub(super) fn run(
     state: &mut StateTree,
-    input: ChunkInput<'_>,
+    layout: ShardLayout,
+    chunk: &CheckedChunk,
+    incoming: &[Arc<ProvenBucket>],
     before: &ShardTotals,
-) -> Result<(Executed, Vec<(AccountId, Account)>), ChainError> {
-    let (shard, height) = (input.shard, input.height);
+) -> Result<(Proven, Vec<(AccountId, Account)>), ChainError> {
+    let content = &chunk.header.content;
+    let (shard, height) = (content.shard, content.height);
+    let buckets: Vec<ReceiptBucket> = incoming.iter().map(|one| one.bucket.clone()).collect();
+    let input = ChunkInput {
+        layout,
+        shard,
+        height,
+        transactions: &chunk.transactions,
+        incoming: &buckets,
+    };
+    let evidence = Evidence {
+        body_hash: content.body_hash,
+        incoming: incoming.iter().map(|one| (**one).clone()).collect(),
+        pre_state: state.partial(&touched(&input)),
+    };
     let applied = apply(state, input, before).map_err(|source| ChainError::Execution {
         shard,
         height,
@@ -33,11 +54,13 @@ pub(super) fn run(
             totals: totals.balance,
         });
     }
-    let executed = Executed {
+    let executed = Arc::new(Executed {
         result,
         totals,
         buckets,
         outcomes,
-    };
-    Ok((executed, changes.into_iter().collect()))
+    });
+    let evidence = Arc::new(evidence);
+    let proven = Proven { executed, evidence };
+    Ok((proven, changes.into_iter().collect()))
 }

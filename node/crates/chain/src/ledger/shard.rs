@@ -3,7 +3,12 @@
 //! executions.
 
 use super::Tracked;
-use crate::{config::Identity, error::ChainError, executed::Executed, genesis_state::GenesisState};
+use crate::{
+    config::Identity,
+    error::ChainError,
+    executed::{Evidence, Executed, Proven},
+    genesis_state::GenesisState,
+};
 use bytes::Bytes;
 use commonware_codec::Decode as _;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
@@ -19,6 +24,10 @@ use std::{
 /// Executions kept whole in memory; older ones are read from storage.
 const RECENT: usize = 64;
 
+/// Executions whose evidence is kept in memory: as many as the longest
+/// execution lag leaves uncommitted.
+const EVIDENCE: usize = 4;
+
 /// Executions and transactions whose outcomes clients can ask for.
 const OUTCOME_CHUNKS: usize = 1_000;
 const OUTCOME_TRANSACTIONS: usize = 1_000_000;
@@ -31,6 +40,8 @@ pub(super) struct Shard<S> {
     pub(super) height: u64,
     pub(super) totals: ShardTotals,
     pub(super) recent: BTreeMap<u64, Arc<Executed>>,
+    /// Evidence of the executions that a header may still have to commit to.
+    pub(super) evidence: BTreeMap<u64, Arc<Evidence>>,
     outcomes: BTreeMap<Digest, (u64, Outcome)>,
     known: VecDeque<(u64, Vec<Digest>)>,
     pub(super) waiting: BTreeMap<u64, Vec<oneshot::Sender<Arc<Executed>>>>,
@@ -43,7 +54,12 @@ impl<S: Engine> Shard<S> {
         move |source| ChainError::Storage { shard, source }
     }
 
-    pub(super) fn remember(&mut self, executed: Arc<Executed>) {
+    pub(super) fn remember(&mut self, proven: Proven) {
+        let Proven { executed, evidence } = proven;
+        self.evidence.insert(executed.result.height, evidence);
+        while self.evidence.len() > EVIDENCE {
+            self.evidence.pop_first();
+        }
         let height = executed.result.height;
         for (hash, outcome) in &executed.outcomes {
             // A transaction that two producers included is executed once; that
@@ -116,17 +132,17 @@ pub(super) async fn stored_execution<S: Engine>(
             .record(height)
             .await
             .map_err(shard.storage_error())?
-            .map(|record| decode_executed(identity, shard.id, &record).map(Arc::new))
+            .map(|record| decode_record(identity, shard.id, &record).map(|proven| proven.executed))
             .transpose(),
         (None, None) => Ok(None),
     }
 }
 
-fn decode_executed(
+fn decode_record(
     identity: &Identity,
     shard: ShardId,
     record: &ExecutionRecord,
-) -> Result<Executed, ChainError> {
+) -> Result<Proven, ChainError> {
     decode_payload(identity, shard, record.height, &record.payload)
 }
 
@@ -135,19 +151,19 @@ fn decode_payload(
     shard: ShardId,
     height: u64,
     payload: &Bytes,
-) -> Result<Executed, ChainError> {
+) -> Result<Proven, ChainError> {
     let limits = (
         identity.genesis.layout.shards(),
         identity.genesis.protocol.max_transactions_per_chunk,
     );
-    Executed::decode_cfg(payload.clone(), &limits).map_err(|source| ChainError::Record {
+    Proven::decode_cfg(payload.clone(), &limits).map_err(|source| ChainError::Record {
         shard,
         height,
         source,
     })
 }
 
-pub(super) fn recover<S: Engine>(
+pub(super) async fn recover<S: Engine>(
     identity: &Identity,
     genesis: &GenesisState,
     id: ShardId,
@@ -161,6 +177,7 @@ pub(super) fn recover<S: Engine>(
         height: 0,
         totals: genesis.totals(id),
         recent: BTreeMap::new(),
+        evidence: BTreeMap::new(),
         outcomes: BTreeMap::new(),
         known: VecDeque::new(),
         waiting: BTreeMap::new(),
@@ -174,27 +191,48 @@ pub(super) fn recover<S: Engine>(
         }
     };
     if let Some(snapshot) = recovered.snapshot {
-        let executed = decode_payload(identity, id, snapshot.height, &snapshot.payload)?;
+        let proven = decode_payload(identity, id, snapshot.height, &snapshot.payload)?;
         shard.state =
             StateTree::from_leaves(snapshot.leaves).map_err(state_error(snapshot.height))?;
         shard.height = snapshot.height;
-        shard.totals = executed.totals.clone();
-        check_root(&shard, executed.result.state_root)?;
-        shard.remember(Arc::new(executed));
+        shard.totals = proven.executed.totals.clone();
+        check_root(&shard, proven.executed.result.state_root)?;
+        remember_before(&mut shard, identity).await?;
+        shard.remember(proven);
     }
     for record in recovered.records {
-        let executed = decode_executed(identity, id, &record)?;
+        let proven = decode_record(identity, id, &record)?;
         let changes = record.changes.into_iter().collect();
         shard
             .state
             .apply(&changes)
             .map_err(state_error(record.height))?;
         shard.height = record.height;
-        shard.totals = executed.totals.clone();
+        shard.totals = proven.executed.totals.clone();
         check_root(&shard, record.state_root)?;
-        shard.remember(Arc::new(executed));
+        shard.remember(proven);
     }
     Ok(shard)
+}
+
+/// Executions before the snapshot that a header may still have to commit to:
+/// their records are kept beyond it.
+async fn remember_before<S: Engine>(
+    shard: &mut Shard<S>,
+    identity: &Identity,
+) -> Result<(), ChainError> {
+    let lag = u64::from(identity.genesis.protocol.execution_lag);
+    for height in shard.height.saturating_sub(lag)..shard.height {
+        let Some(storage) = &shard.storage else {
+            continue;
+        };
+        let record = storage.record(height).await;
+        if let Some(record) = record.map_err(shard.storage_error())? {
+            let proven = decode_record(identity, shard.id, &record)?;
+            shard.remember(proven);
+        }
+    }
+    Ok(())
 }
 
 fn check_root<S>(shard: &Shard<S>, want: Digest) -> Result<(), ChainError> {

@@ -7,7 +7,7 @@
 mod harness;
 
 use commonware_runtime::Clock as _;
-use harness::{Fault, run, run_with_loss};
+use harness::{Fault, run, run_with_chunk_validators, run_with_loss};
 use std::time::Duration;
 
 #[test]
@@ -190,6 +190,52 @@ fn more_shards_than_one_pair() {
         network.set_load(0);
         network.drain().await;
         let view = network.view(5);
+        assert_eq!(view.transfers(), network.signed());
+        assert!(view.supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
+/// Chunk validators that have never seen a shard's state re-execute its chunks
+/// from witnesses. While too many of them are down nothing is endorsed, and
+/// the chain goes on without chunks.
+#[test]
+fn chunks_are_endorsed_by_those_who_hold_no_state() {
+    run_with_chunk_validators(12, 2, 1, 8, |mut network| async move {
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(12).await;
+        for node in 2..10 {
+            let endorsed = network.endorsements(node, "endorsed");
+            assert!(endorsed > 0, "chunk validator {node} endorsed nothing");
+            assert_eq!(network.endorsements(node, "refused"), 0);
+        }
+        for stake in network.view(0).endorsed.iter().flatten() {
+            assert!(3 * stake.endorsed > 2 * stake.mandated, "{stake:?}");
+        }
+
+        for node in 4..10 {
+            network.kill(node).await;
+        }
+        // What was endorsed before may still enter a block.
+        let killed_at = network.next_height().await;
+        network.wait_for_height(killed_at + 2).await;
+        let transfers = network.view(0).transfers();
+        let missed = network.view(0).block.missed_chunks();
+        let height = network.view(0).height();
+        network.wait_for_height(height + 4).await;
+        let view = network.view(0);
+        assert_eq!(view.transfers(), transfers, "nothing is endorsed");
+        let gone = 2 * (view.height() - height);
+        assert_eq!(view.block.missed_chunks() - missed, gone);
+
+        network.start_all().await;
+        let back_at = network.view(0).height();
+        network.wait_for_height(back_at + 8).await;
+        network.set_load(0);
+        network.drain().await;
+        let view = network.view(0);
+        assert!(view.transfers() > transfers, "chunks are back");
         assert_eq!(view.transfers(), network.signed());
         assert!(view.supply().conserved());
         network.check_agreement().await;

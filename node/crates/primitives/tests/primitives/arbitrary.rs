@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Strategies for values of every type.
 
-use commonware_codec::DecodeExt as _;
+use commonware_codec::{DecodeExt as _, FixedSize as _};
 use commonware_consensus::{
     simplex::types::Context,
     types::{Epoch, Round, View},
@@ -12,9 +12,9 @@ use commonware_cryptography::{
 };
 use proptest::{collection::vec, prelude::*};
 use shardnode_primitives::{
-    AccountId, Block, ChunkContent, ChunkHeader, Digest, ExecutionResult, ProvenBucket, Receipt,
-    ReceiptBucket, ShardId, ShardTotals, SignedTransfer, Transaction, Transfer,
-    genesis::private_key,
+    AccountId, Block, ChunkContent, ChunkHeader, Digest, Endorsement, Endorsements,
+    ExecutionResult, ProvenBucket, Randomness, Receipt, ReceiptBucket, ShardId, ShardTotals,
+    SignedTransfer, Transaction, Transfer, genesis::private_key, randomness::Reveal,
 };
 
 /// `executionLag` of every arbitrary header.
@@ -182,20 +182,62 @@ pub(crate) fn header() -> impl Strategy<Value = ChunkHeader> {
     (content(), signature()).prop_map(|(content, signature)| ChunkHeader { content, signature })
 }
 
+/// The most validators of an arbitrary block's network.
+pub(crate) const VALIDATORS: u16 = 20;
+
+pub(crate) fn endorsement() -> impl Strategy<Value = Endorsement> {
+    (shard_id(), any::<u64>(), digest(), signature()).prop_map(
+        |(shard, height, header, signature)| Endorsement {
+            shard,
+            height,
+            header,
+            signature,
+        },
+    )
+}
+
+pub(crate) fn endorsements() -> impl Strategy<Value = Endorsements> {
+    let place = prop::option::of(signature());
+    vec(place, 0..=usize::from(VALIDATORS)).prop_map(Endorsements)
+}
+
+fn reveal() -> impl Strategy<Value = Reveal> {
+    vec(any::<u8>(), Reveal::SIZE).prop_map(|bytes| Reveal::decode(bytes).unwrap())
+}
+
+pub(crate) fn randomness() -> impl Strategy<Value = Randomness> {
+    (digest(), digest(), digest(), reveal()).prop_map(|(mix, seed, next, reveal)| Randomness {
+        mix,
+        seed,
+        next,
+        reveal,
+    })
+}
+
 pub(crate) fn block() -> impl Strategy<Value = Block> {
     let round = (any::<u64>(), any::<u64>());
     let parent = (any::<u64>(), digest());
     let chunks = vec(header(), usize::from(SHARDS));
+    let endorsed = vec(endorsements(), usize::from(SHARDS));
     (
         round,
         public_key(),
         parent,
         any::<u64>(),
         any::<u64>(),
-        chunks,
+        randomness(),
+        (chunks, endorsed),
     )
         .prop_map(
-            |((epoch, view), leader, (parent_view, parent), height, timestamp_ms, mut chunks)| {
+            |(
+                (epoch, view),
+                leader,
+                (parent_view, parent),
+                height,
+                timestamp_ms,
+                randomness,
+                (mut chunks, endorsements),
+            )| {
                 for (index, header) in chunks.iter_mut().enumerate() {
                     header.content.shard = ShardId(u16::try_from(index).unwrap());
                 }
@@ -207,7 +249,9 @@ pub(crate) fn block() -> impl Strategy<Value = Block> {
                     },
                     height,
                     timestamp_ms,
+                    randomness,
                     chunks,
+                    endorsements,
                 }
             },
         )

@@ -3,19 +3,21 @@
 //! nothing shorter or longer decodes, and whatever decodes encodes back to the
 //! same bytes.
 
-use crate::arbitrary::{self, LAG, RECEIPTS, SHARDS};
+use crate::arbitrary::{self, LAG, RECEIPTS, SHARDS, VALIDATORS};
 use commonware_codec::{Codec, Decode as _, Encode as _};
 use commonware_consensus::BoundedBlock as _;
 use proptest::{collection::vec, prelude::*, sample::Index};
 use shardnode_primitives::{
-    AccountId, Block, BlockLimits, ChunkBody, ChunkContent, ChunkHeader, ExecutionResult,
-    ProvenBucket, Receipt, ReceiptBucket, ShardId, ShardTotals, Transaction, merkle,
+    AccountId, Block, BlockLimits, ChunkBody, ChunkContent, ChunkHeader, Endorsement, Endorsements,
+    ExecutionResult, ProvenBucket, Randomness, Receipt, ReceiptBucket, ShardId, ShardTotals,
+    Transaction, merkle,
 };
 use std::fmt::Debug;
 
 const LIMITS: BlockLimits = BlockLimits {
     shards: SHARDS,
     lag: LAG,
+    validators: VALIDATORS,
 };
 
 fn round_trips<T: Codec + PartialEq + Debug>(value: &T, cfg: &T::Cfg) -> Result<(), TestCaseError> {
@@ -104,6 +106,14 @@ encoding_of!(shard_totals, ShardTotals, arbitrary::totals(), ());
 encoding_of!(chunk_content, ChunkContent, arbitrary::content(), LAG);
 encoding_of!(chunk_header, ChunkHeader, arbitrary::header(), LAG);
 encoding_of!(block, Block, arbitrary::block(), LIMITS);
+encoding_of!(endorsement, Endorsement, arbitrary::endorsement(), ());
+encoding_of!(
+    endorsements,
+    Endorsements,
+    arbitrary::endorsements(),
+    VALIDATORS
+);
+encoding_of!(randomness, Randomness, arbitrary::randomness(), ());
 encoding_of!(
     merkle_proof,
     merkle::Proof,
@@ -153,7 +163,7 @@ proptest! {
             prop_assert!(ReceiptBucket::decode_cfg(bucket.encode(), &fewer).is_err());
         }
         for shards in [SHARDS - 1, SHARDS + 1] {
-            let limits = BlockLimits { shards, lag: LAG };
+            let limits = BlockLimits { shards, ..LIMITS };
             prop_assert!(Block::decode_cfg(block.encode(), &limits).is_err());
         }
     }

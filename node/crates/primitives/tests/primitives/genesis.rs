@@ -15,7 +15,14 @@ fn public_key(number: u8) -> String {
 fn validator(number: u8, shard: u16, slot: u16) -> Value {
     json!({
         "name": format!("s{shard}-p{slot}"), "publicKey": public_key(number),
-        "role": "producer", "shard": shard, "slot": slot,
+        "role": "producer", "shard": shard, "slot": slot, "stake": 1_000,
+    })
+}
+
+fn chunk_validator(number: u8) -> Value {
+    json!({
+        "name": format!("v{number}"), "publicKey": public_key(number),
+        "role": "chunkValidator", "stake": 500,
     })
 }
 
@@ -27,7 +34,8 @@ fn valid() -> Value {
         "seed": "5e".repeat(32),
         "shards": 2,
         "accounts": {"perShard": 4, "initialBalance": 1_000},
-        "protocol": {"executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20_000},
+        "protocol": {"executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20_000,
+            "mandatesPerShard": 8, "epochLength": 1_000},
         "validators": [validator(1, 0, 0), validator(2, 0, 1), validator(3, 1, 0)],
     })
 }
@@ -56,15 +64,30 @@ fn a_document_becomes_what_it_says() {
     assert_eq!(genesis.account_count(), 8);
     assert_eq!(genesis.supply(), 8_000);
     let places: Vec<_> = genesis
-        .validators
+        .producers
         .iter()
         .map(|validator| (validator.name.as_str(), validator.shard.0, validator.slot))
         .collect();
     assert_eq!(places, [("s0-p0", 0, 0), ("s0-p1", 0, 1), ("s1-p0", 1, 0)]);
     let second = private_key([2; 32]).public_key();
-    assert_eq!(genesis.validator(&second).unwrap().name, "s0-p1");
-    assert_eq!(genesis.producers(ShardId(0)).count(), 2);
-    assert_eq!(genesis.validator(&private_key([9; 32]).public_key()), None);
+    assert_eq!(genesis.producer(&second).unwrap().name, "s0-p1");
+    assert_eq!(genesis.producers_of(ShardId(0)).count(), 2);
+    assert_eq!(genesis.producer(&private_key([9; 32]).public_key()), None);
+}
+
+#[test]
+fn chunk_validators_have_stake_and_no_shard() {
+    let mut document = valid();
+    let validators = document["validators"].as_array_mut().unwrap();
+    validators.extend([chunk_validator(5), chunk_validator(4)]);
+    let genesis = parse(document).check().unwrap();
+    let fourth = private_key([4; 32]).public_key();
+    assert_eq!(genesis.chunk_validator(&fourth).unwrap().stake, 500);
+    assert_eq!(genesis.producer(&fourth), None);
+    assert_eq!(genesis.chunk_validators.len(), 2);
+    assert_eq!(genesis.producers.len(), 3);
+    let stakes: Vec<u64> = genesis.stakes().map(|(_, stake)| stake).collect();
+    assert_eq!(stakes, [1_000, 1_000, 1_000, 500, 500]);
 }
 
 #[test]
@@ -103,6 +126,26 @@ fn wrong_documents_name_the_field() {
             "/protocol/maxTransactionsPerChunk",
             json!(65_537),
             "protocol.maxTransactionsPerChunk",
+        ),
+        (
+            "/protocol/mandatesPerShard",
+            json!(0),
+            "protocol.mandatesPerShard",
+        ),
+        (
+            "/protocol/mandatesPerShard",
+            json!(500_001),
+            "protocol.mandatesPerShard",
+        ),
+        ("/protocol/epochLength", json!(15), "protocol.epochLength"),
+        ("/validators/1/stake", json!(0), "validators[1].stake"),
+        ("/validators/1/stake", json!(u64::MAX), "validators"),
+        ("/validators/1/slot", json!(null), "validators[1].slot"),
+        ("/validators/1/shard", json!(null), "validators[1].shard"),
+        (
+            "/validators/1/role",
+            json!("chunkValidator"),
+            "validators[1].shard",
         ),
         (
             "/validators/1/publicKey",
@@ -147,6 +190,9 @@ fn limits_are_inclusive() {
         ("/protocol/minBlockTimeMs", json!(10)),
         ("/protocol/maxTransactionsPerChunk", json!(1)),
         ("/protocol/maxTransactionsPerChunk", json!(65_536)),
+        ("/protocol/mandatesPerShard", json!(1_500)),
+        ("/protocol/epochLength", json!(16)),
+        ("/validators/1/stake", json!(1)),
     ];
     for (pointer, value) in cases {
         let outcome = with(pointer, value.clone()).check();
@@ -172,6 +218,12 @@ fn unknown_fields_and_roles_are_refused() {
 fn the_hash_covers_every_field() {
     let mut hashes = BTreeSet::from([two_shards().check().unwrap().hash()]);
     let swapped = json!([validator(2, 0, 0), validator(1, 0, 1), validator(3, 1, 0)]);
+    let more = json!([
+        validator(1, 0, 0),
+        validator(2, 0, 1),
+        validator(3, 1, 0),
+        chunk_validator(4),
+    ]);
     let fewer = json!([validator(1, 0, 0), validator(3, 1, 0)]);
     let changes = [
         ("/network", json!("quickstar")),
@@ -182,8 +234,12 @@ fn the_hash_covers_every_field() {
         ("/protocol/executionLag", json!(2)),
         ("/protocol/minBlockTimeMs", json!(251)),
         ("/protocol/maxTransactionsPerChunk", json!(20_001)),
+        ("/protocol/mandatesPerShard", json!(9)),
+        ("/protocol/epochLength", json!(1_001)),
+        ("/validators/0/stake", json!(1_001)),
         ("/validators/0/name", json!("other")),
         ("/validators/0/publicKey", json!(public_key(4))),
+        ("/validators", more),
         ("/validators", swapped),
         ("/validators", fewer),
     ];
@@ -206,7 +262,7 @@ fn the_order_of_validators_is_no_difference() {
     let reversed = parse(document).check().unwrap();
     let genesis = two_shards().check().unwrap();
     assert_eq!(reversed.hash(), genesis.hash());
-    assert_eq!(reversed.validators, genesis.validators);
+    assert_eq!(reversed.producers, genesis.producers);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod codec;
 mod genesis;
 mod ids;
 mod layouts;
+mod randomness;
 mod receipts;
 mod signatures;
 mod vectors;

@@ -15,9 +15,9 @@ use commonware_consensus::{
 use commonware_cryptography::{Digestible as _, Signer as _};
 use commonware_formatting::hex;
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkContent, ChunkHeader, Digest, ExecutionResult, Namespaces,
-    ProvenBucket, Receipt, ReceiptBucket, ShardId, ShardTotals, Transaction, Transfer,
-    genesis::private_key, merkle,
+    AccountId, Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Endorsement, Endorsements,
+    ExecutionResult, Namespaces, ProvenBucket, Randomness, Receipt, ReceiptBucket, ShardId,
+    ShardTotals, Transaction, Transfer, genesis::private_key, merkle,
 };
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -106,6 +106,7 @@ fn computed() -> BTreeMap<&'static str, String> {
     let body = ChunkBody::of(&transactions);
     let content = content(&body);
     let header = ChunkHeader::sign(content.clone(), &key, &namespaces);
+    let endorsement = Endorsement::sign(&header, &key, &namespaces);
     let genesis_header = ChunkHeader::genesis(ShardId(1), totals()).unwrap();
     let block = Block {
         context: Context {
@@ -115,7 +116,14 @@ fn computed() -> BTreeMap<&'static str, String> {
         },
         height: 258,
         timestamp_ms: 1_790_000_001_000,
+        randomness: Randomness::genesis(genesis.first_epoch_seed())
+            .child(258, 1_000, &key)
+            .unwrap(),
         chunks: vec![header.clone(), genesis_header.clone()],
+        endorsements: vec![
+            Endorsements(vec![None, Some(endorsement.signature.clone())]),
+            Endorsements::default(),
+        ],
     };
     let (receipts_root, proven) = ProvenBucket::prove_all(buckets());
     let leaves: Vec<Digest> = (0..5u8).map(|content| merkle::leaf(&[content])).collect();
@@ -137,6 +145,8 @@ fn computed() -> BTreeMap<&'static str, String> {
         ("chunkHeader.genesis", hex(&genesis_header.encode())),
         ("chunkHeader.hash", hex(&header.hash().0)),
         ("chunkHeader.signature", hex(header.signature.as_ref())),
+        ("endorsement", hex(&endorsement.encode())),
+        ("endorsements", hex(&block.endorsements[0].encode())),
         ("executionResult", hex(&result().encode())),
         ("genesis.hash", hex(&genesis.hash().0)),
         (
@@ -147,9 +157,12 @@ fn computed() -> BTreeMap<&'static str, String> {
         ("merkleRoot.empty", hex(&merkle::root(Vec::new()).0)),
         ("namespace.chunk", hex(&namespaces.chunk)),
         ("namespace.consensus", hex(&namespaces.consensus)),
+        ("namespace.endorsement", hex(&namespaces.endorsement)),
         ("namespace.p2p", hex(&namespaces.p2p)),
         ("namespace.transaction", hex(&namespaces.transaction)),
+        ("namespace.witness", hex(&namespaces.witness)),
         ("provenBucket", hex(&proven[2].encode())),
+        ("randomness", hex(&block.randomness.encode())),
         ("receipt", hex(&buckets()[2].receipts[1].encode())),
         ("receiptBucket", hex(&buckets()[2].encode())),
         (

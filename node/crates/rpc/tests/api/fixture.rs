@@ -13,8 +13,9 @@ use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkHeader, Digest, ExecutionResult, Namespaces, ShardId,
-    ShardTotals, Transaction, Transfer, chunk::ChunkContent, genesis::private_key,
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, Endorsements, ExecutionResult, Namespaces,
+    Randomness, ShardId, ShardTotals, Transaction, Transfer, chunk::ChunkContent,
+    genesis::private_key,
 };
 use shardnode_rpc::{
     AccountReport, AdminToken, LoadStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus,
@@ -122,6 +123,8 @@ pub(crate) fn block(body: &ChunkBody) -> Block {
         },
         height: HEIGHT,
         timestamp_ms: 1_790_000_000_250,
+        randomness: Randomness::default(),
+        endorsements: vec![Endorsements::default(); chunks.len()],
         chunks,
     }
 }
@@ -202,6 +205,8 @@ impl Node for Fixture {
                 balance: 1_000,
                 sent: 50,
                 received: 30,
+                endorsed_stake: Some(900),
+                mandated_stake: Some(1_000),
             }],
             tracked: (self.role == Role::Producer).then_some(tracked),
             pool: PoolStatus {

@@ -11,7 +11,8 @@ use commonware_runtime::{
 };
 use commonware_utils::{NZUsize, Probability};
 use shardnode_chain::{
-    Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, view::ChainView,
+    Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, generator::Control,
+    view::ChainView,
 };
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
@@ -53,15 +54,24 @@ fn key(index: usize) -> PrivateKey {
     PrivateKey::from_seed(index as u64)
 }
 
-fn genesis(shards: u16, producers: u16, lag: u8) -> Genesis {
-    let validators: Vec<_> = (0..shards * producers)
+fn genesis(shards: u16, producers: u16, chunk_validators: u16, lag: u8) -> Genesis {
+    let tracking = shards * producers;
+    let validators: Vec<_> = (0..tracking + chunk_validators)
         .map(|index| {
+            if index >= tracking {
+                return serde_json::json!({
+                    "name": format!("n{index}"),
+                    "publicKey": key(usize::from(index)).public_key().to_string(),
+                    "role": "chunkValidator",
+                    "stake": 1_000,
+                });
+            }
             serde_json::json!({
                 "name": format!("n{index}"),
                 "publicKey": key(usize::from(index)).public_key().to_string(),
                 "role": "producer",
                 "shard": index / producers,
-                "slot": index % producers,
+                "slot": index % producers, "stake": 1_000
             })
         })
         .collect();
@@ -71,7 +81,7 @@ fn genesis(shards: u16, producers: u16, lag: u8) -> Genesis {
         "seed": "11".repeat(32),
         "shards": shards,
         "accounts": {"perShard": ACCOUNTS_PER_SHARD, "initialBalance": 1_000_000},
-        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200},
+        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000},
         "validators": validators,
     });
     let document: GenesisDocument = serde_json::from_value(document).unwrap();
@@ -85,7 +95,7 @@ where
     F: FnOnce(Network) -> Fut,
     Fut: Future<Output = ()>,
 {
-    run_on(seed, genesis(shards, producers, 1), 1.0, story)
+    run_on(seed, genesis(shards, producers, 0, 1), 1.0, story)
 }
 
 /// [`run`], with links that lose messages.
@@ -100,7 +110,7 @@ where
     F: FnOnce(Network) -> Fut,
     Fut: Future<Output = ()>,
 {
-    run_on(seed, genesis(shards, producers, 1), success, story)
+    run_on(seed, genesis(shards, producers, 0, 1), success, story)
 }
 
 /// [`run`] on two shards of two, with another execution lag.
@@ -109,7 +119,27 @@ where
     F: FnOnce(Network) -> Fut,
     Fut: Future<Output = ()>,
 {
-    run_on(seed, genesis(2, 2, lag), 1.0, story)
+    run_on(seed, genesis(2, 2, 0, lag), 1.0, story)
+}
+
+/// [`run`], with validators that track no shard after the producers.
+pub(crate) fn run_with_chunk_validators<F, Fut>(
+    seed: u64,
+    shards: u16,
+    producers: u16,
+    chunk_validators: u16,
+    story: F,
+) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
+    run_on(
+        seed,
+        genesis(shards, producers, chunk_validators, 1),
+        1.0,
+        story,
+    )
 }
 
 fn run_on<F, Fut>(seed: u64, genesis: Genesis, success: f64, story: F) -> String
@@ -130,7 +160,7 @@ where
 
 impl Network {
     async fn new(context: Context, genesis: Genesis, success: f64) -> Self {
-        let members: Vec<Member> = (0..genesis.validators.len())
+        let members: Vec<Member> = (0..genesis.stakes().count())
             .map(|index| Member {
                 key: key(index),
                 running: None,
@@ -217,14 +247,17 @@ impl Network {
         let Ok(registered) = registered.try_into() else {
             panic!("as many channels as ids");
         };
-        let identity = Arc::new(Identity::new(self.genesis.clone(), me));
-        let validator = identity.validator.clone().unwrap();
-        let share = Share {
-            shard: validator.shard,
-            slot: validator.slot,
-            slots: u16::try_from(self.genesis.producers(validator.shard).count()).unwrap(),
-        };
-        let accounts = Accounts::from_parts(&self.genesis, share, [self.accounts.clone()]);
+        let identity = Arc::new(Identity::new(self.genesis.clone(), me).unwrap());
+        let generator = identity.producer.as_ref().map(|producer| {
+            let slots = self.genesis.producers_of(producer.shard).count();
+            let share = Share {
+                shard: producer.shard,
+                slot: producer.slot,
+                slots: u16::try_from(slots).unwrap(),
+            };
+            let accounts = Accounts::from_parts(&self.genesis, share, [self.accounts.clone()]);
+            Generator::new(accounts, index as u64).unwrap()
+        });
         let parts = Parts {
             settings: Settings {
                 signature_batch: BatchSize::Whole,
@@ -234,8 +267,8 @@ impl Network {
                 cpu_threads: NZUsize!(1),
             },
             genesis: self.state.clone(),
-            generator: Some(Generator::new(accounts, index as u64).unwrap()),
-            metrics: Arc::new(Metrics::new("test", "test", &validator.name)),
+            generator,
+            metrics: Arc::new(Metrics::new("test", "test", &format!("n{index}"))),
             partition: format!("node-{index}"),
             channels: Channels::from_registered(registered),
             peers: self.oracle.manager(),
@@ -275,6 +308,10 @@ impl Network {
             .map(|(_, node)| node)
     }
 
+    fn loads(&self) -> impl Iterator<Item = &Control> {
+        self.running().filter_map(|node| node.load.as_ref())
+    }
+
     /// A running node.
     pub(crate) fn node(&self, index: usize) -> &Node {
         &self.members[index].running.as_ref().unwrap().1
@@ -282,18 +319,28 @@ impl Network {
 
     /// Sets the rate of every running generator.
     pub(crate) fn set_load(&self, transfers_per_second: u32) {
-        for node in self.running() {
-            node.load.as_ref().unwrap().set_rate(transfers_per_second);
+        for load in self.loads() {
+            load.set_rate(transfers_per_second);
         }
     }
 
     /// Transfers signed by all generators that still run, or ran.
     pub(crate) fn signed(&self) -> u64 {
-        let now: u64 = self
-            .running()
-            .map(|node| node.load.as_ref().unwrap().signed())
-            .sum();
+        let now: u64 = self.loads().map(Control::signed).sum();
         now + self.signed_before
+    }
+
+    /// Headers that a running node checked as a member of their committee.
+    pub(crate) fn endorsements(&self, index: usize, result: &str) -> u64 {
+        let metrics = self.node(index).metrics.encode();
+        let label = format!("result=\"{result}\"");
+        let line = metrics.lines().find(|line| {
+            line.starts_with("shardnode_endorsements_total{") && line.contains(&label)
+        });
+        line.map_or(0, |line| {
+            let (_, value) = line.rsplit_once(' ').unwrap();
+            value.parse().unwrap()
+        })
     }
 
     /// Transfers that the metrics of all running nodes count in chunks that
@@ -405,8 +452,10 @@ impl Network {
             for _ in 0..100 {
                 roots.clear();
                 for node in self.running() {
-                    let tracked = node.tracked.borrow().unwrap();
-                    if tracked.shard == shard {
+                    let tracked = *node.tracked.borrow();
+                    if let Some(tracked) = tracked
+                        && tracked.shard == shard
+                    {
                         roots.push((tracked.height, tracked.root));
                     }
                 }

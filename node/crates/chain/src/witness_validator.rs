@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor that does a committee member's work: it checks chunk headers
+//! and endorses those that are right.
+//!
+//! The committees of height `h` are known with block `h - 1`, and a chunk for
+//! `h` is made once that block is final. A member then endorses a header for
+//! `h`
+//!
+//! - of the shard that it tracks, if the results are its own and the chunk's
+//!   body is at hand, durable and valid;
+//! - of any other shard, if the chunk's state witness shows the results
+//!   ([`shardnode_witness`]). The first of the committee's members that do not
+//!   track the shard gets the first part from the producer, and so on; each
+//!   forwards its part to the others.
+//!
+//! Bounds: parts and headers are kept for heights in
+//! `(finalised, finalised + HORIZON]`, for [`PER_SLOT`] headers of a shard and
+//! height, and only if the producer whose turn it is signed them.
+
+mod expected;
+
+use self::expected::{Unfit, expected};
+use crate::{
+    availability::{self, HORIZON, PER_SLOT},
+    channels::Channel,
+    config::{Committees, Identity},
+    history::History,
+    ledger,
+    metrics::Metrics,
+    runtime::Runtime,
+};
+use bytes::Bytes;
+use commonware_codec::{Decode as _, Encode as _};
+use commonware_cryptography::{Digested, Signer as _, ed25519::PublicKey};
+use commonware_macros::select;
+use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_parallel::{Rayon, Strategy as _};
+use commonware_runtime::Handle;
+use commonware_utils::{channel::mpsc, futures::Pool};
+use shardnode_execution::signatures::{BatchSize, KeyCache};
+use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
+use shardnode_witness::{PartSet, PartsError, Verifier, WitnessError, WitnessPart, decode};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+use tracing::{debug, warn};
+
+/// Decoded signers of other shards: a member sees some of them all over again.
+const KEYS: usize = 262_144;
+
+enum Message {
+    Header(Box<ChunkHeader>),
+    Finalized(Digested<Block>),
+}
+
+/// Talks to the actor.
+#[derive(Clone, Debug)]
+pub struct Mailbox(mpsc::Sender<Message>);
+
+impl Mailbox {
+    /// A header that the producer whose turn it is signed.
+    pub fn header(&self, header: ChunkHeader) {
+        if self.0.try_send(Message::Header(Box::new(header))).is_err() {
+            debug!("endorsing lags behind chunk headers");
+        }
+    }
+
+    /// The next finalised block.
+    pub async fn finalized(&self, block: Digested<Block>) {
+        let _ = self.0.send(Message::Finalized(block)).await;
+    }
+}
+
+/// The receiving end of a [`Mailbox`].
+pub struct Inbox(mpsc::Receiver<Message>);
+
+/// The mailbox of an actor that is created later with [`Actor::new`].
+#[must_use]
+pub fn mailbox() -> (Mailbox, Inbox) {
+    let (sender, inbox) = mpsc::channel(4_096);
+    (Mailbox(sender), Inbox(inbox))
+}
+
+/// What the actor works with.
+pub struct Parts<S, R> {
+    /// Who this node is.
+    pub identity: Arc<Identity>,
+    /// How signatures are verified.
+    pub signature_batch: BatchSize,
+    /// Where endorsements go and chunks of the own shard are.
+    pub availability: availability::Mailbox,
+    /// The own shard's results.
+    pub ledger: ledger::Mailbox,
+    /// Finalised blocks.
+    pub history: History,
+    /// The parts of witnesses.
+    pub network: Channel<S, R>,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// CPU work.
+    pub strategy: Rayon,
+}
+
+/// One header of a shard and height.
+#[derive(Default)]
+struct Candidate {
+    header: Option<ChunkHeader>,
+    parts: Option<PartSet>,
+    first_part: Option<SystemTime>,
+    forwarded: bool,
+    started: bool,
+}
+
+type Slot = BTreeMap<Digest, Candidate>;
+
+/// What became of a candidate.
+enum Verdict {
+    Right { elapsed: Option<Duration> },
+    Unfit(Unfit),
+    NotOurs,
+    Parts(PartsError),
+    Witness(WitnessError),
+}
+
+/// The actor.
+pub struct Actor<E: Runtime, S, R> {
+    context: E,
+    parts: Parts<S, R>,
+    inbox: mpsc::Receiver<Message>,
+    slots: BTreeMap<(u64, ShardId), Slot>,
+    committees: Committees,
+    keys: Arc<Mutex<KeyCache>>,
+    work: Pool<'static, (ChunkHeader, Verdict)>,
+}
+
+impl<E, S, R> Actor<E, S, R>
+where
+    E: Runtime,
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// Creates the actor.
+    pub fn new(context: E, parts: Parts<S, R>, inbox: Inbox) -> Self {
+        let committees = parts.identity.committees_after(parts.history.tip().inner());
+        Self {
+            context,
+            parts,
+            inbox: inbox.0,
+            slots: BTreeMap::new(),
+            committees,
+            keys: Arc::new(Mutex::new(KeyCache::new(KEYS))),
+            work: Pool::default(),
+        }
+    }
+
+    /// Runs until nobody is left to talk to.
+    pub fn start(self) -> Handle<()> {
+        let context = self.context.child("run");
+        context.spawn(move |_| self.run())
+    }
+
+    async fn run(mut self) {
+        loop {
+            select! {
+                message = self.inbox.recv() => {
+                    match message {
+                        Some(Message::Header(header)) => self.on_header(*header),
+                        Some(Message::Finalized(block)) => self.on_finalized(block),
+                        None => break,
+                    }
+                },
+                received = self.parts.network.1.recv() => {
+                    let Ok((peer, bytes)) = received else { break };
+                    self.on_part(&peer, bytes.into());
+                },
+                done = self.work.next_completed() => {
+                    let (header, verdict) = done;
+                    self.on_verdict(header, verdict).await;
+                },
+            }
+        }
+    }
+
+    fn finalized(&self) -> u64 {
+        self.parts.history.tip().inner().height
+    }
+
+    fn in_flight(&self, height: u64) -> bool {
+        let finalized = self.finalized();
+        height > finalized && height <= finalized.saturating_add(HORIZON)
+    }
+
+    /// The candidate with this hash, if there is room for it.
+    fn candidate(&mut self, slot: (u64, ShardId), hash: Digest) -> Option<&mut Candidate> {
+        let slot = self.slots.entry(slot).or_default();
+        if slot.len() >= PER_SLOT && !slot.contains_key(&hash) {
+            return None;
+        }
+        Some(slot.entry(hash).or_default())
+    }
+
+    fn on_header(&mut self, header: ChunkHeader) {
+        let slot = (header.content.height, header.content.shard);
+        if !self.in_flight(slot.0) {
+            return;
+        }
+        let hash = header.hash();
+        if let Some(candidate) = self.candidate(slot, hash) {
+            candidate.header = Some(header);
+            self.progress(slot);
+        }
+    }
+
+    fn on_part(&mut self, peer: &PublicKey, bytes: Bytes) {
+        let limit = self.parts.identity.part_limits();
+        let part = match WitnessPart::decode_cfg(bytes, &limit) {
+            Ok(part) => part,
+            Err(error) => {
+                debug!(%peer, %error, "undecodable witness part");
+                return;
+            }
+        };
+        let slot = (part.height(), part.shard());
+        let identity = self.parts.identity.clone();
+        let Some(producer) = identity.genesis.producer_at(slot.1, slot.0) else {
+            return;
+        };
+        if !self.in_flight(slot.0) || !identity.is_validator(peer) {
+            return;
+        }
+        let now = self.context.current();
+        let Some(candidate) = self.candidate(slot, part.header_hash()) else {
+            return;
+        };
+        let parts = candidate.parts.get_or_insert_default();
+        if let Err(error) = parts.insert(part, &producer.key, &identity.namespaces) {
+            debug!(%peer, %error, "witness part refused");
+            return;
+        }
+        candidate.first_part.get_or_insert(now);
+        self.progress(slot);
+    }
+
+    fn on_finalized(&mut self, block: Digested<Block>) {
+        let height = block.inner().height;
+        self.committees = self.parts.identity.committees_after(block.inner());
+        self.parts.history.push(block);
+        self.slots.retain(|(at, _), _| *at > height);
+        let ready: Vec<_> = self
+            .slots
+            .keys()
+            .copied()
+            .filter(|(at, _)| *at == height + 1)
+            .collect();
+        for slot in ready {
+            self.progress(slot);
+        }
+    }
+
+    /// Does what can be done for the candidates of a slot.
+    fn progress(&mut self, slot: (u64, ShardId)) {
+        let (height, shard) = slot;
+        if height != self.finalized() + 1 {
+            return;
+        }
+        let identity = self.parts.identity.clone();
+        let me = identity.key.public_key();
+        let Some(committee) = self.committees.get(shard.index()) else {
+            return;
+        };
+        if committee.stake_of(|member| *member == me) == 0 {
+            return;
+        }
+        let owners = identity.witness_owners(shard, committee);
+        let place = owners
+            .iter()
+            .position(|owner| *owner == me)
+            .map(|place| place as u16);
+        let Some(candidates) = self.slots.get_mut(&slot) else {
+            return;
+        };
+        for candidate in candidates.values_mut() {
+            if let (Some(parts), Some(place)) = (&mut candidate.parts, place) {
+                forward(
+                    &mut self.parts.network.0,
+                    parts,
+                    place,
+                    &owners,
+                    &mut candidate.forwarded,
+                );
+            }
+            let Some(header) = candidate.header.clone().filter(|_| !candidate.started) else {
+                continue;
+            };
+            if place.is_none() {
+                candidate.started = true;
+                self.work.push(compare(
+                    header,
+                    self.parts.history.clone(),
+                    identity.clone(),
+                    self.parts.availability.clone(),
+                    self.parts.ledger.clone(),
+                ));
+                continue;
+            }
+            let complete = header.content.results.is_empty()
+                || candidate
+                    .parts
+                    .as_ref()
+                    .is_some_and(|parts| parts.is_complete(owners.len()));
+            if complete {
+                candidate.started = true;
+                if let Some(first) = candidate.first_part {
+                    let elapsed = self.context.current().duration_since(first);
+                    self.parts
+                        .metrics
+                        .witness_received(elapsed.unwrap_or_default());
+                }
+                let mut seed = [0; 32];
+                self.context.fill_bytes(&mut seed);
+                self.work.push(validate(
+                    self.context.child("validate"),
+                    header,
+                    candidate.parts.take(),
+                    self.parts.history.clone(),
+                    identity.clone(),
+                    Checks {
+                        keys: self.keys.clone(),
+                        batch: self.parts.signature_batch,
+                        seed,
+                        strategy: self.parts.strategy.clone(),
+                    },
+                ));
+            }
+        }
+    }
+
+    async fn on_verdict(&mut self, header: ChunkHeader, verdict: Verdict) {
+        let (shard, height) = (header.content.shard, header.content.height);
+        let refused = match verdict {
+            Verdict::Right { elapsed } => {
+                self.parts.metrics.endorsed(elapsed);
+                let identity = &self.parts.identity;
+                let endorsement = Endorsement::sign(&header, &identity.key, &identity.namespaces);
+                self.parts.availability.endorsed(endorsement).await;
+                return;
+            }
+            Verdict::NotOurs => "it commits to results that are not ours".to_owned(),
+            Verdict::Unfit(error) => error.to_string(),
+            Verdict::Parts(error) => error.to_string(),
+            Verdict::Witness(error) => error.to_string(),
+        };
+        self.parts.metrics.refused();
+        warn!(%shard, height, reason = refused, "chunk not endorsed");
+    }
+}
+
+/// Sends the own part to the other owners, once.
+fn forward<S: Sender<PublicKey = PublicKey>>(
+    sender: &mut S,
+    parts: &PartSet,
+    place: u16,
+    owners: &[PublicKey],
+    forwarded: &mut bool,
+) {
+    if *forwarded {
+        return;
+    }
+    let Some(own) = parts.part(place) else {
+        return;
+    };
+    *forwarded = true;
+    // Without coding everybody has the whole witness from the producer.
+    if !own.is_coded() {
+        return;
+    }
+    let others: Vec<PublicKey> = (0u16..)
+        .zip(owners)
+        .filter(|(index, _)| *index != place)
+        .map(|(_, owner)| owner.clone())
+        .collect();
+    sender.send(Recipients::Some(others), own.encode(), false);
+}
+
+/// A header of the own shard: the results must be this node's own, and the
+/// chunk at hand and valid.
+async fn compare(
+    header: ChunkHeader,
+    history: History,
+    identity: Arc<Identity>,
+    availability: availability::Mailbox,
+    ledger: ledger::Mailbox,
+) -> (ChunkHeader, Verdict) {
+    if let Err(unfit) = expected(&header, &history, &identity).await {
+        return (header, Verdict::Unfit(unfit));
+    }
+    let content = &header.content;
+    for result in &content.results {
+        let Some(executed) = ledger.executed(result.height).await else {
+            return (header, Verdict::NotOurs);
+        };
+        let last = result.height == content.totals.height;
+        if executed.result != *result || (last && executed.totals != content.totals) {
+            return (header, Verdict::NotOurs);
+        }
+    }
+    let chunk = availability.chunk(header.clone(), false).await;
+    let verdict = match chunk {
+        Some(chunk) if chunk.valid => Verdict::Right { elapsed: None },
+        _ => Verdict::NotOurs,
+    };
+    (header, verdict)
+}
+
+/// What signatures are verified with.
+struct Checks {
+    keys: Arc<Mutex<KeyCache>>,
+    batch: BatchSize,
+    seed: [u8; 32],
+    strategy: Rayon,
+}
+
+/// A header of another shard: its witness must show its results.
+async fn validate<E: Runtime>(
+    context: E,
+    header: ChunkHeader,
+    parts: Option<PartSet>,
+    history: History,
+    identity: Arc<Identity>,
+    checks: Checks,
+) -> (ChunkHeader, Verdict) {
+    let expected = match expected(&header, &history, &identity).await {
+        Ok(expected) => expected,
+        Err(unfit) => return (header, Verdict::Unfit(unfit)),
+    };
+    let Some(parts) = parts.filter(|_| !header.content.results.is_empty()) else {
+        return (header, Verdict::Right { elapsed: None });
+    };
+    let started = context.current();
+    let Checks {
+        keys,
+        batch,
+        seed,
+        strategy,
+    } = checks;
+    let work = identity.genesis.protocol.max_transactions_per_chunk as usize;
+    let checked = strategy
+        .spawn(work, move |strategy| {
+            let bytes = parts.rebuild(&strategy).map_err(Verdict::Parts)?;
+            let limits = identity.witness_limits();
+            let witness = decode(&bytes, &limits)
+                .map_err(|source| Verdict::Witness(WitnessError::Decode(source)))?;
+            let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+            let verifier = Verifier {
+                namespace: &identity.namespaces.transaction,
+                keys: &mut keys,
+                batch,
+                seed,
+                strategy: &strategy,
+            };
+            shardnode_witness::validate(witness, &expected, verifier).map_err(Verdict::Witness)
+        })
+        .await;
+    let elapsed = context.current().duration_since(started);
+    let elapsed = elapsed.unwrap_or_default();
+    let verdict = match checked {
+        Ok(()) => Verdict::Right {
+            elapsed: Some(elapsed),
+        },
+        Err(verdict) => verdict,
+    };
+    (header, verdict)
+}
