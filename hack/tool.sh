@@ -100,6 +100,16 @@ runc)
 	tags=seccomp
 	cgo=1
 	;;
+terraform-provider-google)
+	# Of this repository's own: it serves the schema of the provider of that version.
+	package=.
+	version=v$(sed -n 's/^ "provider_version": "\(.*\)",$/\1/p' "$module/schema/google.json")
+	;;
+tofu)
+	package=github.com/opentofu/opentofu/cmd/tofu
+	version=$(pinned github.com/opentofu/opentofu)
+	ldflags="-X github.com/opentofu/opentofu/version.dev=no"
+	;;
 toolbox)
 	package=.
 	version=$(pinned mvdan.cc/sh/v3)
