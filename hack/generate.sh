@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, and what the operator's
-# chart holds copies of into the tree. With --check it generates them into a temporary folder instead and fails, with the
-# difference, when the tree holds anything else.
+# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, what the operator's chart
+# holds copies of, and the names that Terraform shares with the operator into the tree. With --check it generates them into
+# a temporary folder instead and fails, with the difference, when the tree holds anything else.
 #
 # usage: hack/generate.sh [--check]
 set -euo pipefail
@@ -21,6 +21,8 @@ generate() {
 	"$controller_gen" rbac:roleName=shardyard-operator paths=./controllers/... output:rbac:dir="$1/config/rbac"
 	mkdir -p "$dashboards"
 	go -C dashboards/generator run . "$(realpath "$dashboards")"
+	mkdir -p "$1/terraform/modules"
+	go run ./hack/names >"$1/terraform/modules/names.json"
 
 	# The templates of a chart read nothing outside it.
 	rm -rf "$files/crds" "$files/dashboards"
@@ -47,6 +49,7 @@ for dashboard in "$fresh"/dashboards/*.json; do
 	diff -u "dashboards/${dashboard##*/}" "$dashboard" || stale=1
 done
 diff -ru config/rbac "$fresh/config/rbac" || stale=1
+diff -u terraform/modules/names.json "$fresh/terraform/modules/names.json" || stale=1
 for copies in crds dashboards kube-state-metrics.yaml role.yaml; do
 	diff -ru "charts/shardyard/files/$copies" "$fresh/charts/shardyard/files/$copies" || stale=1
 done

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+
+output "name" {
+  description = "The name of the cluster."
+  value       = google_container_cluster.this.name
+}
+
+output "endpoint" {
+  description = "The address of the control plane, for those who may reach it."
+  value       = google_container_cluster.this.endpoint
+}
+
+output "ca_certificate" {
+  description = "The certificate authority of the control plane, in base64."
+  value       = google_container_cluster.this.master_auth[0].cluster_ca_certificate
+}
+
+output "nodes_by_zone" {
+  description = "The number of validators' machines in each zone."
+  value       = { for zone, pool in google_container_node_pool.validators : zone => pool.node_count }
+}
+
+output "domain" {
+  description = "The domain of the cluster's DNS names."
+  value       = var.dns_domain
+}
+
+output "disk_warnings" {
+  description = "What is paid for and never had, because the volumes of a machine share what it can do."
+  value       = local.disk_warnings
+}
