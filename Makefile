@@ -31,6 +31,9 @@ export KEEP
 ## SCALE_SEED: Makes the random choices of an earlier make scale, which printed it
 export SCALE_SEED
 
+## TERRAFORM: The program that make terraform-test runs (default terraform or tofu of this machine, else OpenTofu, built)
+export TERRAFORM
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -45,7 +48,7 @@ export GOLANGCI_LINT_CACHE := $(CACHE)/golangci-lint
 RACE := CGO_ENABLED=1
 
 # Modules of their own, so that the product does not depend on what they need.
-MODULES := dashboards/generator dashboards/kube-state-metrics
+MODULES := dashboards/generator dashboards/kube-state-metrics hack/tools/terraform-provider-google
 
 # Another target triple would put the binary into another folder.
 unexport CARGO_BUILD_TARGET
@@ -159,7 +162,7 @@ kwok-down: ## Remove the control plane that kwok-up started
 .PHONY: test
 test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
 	@$(MAKE) -j2 --output-sync=line prepare-go prepare-node
-	@$(MAKE) -j1 verify lint test-go test-charts test-node test-local
+	@$(MAKE) -j1 verify lint test-go test-charts terraform-test test-node test-local
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
@@ -169,6 +172,8 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/tool.sh golangci-lint >/dev/null
 	@hack/tool.sh helm >/dev/null
 	@hack/tool.sh helm-unittest >/dev/null
+	@hack/tool.sh terraform-provider-google >/dev/null
+	@hack/terraform.sh >/dev/null
 	@go vet ./...
 	@for module in $(MODULES); do go -C "$$module" vet ./...; done
 	@$(RACE) go vet -race ./internal/...
@@ -192,6 +197,12 @@ test-charts: setup-test ## Test the charts: their unit tests, and installing the
 	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
 	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); \
 	KUBEBUILDER_ASSETS=$$assets HELM=$$helm go test -count=1 ./test/charts/...
+
+# Not cached: go test cannot see what terraform reads.
+.PHONY: terraform-test
+terraform-test: setup-test ## Check, test and plan the Terraform against the schema of the google provider, without Google Cloud
+	@terraform=$$(hack/terraform.sh); provider=$$(hack/tool.sh terraform-provider-google); \
+	TERRAFORM=$$terraform TERRAFORM_PROVIDER=$$provider go test -count=1 ./test/terraform/...
 
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
@@ -249,12 +260,12 @@ lint-charts: setup-test ## Run helm lint
 verify: verify-generated verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
 
 .PHONY: verify-generated
-verify-generated: setup-test ## Check the deepcopy code, the CRDs, the dashboards and the chart's copies
+verify-generated: setup-test ## Check the deepcopy code, the CRDs, the dashboards, the chart's copies and the names for Terraform
 	@hack/generate.sh --check
 
 .PHONY: verify-modules
 verify-modules: setup-test ## Check go.mod and go.sum of every module
-	@for module in . $(MODULES) hack/tools/*/; do go -C "$$module" mod tidy -diff; done
+	@for module in $(sort . $(MODULES) $(wildcard hack/tools/*)); do go -C "$$module" mod tidy -diff; done
 
 .PHONY: verify-format
 verify-format: setup-test ## Check the formatting of both languages
@@ -264,7 +275,7 @@ verify-format: setup-test ## Check the formatting of both languages
 ##@ Write
 
 .PHONY: generate
-generate: setup ## Generate the deepcopy code and the CRDs from api/, the dashboards and the chart's copies
+generate: setup ## Generate the deepcopy code and the CRDs from api/, the dashboards, the chart's copies and the names for Terraform
 	@hack/generate.sh
 
 .PHONY: fmt
