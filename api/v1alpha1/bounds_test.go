@@ -44,6 +44,12 @@ var outOfBounds = []struct {
 	{field: "spec.volume.iops", value: 1_000_001, reason: "less than or equal to 1000000"},
 	{field: "spec.volume.throughputMebibytesPerSecond", value: 0, reason: "greater than or equal to 1"},
 	{field: "spec.volume.throughputMebibytesPerSecond", value: 100_001, reason: "less than or equal to 100000"},
+	{field: "spec.budget.usdPerHour", value: 0, reason: "greater than or equal to 1"},
+	{field: "spec.budget.usdPerHour", value: 1_000_001, reason: "less than or equal to 1000000"},
+	{field: "spec.budget.usdPerRun", value: 0, reason: "greater than or equal to 1"},
+	{field: "spec.budget.usdPerRun", value: 1_000_000_001, reason: "less than or equal to 1000000000"},
+	{field: "spec.lifetime.durationSeconds", value: 59, reason: "greater than or equal to 60"},
+	{field: "spec.lifetime.durationSeconds", value: 31_536_001, reason: "less than or equal to 31536000"},
 	{field: "spec.load.ramp.steps", value: steps(65), reason: "must have at most 64 items", blocks: true},
 }
 

@@ -7,6 +7,11 @@ package v1alpha1
 const (
 	// ConditionReady sums up the others: the network runs as its spec says.
 	ConditionReady = "Ready"
+	// ConditionWithinLifetime says that the lifetime of the network has not ended.
+	ConditionWithinLifetime = "WithinLifetime"
+	// ConditionWithinBudget says that the network's estimated cost is known to be
+	// within its budget.
+	ConditionWithinBudget = "WithinBudget"
 	// ConditionGenesisReady says that the genesis document and every
 	// validator's key exist.
 	ConditionGenesisReady = "GenesisReady"
@@ -70,6 +75,35 @@ const (
 // ReasonObjectsRemain is a reason of ConditionRemoved: member clusters still have
 // objects of the network.
 const ReasonObjectsRemain = "ObjectsRemain"
+
+// Reasons of ConditionWithinLifetime. ReasonStopping and ReasonStopped are also
+// reasons of the conditions that tell of nodes and of the chain.
+const (
+	// ReasonNoLifetime: the network stays until it is deleted.
+	ReasonNoLifetime = "NoLifetime"
+	// ReasonLifetimeRunning: the end is some time away.
+	ReasonLifetimeRunning = "LifetimeRunning"
+	// ReasonLifetimeEnding: the last part of the lifetime has begun.
+	ReasonLifetimeEnding = "LifetimeEnding"
+	// ReasonLifetimeEnded: the lifetime has ended, and the network is deleted.
+	ReasonLifetimeEnded = "LifetimeEnded"
+	// ReasonStopping: the lifetime has ended, and nodes still run.
+	ReasonStopping = "Stopping"
+	// ReasonStopped: the lifetime has ended, and no node runs.
+	ReasonStopped = "Stopped"
+)
+
+// Reasons of ConditionWithinBudget.
+const (
+	// ReasonNoBudget: the network may cost whatever it does.
+	ReasonNoBudget = "NoBudget"
+	// ReasonBudgetKept: the estimated cost is within the budget.
+	ReasonBudgetKept = "BudgetKept"
+	// ReasonBudgetExceeded: the estimated cost is higher than the budget.
+	ReasonBudgetExceeded = "BudgetExceeded"
+	// ReasonCostUnknown: there is a budget, and the cost is not known.
+	ReasonCostUnknown = "CostUnknown"
+)
 
 // Reasons of ConditionGenesisReady.
 const (

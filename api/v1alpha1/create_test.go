@@ -374,6 +374,36 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 0}})},
 		[]refusal{{"spec.load.ramp.steps[0].durationSeconds", "should be greater than or equal to 1"}},
 	},
+
+	// Money and time.
+	"budget of nothing": {
+		[]edit{set("spec.budget", object{})},
+		[]refusal{{"spec.budget", "should have at least 1 properties"}},
+	},
+	"budget without its unit": {
+		[]edit{set("spec.budget.perHour", 600)},
+		[]refusal{{"spec.budget.perHour", "unknown field"}},
+	},
+	"budget of a run without end": {
+		[]edit{remove("spec.lifetime")},
+		[]refusal{{"spec.budget.usdPerRun", "needs spec.lifetime"}},
+	},
+	"lifetime without duration": {
+		[]edit{remove("spec.lifetime.durationSeconds")},
+		[]refusal{{"spec.lifetime.durationSeconds", "Required value"}, notChecked},
+	},
+	"lifetime without action": {
+		[]edit{remove("spec.lifetime.action")},
+		[]refusal{{"spec.lifetime.action", "Required value"}, notChecked},
+	},
+	"unknown action": {
+		[]edit{set("spec.lifetime.action", "Pause")},
+		[]refusal{{"spec.lifetime.action", `Unsupported value: "Pause"`}, notChecked},
+	},
+	"stop that keeps nothing": {
+		[]edit{remove("spec.volume")},
+		[]refusal{{"spec.lifetime.action", "cannot be Stop without spec.volume"}},
+	},
 }
 
 func TestWrongManifestsAreRefused(t *testing.T) {

@@ -78,6 +78,12 @@ spec:
           durationSeconds: 5
         - transfersPerSecond: 8000000
           durationSeconds: 60
+  budget:
+    usdPerHour: 600
+    usdPerRun: 5000
+  lifetime:
+    durationSeconds: 7200
+    action: Stop
 `
 
 // edit is a change of a manifest.

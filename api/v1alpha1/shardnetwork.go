@@ -25,6 +25,8 @@ const KindShardNetwork = "ShardNetwork"
 // +kubebuilder:printcolumn:name="TPS",type=integer,JSONPath=`.status.transfersPerSecond`,description="Transfers executed per second, from finalised blocks"
 // +kubebuilder:printcolumn:name="Block-time",type=integer,JSONPath=`.status.blockTimeMilliseconds`,description="Mean time between blocks, in milliseconds"
 // +kubebuilder:printcolumn:name="Height",type=integer,JSONPath=`.status.height`,description="Height of the chain"
+// +kubebuilder:printcolumn:name="USD-per-hour",type=string,priority=1,JSONPath=`.status.cost.usdPerHour`,description="Estimated cost while the network runs"
+// +kubebuilder:printcolumn:name="Ends",type=string,priority=1,JSONPath=`.status.endTime`,description="When the lifetime of the network ends"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name must be at most 40 characters: validators' names begin with it",fieldPath=".metadata",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label that begins with a letter: lower-case letters, digits and '-'",fieldPath=".metadata",reason="FieldValueInvalid"

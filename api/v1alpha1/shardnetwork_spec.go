@@ -15,6 +15,8 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.genesis.initialBalance < 1 || uint(self.genesis.initialBalance) <= 18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard)",messageExpression="'must be at most %d with %d accounts: the sum of all balances must be below 2^64'.format([18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard), self.shards * self.genesis.accountsPerShard])",message="the sum of all balances must be below 2^64",fieldPath=".genesis.initialBalance",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || !has(self.load) || !has(self.load.ramp) || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.shards * self.producersPerShard * 1000000)",messageExpression="'transfersPerSecond must be at most %d with %d producers: each signs at most 1000000 transfers per second'.format([self.shards * self.producersPerShard * 1000000, self.shards * self.producersPerShard])",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="has(self.volume) == has(oldSelf.volume)",message="cannot be added or removed: a validator keeps the disk it started with",fieldPath=".volume",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.budget) || !has(self.budget.usdPerRun) || has(self.lifetime)",message="needs spec.lifetime: without it, a run has no end and no cost",fieldPath=".budget.usdPerRun",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.lifetime) || self.lifetime.action != 'Stop' || has(self.volume)",message="cannot be Stop without spec.volume: nothing would be kept of the chain",fieldPath=".lifetime.action",reason="FieldValueInvalid"
 type ShardNetworkSpec struct {
 	// shards is the number of shards that state and transactions are divided
 	// into.
@@ -75,6 +77,16 @@ type ShardNetworkSpec struct {
 	// nodes sign no transfers of their own.
 	// +optional
 	Load *LoadSpec `json:"load,omitempty"`
+
+	// budget is what the network may cost at most. A network whose estimated
+	// cost is higher, or not known, is not made.
+	// +optional
+	Budget *BudgetSpec `json:"budget,omitempty"`
+
+	// lifetime ends the network after a time. Without it, a network stays until
+	// it is deleted.
+	// +optional
+	Lifetime *LifetimeSpec `json:"lifetime,omitempty"`
 }
 
 // Region is a place that validators run in.

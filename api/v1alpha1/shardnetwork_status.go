@@ -73,6 +73,15 @@ type ShardNetworkStatus struct {
 	// load is the network's own load. It is empty while there is none.
 	// +optional
 	Load *LoadStatus `json:"load,omitempty"`
+
+	// cost is what the network is estimated to cost.
+	// +optional
+	Cost *CostStatus `json:"cost,omitempty"`
+
+	// endTime is when the lifetime of the network ends. It is empty without a
+	// lifetime.
+	// +optional
+	EndTime *metav1.Time `json:"endTime,omitempty"`
 }
 
 // LoadStatus is what the producers of a network are asked to sign. It says

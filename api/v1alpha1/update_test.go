@@ -103,7 +103,7 @@ var wrongUpdates = map[string]struct {
 		want:   []refusal{{"spec.volume.storageClassName", "Forbidden: cannot change: a validator keeps the disk"}},
 	},
 	"no disk any more": {
-		after: []edit{remove("spec.volume")},
+		after: []edit{remove("spec.volume"), set("spec.lifetime.action", "Delete")},
 		want:  []refusal{{"spec.volume", "Forbidden: cannot be added or removed"}},
 	},
 	"faster disk": {
@@ -152,6 +152,10 @@ func TestUpdates(t *testing.T) {
 		"storage":          {set("spec.node.storage.retentionBlocks", 6000)},
 		"volume retention": {set("spec.volume.retention", "Retain")},
 		"tcp profile":      {set("spec.tcp.profile", "HighThroughput")},
+		"budget":           {set("spec.budget", object{"usdPerHour": 1})},
+		"longer lifetime":  {set("spec.lifetime.durationSeconds", 86_400)},
+		"another end":      {set("spec.lifetime.action", "Delete")},
+		"no end any more":  {remove("spec.budget"), remove("spec.lifetime")},
 		"region affinity":  {set("spec.placement.regionAffinity", "None")},
 	}
 	for name, edits := range cases {

@@ -74,6 +74,14 @@ func TestPlanTable(t *testing.T) {
 		"quickstart-s1-p0   1       0      producer   local    local-3",
 		"quickstart-s1-p1   1       1      producer   local    local-1",
 		"",
+		"COST       USD       OF",
+		"Machines   unknown   spec.placement.exclusivity is Shared, which leaves the number of machines open",
+		"Disks      0.00      no spec.volume",
+		"Clusters   unknown   spec.placement.regionAffinity is None, which leaves open where validators run",
+		"Traffic    unknown   spec.placement.regionAffinity is None, which leaves open where validators run",
+		"Per hour   unknown   prices of 2026-08-20, without boot disks, machines beside the validators', load balancers, " +
+			"stored results, discounts and taxes",
+		"",
 	}, "\n")
 	if got := shardyard(t, "plan", "-f", quickstart); got != want {
 		t.Errorf("the plan is\n%s\nwant\n%s", got, want)
@@ -83,7 +91,12 @@ func TestPlanTable(t *testing.T) {
 // JSON and YAML are the same plan.
 func TestPlanFormats(t *testing.T) {
 	t.Parallel()
-	var fromJSON, fromYAML topology.Plan
+	type decoded struct {
+		topology.Plan
+
+		Cost json.RawMessage `json:"cost"`
+	}
+	var fromJSON, fromYAML decoded
 	if err := json.Unmarshal([]byte(shardyard(t, "plan", "-f", near70, "-o", "json")), &fromJSON); err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +111,105 @@ func TestPlanFormats(t *testing.T) {
 			t.Errorf("validator %d is %+v in JSON and %+v in YAML", i, fromJSON.Validators[i], fromYAML.Validators[i])
 		}
 	}
+}
+
+// The bill of the published run. What it assumes is beside it.
+func TestPlanCost(t *testing.T) {
+	t.Parallel()
+	var plan struct{ Cost json.RawMessage }
+	if err := json.Unmarshal([]byte(shardyard(t, "plan", "-f", near70, "-o", "json")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{
+    "pricesDate": "2026-08-20",
+    "usdPerHour": 573.08,
+    "parts": [
+      {
+        "name": "Machines",
+        "usdPerHour": 139.46,
+        "basis": "140 of c4d-highmem-16 on demand"
+      },
+      {
+        "name": "Disks",
+        "usdPerHour": 30.14,
+        "basis": "140 of hyperdisk-balanced: 400 GiB, 20000 IOPS, 1144 MiB/s"
+      },
+      {
+        "name": "Clusters",
+        "usdPerHour": 0.30,
+        "basis": "3 of GKE, one in each region"
+      },
+      {
+        "name": "Traffic",
+        "usdPerHour": 403.17,
+        "basis": "assumed: each validator sends 61.0 MiB/s at full load, 67% of it to other regions"
+      }
+    ],
+    "notIncluded": "boot disks, machines beside the validators', load balancers, stored results, discounts and taxes"
+  }`
+	if got := string(plan.Cost); got != want {
+		t.Errorf("the cost is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestPlanCostOfARun(t *testing.T) {
+	t.Parallel()
+	path := changed(t, "spec:\n", "spec:\n  lifetime:\n    durationSeconds: 5400\n    action: Delete\n",
+		"name: local", "name: us-east1", "exclusivity: Shared", "machineType: c4d-highmem-16", "regionAffinity: None", "regionAffinity: Required")
+	_, got, _ := strings.Cut(shardyard(t, "plan", "-f", path), "\n\n")
+	want := strings.Join([]string{
+		"COST       USD    OF",
+		"Machines   3.98   4 of c4d-highmem-16 on demand",
+		"Disks      0.00   no spec.volume",
+		"Clusters   0.10   1 of GKE, one in each region",
+		"Traffic    0.00   all validators are in one region",
+		"Per hour   4.08   prices of 2026-08-20, without boot disks, machines beside the validators', load balancers, " +
+			"stored results, discounts and taxes",
+		"Per run    6.13   1h30m0s, as spec.lifetime says",
+		"",
+	}, "\n")
+	if got != want {
+		t.Errorf("the cost is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A network that costs more than it may is refused by both, and one whose cost
+// nobody knows as well.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	budget := func(limit string) []string {
+		return []string{"spec:\n", "spec:\n  budget:\n    usdPerHour: " + limit + "\n"}
+	}
+	priced := []string{
+		"name: local", "name: us-east1", "exclusivity: Shared", "machineType: c4d-highmem-16", "regionAffinity: None", "regionAffinity: Required",
+	}
+	cases := map[string]struct {
+		changes []string
+		want    string
+	}{
+		"exceeded": {append(budget("4"), priced...), "spec.budget.usdPerHour: Forbidden: " +
+			"the network costs an estimated 4.08 USD per hour, but spec.budget.usdPerHour is 4: machines 3.98 per hour, " +
+			"disks 0.00 per hour, clusters 0.10 per hour, traffic 0.00 per hour; prices of 2026-08-20. " +
+			"Raise the budget, or ask for less"},
+		"not known": {budget("4"), "spec.budget.usdPerHour: Forbidden: " +
+			"the cost of the network is not known, so it cannot be kept to spec.budget.usdPerHour 4: " +
+			"machines: spec.placement.exclusivity is Shared, which leaves the number of machines open; " +
+			"clusters: spec.placement.regionAffinity is None, which leaves open where validators run; " +
+			"traffic: spec.placement.regionAffinity is None, which leaves open where validators run. " +
+			"State what is missing, or leave out spec.budget"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := changed(t, test.changes...)
+			for _, command := range []string{"plan", "validate"} {
+				if got := strings.Join(shardyardFails(t, command, "-f", path), "\n"); got != test.want {
+					t.Errorf("%s prints\n%s\nwant\n%s", command, got, test.want)
+				}
+			}
+		})
+	}
+	shardyard(t, "validate", "-f", changed(t, append(budget("5"), priced...)...))
 }
 
 func TestValidate(t *testing.T) {

@@ -34,6 +34,12 @@ func newInvalidError(errs field.ErrorList) *InvalidError {
 	return &InvalidError{Fields: errs}
 }
 
+// Refuse is the error of a manifest that the API server takes, and that is
+// refused because of one field all the same.
+func Refuse(path, words string) *InvalidError {
+	return &InvalidError{Fields: field.ErrorList{{Type: field.ErrorTypeForbidden, Field: path, Detail: words}}}
+}
+
 // Error lists the errors in one line.
 func (e *InvalidError) Error() string {
 	return strings.Join(e.Lines(), "; ")

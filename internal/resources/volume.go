@@ -21,6 +21,9 @@ const volumeData = "data"
 // stated.
 const Provisioner = "pd.csi.storage.gke.io"
 
+// DiskType is the type of the disks whose performance a network states.
+const DiskType = "hyperdisk-balanced"
+
 // HasStorageClass says whether a network's disks need a class of their own.
 func HasStorageClass(network *v1alpha1.ShardNetwork) bool {
 	volume := network.Spec.Volume
@@ -31,7 +34,7 @@ func HasStorageClass(network *v1alpha1.ShardNetwork) bool {
 // states. It has no owner: classes belong to no namespace.
 func NewStorageClass(network *v1alpha1.ShardNetwork) *storagev1.StorageClass {
 	volume := network.Spec.Volume
-	parameters := map[string]string{"type": "hyperdisk-balanced"}
+	parameters := map[string]string{"type": DiskType}
 	if volume.IOPS != 0 {
 		parameters["provisioned-iops-on-create"] = strconv.Itoa(int(volume.IOPS))
 	}
