@@ -25,8 +25,8 @@ const minDuration = time.Second
 const upLong = `Run a network on this machine: every validator is a process of its own, on free
 ports of the loopback interface.
 
-The network runs until Ctrl-C, or for the time of --for, and then leaves no
-process. Its state stays, in a folder of its name below the state directory:
+The network runs until Ctrl-C, for the time of --for, or to the end of its
+lifetime, and then leaves no process. Its state stays, in a folder of its name below the state directory:
 run again, the chain goes on where it stopped. What genesis fixes cannot change
 then; --fresh starts over.
 

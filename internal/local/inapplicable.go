@@ -27,5 +27,6 @@ func inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
 		"spec.tcp", "validators use the TCP settings of this machine")
 	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
+	unless(spec.Budget == nil, "spec.budget", "to run on this machine costs nothing that has a price")
 	return lines
 }

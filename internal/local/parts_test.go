@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
 
@@ -113,6 +114,7 @@ func TestInapplicable(t *testing.T) {
 	}
 	network.Spec.Node.Image = "example.com/shardnode:1"
 	network.Spec.Node.Resources = nil
+	network.Spec.Budget = &v1alpha1.BudgetSpec{}
 	var settings []string
 	for _, line := range inapplicable(network) {
 		setting, _, _ := strings.Cut(line, " does not apply here: ")
@@ -120,6 +122,7 @@ func TestInapplicable(t *testing.T) {
 	}
 	want := []string{
 		"spec.regions", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.volume",
+		"spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)

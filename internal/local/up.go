@@ -31,9 +31,9 @@ type Options struct {
 	Progress io.Writer
 }
 
-// Up runs a network until the context is done or the duration is over. No
-// process is left when it returns. With an error, there is a summary only if the
-// run came to its end and the chain is at fault.
+// Up runs a network until the context is done, or the duration or the lifetime
+// of the network is over. No process is left when it returns. With an error,
+// there is a summary only if the run came to its end and the chain is at fault.
 func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	console := newConsole(options.Progress)
 	network, err := openNetwork(options.Manifest, options.StateDir, options.Fresh)
@@ -46,6 +46,12 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		return nil, err
 	}
 	console.introduce(network)
+	ctx, cancel, err := network.untilEnd(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	defer func() { err = errors.Join(err, network.leave(console, err)) }()
 
 	nodes, err := prepareNodes(ctx, network)
 	if err != nil {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aged makes the network of a manifest and has its genesis document be as old
+// as is said.
+func aged(t *testing.T, stateDir, manifest string, age time.Duration) {
+	t.Helper()
+	network, err := openNetwork(manifest, stateDir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.genesis.CreatedAtMs = time.Now().Add(-age).UnixMilli()
+	content, err := json.Marshal(network.genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(network.dir.genesis(), content, fileMode); err != nil {
+		t.Fatal(err)
+	}
+	if err := network.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A minute's lifetime ends the run by itself, also one that goes on.
+func TestLifetimeEndsTheRun(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		manifest string
+		says     string
+		kept     bool
+	}{
+		"stop": {
+			"spec:\n  volume: {size: 1Gi}\n  lifetime: {durationSeconds: 60, action: Stop}\n",
+			"the lifetime of the network has ended; it is kept in ", true,
+		},
+		"delete": {
+			"spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n",
+			"the lifetime of the network has ended; removing it from ", false,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", test.manifest)
+			aged(t, stateDir, manifest, 48*time.Second)
+			run := startUp(t, stateDir, Options{Manifest: manifest}, nil)
+			summary, err := run.end(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if summary.Executed == 0 {
+				t.Errorf("the run did nothing: %+v", *summary)
+			}
+			run.says(t, test.says)
+			if _, err := os.Stat(run.dir.genesis()); (err == nil) != test.kept {
+				t.Errorf("the network is kept: %v, want %v", err, test.kept)
+			}
+		})
+	}
+}
+
+// What is over does not go on, and says what to do.
+func TestEndedLifetime(t *testing.T) {
+	t.Parallel()
+	stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
+	aged(t, stateDir, manifest, time.Hour)
+	run := startUp(t, stateDir, Options{Manifest: manifest}, nil)
+	_, err := run.end(t)
+	resume, ok := errors.AsType[*ResumeError](err)
+	if !ok || !strings.Contains(resume.Error(), ": raise spec.lifetime.durationSeconds or leave out spec.lifetime") {
+		t.Errorf("the error is %v, want one that says how to go on", err)
+	}
+	if _, err := os.Stat(run.dir.genesis()); err != nil {
+		t.Errorf("a network that was not asked to run is gone: %v", err)
+	}
+}
+
+// One that failed stays: its files say why.
+func TestFailedNetworkStays(t *testing.T) {
+	t.Parallel()
+	stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
+	aged(t, stateDir, manifest, time.Hour)
+	network, err := openNetwork(manifest, stateDir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := network.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var progress output
+	if err := network.leave(newConsole(&progress), errors.New("failed")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(network.dir.genesis()); err != nil || !strings.Contains(progress.String(), "because it failed") {
+		t.Errorf("the network is kept: %v, and the progress says %q", err, &progress)
+	}
+}
