@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/cost"
 	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -71,11 +72,12 @@ type Reconciler struct {
 	recorder events.EventRecorder
 	settings Settings
 	clusters *fleet.Fleet
+	prices   *cost.Prices
 	memories memories
 	now      func() time.Time
 }
 
-// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;list;watch;create;patch
@@ -111,12 +113,17 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 	if err := manager.Add(clusters); err != nil {
 		return fmt.Errorf("add member clusters: %w", err)
 	}
+	prices, err := cost.ReadPrices()
+	if err != nil {
+		return err
+	}
 	reconciler := &Reconciler{
 		client:   manager.GetClient(),
 		reader:   manager.GetAPIReader(),
 		recorder: manager.GetEventRecorder(FieldManager),
 		settings: settings,
 		clusters: clusters,
+		prices:   prices,
 		now:      time.Now,
 	}
 	controller := ctrl.NewControllerManagedBy(manager).

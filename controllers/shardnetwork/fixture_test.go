@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/cost"
 	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -95,12 +96,17 @@ func (c *cluster) restart() {
 			return c.write(func() error { return next.SubResource(name).Apply(ctx, object, options...) })
 		},
 	})
+	prices, err := cost.ReadPrices()
+	if err != nil {
+		c.t.Fatal(err)
+	}
 	c.killAfter.Store(0)
 	c.reconciler = &Reconciler{
 		client:   counted,
 		reader:   direct,
 		recorder: events.NewFakeRecorder(1000),
 		settings: Settings{DefaultNodeImage: "shardnode:test", ClusterDomain: "cluster.local"},
+		prices:   prices,
 		now:      func() time.Time { return c.clock },
 		clusters: fleet.New(direct, fleet.Options{
 			Scheme:  scheme,

@@ -47,9 +47,9 @@ func (r *run) driveLoad(ctx context.Context) error {
 }
 
 // beginLoad notes when the load of the spec begins; without one, that there is
-// none.
+// none. Load makes traffic, which costs money.
 func (r *run) beginLoad() error {
-	if r.network.Spec.Load == nil {
+	if r.network.Spec.Load == nil || !r.withinBudget {
 		r.status.Load = nil
 		return nil
 	}

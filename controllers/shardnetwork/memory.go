@@ -60,6 +60,14 @@ func (m *memory) done(failed error) {
 	m.failures++
 }
 
+// forgetNodes closes the clients of all nodes.
+func (m *memory) forgetNodes() {
+	for _, node := range m.nodes {
+		node.Close()
+	}
+	clear(m.nodes)
+}
+
 // memories are those of all networks.
 type memories struct {
 	lock sync.Mutex
@@ -84,9 +92,7 @@ func (m *memories) forget(name types.NamespacedName) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	if known, ok := m.all[name]; ok {
-		for _, node := range known.nodes {
-			node.Close()
-		}
+		known.forgetNodes()
 		delete(m.all, name)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -40,10 +41,21 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("plan network %s: %w", network.Name, err)
 	}
-	run := &run{Reconciler: r, network: network, plan: plan, memory: memory, status: network.Status.DeepCopy()}
-
+	run := &run{
+		Reconciler: r, network: network, plan: plan, memory: memory,
+		status: network.Status.DeepCopy(), waitsFor: policy.ForGenesis,
+	}
+	run.estimateCost()
 	run.reachClusters(ctx)
+	if policy.LifetimeEnded(network, r.now()) {
+		failed := run.end(ctx)
+		memory.done(failed)
+		return ctrl.Result{RequeueAfter: pollInterval}, failed
+	}
+	run.liveOn()
+
 	failed := run.explain(inTurn(ctx,
+		run.keepToBudget,
 		run.holdFinalizers,
 		run.ensureKeys,
 		run.ensureGenesis,

@@ -9,10 +9,8 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -56,7 +54,7 @@ func (r *run) summarise() {
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
 	r.note(policy.ClustersAvailable(len(r.plan.Members()), r.lostSites()))
 	if r.blocked || meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
-		r.note(policy.ObjectsPending())
+		r.note(policy.ObjectsPending(r.waitsFor))
 	}
 	if r.observation != nil {
 		r.note(policy.NodesReady(r.observation))
@@ -73,8 +71,7 @@ func (r *run) summarise() {
 func (r *run) summariseChain(observation *policy.Observation) {
 	status, best := r.status, observation.Best()
 	if best == nil {
-		status.ShardsProducing, status.Height, status.FinalizedHeight = nil, nil, nil
-		status.BlockTimeMilliseconds, status.TransfersPerSecond = nil, nil
+		r.forgetChain()
 		return
 	}
 	height := best.Height
@@ -89,6 +86,13 @@ func (r *run) summariseChain(observation *policy.Observation) {
 	status.BlockTimeMilliseconds = ptr.To(int32(math.Round(best.BlockTimeMs)))
 	status.TransfersPerSecond = ptr.To(int64(math.Round(best.TPS)))
 	status.GenesisHash = best.GenesisHash
+}
+
+// forgetChain leaves out what only a running chain can tell.
+func (r *run) forgetChain() {
+	status := r.status
+	status.ShardsProducing, status.Height, status.FinalizedHeight = nil, nil, nil
+	status.BlockTimeMilliseconds, status.TransfersPerSecond = nil, nil
 }
 
 // worthReporting holds back figures that change all the time.
@@ -123,21 +127,14 @@ func (r *run) writeStatus(ctx context.Context) error {
 		client.FieldOwner(FieldManager), client.ForceOwnership)
 }
 
-// tellTransitions makes an event of every condition that changed.
+// tellTransitions makes an event of every change of a condition that is news.
 func (r *run) tellTransitions() {
 	for i := range r.status.Conditions {
 		now := &r.status.Conditions[i]
 		then := meta.FindStatusCondition(r.network.Status.Conditions, now.Type)
-		if then != nil && then.Status == now.Status && then.Reason == now.Reason {
+		kind, worth := policy.News(then, now)
+		if !worth {
 			continue
-		}
-		// That something is not there yet is no news of a new network.
-		if then == nil && now.Status != metav1.ConditionTrue {
-			continue
-		}
-		kind := corev1.EventTypeNormal
-		if now.Status == metav1.ConditionFalse {
-			kind = corev1.EventTypeWarning
 		}
 		note := fmt.Sprintf("%s: %s", now.Type, now.Message)
 		if len(note) > maxNoteBytes {

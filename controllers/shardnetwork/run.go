@@ -24,6 +24,8 @@ type run struct {
 	memory  *memory
 	// status is what will be reported.
 	status *v1alpha1.ShardNetworkStatus
+	// withinBudget is true when the network may cost what it does.
+	withinBudget bool
 
 	// sites are the parts of the network by cluster, the operator's own first.
 	sites []*site
@@ -33,7 +35,9 @@ type run struct {
 	began bool
 	// blocked is true when a person has to mend something first: a condition says
 	// what.
-	blocked     bool
+	blocked bool
+	// waitsFor is what the objects wait for while they are not made.
+	waitsFor    string
 	observation *policy.Observation
 
 	// lock guards the conditions of the status while clusters are worked on side

@@ -46,6 +46,8 @@ type site struct {
 	// says of them may be old.
 	settling bool
 
+	// running is how many nodes are left of a network that is stopped.
+	running int
 	// remains count the objects, by kind, that are left of a network which is
 	// deleted.
 	remains map[string]int

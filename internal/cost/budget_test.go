@@ -44,8 +44,7 @@ func TestCheck(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, estimate := estimate(t, test.change)
-			got := cost.Check(test.budget, estimate)
+			got := cost.Check(test.budget, estimate(t, test.change))
 			if (got == nil) != (test.want == nil) || got != nil && *got != *test.want {
 				t.Errorf("the refusal is\n%+v\nwant\n%+v", got, test.want)
 			}

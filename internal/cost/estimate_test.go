@@ -29,11 +29,15 @@ func TestParts(t *testing.T) {
 		basis   string
 	}{
 		// 2 * 1 + 2 * 2
-		"machines":          {nil, machines, "6.00", "4 of large on demand"},
-		"machines, shared":  {func(spec *spec) { spec.Placement.Exclusivity = v1alpha1.Shared }, machines, "unknown", "leaves the number of machines open"},
-		"machines, any":     {func(spec *spec) { spec.Placement.MachineType = "" }, machines, "unknown", "spec.placement.machineType is not set"},
-		"machines, new":     {func(spec *spec) { spec.Placement.MachineType = "new" }, machines, "unknown", "no price of new in region north"},
-		"machines, half":    {func(spec *spec) { spec.Placement.MachineType = "small" }, machines, "unknown", "no price of small in region south"},
+		"machines": {nil, machines, "6.00", "4 of large on demand"},
+		"machines, shared": {
+			func(spec *spec) { spec.Placement.Exclusivity = v1alpha1.Shared }, machines, "unknown", "leaves the number of machines open",
+		},
+		"machines, any": {func(spec *spec) { spec.Placement.MachineType = "" }, machines, "unknown", "spec.placement.machineType is not set"},
+		"machines, new": {func(spec *spec) { spec.Placement.MachineType = "new" }, machines, "unknown", "no price of new in region north"},
+		"machines, half": {
+			func(spec *spec) { spec.Placement.MachineType = "small" }, machines, "unknown", "no price of small in region south",
+		},
 		"machines, nowhere": {inRegions(v1alpha1.Region{Name: "west", Nodes: 4}), machines, "unknown", "no prices of region west"},
 
 		"no disks": {nil, disks, "0.00", "no spec.volume"},
@@ -83,7 +87,7 @@ func TestParts(t *testing.T) {
 			if test.change != nil {
 				changes = append(changes, test.change)
 			}
-			_, estimate := estimate(t, changes...)
+			estimate := estimate(t, changes...)
 			for _, part := range estimate.Parts {
 				if part.Name != test.part {
 					continue
@@ -113,7 +117,7 @@ func TestSums(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, estimate := estimate(t, test.changes...)
+			estimate := estimate(t, test.changes...)
 			if dollars(estimate.USDPerHour) != test.perHour || dollars(estimate.USDPerRun) != test.perRun {
 				t.Errorf("the cost is %s per hour and %s per run, want %s and %s",
 					dollars(estimate.USDPerHour), dollars(estimate.USDPerRun), test.perHour, test.perRun)
@@ -125,7 +129,7 @@ func TestSums(t *testing.T) {
 // What is not known is not there: whoever reads 0 takes it for free.
 func TestEstimateJSON(t *testing.T) {
 	t.Parallel()
-	_, estimate := estimate(t, disk("100Gi", 0, 0))
+	estimate := estimate(t, disk("100Gi", 0, 0))
 	got, err := json.MarshalIndent(estimate.Parts[:2], "", "  ")
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ const testPrices = `{
 
 // estimate is that of a network of two shards with two validators each, of
 // which two run in the north and two in the south, with changes.
-func estimate(t *testing.T, changes ...func(*v1alpha1.ShardNetworkSpec)) (*v1alpha1.ShardNetwork, *cost.Estimate) {
+func estimate(t *testing.T, changes ...func(*v1alpha1.ShardNetworkSpec)) *cost.Estimate {
 	t.Helper()
 	network := &v1alpha1.ShardNetwork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "net"},
@@ -57,7 +57,7 @@ func estimate(t *testing.T, changes ...func(*v1alpha1.ShardNetworkSpec)) (*v1alp
 	if err != nil {
 		t.Fatal(err)
 	}
-	return network, cost.New(network, plan, prices)
+	return cost.New(network, plan, prices)
 }
 
 // disk gives every validator a disk.

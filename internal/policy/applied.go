@@ -26,10 +26,17 @@ func ApplyUnknown(lost []LostCluster) metav1.Condition {
 		"nothing is known of the objects in "+namesOf(lost)+": see the condition ClustersAvailable")
 }
 
-// ObjectsPending is a network whose genesis document comes first.
-func ObjectsPending() metav1.Condition {
+// What objects wait for that are not made.
+const (
+	ForGenesis  = "its genesis document"
+	ForBudget   = "a cost that is within its budget"
+	ForLifetime = "a longer lifetime"
+)
+
+// ObjectsPending is a network whose objects wait for something.
+func ObjectsPending(what string) metav1.Condition {
 	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending,
-		"the objects of the network wait for its genesis document")
+		"the objects of the network wait for "+what)
 }
 
 // NameTaken is an object that the network needs and somebody else has.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/cost"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -52,6 +53,16 @@ func healthy(t rapid.TB, shards, producers int32) *policy.Observation {
 		observation.Nodes[i].Status.Peers = len(plan.Validators) - 1
 	}
 	return observation
+}
+
+// estimate is what a network costs by the prices that the program has.
+func estimate(t rapid.TB, observation *policy.Observation) *cost.Estimate {
+	t.Helper()
+	prices, err := cost.ReadPrices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cost.New(observation.Network, observation.Plan, prices)
 }
 
 func readyPod(validator string, index int) *corev1.Pod {

@@ -13,6 +13,8 @@ import (
 
 // decisive are the conditions that Ready sums up, the first causes first.
 var decisive = []string{
+	v1alpha1.ConditionWithinLifetime,
+	v1alpha1.ConditionWithinBudget,
 	v1alpha1.ConditionClustersAvailable,
 	v1alpha1.ConditionGenesisReady,
 	v1alpha1.ConditionApplied,
@@ -28,6 +30,11 @@ func Ready(conditions []metav1.Condition) metav1.Condition {
 	reason := v1alpha1.ReasonStarting
 	if wasReady(conditions) {
 		reason = v1alpha1.ReasonDegraded
+	}
+	if ended := meta.FindStatusCondition(conditions, v1alpha1.ConditionWithinLifetime); ended != nil &&
+		ended.Status == metav1.ConditionFalse {
+		// That is as it should be, and no degradation.
+		reason = ended.Reason
 	}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
 		for _, kind := range decisive {

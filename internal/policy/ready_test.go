@@ -69,6 +69,24 @@ func TestReady(t *testing.T) {
 			[]func(*[]metav1.Condition){was(v1alpha1.ReasonStarting), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
 			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about NodesReady",
 		},
+		"over its budget": {
+			[]func(*[]metav1.Condition){
+				set(v1alpha1.ConditionWithinBudget, metav1.ConditionFalse), set(v1alpha1.ConditionApplied, metav1.ConditionFalse),
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about WithinBudget",
+		},
+		"stopped": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), func(conditions *[]metav1.Condition) {
+				for _, condition := range policy.Stopped(mortal(v1alpha1.LifetimeStop), 0, 0) {
+					meta.SetStatusCondition(conditions, condition)
+				}
+			}},
+			metav1.ConditionFalse, v1alpha1.ReasonStopped, "it is stopped; its disks are kept",
+		},
+		"begun again": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonStopped), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about NodesReady",
+		},
 		"not monitored": {
 			[]func(*[]metav1.Condition){set(v1alpha1.ConditionMonitored, metav1.ConditionFalse)},
 			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",
@@ -79,7 +97,8 @@ func TestReady(t *testing.T) {
 			t.Parallel()
 			var conditions []metav1.Condition
 			for _, kind := range []string{
-				v1alpha1.ConditionClustersAvailable, v1alpha1.ConditionGenesisReady, v1alpha1.ConditionApplied, v1alpha1.ConditionNodesReady,
+				v1alpha1.ConditionWithinLifetime, v1alpha1.ConditionWithinBudget, v1alpha1.ConditionClustersAvailable,
+				v1alpha1.ConditionGenesisReady, v1alpha1.ConditionApplied, v1alpha1.ConditionNodesReady,
 				v1alpha1.ConditionProducing, v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated,
 			} {
 				set(kind, metav1.ConditionTrue)(&conditions)

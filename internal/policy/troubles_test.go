@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -79,14 +80,17 @@ func ofChain(
 // troubles are what the guide is about: at least one of every reason.
 func troubles(t *testing.T) []trouble {
 	t.Helper()
-	found := slices.Concat(troublesOfNodes(t), troublesOfChains(t), troublesOfClusters(t))
+	found := slices.Concat(
+		troublesOfNodes(t), troublesOfChains(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
 		trouble{v1alpha1.ReasonGenesisMissing, policy.GenesisMissing("quickstart-genesis")},
 		trouble{v1alpha1.ReasonKeyMissing, policy.KeyMissing("quickstart-s0-p0-key")},
 		trouble{v1alpha1.ReasonKeyInvalid, policy.KeyInvalid("quickstart-s0-p0-key", errors.New("a key is 64 hex digits"))},
-		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending()},
+		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForGenesis)},
+		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForBudget)},
+		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForLifetime)},
 		trouble{v1alpha1.ReasonNameTaken, policy.NameTaken("Service", "quickstart-p2p")},
 		trouble{v1alpha1.ReasonApplyFailed, policy.ApplyFailed(errors.New(
 			`apply StatefulSet quickstart-s0-p0: statefulsets.apps "quickstart-s0-p0" is forbidden: exceeded quota: team, ` +
@@ -199,6 +203,42 @@ func troublesOfNodes(t *testing.T) []trouble {
 		ofNode(t, v1alpha1.ReasonNodesNotReady, func(_ *spec, node *node) {
 			notReady(node, "connected to 1 peer, quorum needs 2")
 		}),
+	}
+}
+
+func troublesOfMoney(t *testing.T) []trouble {
+	t.Helper()
+	budget := &v1alpha1.BudgetSpec{USDPerHour: ptr.To[int32](5)}
+	observation := healthy(t, 2, 2)
+	spec := &observation.Network.Spec
+	spec.Placement.RegionAffinity = v1alpha1.RegionRequired
+	unpriced := policy.WithinBudget(budget, estimate(t, observation))
+	spec.Regions[0].Name, observation.Plan.Regions[0].Name = "us-east1", "us-east1"
+	spec.Placement.Exclusivity, spec.Placement.MachineType = v1alpha1.OneValidatorPerMachine, "c4d-highmem-16"
+	spec.Volume = &v1alpha1.VolumeSpec{
+		Size: resource.MustParse("400Gi"), IOPS: 20_000, ThroughputMebibytesPerSecond: 1144,
+	}
+	spec.Lifetime = &v1alpha1.LifetimeSpec{DurationSeconds: 7200}
+	perHour := policy.WithinBudget(&v1alpha1.BudgetSpec{USDPerHour: ptr.To[int32](4)}, estimate(t, observation))
+	perRun := policy.WithinBudget(&v1alpha1.BudgetSpec{USDPerRun: ptr.To[int32](8)}, estimate(t, observation))
+	return []trouble{
+		{v1alpha1.ReasonCostUnknown, unpriced},
+		{v1alpha1.ReasonBudgetExceeded, perHour},
+		{v1alpha1.ReasonBudgetExceeded, perRun},
+	}
+}
+
+func troublesOfLifetimes(t *testing.T) []trouble {
+	t.Helper()
+	ending := now.Add(-10 * time.Minute)
+	return []trouble{
+		{v1alpha1.ReasonLifetimeEnding, policy.WithinLifetime(mortal(v1alpha1.LifetimeStop), ending)},
+		{v1alpha1.ReasonLifetimeEnding, policy.WithinLifetime(mortal(v1alpha1.LifetimeDelete), ending)},
+		{v1alpha1.ReasonLifetimeEnded, policy.Deleted(mortal(v1alpha1.LifetimeDelete))},
+		{v1alpha1.ReasonStopping, policy.Stopped(mortal(v1alpha1.LifetimeStop), 3, 2)[0]},
+		{v1alpha1.ReasonStopping, policy.Stopped(mortal(v1alpha1.LifetimeStop), 0, 2)[0]},
+		{v1alpha1.ReasonStopped, policy.Stopped(mortal(v1alpha1.LifetimeStop), 0, 0)[0]},
+		{v1alpha1.ReasonStopped, policy.Stopped(mortal(v1alpha1.LifetimeStop), 0, 0)[1]},
 	}
 }
 
