@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -414,4 +415,38 @@ func (c *cluster) isGone(network *v1alpha1.ShardNetwork) error {
 		err = fmt.Errorf("network %s is still there", network.Name)
 	}
 	return err
+}
+
+// A network stops in all its clusters, and is not said to have stopped where
+// nobody can see it.
+func TestLifetimeInMember(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning(lifetime(1000, v1alpha1.LifetimeStop))
+	here.mustReconcile(network)
+
+	there.gate.set(true)
+	here.until(network, 1000*time.Second)
+	here.mustReconcile(network)
+	// Other words of the same reason are written later.
+	here.clock = here.clock.Add(reportInterval)
+	here.mustReconcile(network)
+	message := check(t, network, v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, v1alpha1.ReasonStopping)
+	if !strings.Contains(message, "nothing is known of its 2 nodes in clusters that cannot be used now") {
+		t.Errorf("the message is %s", message)
+	}
+	here.checkReplicas(network, 2, 0)
+	there.checkReplicas(network, 2, 1)
+
+	there.gate.set(false)
+	here.eventually(network, func() error {
+		here.read(network)
+		condition := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionWithinLifetime)
+		if condition.Reason != v1alpha1.ReasonStopped {
+			return fmt.Errorf("the lifetime is %+v", condition)
+		}
+		return nil
+	})
+	there.checkReplicas(network, 2, 0)
 }

@@ -61,8 +61,8 @@ func (c *cluster) told(want string) {
 	}
 }
 
-// checkReplicas checks those of all validators of the quickstart.
-func (c *cluster) checkReplicas(network *v1alpha1.ShardNetwork, want int32) {
+// checkReplicas checks those of all validators that a cluster holds.
+func (c *cluster) checkReplicas(network *v1alpha1.ShardNetwork, validators int, want int32) {
 	c.t.Helper()
 	sets := 0
 	for name, object := range c.objects(network.Name) {
@@ -73,8 +73,8 @@ func (c *cluster) checkReplicas(network *v1alpha1.ShardNetwork, want int32) {
 			}
 		}
 	}
-	if sets != 4 {
-		c.t.Errorf("there are %d StatefulSets, want 4", sets)
+	if sets != validators {
+		c.t.Errorf("there are %d StatefulSets, want %d", sets, validators)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestLifetimeStops(t *testing.T) {
 	cluster.mustReconcile(network)
 	check(t, network, v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonLifetimeEnding)
 	cluster.told("Warning LifetimeEnding WithinLifetime: the network is stopped at ")
-	cluster.checkReplicas(network, 1)
+	cluster.checkReplicas(network, 4, 1)
 
 	// One of the validators has a pod, and the network cannot be made any more.
 	pod := cluster.runPod("quickstart-s0-p0-0", network.Name)
@@ -126,7 +126,7 @@ func TestLifetimeStops(t *testing.T) {
 	if network.Status.NodesReady != nil {
 		t.Errorf("%d nodes are ready, but nobody knows of those that end", *network.Status.NodesReady)
 	}
-	cluster.checkReplicas(network, 0)
+	cluster.checkReplicas(network, 4, 0)
 
 	cluster.remove(pod)
 	cluster.mustReconcile(network)
@@ -163,7 +163,7 @@ func TestLifetimeGoesOn(t *testing.T) {
 	cluster.mustReconcile(network)
 	cluster.mustReconcile(network)
 	checkStopped(t, network)
-	cluster.checkReplicas(network, 0)
+	cluster.checkReplicas(network, 4, 0)
 
 	network.Spec.Lifetime.DurationSeconds = 10_000
 	if err := cluster.client.Update(t.Context(), network); err != nil {
@@ -172,7 +172,7 @@ func TestLifetimeGoesOn(t *testing.T) {
 	cluster.mustReconcile(network)
 	check(t, network, v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonLifetimeRunning)
 	check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
-	cluster.checkReplicas(network, 1)
+	cluster.checkReplicas(network, 4, 1)
 }
 
 // A network whose time was over before the operator saw it is not made first.
