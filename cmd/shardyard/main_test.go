@@ -247,6 +247,8 @@ func TestOtherErrors(t *testing.T) {
 		"no manifest":     {[]string{"plan"}, `error: required flag(s) "filename" not set`},
 		"no such file":    {[]string{"plan", "-f", "nowhere.yaml"}, "error: open nowhere.yaml: no such file or directory"},
 		"unknown format":  {[]string{"plan", "-f", quickstart, "-o", "xml"}, `error: unknown output format "xml": want table, json or yaml`},
+		"no cluster":      {[]string{"sweep", "--kubeconfig", "nowhere"}, "error: find cluster: stat nowhere: no such file or directory"},
+		"unknown sweep":   {[]string{"sweep", "-o", "yaml"}, `error: unknown output format "yaml": want table or json`},
 		"unknown command": {[]string{"fly"}, `error: unknown command "fly" for "shardyard"`},
 		"argument":        {[]string{"validate", "-f", quickstart, "more"}, `error: unknown command "more" for "shardyard validate"`},
 	}

@@ -27,6 +27,7 @@ func newRootCommand(program string) *cobra.Command {
 	}
 	root.AddCommand(
 		newPlanCommand(),
+		newSweepCommand(),
 		newUpCommand(),
 		newValidateCommand(),
 	)

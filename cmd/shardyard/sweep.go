@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/sweep"
+)
+
+const sweepLong = `List the disks in a cluster that outlived their network, which cost money and are
+of no use: volume claims of networks that are not there any more, and volumes
+whose claim is gone. A network with spec.volume.retention Retain leaves its disks
+on purpose; only who made it knows whether it is to come back.
+
+Nothing is deleted without --delete. With it, all that is listed is: claims, and
+the volumes that go with them, and volumes that were kept when their claim went.
+The chains on them are gone for good then.`
+
+// sweepOptions say what to look at and what to do.
+type sweepOptions struct {
+	cluster   clusterFlags
+	namespace string
+	network   string
+	format    string
+	remove    bool
+}
+
+func newSweepCommand() *cobra.Command {
+	var options sweepOptions
+	command := &cobra.Command{
+		Use:   "sweep",
+		Short: "List the disks in a cluster that outlived their network, and delete them when asked to",
+		Long:  sweepLong,
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runSweep(command.Context(), command.OutOrStdout(), &options)
+		},
+	}
+	options.cluster.add(command)
+	flags := command.Flags()
+	flags.StringVarP(&options.namespace, "namespace", "n", "", "only disks of networks of this namespace (default all)")
+	flags.StringVar(&options.network, "network", "", "only disks of networks of this name (default all)")
+	flags.StringVarP(&options.format, "output", "o", "table", "output format: table or json")
+	flags.BoolVar(&options.remove, "delete", false, "delete what is listed, for good")
+	return command
+}
+
+func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
+	write, ok := sweepFormats[options.format]
+	if !ok {
+		return fmt.Errorf("unknown output format %q: want table or json", options.format)
+	}
+	cluster, err := options.cluster.client()
+	if err != nil {
+		return err
+	}
+	seen, err := readDisks(ctx, cluster, options.namespace)
+	if err != nil {
+		return err
+	}
+	found := []sweep.Leftover{}
+	for _, leftover := range sweep.Find(seen) {
+		if (options.namespace == "" || leftover.Namespace == options.namespace) &&
+			(options.network == "" || leftover.Network == options.network) {
+			found = append(found, leftover)
+		}
+	}
+	if err := write(out, found); err != nil || !options.remove {
+		return err
+	}
+	return removeDisks(ctx, cluster, found)
+}
+
+// readDisks reads what sweep.Find compares. Networks come last: what belongs to
+// one that is made meanwhile must not be taken for left over.
+func readDisks(ctx context.Context, cluster client.Client, namespace string) (*sweep.Cluster, error) {
+	var (
+		claims   corev1.PersistentVolumeClaimList
+		volumes  corev1.PersistentVolumeList
+		sets     appsv1.StatefulSetList
+		networks v1alpha1.ShardNetworkList
+	)
+	for _, list := range []client.ObjectList{&claims, &volumes, &sets} {
+		if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, fmt.Errorf("list %T: %w", list, err)
+		}
+	}
+	// A cluster without the operator, such as a member, has no networks.
+	if err := cluster.List(ctx, &networks, client.InNamespace(namespace)); err != nil && !isNoKind(err) {
+		return nil, fmt.Errorf("list networks: %w", err)
+	}
+	return &sweep.Cluster{
+		Networks: networks.Items, StatefulSets: sets.Items, Claims: claims.Items, Volumes: volumes.Items,
+	}, nil
+}
+
+// removeDisks deletes all of them, whichever cannot be.
+func removeDisks(ctx context.Context, cluster client.Client, found []sweep.Leftover) error {
+	var failed error
+	for i := range found {
+		leftover := &found[i]
+		remove := removeClaim
+		if leftover.Kind == sweep.Volume {
+			remove = removeVolume
+		}
+		// What is gone meanwhile, or is another one, is not what was listed.
+		if err := remove(ctx, cluster, leftover); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			failed = errors.Join(failed, fmt.Errorf("delete %s %s: %w", leftover.Kind, leftover.Name, err))
+		}
+	}
+	return failed
+}
+
+func removeClaim(ctx context.Context, cluster client.Client, leftover *sweep.Leftover) error {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: leftover.Namespace, Name: leftover.Name}}
+	return cluster.Delete(ctx, claim, client.Preconditions{UID: &leftover.UID})
+}
+
+// removeVolume has the cluster delete a volume that was kept: to delete the
+// object would leave the disk behind, and nothing in the cluster would know of
+// it.
+func removeVolume(ctx context.Context, cluster client.Client, leftover *sweep.Leftover) error {
+	volume := &corev1.PersistentVolume{}
+	if err := cluster.Get(ctx, client.ObjectKey{Name: leftover.Name}, volume); err != nil {
+		return err
+	}
+	if volume.UID != leftover.UID || volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+		return nil
+	}
+	before := volume.DeepCopy()
+	volume.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
+	return cluster.Patch(ctx, volume, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+var sweepFormats = map[string]func(io.Writer, []sweep.Leftover) error{
+	"table": writeSweepTable,
+	"json":  writeSweepJSON,
+}
+
+func writeSweepTable(out io.Writer, found []sweep.Leftover) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(out, "no disk outlived its network")
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "NAMESPACE\tNETWORK\tKIND\tNAME\tSIZE\tCLASS\tSTATE\tAGE")
+	for i := range found {
+		leftover := &found[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", leftover.Namespace, leftover.Network, leftover.Kind, leftover.Name,
+			leftover.Size, leftover.StorageClass, leftover.State, duration.HumanDuration(time.Since(leftover.Created)))
+	}
+	return table.Flush()
+}
+
+func writeSweepJSON(out io.Writer, found []sweep.Leftover) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(found)
+}

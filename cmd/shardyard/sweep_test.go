@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/sweep"
+)
+
+// kubeconfig writes how to reach the API server.
+func kubeconfig(t *testing.T) string {
+	t.Helper()
+	const name = "test"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: apiServer.Host, CertificateAuthorityData: apiServer.CAData}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{
+		ClientCertificateData: apiServer.CertData, ClientKeyData: apiServer.KeyData,
+	}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	config.CurrentContext = name
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// disks are a namespace with disks of networks in it.
+type disks struct {
+	t          *testing.T
+	kubeconfig string
+	namespace  string
+	client     client.Client
+}
+
+func newDisks(t *testing.T) *disks {
+	t.Helper()
+	path := kubeconfig(t)
+	direct, err := (&clusterFlags{kubeconfig: path}).client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "sweep-"}}
+	if err := direct.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return &disks{t: t, kubeconfig: path, namespace: namespace.Name, client: direct}
+}
+
+// claim makes the volume claim of a network's first validator.
+func (d *disks) claim(network string) *corev1.PersistentVolumeClaim {
+	d.t.Helper()
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: d.namespace, Name: resources.ClaimName(network + "-s0-p0"), Labels: resources.NetworkLabels(network),
+		},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName: ptr.To("fast"),
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")},
+			},
+		},
+	}
+	if err := d.client.Create(d.t.Context(), claim); err != nil {
+		d.t.Fatal(err)
+	}
+	return claim
+}
+
+// volume makes one that was kept when the claim of a network's first validator
+// went.
+func (d *disks) volume(network string) *corev1.PersistentVolume {
+	d.t.Helper()
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + d.namespace},
+		Spec: corev1.PersistentVolumeSpec{
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")},
+			ClaimRef:                      &corev1.ObjectReference{Namespace: d.namespace, Name: resources.ClaimName(network + "-s0-p0")},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource:        corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}},
+			StorageClassName:              "fast",
+		},
+	}
+	if err := d.client.Create(d.t.Context(), volume); err != nil {
+		d.t.Fatal(err)
+	}
+	volume.Status.Phase = corev1.VolumeReleased
+	if err := d.client.Status().Update(d.t.Context(), volume); err != nil {
+		d.t.Fatal(err)
+	}
+	return volume
+}
+
+// sweep runs the command on the namespace and returns the disks that it lists.
+func (d *disks) sweep(args ...string) []string {
+	d.t.Helper()
+	var found []sweep.Leftover
+	out := shardyard(d.t, append([]string{"sweep", "--kubeconfig", d.kubeconfig, "-n", d.namespace, "-o", "json"}, args...)...)
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
+		d.t.Fatalf("%v in %s", err, out)
+	}
+	var names []string
+	for _, leftover := range found {
+		names = append(names, leftover.Name)
+	}
+	return names
+}
+
+func (d *disks) check(got []string, want ...string) {
+	d.t.Helper()
+	if !slices.Equal(got, want) {
+		d.t.Errorf("the disks are %q, want %q", got, want)
+	}
+}
+
+// What belongs to a network that is there is no business of anybody's; the rest
+// is listed, and deleted only when asked for.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	disks := newDisks(t)
+	network, err := manifest.Read(quickstart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Namespace = disks.namespace
+	if err := disks.client.Create(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	disks.claim(network.Name)
+	left, other, kept := disks.claim("left"), disks.claim("other"), disks.volume("kept")
+
+	disks.check(disks.sweep(), kept.Name, left.Name, other.Name)
+	disks.check(disks.sweep("--network", "left"), left.Name)
+	table := shardyard(t, "sweep", "--kubeconfig", disks.kubeconfig, "-n", disks.namespace)
+	for _, want := range []string{
+		`NAMESPACE +NETWORK +KIND +NAME +SIZE +CLASS +STATE +AGE`,
+		disks.namespace + ` +left +PersistentVolumeClaim +data-left-s0-p0-0 +10Gi +fast +Pending +\d+s`,
+		disks.namespace + ` +kept +PersistentVolume +` + kept.Name + ` +20Gi +fast +Released +\d+s`,
+	} {
+		if !regexp.MustCompile(want).MatchString(table) {
+			t.Errorf("no line of the table is like %s:\n%s", want, table)
+		}
+	}
+
+	disks.check(disks.sweep("--network", "left", "--delete"), left.Name)
+	disks.release(left)
+	disks.check(disks.sweep(), kept.Name, other.Name)
+	disks.check(disks.sweep("--delete"), kept.Name, other.Name)
+	// The cluster deletes the disk with the volume, not the volume from over it.
+	if err := disks.client.Get(t.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
+		t.Fatal(err)
+	}
+	if policy := kept.Spec.PersistentVolumeReclaimPolicy; policy != corev1.PersistentVolumeReclaimDelete || kept.DeletionTimestamp != nil {
+		t.Errorf("the volume has the policy %s and is deleted at %v", policy, kept.DeletionTimestamp)
+	}
+
+	if err := disks.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	disks.check(disks.sweep("--network", network.Name), "data-quickstart-s0-p0-0")
+}
+
+// release takes the finalizer away that a claim keeps until no pod uses it, and
+// expects it to go.
+func (d *disks) release(claim *corev1.PersistentVolumeClaim) {
+	d.t.Helper()
+	key := client.ObjectKeyFromObject(claim)
+	if err := d.client.Get(d.t.Context(), key, claim); err == nil {
+		if claim.DeletionTimestamp == nil {
+			d.t.Errorf("%s is not deleted", claim.Name)
+		}
+		claim.Finalizers = nil
+		if err := d.client.Update(d.t.Context(), claim); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if err := d.client.Get(d.t.Context(), key, claim); !apierrors.IsNotFound(err) {
+		d.t.Errorf("%s is still there: %v", claim.Name, err)
+	}
+}
+
+func TestSweepOfNothing(t *testing.T) {
+	t.Parallel()
+	disks := newDisks(t)
+	got := shardyard(t, "sweep", "--kubeconfig", disks.kubeconfig, "-n", disks.namespace, "--delete")
+	if want := "no disk outlived its network\n"; got != want {
+		t.Errorf("prints %q, want %q", got, want)
+	}
+	out := shardyard(t, "sweep", "--kubeconfig", disks.kubeconfig, "-n", disks.namespace, "-o", "json")
+	if strings.TrimSpace(out) != "[]" {
+		t.Errorf("prints %q, want an empty list", out)
+	}
+}
+
+// Whoever may not look at disks is not told that there are none.
+func TestSweepRefused(t *testing.T) {
+	t.Parallel()
+	disks := newDisks(t)
+	config, err := clientcmd.LoadFromFile(disks.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.AuthInfos["test"].Impersonate = "nobody"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	lines := shardyardFails(t, "sweep", "--kubeconfig", path, "-n", disks.namespace)
+	if len(lines) != 1 || !strings.Contains(lines[0], `cannot list resource "persistentvolumeclaims"`) {
+		t.Errorf("prints %q", lines)
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sweep_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/sweep"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+var created = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
+func meta(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, CreationTimestamp: metav1.NewTime(created)}
+}
+
+// claim is that of the first validator of a network.
+func claim(namespace, network string) corev1.PersistentVolumeClaim {
+	object := meta(namespace, resources.ClaimName(topology.ValidatorName(network, 0, 0)))
+	object.Labels = resources.NetworkLabels(network)
+	return corev1.PersistentVolumeClaim{
+		ObjectMeta: object,
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: ptr.To("fast"),
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")},
+			},
+		},
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
+	}
+}
+
+// volume was made for a claim.
+func volume(name string, phase corev1.PersistentVolumePhase, namespace, claim string) corev1.PersistentVolume {
+	return corev1.PersistentVolume{
+		ObjectMeta: meta("", name),
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:         corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")},
+			StorageClassName: "fast",
+			ClaimRef:         &corev1.ObjectReference{Namespace: namespace, Name: claim},
+		},
+		Status: corev1.PersistentVolumeStatus{Phase: phase},
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	const name = "data-net-s0-p0-0"
+	cases := map[string]struct {
+		change func(*sweep.Cluster)
+		want   []string
+	}{
+		"nothing": {func(*sweep.Cluster) {}, nil},
+		"a claim": {func(cluster *sweep.Cluster) {
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi fast Bound"}},
+		"of a network that is there": {func(cluster *sweep.Cluster) {
+			cluster.Networks = []v1alpha1.ShardNetwork{{ObjectMeta: meta("default", "net")}}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, nil},
+		"of a network elsewhere": {func(cluster *sweep.Cluster) {
+			cluster.Networks = []v1alpha1.ShardNetwork{{ObjectMeta: meta("other", "net")}, {ObjectMeta: meta("default", "net2")}}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi fast Bound"}},
+		"of a member's validator": {func(cluster *sweep.Cluster) {
+			cluster.StatefulSets = []appsv1.StatefulSet{{ObjectMeta: meta("default", "net-s0-p0")}}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, nil},
+		"of somebody else": {func(cluster *sweep.Cluster) {
+			foreign := claim("default", "net")
+			foreign.Labels[resources.LabelManagedBy] = "another"
+			cluster.Claims = []corev1.PersistentVolumeClaim{foreign}
+		}, nil},
+		"grown": {func(cluster *sweep.Cluster) {
+			grown := claim("default", "net")
+			grown.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")}
+			cluster.Claims = []corev1.PersistentVolumeClaim{grown}
+		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 20Gi fast Bound"}},
+		"going": {func(cluster *sweep.Cluster) {
+			going := claim("default", "net")
+			going.DeletionTimestamp = ptr.To(metav1.NewTime(created))
+			going.Spec.StorageClassName = nil
+			cluster.Claims = []corev1.PersistentVolumeClaim{going}
+		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi  Terminating"}},
+		"a volume with its claim": {func(cluster *sweep.Cluster) {
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeBound, "default", name)}
+		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi fast Bound"}},
+		"a volume without its claim": {func(cluster *sweep.Cluster) {
+			// Another one of the name goes with another volume.
+			cluster.Networks = []v1alpha1.ShardNetwork{{ObjectMeta: meta("default", "net")}}
+			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "default", name)}
+		}, []string{"PersistentVolume default net pvc-1 10Gi fast Released"}},
+		"a volume that could not be deleted": {func(cluster *sweep.Cluster) {
+			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeFailed, "default", "data-my-net-2-s10-p1-0")}
+		}, []string{"PersistentVolume default my-net-2 pvc-1 10Gi fast Failed"}},
+		"a volume that waits for its claim": {func(cluster *sweep.Cluster) {
+			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeAvailable, "default", name)}
+		}, nil},
+		"volumes of others": {func(cluster *sweep.Cluster) {
+			free := volume("pvc-3", corev1.VolumeReleased, "", "")
+			free.Spec.ClaimRef = nil
+			cluster.Volumes = []corev1.PersistentVolume{
+				volume("pvc-1", corev1.VolumeReleased, "default", "data-postgres-0"),
+				volume("pvc-2", corev1.VolumeReleased, "default", "data-net-s0-p0-1"),
+				free,
+			}
+		}, nil},
+		"in order": {func(cluster *sweep.Cluster) {
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("b", "net"), claim("a", "net2"), claim("a", "net")}
+			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "a", "data-net-s0-p1-0")}
+		}, []string{
+			"PersistentVolumeClaim a net data-net-s0-p0-0 10Gi fast Bound",
+			"PersistentVolume a net pvc-1 10Gi fast Released",
+			"PersistentVolumeClaim a net2 data-net2-s0-p0-0 10Gi fast Bound",
+			"PersistentVolumeClaim b net data-net-s0-p0-0 10Gi fast Bound",
+		}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var cluster sweep.Cluster
+			test.change(&cluster)
+			var got []string
+			for _, found := range sweep.Find(&cluster) {
+				got = append(got, fmt.Sprintf("%s %s %s %s %s %s %s",
+					found.Kind, found.Namespace, found.Network, found.Name, found.Size, found.StorageClass, found.State))
+				if !found.Created.Equal(created) {
+					t.Errorf("%s was created at %s, want %s", found.Name, found.Created, created)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("what is left is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
