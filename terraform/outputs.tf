@@ -30,6 +30,11 @@ output "nodes" {
   value       = { for region, cluster in module.region : region => cluster.nodes_by_zone }
 }
 
+output "quotas" {
+  description = "What the validators' machines take of the quotas of each region."
+  value       = { for region, cluster in module.region : region => cluster.quotas }
+}
+
 output "registry" {
   description = "What the names of images begin with."
   value       = module.artifacts.registry

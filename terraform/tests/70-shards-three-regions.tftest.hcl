@@ -79,6 +79,21 @@ run "three_zones" {
   }
 }
 
+run "quotas" {
+  command = plan
+  # The volumes of the published run ask for more than the machine does.
+  expect_failures = [check.volumes_share_the_machine]
+
+  assert {
+    condition = output.quotas == {
+      us-central1 = { vcpus = 752, hyperdisk_size_gib = 28200, hyperdisk_iops = 1137400, hyperdisk_throughput_mibps = 73508 }
+      us-east1    = { vcpus = 752, hyperdisk_size_gib = 28200, hyperdisk_iops = 1137400, hyperdisk_throughput_mibps = 73508 }
+      us-east4    = { vcpus = 736, hyperdisk_size_gib = 27600, hyperdisk_iops = 1113200, hyperdisk_throughput_mibps = 71944 }
+    }
+    error_message = "The quotas are ${jsonencode(output.quotas)}."
+  }
+}
+
 run "bill" {
   command = plan
   # The volumes of the published run ask for more than the machine does.

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/cost"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -29,6 +31,7 @@ var presets = map[string]string{
 // What Terraform makes is what the operator looks for and what the preset asks
 // for.
 func TestExamplesAreOfTheirPresets(t *testing.T) {
+	t.Parallel()
 	examples, err := filepath.Glob(filepath.Join(source, "examples", "*.tfvars"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +42,7 @@ func TestExamplesAreOfTheirPresets(t *testing.T) {
 	for _, file := range examples {
 		name := strings.TrimSuffix(filepath.Base(file), ".tfvars")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			preset := readPreset(t, presets[name])
 			planned := newPlan(t, "examples/"+name+".tfvars")
 			t.Run("machines", func(t *testing.T) { checkMachines(t, planned, preset) })
@@ -47,6 +51,7 @@ func TestExamplesAreOfTheirPresets(t *testing.T) {
 			t.Run("volumes", func(t *testing.T) { checkVolumes(t, planned, preset) })
 			t.Run("ports", func(t *testing.T) { checkPorts(t, planned) })
 			t.Run("domains", func(t *testing.T) { checkDomains(t, planned) })
+			t.Run("bill", func(t *testing.T) { checkBill(t, planned, preset) })
 		})
 	}
 }
@@ -170,6 +175,44 @@ func checkDomains(t *testing.T, planned *plan) {
 	if domains := slices.Compact(slices.Sorted(maps.Values(served))); len(domains) != len(served) {
 		t.Errorf("clusters share a domain: %v", served)
 	}
+}
+
+// Two programs come to one bill, but for the boot disks, of which a network
+// knows nothing.
+func checkBill(t *testing.T, planned *plan, preset *v1alpha1.ShardNetworkSpec) {
+	t.Helper()
+	network := &v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Name: "run"}, Spec: *preset}
+	layout, err := topology.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices, err := cost.ReadPrices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"boot_disks": amount(planned.Outputs.Cost.After.PerHourOf["boot_disks"])}
+	for _, part := range cost.New(network, layout, prices).Parts {
+		name := strings.ToLower(string(part.Name))
+		if part.Name == v1alpha1.CostPartDisks {
+			name = "data_disks"
+		}
+		if part.USDPerHour == nil {
+			t.Fatalf("the cost of %s is not known: %s", part.Name, part.Basis)
+		}
+		want[name] = part.USDPerHour.String()
+	}
+	got := map[string]string{}
+	for part, perHour := range planned.Outputs.Cost.After.PerHourOf {
+		got[part] = amount(perHour)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("Terraform estimates %v, the operator %v", got, want)
+	}
+}
+
+// amount is an amount of money in full cents.
+func amount(money float64) string {
+	return strconv.FormatFloat(money, 'f', 2, 64)
 }
 
 func decode(t *testing.T, document json.RawMessage, into any) {

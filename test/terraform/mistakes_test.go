@@ -14,6 +14,7 @@ const example = "examples/70-shards-three-regions.tfvars"
 
 // Each mistake fails with words that name it.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		file, is, becomes string
 		want              []string
@@ -95,6 +96,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for name, mistake := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tf := newTerraform(t, newTree(t))
 			plant(t, filepath.Join(tf.folder, mistake.file), mistake.is, mistake.becomes)
 
@@ -114,6 +116,7 @@ func TestMistakes(t *testing.T) {
 // The published run's volumes ask for more than its machine does. That is worth
 // a warning, and no reason to refuse it.
 func TestVolumesThatShareAMachineAreWarnedOf(t *testing.T) {
+	t.Parallel()
 	tf := newTerraform(t, newTree(t))
 	output := string(tf.mustRun(t, planOf(example)...))
 	const want = "the volumes of a machine are paid for 1564 MiB/s together, but a c4d-highmem-16 does at most 1200."

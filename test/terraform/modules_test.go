@@ -11,6 +11,7 @@ import (
 )
 
 func TestFormat(t *testing.T) {
+	t.Parallel()
 	tf := newTerraform(t, newTree(t))
 	if _, err := tf.run("fmt", "-no-color", "-check", "-diff", "-recursive"); err != nil {
 		t.Errorf("%v\nterraform fmt -recursive terraform writes it", err)
@@ -18,6 +19,7 @@ func TestFormat(t *testing.T) {
 }
 
 func TestModules(t *testing.T) {
+	t.Parallel()
 	tree := newTree(t)
 	modules, err := filepath.Glob(filepath.Join(tree, "modules", "*", "versions.tf"))
 	if err != nil {
@@ -28,6 +30,7 @@ func TestModules(t *testing.T) {
 	}
 	for _, versions := range modules {
 		t.Run(filepath.Base(filepath.Dir(versions)), func(t *testing.T) {
+			t.Parallel()
 			tf := newTerraform(t, filepath.Dir(versions))
 			tf.mustRun(t, "validate", "-no-color")
 			t.Logf("%s", tf.mustRun(t, "test", "-no-color"))
@@ -37,6 +40,7 @@ func TestModules(t *testing.T) {
 
 // A test of the root with the name of an example is run with it.
 func TestRoot(t *testing.T) {
+	t.Parallel()
 	tf := newTerraform(t, newTree(t))
 	tf.mustRun(t, "validate", "-no-color")
 
@@ -50,6 +54,7 @@ func TestRoot(t *testing.T) {
 	for _, test := range tests {
 		name := strings.TrimSuffix(filepath.Base(test), ".tftest.hcl")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			arguments := []string{"test", "-no-color", "-filter=tests/" + name + ".tftest.hcl"}
 			if _, err := os.Stat(filepath.Join(tf.folder, "examples", name+".tfvars")); err == nil {
 				arguments = append(arguments, "-var-file=examples/"+name+".tfvars")

@@ -27,6 +27,16 @@ type (
 					Domain string `json:"domain"`
 				} `json:"after"`
 			} `json:"clusters"`
+			Cost struct {
+				After struct {
+					PricesOf  string             `json:"prices_of"`
+					PerHour   float64            `json:"per_hour"`
+					PerHourOf map[string]float64 `json:"per_hour_of"`
+				} `json:"after"`
+			} `json:"cost"`
+			Quotas struct {
+				After map[string]map[string]int `json:"after"`
+			} `json:"quotas"`
 		} `json:"output_changes"`
 	}
 	module struct {

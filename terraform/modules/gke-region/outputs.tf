@@ -25,6 +25,16 @@ output "domain" {
   value       = var.dns_domain
 }
 
+output "quotas" {
+  description = "What the validators' machines take of the region's quotas. The size of a machine is null where its type does not tell."
+  value = {
+    vcpus                      = local.vcpus == null ? null : var.nodes * local.vcpus
+    hyperdisk_size_gib         = var.nodes * sum([for disk in values(local.disks) : disk.size_gib])
+    hyperdisk_iops             = var.nodes * local.sums["IOPS"].paid
+    hyperdisk_throughput_mibps = var.nodes * local.sums["MiB/s"].paid
+  }
+}
+
 output "disk_warnings" {
   description = "What is paid for and never had, because the volumes of a machine share what it can do."
   value       = local.disk_warnings
