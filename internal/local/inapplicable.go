@@ -18,7 +18,8 @@ func inapplicable(network *v1alpha1.ShardNetwork) []string {
 			lines = append(lines, fmt.Sprintf("%s does not apply here: %s", setting, instead))
 		}
 	}
-	unless(len(spec.Regions) == 1, "spec.regions", "all regions are this machine, and nothing delays what they send each other")
+	unless(len(spec.Regions) == 1 && spec.Regions[0].Cluster == "",
+		"spec.regions", "all regions are this machine, and nothing delays what they send each other")
 	unless(spec.Node.Image == "", "spec.node.image", "validators are processes of the shardnode program")
 	unless(spec.Node.Resources == nil, "spec.node.resources", "validators share what this machine has")
 	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")

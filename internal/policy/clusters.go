@@ -57,9 +57,9 @@ func ClustersAvailable(members int, lost []LostCluster) metav1.Condition {
 func (l *LostCluster) words() string {
 	switch l.Reason {
 	case v1alpha1.ReasonClusterSecretMissing:
-		return fmt.Sprintf("there is no Secret %s with the kubeconfig of that cluster: make it with hack/join-clusters", l.Name)
+		return fmt.Sprintf("there is no Secret %s with the kubeconfig of that cluster: make it with go run ./hack/join-clusters", l.Name)
 	case v1alpha1.ReasonClusterSecretInvalid:
-		return fmt.Sprintf("the Secret %s does not say how to reach the cluster: %s. Make it again with hack/join-clusters",
+		return fmt.Sprintf("the Secret %s does not say how to reach the cluster: %s. Make it again with go run ./hack/join-clusters",
 			l.Name, quote(l.Cause.Error()))
 	default:
 		return fmt.Sprintf("the cluster %s cannot be used now: %s", l.Name, quote(l.Cause.Error()))

@@ -34,9 +34,14 @@ func everything(t *testing.T) *fixture {
 	return newFixture(t, filepath.Join("testdata", "everything.manifest.yaml"))
 }
 
+// seventyShards is the largest sample, all of it in one cluster.
 func seventyShards(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(t, filepath.Join("..", "..", "config", "samples", "near-1m-70-shards.yaml"))
+	network := newFixture(t, filepath.Join("..", "..", "config", "samples", "near-1m-70-shards.yaml")).network
+	for i := range network.Spec.Regions {
+		network.Spec.Regions[i].Cluster = ""
+	}
+	return planned(t, network)
 }
 
 func newFixture(t *testing.T, path string) *fixture {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,24 +34,39 @@ const (
 	portCount = 3
 )
 
+// place is which cluster of several one is.
+type place struct {
+	// name is that of its state's folder.
+	name string
+	// pods is the range of its pods' addresses.
+	pods string
+	// regions are those of its machines, which take turns.
+	regions string
+	// machines is how many it has.
+	machines int
+}
+
 // cluster is a real control plane with fake machines.
 type cluster struct {
 	client.Client
 	config     *rest.Config
 	kubeconfig string
+	// environment is that of the scripts.
+	environment []string
 	// audit is the log of the operator's requests.
 	audit auditLog
 }
 
-func startCluster(t *testing.T, machines int) *cluster {
+func startCluster(t *testing.T, place place) *cluster {
 	t.Helper()
-	state := stateDir(t)
+	state := stateDir(t, place.name)
 	environment := append(os.Environ(),
 		"KWOK_STATE="+state,
 		"KWOK_PORT="+strconv.Itoa(freePorts(t)),
-		"KWOK_NODES="+strconv.Itoa(machines),
+		"KWOK_PODS="+place.pods,
+		"KWOK_NODES="+strconv.Itoa(place.machines),
 		"KWOK_AUDIT_POLICY="+absolute(t, "audit-policy.yaml"),
-		"REGIONS=us-central1,us-east1,us-east4",
+		"REGIONS="+place.regions,
 	)
 	// A run that was killed leaves its cluster behind.
 	runScript(t.Context(), t, environment, "down.sh")
@@ -79,18 +95,33 @@ func startCluster(t *testing.T, machines int) *cluster {
 		config:     config,
 		kubeconfig: kubeconfig,
 		audit:      auditLog{path: filepath.Join(state, "log", "audit.log")},
+
+		environment: environment,
 	}
+}
+
+// stop stops the control plane as an outage does.
+func (c *cluster) stop(t *testing.T) {
+	t.Helper()
+	runScript(t.Context(), t, c.environment, "stop.sh")
+}
+
+// start starts a control plane that was stopped. KWOK does not remember which
+// addresses are in use, so pods get them from another range than before.
+func (c *cluster) start(t *testing.T, pods string) {
+	t.Helper()
+	runScript(t.Context(), t, append(slices.Clone(c.environment), "KWOK_PODS="+pods), "up.sh")
 }
 
 // stateDir is always the same, so that the next run finds what is left of one
 // that was killed.
-func stateDir(t *testing.T) string {
+func stateDir(t *testing.T, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(cache, "shardyard", "scale")
+	return filepath.Join(cache, "shardyard", name)
 }
 
 // freePorts finds as many ports in a row as a control plane needs and returns
@@ -142,7 +173,7 @@ func program(t *testing.T, variable string) string {
 	t.Helper()
 	path := os.Getenv(variable)
 	if path == "" {
-		t.Fatalf("%s is not set: make scale sets it", variable)
+		t.Fatalf("%s is not set: make scale and make fleet set it", variable)
 	}
 	return path
 }

@@ -34,7 +34,7 @@ func (s *scale) kills(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("kill-%d", i)
 		network := smallNetwork(names[i])
-		objects := len(planned(t, network))
+		objects := len(planned(t, network, ""))
 		after := random.IntN(objects)
 
 		all = append(all, s.cluster.audit.read(t)...)
@@ -94,8 +94,8 @@ func (s *scale) checkSurvivor(t *testing.T, name string, made requests) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, func(ctx context.Context) error { return s.cluster.complete(ctx, t, network) })
-	s.cluster.checkGenesis(t, network)
+	eventually(t, time.Minute, func(ctx context.Context) error { return s.cluster.complete(ctx, t, network, "") })
+	s.cluster.checkGenesis(t, network, "")
 
 	// The document, the admin token and a key for each validator.
 	genesis, secrets := made.creations("configmaps"), made.creations("secrets")

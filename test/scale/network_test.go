@@ -22,6 +22,8 @@ const (
 	preset       = "near-1m-70-shards"
 	// machines are as many as the preset has validators, one on each.
 	machines = 140
+	// oneCluster are the regions of the preset without their clusters.
+	oneCluster = `[{"name":"us-central1","nodes":47},{"name":"us-east1","nodes":47},{"name":"us-east4","nodes":46}]`
 )
 
 // network reads a ShardNetwork.
@@ -70,7 +72,7 @@ func (s *scale) create(t *testing.T) {
 	s.cluster.audit.read(t)
 	before := s.operator.cpuSeconds(t)
 	start := time.Now()
-	s.cluster.helm(t, "install", "near", testnetChart, "--set", "preset="+preset)
+	s.cluster.helm(t, "install", "near", testnetChart, "--set", "preset="+preset, "--set-json", "network.regions="+oneCluster)
 	eventually(t, 3*time.Minute, func(ctx context.Context) error {
 		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
 			v1alpha1.ConditionGenesisReady: metav1.ConditionTrue,
@@ -105,8 +107,8 @@ func (s *scale) create(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, func(ctx context.Context) error { return s.cluster.complete(ctx, t, network) })
-	s.cluster.checkGenesis(t, network)
+	eventually(t, time.Minute, func(ctx context.Context) error { return s.cluster.complete(ctx, t, network, "") })
+	s.cluster.checkGenesis(t, network, "")
 }
 
 // writesPerMinute measures what a network costs to which nothing happens.

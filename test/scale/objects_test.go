@@ -33,8 +33,9 @@ type object struct {
 
 func (o object) String() string { return o.kind + " " + o.name }
 
-// planned are the objects that the operator has to make for a network.
-func planned(t *testing.T, network *v1alpha1.ShardNetwork) map[object]bool {
+// planned are the objects that the operator has to make for a network in a
+// cluster.
+func planned(t *testing.T, network *v1alpha1.ShardNetwork, cluster string) map[object]bool {
 	t.Helper()
 	plan, err := topology.New(network)
 	if err != nil {
@@ -46,11 +47,19 @@ func planned(t *testing.T, network *v1alpha1.ShardNetwork) map[object]bool {
 	}
 	// Whose keys these are does not matter to the names.
 	publicKeys := map[string]ed25519.PublicKey{}
+	domains := map[string]string{}
 	for _, validator := range plan.Validators {
 		publicKeys[validator.Name] = make(ed25519.PublicKey, ed25519.PublicKeySize)
+		domains[validator.Cluster] = "example"
+	}
+	for _, validator := range plan.In(cluster) {
 		objects[object{"Secret", resources.KeyName(validator.Name)}] = true
 	}
-	built, err := resources.Build(network, plan, resources.Inputs{PublicKeys: publicKeys})
+	built, err := resources.Build(network, plan, resources.Inputs{
+		Cluster:        cluster,
+		PublicKeys:     publicKeys,
+		ClusterDomains: domains,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,15 +129,16 @@ func (c *cluster) kinds() ([]schema.GroupVersionKind, error) {
 	return kinds, nil
 }
 
-// complete says what is missing of a network, or what it has that belongs to
-// nothing: every object of it is planned, or owned by one that is.
-func (c *cluster) complete(ctx context.Context, t *testing.T, network *v1alpha1.ShardNetwork) error {
+// complete says what is missing of a network in the cluster that it names so, or
+// what it has that belongs to nothing: every object of it is planned, or owned
+// by one that is.
+func (c *cluster) complete(ctx context.Context, t *testing.T, network *v1alpha1.ShardNetwork, name string) error {
 	t.Helper()
 	all, err := c.everything(ctx)
 	if err != nil {
 		return err
 	}
-	missing := planned(t, network)
+	missing := planned(t, network, name)
 	known := map[types.UID]bool{}
 	var rest []found
 	for _, thing := range all {
@@ -191,8 +201,8 @@ func (c *cluster) empty(ctx context.Context) error {
 }
 
 // checkGenesis checks that the genesis document names the keys that the Secrets
-// hold.
-func (c *cluster) checkGenesis(t *testing.T, network *v1alpha1.ShardNetwork) {
+// of a cluster's validators hold, and returns its content.
+func (c *cluster) checkGenesis(t *testing.T, network *v1alpha1.ShardNetwork, name string) string {
 	t.Helper()
 	var document corev1.ConfigMap
 	key := client.ObjectKey{Namespace: network.Namespace, Name: resources.GenesisName(network.Name)}
@@ -206,7 +216,15 @@ func (c *cluster) checkGenesis(t *testing.T, network *v1alpha1.ShardNetwork) {
 	if wanted := int(network.Spec.Shards * network.Spec.ProducersPerShard); len(genesis.Validators) != wanted {
 		t.Errorf("the genesis document of %s has %d validators, want %d", network.Name, len(genesis.Validators), wanted)
 	}
+	plan, err := topology.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]string{}
 	for _, validator := range genesis.Validators {
+		named[validator.Name] = validator.PublicKey
+	}
+	for _, validator := range plan.In(name) {
 		var secret corev1.Secret
 		key := client.ObjectKey{Namespace: network.Namespace, Name: resources.KeyName(validator.Name)}
 		if err := c.Get(t.Context(), key, &secret); err != nil {
@@ -216,10 +234,11 @@ func (c *cluster) checkGenesis(t *testing.T, network *v1alpha1.ShardNetwork) {
 		if err != nil {
 			t.Fatalf("Secret %s: %v", secret.Name, err)
 		}
-		if public := hex.EncodeToString(parsed.Public()); public != validator.PublicKey {
-			t.Errorf("the genesis document has key %s of %s, its Secret %s", validator.PublicKey, validator.Name, public)
+		if public := hex.EncodeToString(parsed.Public()); public != named[validator.Name] {
+			t.Errorf("the genesis document has key %s of %s, its Secret %s", named[validator.Name], validator.Name, public)
 		}
 	}
+	return resources.GenesisFile(&document)
 }
 
 func first(objects map[object]bool) object {

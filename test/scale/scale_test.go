@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/test/standin"
@@ -28,11 +29,16 @@ func TestScale(t *testing.T) {
 	// Before anything starts that takes time.
 	program(t, "HELM")
 	program(t, "OPERATOR")
-	s := &scale{cluster: startCluster(t, machines), figures: figures{}}
+	s := &scale{cluster: startCluster(t, place{
+		name:     "scale",
+		pods:     "127.64.0.0/10",
+		regions:  "us-central1,us-east1,us-east4",
+		machines: machines,
+	}), figures: figures{}}
 	s.operator = s.cluster.installOperator(t)
 	s.operator.start(t)
 
-	standIn := s.standIn(t)
+	standIn := standIn(t, s.cluster.config)
 	// Each step goes on where the one before ended.
 	passed := t.Run("Create", s.create) &&
 		t.Run("SettledWithoutChain", func(t *testing.T) {
@@ -61,7 +67,7 @@ func TestScale(t *testing.T) {
 
 // standIn returns what has the pods' addresses answer as nodes do, from when it
 // is called until the test ends.
-func (s *scale) standIn(t *testing.T) (start func()) {
+func standIn(t *testing.T, configs ...*rest.Config) (start func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -77,6 +83,6 @@ func (s *scale) standIn(t *testing.T) (start func()) {
 	})
 	return func() {
 		started = true
-		go func() { ended <- standin.Serve(ctx, s.cluster.config) }()
+		go func() { ended <- standin.Serve(ctx, configs...) }()
 	}
 }

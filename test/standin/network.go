@@ -21,6 +21,22 @@ type network struct {
 	countedAt time.Time
 }
 
+// networks are all that there are, by the hash of their genesis documents.
+type networks struct {
+	lock      sync.Mutex
+	byGenesis map[string]*network
+}
+
+// of is the network that a node belongs to.
+func (n *networks) of(node *node, now time.Time) *network {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	if n.byGenesis[node.genesisHash] == nil {
+		n.byGenesis[node.genesisHash] = newNetwork(node.genesis, now)
+	}
+	return n.byGenesis[node.genesisHash]
+}
+
 // view is a network at one time.
 type view struct {
 	nodes           int

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,9 +29,19 @@ import (
 // mountInterval is how often it is looked for a file that is not there yet.
 const mountInterval = 200 * time.Millisecond
 
-// Serve serves every validator's pod that runs in a cluster until the context
-// ends.
-func Serve(ctx context.Context, config *rest.Config) error {
+// Serve serves every validator's pod that runs in one of some clusters until the
+// context ends. Nodes of the same genesis document are one network, wherever
+// they run.
+func Serve(ctx context.Context, configs ...*rest.Config) error {
+	networks := &networks{byGenesis: map[string]*network{}}
+	group, groupContext := errgroup.WithContext(ctx)
+	for i, config := range configs {
+		group.Go(func() error { return serveCluster(groupContext, "stand-in-"+strconv.Itoa(i), config, networks) })
+	}
+	return group.Wait()
+}
+
+func serveCluster(ctx context.Context, name string, config *rest.Config, networks *networks) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}: {Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})},
@@ -42,25 +54,24 @@ func Serve(ctx context.Context, config *rest.Config) error {
 	servers := &servers{
 		client:   manager.GetClient(),
 		reader:   manager.GetAPIReader(),
-		networks: map[string]*network{},
+		networks: networks,
 		running:  map[types.NamespacedName]*server{},
 	}
 	defer servers.close()
-	if err := ctrl.NewControllerManagedBy(manager).Named("stand-in").For(&corev1.Pod{}).Complete(servers); err != nil {
+	if err := ctrl.NewControllerManagedBy(manager).Named(name).For(&corev1.Pod{}).Complete(servers); err != nil {
 		return fmt.Errorf("stand-in: %w", err)
 	}
 	return manager.Start(ctx)
 }
 
-// servers are those of all pods.
+// servers are those of all pods of a cluster.
 type servers struct {
-	client client.Reader
-	reader client.Reader
+	client   client.Reader
+	reader   client.Reader
+	networks *networks
 
-	lock sync.Mutex
-	// networks are by the hash of their genesis documents.
-	networks map[string]*network
-	running  map[types.NamespacedName]*server
+	lock    sync.Mutex
+	running map[types.NamespacedName]*server
 }
 
 // server is the one of a pod.
@@ -121,10 +132,7 @@ func (s *servers) start(ctx context.Context, pod *corev1.Pod) (*server, error) {
 		return nil, err
 	}
 
-	if s.networks[node.genesisHash] == nil {
-		s.networks[node.genesisHash] = newNetwork(node.genesis, time.Now())
-	}
-	started := &server{pod: pod.UID, api: &api{node: node, network: s.networks[node.genesisHash], now: time.Now}}
+	started := &server{pod: pod.UID, api: &api{node: node, network: s.networks.of(node, time.Now()), now: time.Now}}
 	started.api.network.setRate(node.config.Node, 0, time.Now())
 	started.http = &http.Server{Handler: started.api.handler(), ReadHeaderTimeout: time.Minute}
 	go func() {

@@ -6,17 +6,11 @@ set -euo pipefail
 # shellcheck source=hack/devcluster/kwok/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-stopped() { [[ -z $(supervisor) ]]; }
-
 if [[ ! -d $state ]]; then
 	echo "kwok: not up"
 	exit
 fi
-process=$(supervisor)
-if [[ -n $process ]]; then
-	kill -TERM "$process"
-	wait_for 60 "the end of the servers" stopped
-fi
+stop
 # By name, because the folder may be one that somebody chose.
 rm -rf "${state:?}"/{bin,etcd,kubeconfig,log,pid,pki}
 rmdir "$state"

@@ -28,7 +28,7 @@ settled() { kubectl get --raw /readyz || [[ $(jobs -rp | wc -l) -lt 2 ]]; }
 
 echo $$ >"$state/pid"
 trap 'exit 0' TERM INT
-# Nothing of this is kept, and an API server whose etcd has gone would take its time to end by itself.
+# The data survives, and an API server whose etcd has gone would take its time to end by itself.
 trap 'exec 2>/dev/null; kill -KILL $(jobs -p); rm -f "$state/pid"' EXIT
 
 serve etcd etcd --data-dir "$state/etcd" --unsafe-no-fsync --log-level warn \
@@ -52,7 +52,7 @@ serve kube-controller-manager kube-controller-manager --kubeconfig "$pki/control
 serve kube-scheduler kube-scheduler --kubeconfig "$pki/scheduler.kubeconfig" \
 	--secure-port 0 --leader-elect=false --kube-api-qps 300 --kube-api-burst 300
 # The pods' addresses are the machine's own, so that one process on it can answer for all of them.
-serve kwok kwok --kubeconfig "$kubeconfig" --manage-all-nodes --node-lease-duration-seconds 40 --cidr 127.64.0.0/10 \
+serve kwok kwok --kubeconfig "$kubeconfig" --manage-all-nodes --node-lease-duration-seconds 40 --cidr "$pods" \
 	--config "$stages/node/fast/node-initialize.yaml" \
 	--config "$stages/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml" \
 	--config "$stages/pod/fast/pod-ready.yaml" \

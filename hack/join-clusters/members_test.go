@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+const terraformOutputs = `{
+  "clusters": {"sensitive": false, "type": ["object", {}], "value": {
+    "us-east4": {"name": "c", "endpoint": "203.0.113.4", "ca_certificate": "Y2EtNA==", "domain": "us-east4.shardyard"},
+    "us-central1": {"name": "a", "endpoint": "203.0.113.1", "ca_certificate": "Y2EtMQ==", "domain": "us-central1.shardyard"},
+    "us-east1": {"name": "b", "endpoint": "https://203.0.113.2", "ca_certificate": "Y2EtMg==", "domain": "us-east1.shardyard"}
+  }},
+  "home_region": {"value": "us-central1"},
+  "nodes": {"value": {"us-central1": 47}}
+}`
+
+func TestParseOutputs(t *testing.T) {
+	t.Parallel()
+	members, err := parseOutputs([]byte(terraformOutputs), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct{ name, domain, host, authority string }{
+		{"us-east1", "us-east1.shardyard", "https://203.0.113.2", "ca-2"},
+		{"us-east4", "us-east4.shardyard", "https://203.0.113.4", "ca-4"},
+	}
+	if len(members) != len(want) {
+		t.Fatalf("%d members, want %d", len(members), len(want))
+	}
+	for i, want := range want {
+		got := members[i]
+		if got.name != want.name || got.domain != want.domain || got.config.Host != want.host ||
+			string(got.config.CAData) != want.authority {
+			t.Errorf("member %d is %s in %s at %s with %s, want %+v",
+				i, got.name, got.domain, got.config.Host, got.config.CAData, want)
+		}
+	}
+	if members, err = parseOutputs([]byte(terraformOutputs), "us-east4"); err != nil || members[0].name != "us-central1" {
+		t.Errorf("with another home, the members are %v, %v", members, err)
+	}
+}
+
+func TestParseOutputsRefuses(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ content, home, want string }{
+		"no JSON":        {"clusters", "", "invalid character"},
+		"no clusters":    {`{"home_region": {"value": "a"}}`, "", "there is no output clusters"},
+		"no such region": {terraformOutputs, "mars", `is "mars", which has none; there are us-central1, us-east1, us-east4`},
+		"no certificate": {strings.Replace(terraformOutputs, "Y2EtNA==", "-----BEGIN", 1), "", "us-east4: ca_certificate is not base64"},
+		"no domain":      {strings.Replace(terraformOutputs, "us-east4.shardyard", "", 1), "", "us-east4: endpoint or domain is empty"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := parseOutputs([]byte(test.content), test.home); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want one that says %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestMembersOfContexts(t *testing.T) {
+	t.Parallel()
+	content := clientcmdapi.NewConfig()
+	content.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://203.0.113.4"}
+	content.Contexts["gke,far"] = &clientcmdapi.Context{Cluster: "c"}
+	o := &options{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	if err := clientcmd.WriteToFile(*content, o.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	members, err := o.members(t.Context(), []string{"us-east4=gke,far,us-east4.example"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := members[0]; got.name != "us-east4" || got.domain != "us-east4.example" || got.config.Host != "https://203.0.113.4" {
+		t.Errorf("the member is %+v", got)
+	}
+	for _, argument := range []string{"us-east4", "us-east4=gke", "=gke,domain", "us-east4=,domain", "us-east4=gke,"} {
+		if _, err := o.members(t.Context(), []string{argument}, nil); err == nil || !strings.Contains(err.Error(), "NAME=CONTEXT,DOMAIN") {
+			t.Errorf("%q: the error is %v", argument, err)
+		}
+	}
+	if _, err := o.members(t.Context(), []string{"us-east4=near,domain"}, nil); err == nil || !strings.Contains(err.Error(), "near") {
+		t.Errorf("of a context that is not there, the error is %v", err)
+	}
+}
+
+// The token comes from a command, and goes to the members alone.
+func TestMembersOfTerraform(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "outputs.json")
+	if err := os.WriteFile(path, []byte(terraformOutputs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &options{terraform: path, tokenCommand: "echo secret"}
+	members, err := o.members(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, member := range members {
+		if member.config.BearerToken != "secret" {
+			t.Errorf("the token of %s is %q", member.name, member.config.BearerToken)
+		}
+	}
+	o.tokenCommand = "false"
+	if _, err := o.members(t.Context(), nil, nil); err == nil || !strings.HasPrefix(err.Error(), "false: ") {
+		t.Errorf("when the command fails, the error is %v", err)
+	}
+}
+
+// The account must not be able to do what the operator does not do there.
+func TestRole(t *testing.T) {
+	t.Parallel()
+	objects, err := role("chains")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		kind := object.GetKind()
+		if namespace := object.GetNamespace(); namespace != "chains" && !strings.HasPrefix(kind, "ClusterRole") {
+			t.Errorf("%s %s is in namespace %q", kind, object.GetName(), namespace)
+		}
+		rules, _ := object.Object["rules"].([]any)
+		for _, rule := range rules {
+			for field, values := range rule.(map[string]any) {
+				for _, value := range values.([]any) {
+					if value == "*" {
+						t.Errorf("%s %s has all %s", kind, object.GetName(), field)
+					}
+					if kind == "ClusterRole" && field == "resources" && value != "storageclasses" {
+						t.Errorf("%s %s is for %s in all namespaces", kind, object.GetName(), value)
+					}
+				}
+			}
+		}
+	}
+}
