@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -17,7 +16,8 @@ import (
 const retentionNamespace = "retained"
 
 // testRetention deletes a network that keeps its disks and makes it again: the
-// chain goes on. Then it lets go of the disks, and nothing stays.
+// chain goes on. So it does when the network was stopped. Then it lets go of the
+// disks, its lifetime ends, and nothing stays.
 func (c *cluster) testRetention(t *testing.T) {
 	c.newNamespace(t, retentionNamespace, "restricted")
 	spec := newSpecOfFour()
@@ -36,12 +36,10 @@ func (c *cluster) testRetention(t *testing.T) {
 	if again, _ := second.waitForHeight(t, height+1); again != hash {
 		t.Errorf("the genesis hash is %s, want %s as before", again, hash)
 	}
-	patch := `{"spec": {"volume": {"retention": "Delete"}}}`
-	if err := second.Patch(t.Context(), second.mustRead(t), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		t.Fatal(err)
-	}
+	second.testStop(t)
+	second.patch(t, `{"volume": {"retention": "Delete"}}`)
 	second.waitFor(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
-	second.remove(t)
+	second.patch(t, `{"lifetime": {"durationSeconds": 60, "action": "Delete"}}`)
 	second.waitForEnd(t)
 }
 

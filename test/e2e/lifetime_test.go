@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// patch changes the spec of a network.
+func (n *network) patch(t *testing.T, spec string) {
+	t.Helper()
+	content := []byte(`{"spec": ` + spec + `}`)
+	if err := n.Patch(t.Context(), n.mustRead(t), client.RawPatch(types.MergePatchType, content)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testStop lets the lifetime of a network end, which stops it, and then gives it
+// more time: the chain goes on.
+func (n *network) testStop(t *testing.T) {
+	t.Helper()
+	hash, height := n.waitForHeight(t, blocksAfter)
+	n.patch(t, `{"lifetime": {"durationSeconds": 60, "action": "Stop"}}`)
+	n.waitFor(t, v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, v1alpha1.ReasonStopped)
+	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStopped)
+	if pods := n.mustPods(t); len(pods) > 0 {
+		t.Errorf("a stopped network has %d pods", len(pods))
+	}
+	n.patch(t, `{"lifetime": null}`)
+	if again, _ := n.waitForHeight(t, height+1); again != hash {
+		t.Errorf("the genesis hash is %s, want %s as before", again, hash)
+	}
+}
