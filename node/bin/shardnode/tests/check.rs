@@ -161,7 +161,8 @@ fn what_has_a_default_may_be_left_out() {
 fn an_rpc_node_needs_a_key_of_its_own() {
     let mut files = Files::new("rpc");
     files.config["role"] = json!("rpc");
-    let line = "config.json: role: is \"rpc\", but the key is that of validator \"net-s0-p0\"";
+    let line =
+        "config.json: role: is \"rpc\", but the key is that of validator \"net-s0-p0\", a producer";
     assert_refused(&files.check(), line);
     files.write("validator.key", "07".repeat(32));
     let line = "config.json: p2p.peers: validator \"net-s0-p0\" is missing";
@@ -213,7 +214,7 @@ fn wrong_configurations() {
         (
             "/role",
             Some(json!("validator")),
-            "role: unknown variant `validator`, expected `producer` or `rpc`",
+            "role: unknown variant `validator`, expected one of `producer`, `chunkValidator`, `rpc`",
         ),
         (
             "/genesisFile",

@@ -17,9 +17,10 @@
 //! `(finalised, finalised + HORIZON]`, for [`PER_SLOT`] headers of a shard and
 //! height, and only if the producer whose turn it is signed them.
 
+mod checks;
 mod expected;
 
-use self::expected::{Unfit, expected};
+use self::checks::{Verdict, Verification, compare, until, validate};
 use crate::{
     availability::{self, HORIZON, PER_SLOT},
     channels::Channel,
@@ -34,16 +35,19 @@ use commonware_codec::{Decode as _, Encode as _};
 use commonware_cryptography::{Digested, Signer as _, ed25519::PublicKey};
 use commonware_macros::select;
 use commonware_p2p::{Receiver, Recipients, Sender};
-use commonware_parallel::{Rayon, Strategy as _};
+use commonware_parallel::Rayon;
 use commonware_runtime::Handle;
-use commonware_utils::{channel::mpsc, futures::Pool};
+use commonware_utils::{
+    channel::{mpsc, oneshot},
+    futures::Pool,
+};
 use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
-use shardnode_witness::{PartSet, PartsError, Verifier, WitnessError, WitnessPart, decode};
+use shardnode_witness::{PartSet, WitnessPart};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, SystemTime},
+    sync::{Arc, Mutex},
+    time::SystemTime,
 };
 use tracing::{debug, warn};
 
@@ -110,19 +114,11 @@ struct Candidate {
     parts: Option<PartSet>,
     first_part: Option<SystemTime>,
     forwarded: bool,
-    started: bool,
+    /// Dropped with the candidate: ends the check of what nobody waits for.
+    check: Option<oneshot::Sender<()>>,
 }
 
 type Slot = BTreeMap<Digest, Candidate>;
-
-/// What became of a candidate.
-enum Verdict {
-    Right { elapsed: Option<Duration> },
-    Unfit(Unfit),
-    NotOurs,
-    Parts(PartsError),
-    Witness(WitnessError),
-}
 
 /// The actor.
 pub struct Actor<E: Runtime, S, R> {
@@ -132,7 +128,7 @@ pub struct Actor<E: Runtime, S, R> {
     slots: BTreeMap<(u64, ShardId), Slot>,
     committees: Committees,
     keys: Arc<Mutex<KeyCache>>,
-    work: Pool<'static, (ChunkHeader, Verdict)>,
+    checks: Pool<'static, Option<(ChunkHeader, Verdict)>>,
 }
 
 impl<E, S, R> Actor<E, S, R>
@@ -151,7 +147,7 @@ where
             slots: BTreeMap::new(),
             committees,
             keys: Arc::new(Mutex::new(KeyCache::new(KEYS))),
-            work: Pool::default(),
+            checks: Pool::default(),
         }
     }
 
@@ -175,9 +171,10 @@ where
                     let Ok((peer, bytes)) = received else { break };
                     self.on_part(&peer, bytes.into());
                 },
-                done = self.work.next_completed() => {
-                    let (header, verdict) = done;
-                    self.on_verdict(header, verdict).await;
+                checked = self.checks.next_completed() => {
+                    if let Some((header, verdict)) = checked {
+                        self.on_verdict(&header, verdict).await;
+                    }
                 },
             }
         }
@@ -291,69 +288,67 @@ where
                     &mut candidate.forwarded,
                 );
             }
-            let Some(header) = candidate.header.clone().filter(|_| !candidate.started) else {
+            let started = candidate.check.is_some();
+            let Some(header) = candidate.header.clone().filter(|_| !started) else {
                 continue;
             };
+            let history = self.parts.history.clone();
+            let (wanted, unwanted) = oneshot::channel();
             if place.is_none() {
-                candidate.started = true;
-                self.work.push(compare(
-                    header,
-                    self.parts.history.clone(),
-                    identity.clone(),
-                    self.parts.availability.clone(),
-                    self.parts.ledger.clone(),
-                ));
+                candidate.check = Some(wanted);
+                let availability = self.parts.availability.clone();
+                let ledger = self.parts.ledger.clone();
+                let check = compare(header, history, identity.clone(), availability, ledger);
+                self.checks.push(until(unwanted, check));
                 continue;
             }
-            let complete = header.content.results.is_empty()
-                || candidate
-                    .parts
-                    .as_ref()
-                    .is_some_and(|parts| parts.is_complete(owners.len()));
-            if complete {
-                candidate.started = true;
-                if let Some(first) = candidate.first_part {
-                    let elapsed = self.context.current().duration_since(first);
-                    self.parts
-                        .metrics
-                        .witness_received(elapsed.unwrap_or_default());
-                }
-                let mut seed = [0; 32];
-                self.context.fill_bytes(&mut seed);
-                self.work.push(validate(
-                    self.context.child("validate"),
-                    header,
-                    candidate.parts.take(),
-                    self.parts.history.clone(),
-                    identity.clone(),
-                    Checks {
-                        keys: self.keys.clone(),
-                        batch: self.parts.signature_batch,
-                        seed,
-                        strategy: self.parts.strategy.clone(),
-                    },
-                ));
+            let parts = candidate.parts.as_ref();
+            let complete = parts.is_some_and(|parts| parts.is_complete(owners.len()));
+            if !complete && !header.content.results.is_empty() {
+                continue;
             }
+            candidate.check = Some(wanted);
+            if let Some(first) = candidate.first_part {
+                let elapsed = self.context.current().duration_since(first);
+                let elapsed = elapsed.unwrap_or_default();
+                self.parts.metrics.witness_received(elapsed);
+            }
+            let mut seed = [0; 32];
+            self.context.fill_bytes(&mut seed);
+            let verification = Verification {
+                keys: self.keys.clone(),
+                batch: self.parts.signature_batch,
+                seed,
+                strategy: self.parts.strategy.clone(),
+            };
+            let context = self.context.child("validate");
+            let parts = candidate.parts.take();
+            let check = validate(
+                context,
+                header,
+                parts,
+                history,
+                identity.clone(),
+                verification,
+            );
+            self.checks.push(until(unwanted, check));
         }
     }
 
-    async fn on_verdict(&mut self, header: ChunkHeader, verdict: Verdict) {
+    async fn on_verdict(&mut self, header: &ChunkHeader, verdict: Verdict) {
         let (shard, height) = (header.content.shard, header.content.height);
         let refused = match verdict {
             Verdict::Right { elapsed } => {
                 self.parts.metrics.endorsed(elapsed);
                 let identity = &self.parts.identity;
-                let endorsement = Endorsement::sign(&header, &identity.key, &identity.namespaces);
+                let endorsement = Endorsement::sign(header, &identity.key, &identity.namespaces);
                 self.parts.availability.endorsed(endorsement).await;
                 return;
             }
-            Verdict::NotOurs => "it commits to results that are not ours".to_owned(),
-            Verdict::Unfit(error) => error.to_string(),
-            Verdict::Parts(error) => error.to_string(),
-            Verdict::Witness(error) => error.to_string(),
+            Verdict::Wrong(wrong) => wrong,
         };
         self.parts.metrics.refused();
-        warn!(%shard, height, reason = refused, "chunk not endorsed");
+        warn!(%shard, height, reason = %refused, "chunk not endorsed");
     }
 }
 
@@ -382,94 +377,4 @@ fn forward<S: Sender<PublicKey = PublicKey>>(
         .map(|(_, owner)| owner.clone())
         .collect();
     sender.send(Recipients::Some(others), own.encode(), false);
-}
-
-/// A header of the own shard: the results must be this node's own, and the
-/// chunk at hand and valid.
-async fn compare(
-    header: ChunkHeader,
-    history: History,
-    identity: Arc<Identity>,
-    availability: availability::Mailbox,
-    ledger: ledger::Mailbox,
-) -> (ChunkHeader, Verdict) {
-    if let Err(unfit) = expected(&header, &history, &identity).await {
-        return (header, Verdict::Unfit(unfit));
-    }
-    let content = &header.content;
-    for result in &content.results {
-        let Some(executed) = ledger.executed(result.height).await else {
-            return (header, Verdict::NotOurs);
-        };
-        let last = result.height == content.totals.height;
-        if executed.result != *result || (last && executed.totals != content.totals) {
-            return (header, Verdict::NotOurs);
-        }
-    }
-    let chunk = availability.chunk(header.clone(), false).await;
-    let verdict = match chunk {
-        Some(chunk) if chunk.valid => Verdict::Right { elapsed: None },
-        _ => Verdict::NotOurs,
-    };
-    (header, verdict)
-}
-
-/// What signatures are verified with.
-struct Checks {
-    keys: Arc<Mutex<KeyCache>>,
-    batch: BatchSize,
-    seed: [u8; 32],
-    strategy: Rayon,
-}
-
-/// A header of another shard: its witness must show its results.
-async fn validate<E: Runtime>(
-    context: E,
-    header: ChunkHeader,
-    parts: Option<PartSet>,
-    history: History,
-    identity: Arc<Identity>,
-    checks: Checks,
-) -> (ChunkHeader, Verdict) {
-    let expected = match expected(&header, &history, &identity).await {
-        Ok(expected) => expected,
-        Err(unfit) => return (header, Verdict::Unfit(unfit)),
-    };
-    let Some(parts) = parts.filter(|_| !header.content.results.is_empty()) else {
-        return (header, Verdict::Right { elapsed: None });
-    };
-    let started = context.current();
-    let Checks {
-        keys,
-        batch,
-        seed,
-        strategy,
-    } = checks;
-    let work = identity.genesis.protocol.max_transactions_per_chunk as usize;
-    let checked = strategy
-        .spawn(work, move |strategy| {
-            let bytes = parts.rebuild(&strategy).map_err(Verdict::Parts)?;
-            let limits = identity.witness_limits();
-            let witness = decode(&bytes, &limits)
-                .map_err(|source| Verdict::Witness(WitnessError::Decode(source)))?;
-            let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
-            let verifier = Verifier {
-                namespace: &identity.namespaces.transaction,
-                keys: &mut keys,
-                batch,
-                seed,
-                strategy: &strategy,
-            };
-            shardnode_witness::validate(witness, &expected, verifier).map_err(Verdict::Witness)
-        })
-        .await;
-    let elapsed = context.current().duration_since(started);
-    let elapsed = elapsed.unwrap_or_default();
-    let verdict = match checked {
-        Ok(()) => Verdict::Right {
-            elapsed: Some(elapsed),
-        },
-        Err(verdict) => verdict,
-    };
-    (header, verdict)
 }
