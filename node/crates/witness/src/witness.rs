@@ -6,9 +6,8 @@ use bytes::{BufMut, Bytes};
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
 };
-use shardnode_execution::{ChunkInput, touched};
 use shardnode_primitives::{ChunkBody, ProvenBucket, ShardId};
-use shardnode_state::{PartialState, StateTree};
+use shardnode_state::PartialState;
 
 /// Shows the results that a chunk header commits to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,28 +29,9 @@ pub struct Transition {
     pub body: ChunkBody,
     /// The receipts that were due for it, by source shard and then height.
     pub incoming: Vec<ProvenBucket>,
-    /// What it touches of the state before.
+    /// What it touches of the state before
+    /// ([`touched`](shardnode_execution::touched)).
     pub pre_state: PartialState,
-}
-
-impl Transition {
-    /// The transition that executing `input` on `state` is. `incoming` are the
-    /// input's receipts with their proofs; `body` is the chunk's, from which
-    /// the input's transactions are.
-    #[must_use]
-    pub fn make(
-        state: &StateTree,
-        input: &ChunkInput<'_>,
-        body: ChunkBody,
-        incoming: Vec<ProvenBucket>,
-    ) -> Self {
-        Self {
-            height: input.height,
-            body,
-            incoming,
-            pre_state: state.partial(&touched(input)),
-        }
-    }
 }
 
 impl Write for Transition {

@@ -129,7 +129,7 @@ fn value_that_cannot_exist_is_an_error() {
 #[test]
 fn sums_that_cannot_be_are_an_error() {
     let case = shard_zero(vec![transfer(1, 3, 10, 6)]);
-    let with = |change: &dyn Fn(&mut ShardTotals)| {
+    let with = |change: fn(&mut ShardTotals)| {
         let mut totals = case.totals();
         change(&mut totals);
         let mut state = case.state.clone();
@@ -137,12 +137,12 @@ fn sums_that_cannot_be_are_an_error() {
         assert_eq!(state.root(), case.state.root());
         error
     };
-    let cases: [(&str, &dyn Fn(&mut ShardTotals)); 4] = [
-        ("balance", &|totals| totals.balance = 9),
-        ("value sent", &|totals| totals.sent = u64::MAX),
-        ("transfers", &|totals| totals.transfers = u64::MAX),
-        ("cross-shard transfers", &|totals| {
-            totals.cross_shard = u64::MAX
+    let cases: [(&str, fn(&mut ShardTotals)); 4] = [
+        ("balance", |totals| totals.balance = 9),
+        ("value sent", |totals| totals.sent = u64::MAX),
+        ("transfers", |totals| totals.transfers = u64::MAX),
+        ("cross-shard transfers", |totals| {
+            totals.cross_shard = u64::MAX;
         }),
     ];
     for (name, change) in cases {

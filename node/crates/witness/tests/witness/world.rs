@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A network without its network: shards that execute chunks, commit results
+//! as headers do, and credit each other's receipts.
+
+use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+use commonware_parallel::Sequential;
+use shardnode_execution::{
+    Applied, ChunkInput, apply, body,
+    signatures::{BatchSize, KeyCache, verify_all},
+    touched,
+};
+use shardnode_primitives::{
+    AccountId, ChunkBody, ChunkContent, ChunkHeader, ExecutionResult, Namespaces, ProvenBucket,
+    ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer, genesis::private_key,
+    hash::ZERO,
+};
+use shardnode_state::{Account, NO_ACCOUNT, StateTree};
+use shardnode_witness::{
+    Due, Executable, Expected, Limits, StateWitness, Transition, Verifier, WitnessError, validate,
+};
+use std::collections::BTreeMap;
+
+pub(crate) const LIMITS: Limits = Limits {
+    raw_bytes: 1 << 20,
+    transitions: 4,
+    receipts: 100,
+};
+
+/// A witness and what it must show.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) witness: StateWitness,
+    pub(crate) expected: Expected,
+}
+
+impl Case {
+    pub(crate) fn check(&self) -> Result<(), WitnessError> {
+        check(self.witness.clone(), &self.expected)
+    }
+}
+
+pub(crate) fn namespaces() -> Namespaces {
+    Namespaces::new("witness-test", &ZERO)
+}
+
+fn verified(transactions: &[Transaction]) -> bool {
+    let mut keys = KeyCache::new(64);
+    let namespace = namespaces().transaction;
+    let batch = BatchSize::Whole;
+    verify_all(
+        transactions,
+        &namespace,
+        &mut keys,
+        batch,
+        [7; 32],
+        &Sequential,
+    )
+}
+
+pub(crate) fn check(witness: StateWitness, expected: &Expected) -> Result<(), WitnessError> {
+    let verifier = Verifier {
+        namespace: &namespaces().transaction,
+        keys: &mut KeyCache::new(64),
+        batch: BatchSize::Whole,
+        seed: [7; 32],
+        strategy: &Sequential,
+    };
+    validate(witness, expected, verifier)
+}
+
+/// Numbers that follow from a seed.
+pub(crate) struct Draw(pub(crate) u64);
+
+impl Draw {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    pub(crate) fn one_in(&mut self, many: u64) -> bool {
+        self.below(many) == 0
+    }
+
+    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[usize::try_from(self.below(list.len() as u64)).unwrap()]
+    }
+}
+
+struct Executed {
+    applied: Applied,
+    transition: Transition,
+    executable: Executable,
+}
+
+struct Shard {
+    id: ShardId,
+    state: StateTree,
+    totals: ShardTotals,
+    header: ChunkHeader,
+    executed: BTreeMap<u64, Executed>,
+}
+
+/// What happened, so that a test can tell that it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) transfers: u32,
+    pub(crate) failures: u32,
+    pub(crate) created: u32,
+    pub(crate) invalid_bodies: u32,
+    pub(crate) missed: u32,
+    pub(crate) receipts: u32,
+    pub(crate) several_transitions: u32,
+}
+
+pub(crate) struct World {
+    layout: ShardLayout,
+    lag: u64,
+    keys: Vec<PrivateKey>,
+    nonces: BTreeMap<AccountId, u64>,
+    shards: Vec<Shard>,
+    /// The results that headers committed to, by the height of their block.
+    commits: Vec<(u64, ShardId, ExecutionResult)>,
+    height: u64,
+    pub(crate) seen: Seen,
+}
+
+impl World {
+    /// Some of the keys have accounts, the others wait to be paid.
+    pub(crate) fn new(shards: u16, lag: u64) -> Self {
+        let layout = ShardLayout::new(shards);
+        let keys: Vec<_> = (1..=24).map(|number| private_key([number; 32])).collect();
+        let shards = layout.iter().map(|id| {
+            let accounts = keys[..16]
+                .iter()
+                .map(|key| AccountId::of(&key.public_key()))
+                .filter(|account| layout.shard_of(account) == id)
+                .map(|account| {
+                    let balance = 100;
+                    (account, Account { balance, nonce: 0 })
+                });
+            let state = StateTree::genesis(accounts).unwrap();
+            let totals = ShardTotals {
+                height: 0,
+                state_root: state.root(),
+                transfers: 0,
+                cross_shard: 0,
+                credits: 0,
+                balance: state.balance(),
+                sent: 0,
+                received: 0,
+            };
+            let header = ChunkHeader::genesis(id, totals.clone()).unwrap();
+            let executed = BTreeMap::new();
+            Shard {
+                id,
+                state,
+                totals,
+                header,
+                executed,
+            }
+        });
+        Self {
+            layout,
+            lag,
+            shards: shards.collect(),
+            keys,
+            nonces: BTreeMap::new(),
+            commits: Vec::new(),
+            height: 0,
+            seen: Seen::default(),
+        }
+    }
+
+    /// The witnesses of a random history.
+    pub(crate) fn play(seed: u64) -> (Self, Vec<Case>) {
+        let mut draw = Draw(seed);
+        let shards = 1 + draw.below(4) as u16;
+        let mut world = Self::new(shards, 1 + draw.below(3));
+        let mut cases = Vec::new();
+        for _ in 0..8 {
+            let bodies = (0..shards)
+                .map(|shard| world.draw_body(&mut draw, ShardId(shard)))
+                .collect();
+            cases.extend(world.step(bodies));
+        }
+        (world, cases)
+    }
+
+    /// A body and the number of transactions that its header says; `None`
+    /// for a missed chunk.
+    fn draw_body(&mut self, draw: &mut Draw, shard: ShardId) -> Option<(ChunkBody, u32)> {
+        if draw.one_in(5) {
+            self.seen.missed += 1;
+            return None;
+        }
+        let transactions: Vec<_> = (0..draw.below(7))
+            .map(|_| self.draw_transfer(draw, shard))
+            .collect();
+        let (body, count) = (ChunkBody::of(&transactions), transactions.len() as u32);
+        if count == 0 || !draw.one_in(8) {
+            return Some((body, count));
+        }
+        self.seen.invalid_bodies += 1;
+        let mut bytes = body.0.to_vec();
+        match draw.below(3) {
+            0 => *bytes.last_mut().unwrap() ^= 1,
+            1 => bytes.truncate(bytes.len() - 1),
+            _ => return Some((body, count + 1)),
+        }
+        Some((ChunkBody(bytes.into()), count))
+    }
+
+    fn draw_transfer(&mut self, draw: &mut Draw, shard: ShardId) -> Transaction {
+        let account = |key: &PrivateKey| AccountId::of(&key.public_key());
+        let own: Vec<_> = self
+            .keys
+            .iter()
+            .filter(|key| self.layout.shard_of(&account(key)) == shard)
+            .collect();
+        let key = if own.is_empty() || draw.one_in(12) {
+            draw.of(&self.keys)
+        } else {
+            *draw.of(&own)
+        };
+        let receiver = if draw.one_in(15) {
+            NO_ACCOUNT
+        } else {
+            account(draw.of(&self.keys))
+        };
+        let nonce = self.nonces.entry(account(key)).or_default();
+        *nonce += u64::from(!draw.one_in(8));
+        let most = if draw.one_in(8) { 1_000 } else { 40 };
+        let transfer = Transfer {
+            signer: account(key),
+            receiver,
+            amount: draw.below(most),
+            nonce: *nonce,
+        };
+        transfer.sign(key, &namespaces())
+    }
+
+    /// A body without transactions for every shard.
+    pub(crate) fn empty_bodies(&self) -> Vec<Option<(ChunkBody, u32)>> {
+        vec![Some((ChunkBody::of(&[]), 0)); self.shards.len()]
+    }
+
+    /// The next height, with a chunk of every shard that has a body.
+    pub(crate) fn step(&mut self, bodies: Vec<Option<(ChunkBody, u32)>>) -> Vec<Case> {
+        self.height += 1;
+        let before: Vec<u64> = self
+            .shards
+            .iter()
+            .map(|shard| shard.header.content.height)
+            .collect();
+        let mut cases = Vec::new();
+        for (index, body) in bodies.iter().enumerate() {
+            if let Some((body, transactions)) = body {
+                cases.push(self.commit(index, body, *transactions));
+            }
+        }
+        for (index, body) in bodies.into_iter().enumerate() {
+            if let Some((body, _)) = body {
+                self.execute(index, before[index], body);
+            }
+        }
+        cases
+    }
+
+    /// Makes the shard's header and the witness for it.
+    fn commit(&mut self, index: usize, body: &ChunkBody, transactions: u32) -> Case {
+        let (height, lag) = (self.height, self.lag);
+        let shard = &mut self.shards[index];
+        let previous = shard.header.content.clone();
+        let open = || previous.uncommitted.iter().copied().chain([height]);
+        let due: Vec<_> = open()
+            .filter(|at| at + lag <= height)
+            .map(|at| &shard.executed[&at])
+            .collect();
+        let totals = due
+            .last()
+            .map_or(&previous.totals, |executed| &executed.applied.totals);
+        let content = ChunkContent {
+            shard: shard.id,
+            height,
+            sequence: previous.sequence + 1,
+            anchor: ZERO,
+            previous: shard.header.hash(),
+            body_hash: body.hash(),
+            body_len: body.0.len() as u32,
+            transactions,
+            results: due.iter().map(|one| one.applied.result.clone()).collect(),
+            uncommitted: open().filter(|at| at + lag > height).collect(),
+            totals: totals.clone(),
+        };
+        let header = ChunkHeader::sign(content, &self.keys[0], &namespaces());
+        let case = Case {
+            witness: StateWitness {
+                shard: shard.id,
+                height,
+                transitions: due.iter().map(|one| one.transition.clone()).collect(),
+            },
+            expected: Expected {
+                layout: self.layout,
+                header: header.clone(),
+                before: previous.totals,
+                executions: due.iter().map(|one| one.executable.clone()).collect(),
+            },
+        };
+        self.seen.several_transitions += u32::from(due.len() > 1);
+        let results = header.content.results.iter().cloned();
+        self.commits
+            .extend(results.map(|result| (height, shard.id, result)));
+        shard.header = header;
+        case
+    }
+
+    /// Executes the shard's new chunk; its last one was at `before`.
+    fn execute(&mut self, index: usize, before: u64, body: ChunkBody) {
+        let id = self.shards[index].id;
+        let mut due: Vec<_> = self
+            .commits
+            .iter()
+            .filter(|(at, source, _)| *at > before && *source != id)
+            .map(|(_, source, result)| Due {
+                source: *source,
+                height: result.height,
+                receipts_root: result.receipts_root,
+            })
+            .collect();
+        due.sort_by_key(|due| (due.source, due.height));
+        let incoming: Vec<ProvenBucket> = due
+            .iter()
+            .map(|due| {
+                let source = &self.shards[due.source.index()];
+                source.executed[&due.height].applied.buckets[index].clone()
+            })
+            .collect();
+        let buckets: Vec<ReceiptBucket> = incoming.iter().map(|one| one.bucket.clone()).collect();
+
+        let shard = &mut self.shards[index];
+        let header = shard.header.clone();
+        let transactions =
+            body::check(&body, header.content.transactions, verified).unwrap_or_default();
+        let input = ChunkInput {
+            layout: self.layout,
+            shard: id,
+            height: self.height,
+            transactions: &transactions,
+            incoming: &buckets,
+        };
+        let transition = Transition {
+            height: self.height,
+            body,
+            incoming,
+            pre_state: shard.state.partial(&touched(&input)),
+        };
+        let accounts = shard.state.accounts();
+        let applied = apply(&mut shard.state, input, &shard.totals).unwrap();
+        assert_eq!(applied.totals.balance, shard.state.balance());
+        self.seen.created += shard.state.accounts() - accounts;
+        self.seen.transfers += applied.result.transfers;
+        self.seen.failures += transactions.len() as u32 - applied.result.transfers;
+        self.seen.receipts += buckets
+            .iter()
+            .map(|one| one.receipts.len() as u32)
+            .sum::<u32>();
+        shard.totals = applied.totals.clone();
+        let executed = Executed {
+            applied,
+            transition,
+            executable: Executable { header, due },
+        };
+        shard.executed.insert(self.height, executed);
+    }
+
+    /// The state of a shard after everything that was executed.
+    pub(crate) fn state(&self, shard: ShardId) -> &StateTree {
+        &self.shards[shard.index()].state
+    }
+}
