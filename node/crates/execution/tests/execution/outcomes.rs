@@ -126,10 +126,12 @@ fn value_that_cannot_exist_is_an_error() {
     assert_eq!(execute(&misrouted.state, misrouted.input()), Err(error));
 }
 
+type Change = fn(&mut ShardTotals);
+
 #[test]
 fn sums_that_cannot_be_are_an_error() {
     let case = shard_zero(vec![transfer(1, 3, 10, 6)]);
-    let with = |change: fn(&mut ShardTotals)| {
+    let with = |change: Change| {
         let mut totals = case.totals();
         change(&mut totals);
         let mut state = case.state.clone();
@@ -137,7 +139,7 @@ fn sums_that_cannot_be_are_an_error() {
         assert_eq!(state.root(), case.state.root());
         error
     };
-    let cases: [(&str, fn(&mut ShardTotals)); 4] = [
+    let cases: [(&str, Change); 4] = [
         ("balance", |totals| totals.balance = 9),
         ("value sent", |totals| totals.sent = u64::MAX),
         ("transfers", |totals| totals.transfers = u64::MAX),
