@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terraform_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The guide states the bill and the quotas that the plan of its example states.
+func TestGuideStatesThePlan(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../docs/guides/70-shards-on-gke.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := newPlan(t, example)
+	cost := planned.Outputs.Cost.After
+
+	figures := map[string]string{"the day of the prices": "the prices of " + cost.PricesOf}
+	figures["the sum"] = cell(cost.PerHour)
+	for part, perHour := range cost.PerHourOf {
+		figures[part] = cell(perHour)
+	}
+	for region, quotas := range planned.Outputs.Quotas.After {
+		for quota, amount := range quotas {
+			figures[quota+" in "+region] = "| " + thousands(amount) + " |"
+		}
+	}
+	if len(figures) != 2+5+3*4 {
+		t.Errorf("the plan states %d figures: %v", len(figures), figures)
+	}
+	for what, figure := range figures {
+		if !strings.Contains(string(content), figure) {
+			t.Errorf("%s: the guide has no %q", what, figure)
+		}
+	}
+}
+
+// cell is an amount of money as a table has it.
+func cell(money float64) string {
+	return "| " + amount(money) + " |"
+}
+
+// thousands writes a number with commas.
+func thousands(number int) string {
+	digits := strconv.Itoa(number)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
