@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs_test checks that the pages of this repository lead somewhere.
+// Package docs_test checks that the pages of this repository lead somewhere, and
+// that everything names things as the operator does.
 package docs_test
 
 import (
