@@ -84,6 +84,7 @@ module "region" {
   boot_disk            = var.boot_disk
   data_disk            = var.data_disk
   sysctls              = var.sysctls
+  system_pool          = var.system_pool
   placement            = var.placement
   egress_tier          = var.egress_tier
   deletion_protection  = var.deletion_protection

@@ -92,6 +92,17 @@ variable "data_disk" {
   default = null
 }
 
+variable "system_pool" {
+  description = "The machines of each cluster for everything but validators: Kubernetes' own pods, the operator, Prometheus."
+  type = object({
+    machine_type   = optional(string, "e2-standard-4")
+    nodes_per_zone = optional(number, 1)
+    disk_size_gib  = optional(number, 100)
+  })
+  default  = {}
+  nullable = false
+}
+
 variable "sysctls" {
   description = "Kernel settings of the validators' machines in place of the module's, or null for those."
   type        = map(string)

@@ -64,7 +64,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"a persistent disk": {
 			example, "home_region =", "boot_disk = { type = \"pd-ssd\" }\nhome_region =",
-			[]string{"boot_disk.type is pd-ssd, but a c4d-highmem-16 takes Hyperdisk only"},
+			[]string{"boot_disk.type is pd-ssd, but must be hyperdisk-balanced: machines like c4d take no persistent disk"},
 		},
 		"ranges that overlap": {
 			example, `"10.64.64.0/18"`, `"10.64.32.0/19"`,

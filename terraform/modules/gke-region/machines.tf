@@ -11,7 +11,4 @@ locals {
 
   # The size is the last part of a machine type's name, such as c4d-highmem-16.
   vcpus = try(tonumber(element(split("-", var.machine_type), -1)), null)
-
-  # Series that take Hyperdisk and nothing else.
-  hyperdisk_only = startswith(var.machine_type, "c4d-")
 }

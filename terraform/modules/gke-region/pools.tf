@@ -129,10 +129,6 @@ resource "google_container_node_pool" "validators" {
       error_message = "GKE does not let a node pool set ${join(", ", local.refused_sysctls)}: leave it to a NodeTuning, which sets it on the machine, or to the networks' spec.tcp, which sets it in pods."
     }
     precondition {
-      condition     = !(local.hyperdisk_only && !startswith(var.boot_disk.type, "hyperdisk-"))
-      error_message = "boot_disk.type is ${var.boot_disk.type}, but a ${var.machine_type} takes Hyperdisk only."
-    }
-    precondition {
       condition     = length(local.disk_problems) == 0
       error_message = "No volume of Hyperdisk Balanced is like this: ${join("; ", local.disk_problems)}."
     }

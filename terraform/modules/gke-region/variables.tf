@@ -77,9 +77,9 @@ variable "kubernetes_version" {
   nullable    = false
 
   validation {
-    # c4d in a compact placement needs a later 1.33; validators' disks of a topology need no more.
-    condition     = can(regex("^1\\.[0-9]+", var.kubernetes_version)) && try(tonumber(split(".", var.kubernetes_version)[1]), 0) >= 34
-    error_message = "kubernetes_version is ${var.kubernetes_version}, but must be 1.34 or later."
+    # c4d needs 1.32.3, and in a compact placement 1.33.
+    condition     = can(regex("^1\\.[0-9]+", var.kubernetes_version)) && try(tonumber(split(".", var.kubernetes_version)[1]), 0) >= 33
+    error_message = "kubernetes_version is ${var.kubernetes_version}, but must be 1.33 or later."
   }
 }
 
@@ -112,6 +112,11 @@ variable "boot_disk" {
   })
   default  = {}
   nullable = false
+
+  validation {
+    condition     = var.boot_disk.type == "hyperdisk-balanced"
+    error_message = "boot_disk.type is ${var.boot_disk.type}, but must be hyperdisk-balanced: machines like c4d take no persistent disk, and no other type has IOPS and throughput to choose."
+  }
 }
 
 variable "data_disk" {

@@ -82,7 +82,7 @@ run "too_many_pods_on_a_machine" {
 run "an_old_kubernetes" {
   command = plan
   variables {
-    kubernetes_version = "1.33.5-gke.1"
+    kubernetes_version = "1.32.9-gke.1"
   }
   expect_failures = [var.kubernetes_version]
 }
@@ -100,7 +100,7 @@ run "a_persistent_disk" {
   variables {
     boot_disk = { type = "pd-balanced" }
   }
-  expect_failures = [google_container_node_pool.validators]
+  expect_failures = [var.boot_disk]
 }
 
 run "a_disk_that_is_too_small" {
