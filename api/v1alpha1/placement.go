@@ -47,4 +47,12 @@ type PlacementSpec struct {
 	// +optional
 	// +kubebuilder:default=Required
 	RegionAffinity RegionAffinity `json:"regionAffinity,omitempty"`
+
+	// nodeTuning is the name of the NodeTuning that the machines of the validators
+	// must have. A new network waits for it before it starts its validators.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	NodeTuning string `json:"nodeTuning,omitempty"`
 }
