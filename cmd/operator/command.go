@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
 )
 
@@ -19,6 +20,8 @@ type options struct {
 	nodeImage        string
 	clusterDomain    string
 	podMonitorLabels map[string]string
+	tuningNamespace  string
+	tuningImage      string
 	metricsAddress   string
 	probeAddress     string
 	leaderElection   bool
@@ -52,6 +55,10 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the operator's own cluster")
 	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
 		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
+	flags.StringVar(&options.tuningNamespace, "node-tuning-namespace", "",
+		"namespace of the pods that tune machines; empty leaves NodeTunings alone")
+	flags.StringVar(&options.tuningImage, "node-tuning-image", "", "image of these pods, which is the operator's")
+	command.MarkFlagsRequiredTogether("node-tuning-namespace", "node-tuning-image")
 	flags.StringVar(&options.metricsAddress, "metrics-bind-address", ":8443",
 		"address of the operator's metrics, over HTTPS for whoever the cluster authorises; 0 for none")
 	flags.StringVar(&options.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 for none")
@@ -60,6 +67,7 @@ func newCommand() *cobra.Command {
 	if err := command.MarkFlagRequired("node-image"); err != nil {
 		panic(err)
 	}
+	command.AddCommand(newTuneCommand())
 	return command
 }
 
@@ -71,13 +79,19 @@ func parseLevel(name string) (slog.Level, error) {
 	return level, nil
 }
 
-// settings are what the controllers need to know.
+// settings are what the controller of networks needs to know.
 func (o *options) settings() shardnetwork.Settings {
 	return shardnetwork.Settings{
 		DefaultNodeImage:  o.nodeImage,
 		ClusterDomain:     o.clusterDomain,
 		OperatorNamespace: os.Getenv("POD_NAMESPACE"),
 		OperatorAddress:   os.Getenv("POD_IP"),
+		TuningNamespace:   o.tuningNamespace,
 		PodMonitorLabels:  o.podMonitorLabels,
 	}
+}
+
+// tuningSettings are what the controller of NodeTunings needs to know.
+func (o *options) tuningSettings() nodetuning.Settings {
+	return nodetuning.Settings{Namespace: o.tuningNamespace, Image: o.tuningImage}
 }

@@ -4,17 +4,20 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
 )
 
@@ -39,7 +42,7 @@ func newManager(options *options) (manager.Manager, error) {
 	stopTimeout := stopTimeout
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
-		Cache:  shardnetwork.CacheOptions(),
+		Cache:  cacheOptions(options.tuningNamespace),
 		Metrics: metricsserver.Options{
 			BindAddress:    options.metricsAddress,
 			SecureServing:  true,
@@ -57,6 +60,11 @@ func newManager(options *options) (manager.Manager, error) {
 	if err := shardnetwork.Setup(manager, options.settings()); err != nil {
 		return nil, fmt.Errorf("set up shardnetwork controller: %w", err)
 	}
+	if options.tuningNamespace != "" {
+		if err := nodetuning.Setup(manager, options.tuningSettings()); err != nil {
+			return nil, fmt.Errorf("set up nodetuning controller: %w", err)
+		}
+	}
 	if err := manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, fmt.Errorf("add health check: %w", err)
 	}
@@ -64,4 +72,11 @@ func newManager(options *options) (manager.Manager, error) {
 		return nil, fmt.Errorf("add readiness check: %w", err)
 	}
 	return manager, nil
+}
+
+// cacheOptions keep only what networks and tunings are made of.
+func cacheOptions(tuningNamespace string) cache.Options {
+	options := shardnetwork.CacheOptions()
+	maps.Copy(options.ByObject, nodetuning.CachedObjects(tuningNamespace))
+	return options
 }

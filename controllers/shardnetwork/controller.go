@@ -60,6 +60,8 @@ type Settings struct {
 	// OperatorAddress is the IP address of the operator's pod, by which member
 	// clusters know it; empty when it does not run in a cluster.
 	OperatorAddress string
+	// TuningNamespace is where the agents of NodeTunings are; empty when none run.
+	TuningNamespace string
 	// PodMonitorLabels are those that the cluster's Prometheus selects
 	// PodMonitors by.
 	PodMonitorLabels map[string]string
@@ -80,6 +82,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/status,verbs=patch
+// +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete

@@ -55,10 +55,12 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	run.liveOn()
 
 	failed := run.explain(inTurn(ctx,
+		run.readMachines,
 		run.keepToBudget,
 		run.holdFinalizers,
 		run.ensureKeys,
 		run.ensureGenesis,
+		run.awaitTuning,
 		run.applyObjects,
 	))
 	failed = errors.Join(failed,

@@ -57,6 +57,9 @@ func (r *run) summarise() {
 		r.note(policy.ObjectsPending(r.waitsFor))
 	}
 	if r.observation != nil {
+		if r.machines != nil {
+			r.note(policy.MachinesTuned(r.observation, r.machines))
+		}
 		r.note(policy.NodesReady(r.observation))
 		r.note(policy.Producing(r.observation))
 		r.note(policy.TCPTuned(r.observation))

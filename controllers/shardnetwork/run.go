@@ -37,7 +37,10 @@ type run struct {
 	// what.
 	blocked bool
 	// waitsFor is what the objects wait for while they are not made.
-	waitsFor    string
+	waitsFor string
+	// machines are what the network's NodeTuning says of them; nil when it could
+	// not be read.
+	machines    *policy.Machines
 	observation *policy.Observation
 
 	// lock guards the conditions of the status while clusters are worked on side

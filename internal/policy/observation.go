@@ -56,11 +56,7 @@ func (n *Node) Ready() bool {
 	if n.Unobserved {
 		return n.SaysReady
 	}
-	if n.Pod == nil || n.Pod.DeletionTimestamp != nil {
-		return false
-	}
-	condition := podCondition(n.Pod, corev1.PodReady)
-	return condition != nil && condition.Status == corev1.ConditionTrue
+	return n.Pod != nil && podReady(n.Pod)
 }
 
 // Running says whether a node's process is up, whether or not it takes part in
@@ -122,6 +118,12 @@ func (o *Observation) genesis() string {
 		}
 	}
 	return most
+}
+
+// podReady says whether a pod is ready and stays.
+func podReady(pod *corev1.Pod) bool {
+	condition := podCondition(pod, corev1.PodReady)
+	return pod.DeletionTimestamp == nil && condition != nil && condition.Status == corev1.ConditionTrue
 }
 
 func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

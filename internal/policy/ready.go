@@ -17,6 +17,7 @@ var decisive = []string{
 	v1alpha1.ConditionWithinBudget,
 	v1alpha1.ConditionClustersAvailable,
 	v1alpha1.ConditionGenesisReady,
+	v1alpha1.ConditionMachinesTuned,
 	v1alpha1.ConditionApplied,
 	v1alpha1.ConditionNodesReady,
 	v1alpha1.ConditionProducing,

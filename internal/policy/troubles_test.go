@@ -81,7 +81,8 @@ func ofChain(
 func troubles(t *testing.T) []trouble {
 	t.Helper()
 	found := slices.Concat(
-		troublesOfNodes(t), troublesOfChains(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t))
+		troublesOfNodes(t), troublesOfChains(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t),
+		troublesOfTunings(), troublesOfMachines(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},

@@ -93,7 +93,9 @@ func TestTheLifeOfTheCharts(t *testing.T) {
 		t.Errorf("without the operator the networks are %v, want %v", networks, presets)
 	}
 
-	cluster.installOperator(t, operatorChart, append(namespace, "--set", "crds.keep=false")...)
+	// Nobody here removes namespaces, such as the one for tuning machines: it is
+	// on its way out for good.
+	cluster.installOperator(t, operatorChart, append(namespace, "--set", "crds.keep=false,nodeTuning.enabled=false")...)
 	for _, preset := range presets {
 		cluster.mustRun(t, "uninstall", preset)
 	}

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -18,8 +20,6 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
-
-	"github.com/shardyard/shardyard/config/crd"
 )
 
 // renderOperator renders the operator's chart and decodes what comes out. A
@@ -89,17 +89,30 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Sche
 	}
 }
 
-func TestTheChartHoldsTheCRD(t *testing.T) {
-	definitions := ofType[*apiextensionsv1.CustomResourceDefinition](renderOperator(t))
-	if len(definitions) != 1 {
-		t.Fatalf("the chart holds %d definitions, want 1", len(definitions))
+func TestTheChartHoldsEveryCRD(t *testing.T) {
+	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no definitions: %v", err)
 	}
-	var want apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(crd.ShardNetwork, &want); err != nil {
-		t.Fatal(err)
+	held := map[string]apiextensionsv1.CustomResourceDefinitionSpec{}
+	for _, definition := range ofType[*apiextensionsv1.CustomResourceDefinition](renderOperator(t)) {
+		held[definition.Name] = definition.Spec
 	}
-	if !reflect.DeepEqual(definitions[0].Spec, want.Spec) {
-		t.Error("the chart's definition differs from the one of config/crd")
+	if len(held) != len(files) {
+		t.Errorf("the chart holds %d definitions, want %d", len(held), len(files))
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want apiextensionsv1.CustomResourceDefinition
+		if err := yaml.UnmarshalStrict(content, &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(held[want.Name], want.Spec) {
+			t.Errorf("the chart's definition of %s differs from the one of config/crd", want.Name)
+		}
 	}
 }
 

@@ -36,6 +36,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{/* Where the agents that tune machines run. */}}
+{{- define "shardyard.tuningNamespace" -}}
+{{- .Values.nodeTuning.namespace | default (printf "%s-node-tuning" (include "shardyard.fullname" .)) }}
+{{- end }}
+
 {{/* The reference of an image. Takes a dict of image and root. */}}
 {{- define "shardyard.image" -}}
 {{- if .image.digest }}

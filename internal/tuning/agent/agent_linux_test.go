@@ -113,7 +113,7 @@ func TestTheKernelsWords(t *testing.T) {
 	report := h.round(h.start(settings))
 	for name, want := range map[string]string{
 		"defaultQdisc":            "net.core.default_qdisc: no such file or directory",
-		"interfaceQdisc":          "set the queueing discipline of uplink to nonesuch: no such file or directory: Specified qdisc kind is unknown",
+		"interfaceQdisc":          "of uplink to nonesuch: no such file or directory: Specified qdisc kind is unknown",
 		"netdevMaxBacklogPackets": "net.core.netdev_max_backlog: no such file or directory",
 		"rmemMaxBytes":            "net.core.rmem_max: ",
 	} {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodetuning
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/tuning"
+)
+
+const (
+	// FieldManager owns the fields that this controller applies.
+	FieldManager = "shardyard-node-tuning"
+	// pollInterval is how often agents are asked.
+	pollInterval = 5 * time.Second
+)
+
+// Settings are what the operator was started with.
+type Settings struct {
+	// Namespace is where agents run.
+	Namespace string
+	// Image is the agents' image, which is the operator's.
+	Image string
+}
+
+// Reconciler reconciles NodeTunings.
+type Reconciler struct {
+	client   client.Client
+	recorder events.EventRecorder
+	settings Settings
+	agents   agents
+	now      func() time.Time
+}
+
+// agents are asked what they found, by the address of their machine.
+type agents interface {
+	Report(ctx context.Context, address string) (*tuning.Report, error)
+}
+
+// DaemonSets are not among the rights that hold everywhere: the chart grants
+// them in the namespace of the agents alone, where more than restricted pods may
+// run.
+//
+// +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Setup adds the controller to a manager.
+func Setup(manager ctrl.Manager, settings Settings) error {
+	reconciler := &Reconciler{
+		client:   manager.GetClient(),
+		recorder: manager.GetEventRecorder(FieldManager),
+		settings: settings,
+		agents:   tuning.NewClient(tuning.Port),
+		now:      time.Now,
+	}
+	ofTuning := handler.EnqueueRequestsFromMapFunc(tuningOf)
+	return ctrl.NewControllerManagedBy(manager).
+		// The time of deletion counts as a change of generation.
+		For(&v1alpha1.NodeTuning{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&appsv1.DaemonSet{}, ofTuning).
+		Watches(&corev1.Pod{}, ofTuning).
+		Complete(reconciler)
+}
+
+// tuningOf is the NodeTuning that an object's labels name.
+func tuningOf(_ context.Context, object client.Object) []reconcile.Request {
+	name := object.GetLabels()[resources.LabelNodeTuning]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
+}

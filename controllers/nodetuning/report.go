@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodetuning
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// maxNoteBytes is the longest note of an event that is told.
+const maxNoteBytes = 900
+
+// summarise puts what was observed into the status.
+func (r *run) summarise(observation *policy.TuningObservation) {
+	r.status.MachinesWanted = ptr.To(int32(observation.Wanted))
+	r.status.MachinesTuned = ptr.To(int32(observation.Done()))
+	if !r.tuning.DeletionTimestamp.IsZero() {
+		// By now no machine has any of its settings.
+		r.status.MachinesTuned = nil
+	}
+	r.status.Settings, r.status.Exceptions, r.status.ExceptionsOmitted = policy.TuningSummary(observation)
+}
+
+// report writes the status when it has changed.
+func (r *run) report(ctx context.Context) error {
+	r.status.ObservedGeneration = r.tuning.Generation
+	if equality.Semantic.DeepEqual(&r.tuning.Status, r.status) {
+		return nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.status)
+	if err != nil {
+		return fmt.Errorf("encode status: %w", err)
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"status": content}}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindNodeTuning))
+	object.SetName(r.tuning.Name)
+	if err := r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	r.tellTransitions()
+	return nil
+}
+
+// tellTransitions makes an event of every condition that changed.
+func (r *run) tellTransitions() {
+	for i := range r.status.Conditions {
+		now := &r.status.Conditions[i]
+		then := meta.FindStatusCondition(r.tuning.Status.Conditions, now.Type)
+		if then != nil && then.Status == now.Status && then.Reason == now.Reason {
+			continue
+		}
+		// That something is not there yet is no news of a new tuning.
+		if then == nil && now.Status != metav1.ConditionTrue {
+			continue
+		}
+		kind := corev1.EventTypeNormal
+		if now.Status == metav1.ConditionFalse {
+			kind = corev1.EventTypeWarning
+		}
+		r.recorder.Eventf(r.tuning, nil, kind, now.Reason, now.Type, "%s: %.*s", now.Type, maxNoteBytes, now.Message)
+	}
+}

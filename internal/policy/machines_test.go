@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// onTunedMachines is a network that requires a NodeTuning, which its machines
+// have.
+func onTunedMachines(t *testing.T) (*policy.Observation, *policy.Machines) {
+	t.Helper()
+	observation := healthy(t, 2, 2)
+	observation.Network.Spec.Placement.NodeTuning = "high-throughput"
+	machines := &policy.Machines{Tuning: tuned(4).Tuning, Tuned: map[string]bool{}}
+	machines.Tuning.Status.Conditions = []metav1.Condition{ready(tuned(4))}
+	for i := range observation.Nodes {
+		machines.Tuned[observation.Nodes[i].Pod.Spec.NodeName] = true
+	}
+	return observation, machines
+}
+
+// ready is the condition Ready of a NodeTuning as its status has it.
+func ready(observation *policy.TuningObservation) metav1.Condition {
+	condition := policy.TuningReady(observation)
+	condition.ObservedGeneration = observation.Tuning.Generation
+	return condition
+}
+
+func ofMachines(t *testing.T, reason string, change func(*policy.Observation, *policy.Machines)) trouble {
+	t.Helper()
+	observation, machines := onTunedMachines(t)
+	change(observation, machines)
+	return trouble{reason, policy.MachinesTuned(observation, machines)}
+}
+
+func troublesOfMachines(t *testing.T) []trouble {
+	t.Helper()
+	return []trouble{
+		{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForTuning("high-throughput"))},
+		ofMachines(t, v1alpha1.ReasonTuningMissing, func(_ *policy.Observation, machines *policy.Machines) {
+			machines.Tuning = nil
+		}),
+		ofMachines(t, v1alpha1.ReasonTuningMissing, func(_ *policy.Observation, machines *policy.Machines) {
+			machines.Tuning.DeletionTimestamp = &metav1.Time{Time: now}
+		}),
+		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *policy.Observation, machines *policy.Machines) {
+			noPod(&observation.Nodes[0])
+			machines.Tuning.Status.Conditions = nil
+		}),
+		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *policy.Observation, machines *policy.Machines) {
+			noPod(&observation.Nodes[0])
+			unready := tuned(4)
+			say(&unready.Agents[1], "rmemMaxBytes", v1alpha1.SettingUnavailable, readOnly)
+			machines.Tuning.Status.Conditions[0] = ready(unready)
+		}),
+		ofMachines(t, v1alpha1.ReasonMachineNotTuned, func(_ *policy.Observation, machines *policy.Machines) {
+			delete(machines.Tuned, "machine-2")
+		}),
+	}
+}
+
+func TestMachinesTuned(t *testing.T) {
+	t.Parallel()
+	observation, machines := onTunedMachines(t)
+	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionTrue, v1alpha1.ReasonTuned,
+		"the machines of all 4 nodes in")
+
+	// A tuning that is ready is enough for a network that begins.
+	for i := range observation.Nodes {
+		noPod(&observation.Nodes[i])
+	}
+	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionTrue, v1alpha1.ReasonTuned,
+		"all machines of the NodeTuning")
+	// Ready as of an earlier spec is not.
+	machines.Tuning.Generation++
+	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady, "nothing is known")
+
+	// Other clusters' machines are not this cluster's.
+	for i := range observation.Plan.Validators {
+		observation.Plan.Validators[i].Cluster, observation.Nodes[i].Validator.Cluster = "west", "west"
+	}
+	checkCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
+		"no validator")
+
+	observation.Network.Spec.Placement.NodeTuning = ""
+	checkCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune, "")
+}
+
+// Only an agent that is ready and has the present settings says that its
+// machine is tuned.
+func TestTunedMachines(t *testing.T) {
+	t.Parallel()
+	agent := func(machine, settings string, status corev1.ConditionStatus) corev1.Pod {
+		set := resources.NewTuningDaemonSet(&v1alpha1.NodeTuning{}, "", "", settings)
+		pod := corev1.Pod{Spec: set.Spec.Template.Spec}
+		pod.Spec.NodeName = machine
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status}}
+		return pod
+	}
+	leaving := agent("leaving", `{"a":1}`, corev1.ConditionTrue)
+	leaving.DeletionTimestamp = &metav1.Time{Time: now}
+	got := policy.TunedMachines([]corev1.Pod{
+		agent("tuned", `{"a":1}`, corev1.ConditionTrue),
+		agent("restored", `{}`, corev1.ConditionTrue),
+		agent("not yet", `{"a":1}`, corev1.ConditionFalse),
+		leaving,
+	}, `{"a":1}`)
+	if fmt.Sprint(got) != "map[tuned:true]" {
+		t.Errorf("the tuned machines are %v", got)
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/tuning"
+)
+
+// TuningObservation is a NodeTuning as it was last seen.
+type TuningObservation struct {
+	Tuning *v1alpha1.NodeTuning
+	// Namespace is where its agents are.
+	Namespace string
+	// Agents are those that run or should, by the name of their machine.
+	Agents []Agent
+	// Wanted is how many machines should have one.
+	Wanted int
+	// Settling is true when the cluster has not yet taken up what was applied
+	// last, so that the numbers may be old.
+	Settling bool
+}
+
+// Agent is what tunes one machine, as it was last seen.
+type Agent struct {
+	Machine string
+	Pod     *corev1.Pod
+	// Report is what it says of the settings that it should have; nil when it
+	// does not answer, or has others.
+	Report *tuning.Report
+	// Rival is another NodeTuning, whose agent has the machine already.
+	Rival string
+}
+
+// Done counts the machines that are as their agents were told.
+func (o *TuningObservation) Done() int {
+	done := 0
+	for i := range o.Agents {
+		if report := o.Agents[i].Report; report != nil && report.Done() {
+			done++
+		}
+	}
+	return done
+}
+
+// TuningReady says whether all selected machines read back all settings, and if
+// not, what a person can do about it.
+func TuningReady(observation *TuningObservation) metav1.Condition {
+	no := func(reason, message string) metav1.Condition {
+		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
+	}
+	total := max(observation.Wanted, len(observation.Agents))
+	if total == 0 && !observation.Settling {
+		return no(v1alpha1.ReasonNoMachines, "no machine of this cluster is selected: "+
+			"give machines the labels of spec.nodeSelector, or let spec.tolerations name their taints")
+	}
+	if message := unavailable(observation.Agents); message != "" {
+		return no(v1alpha1.ReasonSettingsUnavailable, message)
+	}
+	for i := range observation.Agents {
+		if agent := &observation.Agents[i]; agent.Rival != "" {
+			return no(v1alpha1.ReasonMachineTaken, fmt.Sprintf(
+				"the machine %s has the NodeTuning %s already: let only one of the two select it", agent.Machine, agent.Rival))
+		}
+	}
+	if done := observation.Done(); done < total || observation.Settling {
+		return no(v1alpha1.ReasonAgentsMissing, fmt.Sprintf(
+			"%d of %d machines are tuned; %s", done, total, missingAgent(observation)))
+	}
+	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned,
+		fmt.Sprintf("%d of %d machines read back all settings", total, total))
+}
+
+// TuningRestored says whether the machines of a NodeTuning that is deleted have
+// their old values back, and whom it waits for.
+func TuningRestored(observation *TuningObservation) (done bool, waits metav1.Condition) {
+	total, restored := max(observation.Wanted, len(observation.Agents)), observation.Done()
+	for i := range observation.Agents {
+		// An agent that never got onto its machine has changed nothing there, and
+		// whatever an earlier one changed, the rival's puts back.
+		if observation.Agents[i].Rival != "" {
+			restored++
+		}
+	}
+	if restored == total && !observation.Settling {
+		return true, metav1.Condition{}
+	}
+	message := fmt.Sprintf("%d of %d machines have their old values back; %s", restored, total, missingAgent(observation))
+	for i := range observation.Agents {
+		if report := observation.Agents[i].Report; report != nil && report.Trouble != "" {
+			message = fmt.Sprintf("%d of %d machines have their old values back; on %s: %s",
+				restored, total, observation.Agents[i].Machine, quote(report.Trouble))
+			break
+		}
+	}
+	return false, condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, message)
+}
+
+// TuningApplyFailed is a NodeTuning whose agents cannot be made; cause says why.
+func TuningApplyFailed(cause error) metav1.Condition {
+	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, quote(cause.Error()))
+}
+
+// TuningSteady says whether anybody else changes what is set.
+func TuningSteady(observation *TuningObservation) metav1.Condition {
+	reporting, drifted, first := 0, 0, ""
+	for i := range observation.Agents {
+		agent := &observation.Agents[i]
+		if agent.Report == nil {
+			continue
+		}
+		reporting++
+		for _, setting := range agent.Report.Settings {
+			if setting.State != v1alpha1.SettingDrifted {
+				continue
+			}
+			if drifted++; drifted == 1 {
+				first = fmt.Sprintf("on %s, %s", agent.Machine, quote(setting.Message))
+			}
+		}
+	}
+	switch {
+	case reporting == 0:
+		return condition(v1alpha1.ConditionSteady, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
+			"no machine answers, so nothing is known of their settings")
+	case drifted > 0:
+		return condition(v1alpha1.ConditionSteady, metav1.ConditionFalse, v1alpha1.ReasonDrifted,
+			first+andMore(drifted)+": see what else sets it")
+	default:
+		return condition(v1alpha1.ConditionSteady, metav1.ConditionTrue, v1alpha1.ReasonNothingDrifted,
+			fmt.Sprintf("nobody else changed a setting of the %d of %d machines that answer",
+				reporting, max(observation.Wanted, len(observation.Agents))))
+	}
+}
+
+// unavailable is about the first setting that a machine does not take; empty
+// when all machines take all.
+func unavailable(agents []Agent) string {
+	count, first := 0, ""
+	for i := range agents {
+		if agents[i].Report == nil {
+			continue
+		}
+		for _, setting := range agents[i].Report.Settings {
+			if setting.State != v1alpha1.SettingUnavailable {
+				continue
+			}
+			if count++; count == 1 {
+				first = fmt.Sprintf("%s does not take %s: %s", agents[i].Machine, setting.Name, quote(setting.Message))
+			}
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return first + andMore(count) + ". Change that machine, leave it out by spec.nodeSelector, or leave out the setting"
+}
+
+func andMore(count int) string {
+	if count < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more like it, see status.exceptions)", count-1)
+}
+
+// missingAgent says why the first of those that are not done is not.
+func missingAgent(observation *TuningObservation) string {
+	name, namespace := observation.Tuning.Name, observation.Namespace
+	for i := range observation.Agents {
+		agent := &observation.Agents[i]
+		if agent.Report != nil && agent.Report.Done() {
+			continue
+		}
+		return fmt.Sprintf("the agent of %s %s", agent.Machine, agentTrouble(agent, namespace))
+	}
+	if len(observation.Agents) < observation.Wanted {
+		return fmt.Sprintf("the others have no agent yet: see kubectl --namespace %s describe daemonset %s", namespace, name)
+	}
+	return "the agents are being replaced"
+}
+
+func agentTrouble(agent *Agent, namespace string) string {
+	pod := agent.Pod
+	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
+		return fmt.Sprintf("has no place: %s", quote(schedulerWords(scheduled.Message)))
+	}
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		last := status.LastTerminationState.Terminated
+		if status.State.Terminated != nil {
+			last = status.State.Terminated
+		}
+		if last != nil && status.State.Running == nil {
+			return fmt.Sprintf("ends with exit code %d: %s", last.ExitCode, quote(strings.TrimPrefix(lastWords(last.Message), "error: ")))
+		}
+		if waiting := status.State.Waiting; waiting != nil && waiting.Message != "" {
+			return fmt.Sprintf("does not start: %s", quote(waiting.Message))
+		}
+	}
+	if pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
+		return "is starting"
+	}
+	return fmt.Sprintf("does not say that it is: see kubectl --namespace %s logs %s", namespace, pod.Name)
+}

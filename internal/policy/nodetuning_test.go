@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/tuning"
+)
+
+// The words of others.
+const (
+	readOnly = "set net.core.rmem_max: permission denied"
+
+	noDiscipline = "set the queueing discipline of eth0 to fq: no such file or directory: Specified qdisc kind is unknown"
+
+	changed = "net.ipv4.tcp_mtu_probing was 0 at 2026-11-21T12:00:03Z and was put back to 1; it was changed once since the agent started"
+
+	noPort = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. " +
+		"preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+)
+
+// tuned is a NodeTuning of a number of machines that all read back its settings.
+func tuned(machines int) *policy.TuningObservation {
+	nodeTuning := &v1alpha1.NodeTuning{
+		ObjectMeta: metav1.ObjectMeta{Name: "high-throughput", Generation: 3},
+		Spec: v1alpha1.NodeTuningSpec{Settings: v1alpha1.NodeTuningSettings{
+			InterfaceQdisc: v1alpha1.QdiscFQ, RmemMaxBytes: 134217728, TCPMTUProbing: v1alpha1.MTUProbingAfterBlackHole,
+		}},
+	}
+	observation := &policy.TuningObservation{Tuning: nodeTuning, Namespace: "shardyard-node-tuning", Wanted: machines}
+	for i := range machines {
+		report := &tuning.Report{Held: 3}
+		for _, setting := range tuning.Settings(&nodeTuning.Spec.Settings) {
+			report.Settings = append(report.Settings, tuning.SettingReport{Name: setting.Name, State: v1alpha1.SettingApplied})
+		}
+		machine := fmt.Sprintf("machine-%d", i)
+		observation.Agents = append(observation.Agents, policy.Agent{Machine: machine, Report: report, Pod: &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "high-throughput-" + machine},
+			Spec:       corev1.PodSpec{NodeName: machine},
+			Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+		}})
+	}
+	return observation
+}
+
+// say has an agent say something of a setting.
+func say(agent *policy.Agent, setting string, state v1alpha1.SettingState, message string) {
+	for i := range agent.Report.Settings {
+		if agent.Report.Settings[i].Name == setting {
+			agent.Report.Settings[i].State, agent.Report.Settings[i].Message = state, message
+		}
+	}
+}
+
+// silent is an agent whose container waits or has ended.
+func silent(agent *policy.Agent, state corev1.ContainerState, last *corev1.ContainerStateTerminated) {
+	agent.Report = nil
+	agent.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		State: state, LastTerminationState: corev1.ContainerState{Terminated: last},
+	}}
+}
+
+// ofTuning is a trouble of a NodeTuning of three machines.
+func ofTuning(
+	reason string, find func(*policy.TuningObservation) metav1.Condition, change func(*policy.TuningObservation),
+) trouble {
+	observation := tuned(3)
+	change(observation)
+	return trouble{reason, find(observation)}
+}
+
+func restored(observation *policy.TuningObservation) metav1.Condition {
+	_, waits := policy.TuningRestored(observation)
+	return waits
+}
+
+func troublesOfTunings() []trouble {
+	return []trouble{
+		{v1alpha1.ReasonApplyFailed, policy.TuningApplyFailed(errors.New(
+			`apply DaemonSet of agents: namespaces "shardyard-node-tuning" not found`))},
+		ofTuning(v1alpha1.ReasonNoMachines, policy.TuningReady, func(observation *policy.TuningObservation) {
+			observation.Agents, observation.Wanted = nil, 0
+		}),
+		ofTuning(v1alpha1.ReasonSettingsUnavailable, policy.TuningReady, func(observation *policy.TuningObservation) {
+			for i := range observation.Agents {
+				say(&observation.Agents[i], "interfaceQdisc", v1alpha1.SettingUnavailable, noDiscipline)
+			}
+			say(&observation.Agents[1], "rmemMaxBytes", v1alpha1.SettingUnavailable, readOnly)
+		}),
+		ofTuning(v1alpha1.ReasonMachineTaken, policy.TuningReady, func(observation *policy.TuningObservation) {
+			agent := &observation.Agents[1]
+			agent.Report, agent.Rival = nil, "other"
+		}),
+		ofTuning(v1alpha1.ReasonAgentsMissing, policy.TuningReady, func(observation *policy.TuningObservation) {
+			silent(&observation.Agents[1], corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: "ErrImagePull", Message: `failed to pull and unpack image "ghcr.io/shardyard/operator:nope": not found`,
+			}}, nil)
+		}),
+		ofTuning(v1alpha1.ReasonAgentsMissing, policy.TuningReady, func(observation *policy.TuningObservation) {
+			observation.Agents = observation.Agents[:2]
+		}),
+		ofTuning(v1alpha1.ReasonAgentsMissing, policy.TuningReady, func(observation *policy.TuningObservation) {
+			agent := &observation.Agents[0]
+			agent.Report = nil
+			agent.Pod.Spec.NodeName = ""
+			agent.Pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: noPort,
+			}}}
+		}),
+		ofTuning(v1alpha1.ReasonRestoring, restored, func(observation *policy.TuningObservation) {
+			for i := range observation.Agents {
+				observation.Agents[i].Report = &tuning.Report{}
+			}
+			observation.Agents[2].Report.Held = 1
+			observation.Agents[2].Report.Trouble = "put net.core.rmem_max back to 212992: " + readOnly
+		}),
+		ofTuning(v1alpha1.ReasonRestoring, restored, func(observation *policy.TuningObservation) {
+			for i := range observation.Agents {
+				observation.Agents[i].Report = &tuning.Report{}
+			}
+			observation.Agents[0].Report = nil
+		}),
+		ofTuning(v1alpha1.ReasonDrifted, policy.TuningSteady, func(observation *policy.TuningObservation) {
+			say(&observation.Agents[0], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
+			say(&observation.Agents[2], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
+		}),
+		ofTuning(v1alpha1.ReasonNoAnswer, policy.TuningSteady, func(observation *policy.TuningObservation) {
+			for i := range observation.Agents {
+				observation.Agents[i].Report = nil
+			}
+		}),
+	}
+}
+
+func TestTuned(t *testing.T) {
+	t.Parallel()
+	checkCondition(t, policy.TuningReady(tuned(3)), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3 machines read back all settings")
+	checkCondition(t, policy.TuningSteady(tuned(3)), metav1.ConditionTrue, v1alpha1.ReasonNothingDrifted, "of the 3 of 3 machines that answer")
+
+	// What was put right is right.
+	drifting := tuned(3)
+	say(&drifting.Agents[0], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
+	checkCondition(t, policy.TuningReady(drifting), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3")
+}
+
+// While the cluster takes up what was applied, its numbers mean nothing.
+func TestSettling(t *testing.T) {
+	t.Parallel()
+	for _, machines := range []int{0, 3} {
+		observation := tuned(machines)
+		observation.Settling = true
+		checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
+		if done, waits := policy.TuningRestored(observation); done || waits.Reason != v1alpha1.ReasonRestoring {
+			t.Errorf("with %d machines, restored is %v: %+v", machines, done, waits)
+		}
+	}
+}
+
+func TestWhyAnAgentIsSilent(t *testing.T) {
+	t.Parallel()
+	ended := corev1.ContainerStateTerminated{
+		ExitCode: 1, Message: "error: another agent may tune this machine: bind: address already in use\n",
+	}
+	for name, test := range map[string]struct {
+		change func(*policy.Agent)
+		want   string
+	}{
+		"starting": {
+			func(agent *policy.Agent) { agent.Report, agent.Pod.Status.Phase = nil, corev1.PodPending },
+			"the agent of machine-1 is starting",
+		},
+		"silent": {
+			func(agent *policy.Agent) { agent.Report = nil },
+			"does not say that it is: see kubectl --namespace shardyard-node-tuning logs high-throughput-machine-1",
+		},
+		"waiting to start again": {
+			func(agent *policy.Agent) {
+				silent(agent, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Message: "back-off"}}, &ended)
+			},
+			"ends with exit code 1: another agent may tune this machine: bind: address already in use",
+		},
+		"ended": {
+			func(agent *policy.Agent) { silent(agent, corev1.ContainerState{Terminated: &ended}, nil) },
+			"ends with exit code 1: another agent may tune this machine: bind: address already in use",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := tuned(3)
+			test.change(&observation.Agents[1])
+			checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, test.want)
+		})
+	}
+}
+
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	observation := tuned(2)
+	// Agents that still have settings have put nothing back.
+	observation.Agents[0].Report = &tuning.Report{}
+	observation.Agents[1].Report = nil
+	if done, _ := policy.TuningRestored(observation); done {
+		t.Error("a machine that does not answer counts as restored")
+	}
+	observation.Agents[1].Report = &tuning.Report{Held: 1}
+	if done, _ := policy.TuningRestored(observation); done {
+		t.Error("a machine with an old value to put back counts as restored")
+	}
+	observation.Agents[1].Report = &tuning.Report{}
+	if done, _ := policy.TuningRestored(observation); !done {
+		t.Error("the machines count as not restored")
+	}
+	// Nor has an agent changed anything that another one keeps off the machine.
+	observation.Agents[1].Report, observation.Agents[1].Rival = nil, "other"
+	if done, _ := policy.TuningRestored(observation); !done {
+		t.Error("a machine that has another tuning counts as not restored")
+	}
+	if done, _ := policy.TuningRestored(tuned(0)); !done {
+		t.Error("no machines count as not restored")
+	}
+}
+
+func TestTuningSummary(t *testing.T) {
+	t.Parallel()
+	observation := tuned(40)
+	for i := range observation.Agents {
+		say(&observation.Agents[i], "rmemMaxBytes", v1alpha1.SettingUnavailable, readOnly)
+	}
+	say(&observation.Agents[1], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
+	observation.Agents[2].Report = nil
+
+	settings, exceptions, omitted := policy.TuningSummary(observation)
+	if want := []v1alpha1.SettingSummary{
+		{Name: "interfaceQdisc", Applied: 39},
+		{Name: "rmemMaxBytes", Unavailable: 39},
+		{Name: "tcpMTUProbing", Applied: 38, Drifted: 1},
+	}; !reflect.DeepEqual(settings, want) {
+		t.Errorf("the settings are %+v, want %+v", settings, want)
+	}
+	if want := []v1alpha1.SettingException{
+		{Machine: "machine-0", Setting: "rmemMaxBytes", State: v1alpha1.SettingUnavailable, Message: readOnly},
+		{Machine: "machine-1", Setting: "rmemMaxBytes", State: v1alpha1.SettingUnavailable, Message: readOnly},
+		{Machine: "machine-1", Setting: "tcpMTUProbing", State: v1alpha1.SettingDrifted, Message: changed},
+		{Machine: "machine-3", Setting: "rmemMaxBytes", State: v1alpha1.SettingUnavailable, Message: readOnly},
+	}; !reflect.DeepEqual(exceptions[:4], want) {
+		t.Errorf("the first exceptions are %+v, want %+v", exceptions[:4], want)
+	}
+	if len(exceptions) != 32 || omitted != 8 {
+		t.Errorf("there are %d exceptions and %d more, want 32 and 8", len(exceptions), omitted)
+	}
+}
