@@ -63,6 +63,7 @@ spec:
     machineType: c4d-highmem-16
     exclusivity: Shared
     regionAffinity: Required
+    nodeTuning: high-throughput
   volume:
     size: 10Gi
     iops: 3000

@@ -103,7 +103,8 @@ func (f *fleet) join(t *testing.T) {
 // takes one of the clusters away meanwhile.
 func (f *fleet) create(t *testing.T) {
 	f.started = time.Now()
-	f.home.helm(t, "install", "run", testnetChart, "--set", "preset="+preset)
+	// Fake machines have no kernel to tune.
+	f.home.helm(t, "install", "run", testnetChart, "--set", "preset="+preset, "--set", "nodeTuning.enabled=false")
 	interrupted := f.members["us-east4"]
 	eventually(t, patience, func(ctx context.Context) error {
 		if interrupted.podsRun(ctx, "run", 0) == nil {

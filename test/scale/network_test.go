@@ -72,7 +72,9 @@ func (s *scale) create(t *testing.T) {
 	s.cluster.audit.read(t)
 	before := s.operator.cpuSeconds(t)
 	start := time.Now()
-	s.cluster.helm(t, "install", "near", testnetChart, "--set", "preset="+preset, "--set-json", "network.regions="+oneCluster)
+	// Fake machines have no kernel to tune.
+	s.cluster.helm(t, "install", "near", testnetChart, "--set", "preset="+preset, "--set", "nodeTuning.enabled=false",
+		"--set-json", "network.regions="+oneCluster)
 	eventually(t, 3*time.Minute, func(ctx context.Context) error {
 		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
 			v1alpha1.ConditionGenesisReady: metav1.ConditionTrue,
