@@ -21,6 +21,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("storage class", cluster.testStorageClass)
 	t.Run("troubles", cluster.testTroubles)
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
+	t.Run("tuning", cluster.testTuning)
 	if keep {
 		return
 	}

@@ -60,13 +60,14 @@ func (n *network) upgrade(t *testing.T, arguments ...string) {
 func (n *network) testReadyAfterHelm(t *testing.T) {
 	live := n.mustRead(t)
 	for kind, want := range map[string]metav1.ConditionStatus{
-		v1alpha1.ConditionReady:        metav1.ConditionTrue,
-		v1alpha1.ConditionGenesisReady: metav1.ConditionTrue,
-		v1alpha1.ConditionApplied:      metav1.ConditionTrue,
-		v1alpha1.ConditionNodesReady:   metav1.ConditionTrue,
-		v1alpha1.ConditionUpdated:      metav1.ConditionTrue,
-		v1alpha1.ConditionProducing:    metav1.ConditionTrue,
-		v1alpha1.ConditionTCPTuned:     metav1.ConditionTrue,
+		v1alpha1.ConditionReady:         metav1.ConditionTrue,
+		v1alpha1.ConditionGenesisReady:  metav1.ConditionTrue,
+		v1alpha1.ConditionApplied:       metav1.ConditionTrue,
+		v1alpha1.ConditionNodesReady:    metav1.ConditionTrue,
+		v1alpha1.ConditionUpdated:       metav1.ConditionTrue,
+		v1alpha1.ConditionProducing:     metav1.ConditionTrue,
+		v1alpha1.ConditionTCPTuned:      metav1.ConditionTrue,
+		v1alpha1.ConditionMachinesTuned: metav1.ConditionTrue,
 		// This cluster has no Prometheus operator, and no network needs one.
 		v1alpha1.ConditionMonitored: metav1.ConditionFalse,
 	} {
