@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
@@ -42,9 +40,4 @@ func (f *clusterFlags) client() (client.Client, error) {
 		}
 	}
 	return client.New(config, client.Options{Scheme: scheme})
-}
-
-// isNoKind says whether a cluster does not have the kind that was asked for.
-func isNoKind(err error) bool {
-	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
 }

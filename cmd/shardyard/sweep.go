@@ -5,21 +5,14 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/sweep"
 )
 
@@ -70,7 +63,7 @@ func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	seen, err := readDisks(ctx, cluster, options.namespace)
+	seen, err := sweep.Read(ctx, cluster, options.namespace)
 	if err != nil {
 		return err
 	}
@@ -84,68 +77,7 @@ func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
 	if err := write(out, found); err != nil || !options.remove {
 		return err
 	}
-	return removeDisks(ctx, cluster, found)
-}
-
-// readDisks reads what sweep.Find compares. Networks come last: what belongs to
-// one that is made meanwhile must not be taken for left over.
-func readDisks(ctx context.Context, cluster client.Client, namespace string) (*sweep.Cluster, error) {
-	var (
-		claims   corev1.PersistentVolumeClaimList
-		volumes  corev1.PersistentVolumeList
-		sets     appsv1.StatefulSetList
-		networks v1alpha1.ShardNetworkList
-	)
-	for _, list := range []client.ObjectList{&claims, &volumes, &sets} {
-		if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return nil, fmt.Errorf("list %T: %w", list, err)
-		}
-	}
-	// A cluster without the operator, such as a member, has no networks.
-	if err := cluster.List(ctx, &networks, client.InNamespace(namespace)); err != nil && !isNoKind(err) {
-		return nil, fmt.Errorf("list networks: %w", err)
-	}
-	return &sweep.Cluster{
-		Networks: networks.Items, StatefulSets: sets.Items, Claims: claims.Items, Volumes: volumes.Items,
-	}, nil
-}
-
-// removeDisks deletes all of them, whichever cannot be.
-func removeDisks(ctx context.Context, cluster client.Client, found []sweep.Leftover) error {
-	var failed error
-	for i := range found {
-		leftover := &found[i]
-		remove := removeClaim
-		if leftover.Kind == sweep.Volume {
-			remove = removeVolume
-		}
-		// What is gone meanwhile, or is another one, is not what was listed.
-		if err := remove(ctx, cluster, leftover); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			failed = errors.Join(failed, fmt.Errorf("delete %s %s: %w", leftover.Kind, leftover.Name, err))
-		}
-	}
-	return failed
-}
-
-func removeClaim(ctx context.Context, cluster client.Client, leftover *sweep.Leftover) error {
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: leftover.Namespace, Name: leftover.Name}}
-	return cluster.Delete(ctx, claim, client.Preconditions{UID: &leftover.UID})
-}
-
-// removeVolume has the cluster delete a volume that was kept: to delete the
-// object would leave the disk behind, and nothing in the cluster would know of
-// it.
-func removeVolume(ctx context.Context, cluster client.Client, leftover *sweep.Leftover) error {
-	volume := &corev1.PersistentVolume{}
-	if err := cluster.Get(ctx, client.ObjectKey{Name: leftover.Name}, volume); err != nil {
-		return err
-	}
-	if volume.UID != leftover.UID || volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-		return nil
-	}
-	before := volume.DeepCopy()
-	volume.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
-	return cluster.Patch(ctx, volume, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return sweep.Remove(ctx, cluster, found)
 }
 
 var sweepFormats = map[string]func(io.Writer, []sweep.Leftover) error{

@@ -225,7 +225,7 @@ func TestSweepRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := shardyardFails(t, "sweep", "--kubeconfig", path, "-n", disks.namespace)
-	if len(lines) != 1 || !strings.Contains(lines[0], `cannot list resource "persistentvolumeclaims"`) {
+	if len(lines) != 1 || !strings.Contains(lines[0], `cannot list resource "persistentvolumes"`) {
 		t.Errorf("prints %q", lines)
 	}
 }

@@ -51,6 +51,8 @@ type Leftover struct {
 	// Created is when the disk was asked for.
 	Created time.Time `json:"created"`
 
+	// Bytes are those of the size.
+	Bytes int64 `json:"-"`
 	// UID tells it from a later object of its name.
 	UID types.UID `json:"-"`
 }
@@ -73,11 +75,9 @@ func Find(cluster *Cluster) []Leftover {
 	}
 
 	var found []Leftover
-	present := map[types.NamespacedName]bool{}
 	for i := range cluster.Claims {
 		claim := &cluster.Claims[i]
 		name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
-		present[name] = true
 		network := networkOfClaim(claim)
 		if network == "" || used[name] || living[types.NamespacedName{Namespace: claim.Namespace, Name: network}] {
 			continue
@@ -86,8 +86,7 @@ func Find(cluster *Cluster) []Leftover {
 	}
 	for i := range cluster.Volumes {
 		volume := &cluster.Volumes[i]
-		network, claim := networkOfVolume(volume)
-		if network != "" && !present[claim] && !used[claim] {
+		if network := networkOfVolume(volume); network != "" {
 			found = append(found, ofVolume(volume, network))
 		}
 	}
@@ -110,19 +109,19 @@ func networkOfClaim(claim *corev1.PersistentVolumeClaim) string {
 // claimOfValidator is the form of the names that resources.ClaimName makes.
 var claimOfValidator = regexp.MustCompile(`^data-([a-z](?:[-a-z0-9]*[a-z0-9])?)-s\d+-p\d+-0$`)
 
-// networkOfVolume is the network that a volume without its claim was made for,
-// and that claim. Volumes carry no labels of their claims, so the claim's name
-// tells. Only of a released volume the claim was there and is gone.
-func networkOfVolume(volume *corev1.PersistentVolume) (string, types.NamespacedName) {
+// networkOfVolume is the network that a volume was made for whose claim is gone;
+// empty for other volumes. Volumes carry no labels of their claims, so the
+// claim's name tells. A network of this name that is there has another volume.
+func networkOfVolume(volume *corev1.PersistentVolume) string {
 	claim := volume.Spec.ClaimRef
 	if claim == nil || volume.Status.Phase != corev1.VolumeReleased && volume.Status.Phase != corev1.VolumeFailed {
-		return "", types.NamespacedName{}
+		return ""
 	}
 	match := claimOfValidator.FindStringSubmatch(claim.Name)
 	if match == nil {
-		return "", types.NamespacedName{}
+		return ""
 	}
-	return match[1], types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
+	return match[1]
 }
 
 func ofClaim(claim *corev1.PersistentVolumeClaim, network string) Leftover {
@@ -131,7 +130,7 @@ func ofClaim(claim *corev1.PersistentVolumeClaim, network string) Leftover {
 		size = claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	}
 	found := Leftover{
-		Kind: Claim, Namespace: claim.Namespace, Network: network, Name: claim.Name, Size: size.String(),
+		Kind: Claim, Namespace: claim.Namespace, Network: network, Name: claim.Name, Size: size.String(), Bytes: size.Value(),
 		State: string(claim.Status.Phase), Created: claim.CreationTimestamp.Time, UID: claim.UID,
 	}
 	if claim.Spec.StorageClassName != nil {
@@ -146,7 +145,7 @@ func ofClaim(claim *corev1.PersistentVolumeClaim, network string) Leftover {
 func ofVolume(volume *corev1.PersistentVolume, network string) Leftover {
 	size := volume.Spec.Capacity[corev1.ResourceStorage]
 	found := Leftover{
-		Kind: Volume, Namespace: volume.Spec.ClaimRef.Namespace, Network: network, Name: volume.Name, Size: size.String(),
+		Kind: Volume, Namespace: volume.Spec.ClaimRef.Namespace, Network: network, Name: volume.Name, Size: size.String(), Bytes: size.Value(),
 		StorageClass: volume.Spec.StorageClassName, State: string(volume.Status.Phase),
 		Created: volume.CreationTimestamp.Time, UID: volume.UID,
 	}

@@ -100,8 +100,9 @@ func TestFind(t *testing.T) {
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeBound, "default", name)}
 		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi fast Bound"}},
 		"a volume without its claim": {func(cluster *sweep.Cluster) {
-			// Another one of the name goes with another volume.
+			// The network was made again, and its claim has another volume.
 			cluster.Networks = []v1alpha1.ShardNetwork{{ObjectMeta: meta("default", "net")}}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "default", name)}
 		}, []string{"PersistentVolume default net pvc-1 10Gi fast Released"}},
 		"a volume that could not be deleted": {func(cluster *sweep.Cluster) {

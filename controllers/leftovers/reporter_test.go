@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package leftovers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// lab is a cluster with the disks of a network that is gone.
+type lab struct {
+	t        *testing.T
+	reporter *Reporter
+	recorder *events.FakeRecorder
+	registry *prometheus.Registry
+	cluster  client.WithWatch
+	// refuse is what every request gets, if not nil.
+	refuse error
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &lab{t: t, recorder: events.NewFakeRecorder(10), registry: prometheus.NewRegistry()}
+	l.cluster = fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if l.refuse != nil {
+				return l.refuse
+			}
+			return next.List(ctx, list, options...)
+		},
+	}).Build()
+	gauges := newGauges()
+	if err := l.registry.Register(gauges); err != nil {
+		t.Fatal(err)
+	}
+	l.reporter = &Reporter{reader: l.cluster, recorder: l.recorder, gauges: gauges, logger: logr.Discard()}
+	return l
+}
+
+// claim makes the claim of a validator.
+func (l *lab) claim(network, validator string) *corev1.PersistentVolumeClaim {
+	l.t.Helper()
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: resources.ClaimName(validator), UID: types.UID(validator),
+			Labels: resources.NetworkLabels(network),
+		},
+		Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Ki")},
+		}},
+	}
+	if err := l.cluster.Create(l.t.Context(), claim); err != nil {
+		l.t.Fatal(err)
+	}
+	return claim
+}
+
+// look has the reporter look once, and returns what it then tells.
+func (l *lab) look() (metrics, told []string) {
+	l.t.Helper()
+	l.reporter.look(l.t.Context())
+	families, err := l.registry.Gather()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, label := range metric.GetLabel() {
+				labels = append(labels, label.GetValue())
+			}
+			metrics = append(metrics, fmt.Sprintf("%s %s %v",
+				family.GetName(), strings.Join(labels, "/"), metric.GetGauge().GetValue()))
+		}
+	}
+	slices.Sort(metrics)
+	for len(l.recorder.Events) > 0 {
+		told = append(told, <-l.recorder.Events)
+	}
+	return metrics, told
+}
+
+func (l *lab) check(what string, got []string, want ...string) {
+	l.t.Helper()
+	if !slices.Equal(got, want) {
+		l.t.Errorf("the %s are\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// What is left is told once it was there twice, by an event once and by metrics
+// as long as it is there.
+func TestReporter(t *testing.T) {
+	t.Parallel()
+	lab := newLab(t)
+	first := lab.claim("old", "old-s0-p0")
+	lab.claim("old", "old-s0-p1")
+	metrics, told := lab.look()
+	lab.check("metrics", metrics)
+	lab.check("events", told)
+
+	const event = "Warning OutlivedNetwork nothing uses this disk of 1Ki, which was made for the network default/old: see shardyard sweep"
+	metrics, told = lab.look()
+	lab.check("metrics", metrics, "shardyard_outlived_disk_bytes default/old 2048", "shardyard_outlived_disks default/old 2")
+	lab.check("events", told, event, event)
+
+	if err := lab.cluster.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	metrics, told = lab.look()
+	lab.check("metrics", metrics, "shardyard_outlived_disk_bytes default/old 1024", "shardyard_outlived_disks default/old 1")
+	lab.check("events", told)
+
+	// Of what cannot be seen, nothing is said.
+	lab.refuse = errors.New("refused")
+	metrics, _ = lab.look()
+	lab.check("metrics", metrics)
+	lab.refuse = nil
+	metrics, told = lab.look()
+	lab.check("metrics", metrics, "shardyard_outlived_disk_bytes default/old 1024", "shardyard_outlived_disks default/old 1")
+	lab.check("events", told)
+
+	if err := lab.cluster.Create(t.Context(), &v1alpha1.ShardNetwork{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "old"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	metrics, _ = lab.look()
+	lab.check("metrics", metrics)
+}
