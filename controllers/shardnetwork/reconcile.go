@@ -50,7 +50,10 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	if policy.LifetimeEnded(network, r.now()) {
 		failed := run.end(ctx)
 		memory.done(failed)
-		return ctrl.Result{RequeueAfter: pollInterval}, failed
+		if failed != nil {
+			return ctrl.Result{}, failed
+		}
+		return ctrl.Result{RequeueAfter: pollInterval}, nil
 	}
 	run.liveOn()
 
