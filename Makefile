@@ -219,8 +219,10 @@ test-local: setup-test build build-page ## Run networks on this machine from end
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
 e2e: setup-test images image-shardnode-next image-toolbox ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
+	@go build -o bin/join-clusters ./hack/join-clusters
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
-	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 30m -v ./test/e2e/...
+	HELM=$$helm KUBECTL=$$kubectl JOIN_CLUSTERS=$$PWD/bin/join-clusters \
+	go test -count=1 -timeout 40m -v ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: scale

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The control groups of the nodes. Each node has a group of its own, named shardyard/NODE, in every hierarchy: its
+# The control groups of the nodes. Each node has a group of its own, named CLUSTER/NODE, in every hierarchy: its
 # kubelet takes that group for the root of the tree, and whoever is in it is part of the node, whichever process
 # started it and however that ended.
 
-cgroup_parent=shardyard
+cgroup_parent=$cluster_name
 
 # cgroup_version tells v1 (also where v2 is mounted beside it, without the controllers that kubelet needs) from v2.
 cgroup_version() {

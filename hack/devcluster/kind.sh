@@ -3,7 +3,7 @@
 #
 # The cluster in Docker containers, by kind.
 
-kind_cluster=shardyard
+kind_cluster=$cluster_name
 
 kind() {
 	KIND_CLUSTER_NAME=$kind_cluster "$("$root/hack/tool.sh" kind)" "$@"
@@ -40,6 +40,7 @@ prepare() {
 }
 
 up() {
+	((cluster == 1)) || fail "clusters of kind do not reach each other's pods: CLUSTER is for the machine's own namespaces"
 	if [[ -f $kubeconfig ]]; then
 		local have
 		have=$(kind get nodes | wc -l)

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The cluster in the machine's own namespaces. Their names are the machine's, so there is one such cluster a machine.
+# The cluster in the machine's own namespaces. Their names are the machine's, so there is one such cluster of a number a
+# machine.
 
 # shellcheck source=hack/devcluster/cgroup.sh
 source "$devcluster/cgroup.sh"
@@ -42,21 +43,24 @@ up() {
 	((started > 0)) || echo "devcluster: already up"
 
 	wait_for 120 "the API server" kubectl get --raw /readyz
-	kubectl apply --filename "$devcluster/manifests" >/dev/null
+	local manifest
+	for manifest in "$devcluster"/manifests/*; do
+		cluster_values <"$manifest" | kubectl apply --filename - >/dev/null
+	done
 	for index in $(seq "$nodes"); do
 		load_own "$(node_name "$index")"
 	done
 	wait_ready
 }
 
-# load_own NAME puts the images of the cluster's own pods onto a node, once.
+# load_own NODE puts the images of the cluster's own pods onto a node, once.
 load_own() {
-	local name=$1 loaded=$state/nodes/$1/loaded archive archives
+	local node=$1 loaded=$state/nodes/$1/loaded archive archives
 	[[ ! -f $loaded ]] || return 0
 	mapfile -t archives < <("$devcluster/images.sh")
-	wait_for 60 "containerd on $name" node_run "$name" ctr version
+	wait_for 60 "containerd on $node" node_run "$node" ctr version
 	for archive in "${archives[@]}"; do
-		node_load "$name" "$archive"
+		node_load "$node" "$archive"
 	done
 	touch "$loaded"
 }
@@ -79,9 +83,9 @@ wait_ready() {
 }
 
 down() {
-	local name
-	for name in $(cgroup_nodes); do
-		wait_for 30 "the end of $name" node_gone "$name"
+	local node
+	for node in $(cgroup_nodes); do
+		wait_for 30 "the end of $node" node_gone "$node"
 	done
 	# Processes that are about to end hold on to their groups a little longer.
 	wait_for 30 "the removal of the control groups" cgroup_remove
@@ -89,10 +93,10 @@ down() {
 }
 
 load() {
-	local name archive
-	for name in $(cgroup_nodes); do
+	local node archive
+	for node in $(cgroup_nodes); do
 		for archive in "$@"; do
-			node_load "$name" "$archive"
+			node_load "$node" "$archive"
 		done
 	done
 }

@@ -59,7 +59,7 @@ pki_kubeconfig() {
 # pki_control_plane makes everything that the first node's servers and the machine's own clients need.
 pki_control_plane() {
 	local service=DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc
-	service+=,DNS:kubernetes.default.svc.cluster.local,IP:10.96.0.1
+	service+=,DNS:kubernetes.default.svc.$(cluster_domain "$cluster"),IP:$(cluster_services "$cluster" | sed 's|0/16$|1|')
 	pki_authority
 	pki_certificate apiserver /CN=kube-apiserver "$service,DNS:localhost,IP:127.0.0.1,IP:$(node_address 1)"
 	pki_certificate apiserver-kubelet /O=system:masters/CN=apiserver-kubelet
@@ -77,9 +77,9 @@ pki_control_plane() {
 
 # pki_node INDEX makes the certificate of a node's kubelet.
 pki_node() {
-	local name address
-	name=$(node_name "$1")
+	local node address
+	node=$(node_name "$1")
 	address=$(node_address "$1")
-	pki_certificate "$name" "/O=system:nodes/CN=system:node:$name" "DNS:$name,IP:$address"
-	pki_kubeconfig "$name"
+	pki_certificate "$node" "/O=system:nodes/CN=system:node:$node" "DNS:$node,IP:$address"
+	pki_kubeconfig "$node"
 }

@@ -24,18 +24,29 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
-// The nodes of the cluster take turns with the regions.
-const (
-	nodes   = "2"
-	regions = "us-east1,us-east4"
-)
+// settings are those of a cluster.
+type settings struct {
+	// number tells clusters of this machine from each other, from "1" on.
+	number string
+	nodes  string
+	// regions are those of the nodes, which take turns.
+	regions string
+	// archives of images that make writes, to be put onto the nodes.
+	archives []string
+}
 
-// archives of the images that make writes.
-var archives = []string{"operator.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar"}
+// theCluster is the one of most tests.
+var theCluster = settings{
+	number:   "1",
+	nodes:    "2",
+	regions:  "us-east1,us-east4",
+	archives: []string{"operator.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar"},
+}
 
 // cluster is a Kubernetes.
 type cluster struct {
 	client.WithWatch
+	settings
 	clientset  *kubernetes.Clientset
 	config     *rest.Config
 	kubeconfig string
@@ -49,12 +60,12 @@ type cluster struct {
 
 // startCluster starts the development cluster with the images on it. One that
 // is up belongs to somebody, unless it was kept for this.
-func startCluster(t *testing.T, keep bool) *cluster {
+func startCluster(t *testing.T, settings settings, keep bool) *cluster {
 	t.Helper()
-	if _, err := os.Stat(stateDir(t)); !keep && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("a cluster is up, or was: remove it with make cluster-down (%s, %v)", stateDir(t), err)
+	c := &cluster{settings: settings}
+	if _, err := os.Stat(c.stateDir(t)); !keep && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("a cluster is up, or was: remove it with make cluster-down CLUSTER=%s (%s, %v)", c.number, c.stateDir(t), err)
 	}
-	c := &cluster{}
 	// Also when the start fails half-way. The part that takes the cluster down
 	// comes earlier and makes this a no-op.
 	t.Cleanup(func() {
@@ -62,14 +73,14 @@ func startCluster(t *testing.T, keep bool) *cluster {
 			c.down(t)
 		}
 	})
-	up := script("up.sh")
-	up.environment = append(up.environment, "NODES="+nodes, "REGIONS="+regions)
+	up := c.script("up.sh")
+	up.environment = append(up.environment, "NODES="+c.nodes, "REGIONS="+c.regions)
 	kubeconfig := regexp.MustCompile(`(?m)^export KUBECONFIG=(.+)$`).FindStringSubmatch(up.mustRun(t))
 	if kubeconfig == nil {
 		t.Fatal("the cluster does not say where its kubeconfig is")
 	}
 	c.connect(t, kubeconfig[1])
-	provider, err := os.ReadFile(filepath.Join(stateDir(t), "provider"))
+	provider, err := os.ReadFile(filepath.Join(c.stateDir(t), "provider"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +89,11 @@ func startCluster(t *testing.T, keep bool) *cluster {
 		t.Fatal(err)
 	}
 
-	paths := make([]string, 0, len(archives))
-	for _, archive := range archives {
+	paths := make([]string, 0, len(c.archives))
+	for _, archive := range c.archives {
 		paths = append(paths, imageFile(archive))
 	}
-	script("load.sh").mustRun(t, paths...)
+	c.script("load.sh").mustRun(t, paths...)
 	return c
 }
 
@@ -120,18 +131,23 @@ func (c *cluster) connect(t *testing.T, kubeconfig string) {
 }
 
 // down removes the cluster.
-func (*cluster) down(t *testing.T) {
+func (c *cluster) down(t *testing.T) {
 	t.Helper()
 	// The test's context has ended when this cleans up.
-	if _, err := script("down.sh").run(context.Background(), ""); err != nil {
+	if _, err := c.script("down.sh").run(context.Background(), ""); err != nil {
 		t.Error(err)
 	}
 }
 
 // stateDir is where the development cluster keeps its state.
-func stateDir(t *testing.T) string {
+func (s settings) stateDir(t *testing.T) string {
 	t.Helper()
-	return filepath.Join(cacheDir(t), "devcluster")
+	return filepath.Join(cacheDir(t), "devcluster"+strings.TrimPrefix(s.number, "1"))
+}
+
+// script is a script of the development cluster, run as a user would run it.
+func (s settings) script(name string) program {
+	return program{root + "/hack/devcluster/" + name, append(os.Environ(), "CLUSTER="+s.number)}
 }
 
 func cacheDir(t *testing.T) string {

@@ -11,7 +11,7 @@ import (
 func TestEndToEnd(t *testing.T) {
 	keep := os.Getenv("KEEP") != ""
 	machine := lookAtMachine(t)
-	cluster := startCluster(t, keep)
+	cluster := startCluster(t, theCluster, keep)
 	cluster.installOperator(t)
 
 	t.Run("network", cluster.testNetwork)

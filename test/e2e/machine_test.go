@@ -22,8 +22,8 @@ func lookAtMachine(t *testing.T) machine {
 	t.Helper()
 	m := machine{}
 	m.addFiles(t, "network namespace", "/run/netns/*")
-	m.addFiles(t, "control group", "/sys/fs/cgroup/shardyard", "/sys/fs/cgroup/*/shardyard")
-	m.addFiles(t, "state", stateDir(t))
+	m.addFiles(t, "control group", "/sys/fs/cgroup/shardyard*", "/sys/fs/cgroup/*/shardyard*")
+	m.addFiles(t, "state", theCluster.stateDir(t)+"*")
 	m.addLinks(t)
 	m.addMounts(t)
 	m.addSettings(t)

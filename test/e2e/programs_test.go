@@ -54,8 +54,3 @@ func (p program) mustRun(t *testing.T, arguments ...string) string {
 	}
 	return output
 }
-
-// script is a script of the development cluster, run as a user would run it.
-func script(name string) program {
-	return program{root + "/hack/devcluster/" + name, os.Environ()}
-}

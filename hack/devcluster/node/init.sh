@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The first process of a node: prepares what the node sees of the machine, starts the node's servers and stays. Every
-# other process of the node ends with it. The environment gives NODE, ADDRESS, CACHE (the machine's path of the cache)
-# and CONTROL_PLANE (yes on the first node).
+# other process of the node ends with it. The environment gives NODE, ADDRESS, CACHE (the machine's path of the cache),
+# STATE (the folder of the cluster's state in it), SERVICES (the range of their addresses) and CONTROL_PLANE (yes on the
+# first node).
 set -euo pipefail
 
 # mount_files gives the node its own /run, /var/lib and /var/log. Paths from here on are the same on every node:
@@ -15,7 +16,7 @@ mount_files() {
 	mount -t tmpfs -o mode=0755 run /run
 	mkdir -p /run/cache /run/lock /run/netns
 	mount --move /mnt /run/cache
-	ln -s cache/devcluster /run/devcluster
+	ln -s "cache/$STATE" /run/devcluster
 	ln -s "devcluster/nodes/$NODE" /run/node
 	mount -t tmpfs -o mode=0755 log /var/log
 	mount -t tmpfs -o mode=0755 lib /var/lib
@@ -92,7 +93,7 @@ serve_control_plane() {
 		--kubelet-client-certificate $pki/apiserver-kubelet.crt --kubelet-client-key $pki/apiserver-kubelet.key \
 		--kubelet-certificate-authority $pki/ca.crt --kubelet-preferred-address-types InternalIP \
 		--service-account-issuer https://kubernetes.default.svc --service-account-key-file $pki/sa.pub \
-		--service-account-signing-key-file $pki/sa.key --service-cluster-ip-range 10.96.0.0/16 \
+		--service-account-signing-key-file $pki/sa.key --service-cluster-ip-range "$SERVICES" \
 		--authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction
 	serve kube-controller-manager kube-controller-manager --kubeconfig $pki/controller-manager.kubeconfig \
 		--bind-address 127.0.0.1 --leader-elect=false --use-service-account-credentials \

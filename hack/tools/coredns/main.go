@@ -9,6 +9,7 @@ import (
 	"github.com/coredns/coredns/coremain"
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/forward"
 	_ "github.com/coredns/coredns/plugin/health"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/loadbalance"
@@ -19,7 +20,7 @@ import (
 func init() {
 	// The order in which plugins answer, as in CoreDNS's own plugin.cfg.
 	dnsserver.Directives = []string{
-		"ready", "health", "prometheus", "errors", "cache", "loadbalance", "kubernetes",
+		"ready", "health", "prometheus", "errors", "cache", "loadbalance", "kubernetes", "forward",
 	}
 }
 

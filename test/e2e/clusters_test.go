@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// The clusters of one network: the operator's own and a member.
+var (
+	homeCluster = settings{
+		number: "1", nodes: "1", regions: "us-east1", archives: []string{"operator.tar", "shardnode.tar"},
+	}
+	memberCluster = settings{
+		number: "2", nodes: "1", regions: "us-east4", archives: []string{"shardnode.tar"},
+	}
+)
+
+// spanningNetwork is a network with half of its validators in each cluster.
+type spanningNetwork struct {
+	*network
+	member *cluster
+}
+
+// One network runs in two clusters, and goes on while one of them has no API
+// server.
+func TestTwoClusters(t *testing.T) {
+	if os.Getenv("KEEP") != "" {
+		t.Skip("KEEP is about the one cluster of the other test")
+	}
+	machine := lookAtMachine(t)
+	home := startCluster(t, homeCluster, false)
+	if home.provider != "namespaces" {
+		t.Skip("clusters of kind do not reach each other's pods")
+	}
+	member := startCluster(t, memberCluster, false)
+	home.installOperator(t)
+	home.join(t, member)
+
+	spec := newSpecOfFour()
+	spec.Regions = []v1alpha1.Region{
+		{Name: "us-east1", Nodes: 2},
+		{Name: "us-east4", Nodes: 2, Cluster: "us-east4"},
+	}
+	spec.Placement.RegionAffinity = v1alpha1.RegionRequired
+	spec.Load = &v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{
+		Steps: []v1alpha1.RampStep{{TransfersPerSecond: ptr.To[int64](200), DurationSeconds: 3600}},
+	}}
+	n := &spanningNetwork{network: home.create(t, metav1.NamespaceDefault, "spanning", &spec), member: member}
+	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+
+	t.Run("is one chain", n.testOneChain)
+	t.Run("goes on without an API server", n.testOutage)
+	t.Run("leaves nothing behind", n.testRemoval)
+	t.Run("clusters down", func(t *testing.T) {
+		member.down(t)
+		home.down(t)
+		machine.checkNothingLeft(t)
+	})
+}
+
+// join joins another cluster by its region, as the guide says.
+func (c *cluster) join(t *testing.T, member *cluster) {
+	t.Helper()
+	config := clientcmdapi.NewConfig()
+	for name, cluster := range map[string]*cluster{"home": c, "member": member} {
+		one, err := clientcmd.LoadFromFile(cluster.kubeconfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		current := one.Contexts[one.CurrentContext]
+		config.Clusters[name], config.AuthInfos[name] = one.Clusters[current.Cluster], one.AuthInfos[current.AuthInfo]
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	}
+	config.CurrentContext = "home"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	newProgram(t, "JOIN_CLUSTERS").mustRun(t, "--kubeconfig", path, member.regions+"=member,cluster2.local")
+}
+
+// holder is the network as the cluster of a validator has it.
+func (n *spanningNetwork) holder(cluster string) *network {
+	if cluster == "" {
+		return n.network
+	}
+	return &network{cluster: n.member, namespace: n.namespace, name: n.name}
+}
+
+// statuses are what the nodes of both clusters say.
+func (n *spanningNetwork) statuses(t *testing.T) map[string]*chain.Status {
+	t.Helper()
+	plan, said := n.plan(t), map[string]*chain.Status{}
+	for _, validator := range plan.Validators {
+		address := n.holder(validator.Cluster).tunnel(t, resources.PodName(validator.Name), plan.Ports.HTTP)
+		api := chain.NewClient(address, "")
+		defer api.Close()
+		eventually(t, "an answer of "+validator.Name, func(ctx context.Context) (err error) {
+			said[validator.Name], err = api.Status(ctx)
+			return err
+		})
+	}
+	return said
+}
+
+// testOneChain asks all nodes. Three of four votes finalise a block, and each
+// cluster has two of them: every block takes votes of both.
+func (n *spanningNetwork) testOneChain(t *testing.T) {
+	audit := bench.NewAudit()
+	var reached uint64
+	for name, status := range n.statuses(t) {
+		if status.Peers != 3 {
+			t.Errorf("%s is connected to %d peers, want all 3", name, status.Peers)
+		}
+		if err := audit.Observe(status); err != nil {
+			t.Error(err)
+		}
+		reached = max(reached, status.FinalizedHeight)
+	}
+	eventually(t, "transfers that every node has executed", func(context.Context) error {
+		for name, status := range n.statuses(t) {
+			if err := audit.Observe(status); err != nil {
+				return err
+			}
+			if confirmed := audit.Confirmed(name); confirmed <= reached {
+				return fmt.Errorf("the state of %s is that of the chain up to %d, want more than %d", name, confirmed, reached)
+			}
+			if status.Transfers == 0 || status.CrossShard == 0 {
+				return fmt.Errorf("%s knows of %d transfers, %d of them between shards", name, status.Transfers, status.CrossShard)
+			}
+		}
+		return nil
+	})
+}
+
+// testOutage has the member's API server hang.
+func (n *spanningNetwork) testOutage(t *testing.T) {
+	before := n.allPods(t)
+	n.member.script("apiserver.sh").mustRun(t, "hang")
+	resumed := false
+	resume := func() {
+		if !resumed {
+			resumed = true
+			if _, err := n.member.script("apiserver.sh").run(context.Background(), "", "resume"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	defer resume()
+
+	n.waitFor(t, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+	height := func() int64 { return ptr.Deref(n.mustRead(t).Status.FinalizedHeight, 0) }
+	began := height()
+	eventually(t, "the chain to go on", func(context.Context) error {
+		if now := height(); now < began+blocksAfter {
+			return fmt.Errorf("the height is %d, want %d", now, began+blocksAfter)
+		}
+		return nil
+	})
+	// The nodes there say so themselves.
+	n.waitFor(t, v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady)
+	n.waitFor(t, v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing)
+
+	resume()
+	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+	if after := n.allPods(t); !maps.Equal(before, after) {
+		t.Errorf("the pods are %v, want %v as before", after, before)
+	}
+}
+
+// allPods are those of both clusters by their UIDs.
+func (n *spanningNetwork) allPods(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, cluster := range []string{"", "member"} {
+		for name, pod := range n.holder(cluster).mustPods(t) {
+			found[name] = string(pod.UID)
+		}
+	}
+	if len(found) != 4 {
+		t.Fatalf("the clusters have the pods %v, want 4", slices.Sorted(maps.Keys(found)))
+	}
+	return found
+}
+
+func (n *spanningNetwork) testRemoval(t *testing.T) {
+	n.remove(t)
+	n.waitForEnd(t)
+	eventually(t, "the end of the network in the member", func(ctx context.Context) error {
+		return n.member.left(ctx, func(object string) bool { return !strings.Contains(object, "/"+n.name) })
+	})
+}
