@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -201,6 +202,45 @@ func TestMemberUnavailable(t *testing.T) {
 	}
 	checkObjects(t, names(here.objects(network.Name)), hereObjects)
 	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+}
+
+// The operator is killed at any of its writes at home: another one goes on, with
+// one genesis document, of the keys that both clusters have.
+func TestKilledWhileCreatingInTwoClusters(t *testing.T) {
+	t.Parallel()
+	for killAfter := int64(1); killAfter <= 10; killAfter += 3 {
+		t.Run(fmt.Sprintf("after %d writes", killAfter), func(t *testing.T) {
+			t.Parallel()
+			here := newCluster(t)
+			there := here.joinMember()
+			network := here.createSpanning()
+			here.killAfter.Store(killAfter)
+			if err := here.reconcile(network); !errors.Is(err, errKilled) {
+				t.Fatalf("the operator ends with %v", err)
+			}
+			secrets := map[types.UID]bool{}
+			for _, cluster := range []*cluster{here, there.cluster} {
+				for _, object := range cluster.objects(network.Name) {
+					if _, ok := object.(*corev1.Secret); ok {
+						secrets[object.GetUID()] = true
+					}
+				}
+			}
+
+			here.restart()
+			here.eventually(network, func() error { return here.has(network, v1alpha1.ConditionApplied, metav1.ConditionTrue) })
+			checkObjects(t, names(here.objects(network.Name)), hereObjects)
+			checkObjects(t, names(there.objects(network.Name)), thereObjects)
+			for _, cluster := range []*cluster{here, there.cluster} {
+				for _, object := range cluster.objects(network.Name) {
+					delete(secrets, object.GetUID())
+				}
+			}
+			if len(secrets) > 0 {
+				t.Errorf("%d Secrets were made anew", len(secrets))
+			}
+		})
+	}
 }
 
 // What the member refuses is told, and holds up nothing elsewhere.

@@ -42,5 +42,10 @@ func Unavailable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errNotSynced)
+	for _, known := range []error{context.DeadlineExceeded, io.ErrUnexpectedEOF, errNotSynced, errStopped} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
 }

@@ -117,7 +117,10 @@ func (f *Fleet) member(ctx context.Context, network, name types.NamespacedName) 
 	if err != nil {
 		return before, &SecretError{Cause: err}
 	}
-	member := &Member{credentials: credentials, namespace: name.Namespace, options: &f.options}
+	member, err := newMember(credentials, name.Namespace, &f.options)
+	if err != nil {
+		return before, &SecretError{Cause: err}
+	}
 	networks := map[types.NamespacedName]bool{network: true}
 	if present != nil {
 		go present.stop()

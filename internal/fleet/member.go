@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,17 +29,46 @@ const (
 // errNotSynced is a cache that is still being filled.
 var errNotSynced = fmt.Errorf("its objects were not read within %s", syncTimeout)
 
+// errStopped is a member that no network needs any more, or whose Secret names
+// another cluster by now.
+var errStopped = errors.New("it is being let go")
+
 // Member is a cluster that holds parts of networks.
 type Member struct {
 	credentials *credentials
 	namespace   string
 	options     *Options
+	// sets asks the API server, without a cache.
+	sets appsv1client.StatefulSetInterface
 
-	lock    sync.Mutex
-	cluster cluster.Cluster
-	stopped context.CancelFunc
-	watched bool
-	synced  bool
+	lock sync.Mutex
+	// connection is nil until the cluster was reached once.
+	connection *connection
+	// missed is true when the cluster could not be used since, so that the cache
+	// may have missed what happened.
+	missed bool
+	// stopped members are not reached any more.
+	stopped bool
+}
+
+// connection is a client of the cluster with a cache.
+type connection struct {
+	cluster.Cluster
+	stop context.CancelFunc
+}
+
+// newMember makes a member, and does not reach for it yet.
+func newMember(credentials *credentials, namespace string, options *Options) (*Member, error) {
+	apps, err := appsv1client.NewForConfig(credentials.config)
+	if err != nil {
+		return nil, err
+	}
+	return &Member{
+		credentials: credentials,
+		namespace:   namespace,
+		options:     options,
+		sets:        apps.StatefulSets(namespace),
+	}, nil
 }
 
 // Domain is the domain of the cluster's DNS names.
@@ -51,43 +81,53 @@ func (m *Member) Domain() string { return m.credentials.domain }
 func (m *Member) Clients() (cached client.Client, direct client.Reader, seen bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if !m.synced {
+	if m.connection == nil {
 		return nil, nil, false
 	}
-	return m.cluster.GetClient(), m.cluster.GetAPIReader(), true
+	return m.connection.GetClient(), m.connection.GetAPIReader(), true
 }
 
-// reach asks the API server for something that the member's rights are for, and
-// has the cache filled the first time.
+// reach asks the API server for something that the member's rights are for. The
+// first time, and after every time that this was in vain, it fills a new cache:
+// an old one would take up to half a minute until it looks again.
 func (m *Member) reach(ctx context.Context, handler toolscache.ResourceEventHandler) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if err := m.start(); err != nil {
+	if m.stopped {
+		return errStopped
+	}
+	if err := m.probe(ctx); err != nil {
+		m.missed = true
 		return err
 	}
-	if err := m.probe(ctx); err != nil || m.synced {
+	if m.connection != nil && !m.missed {
+		return nil
+	}
+	fresh, err := m.connect(ctx, handler)
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	if err := m.watch(ctx, handler); err != nil {
-		return err
+	if m.connection != nil {
+		m.connection.stop()
 	}
-	if !m.cluster.GetCache().WaitForCacheSync(ctx) {
-		return errNotSynced
-	}
-	m.synced = true
+	m.connection, m.missed = fresh, false
 	return nil
 }
 
-// start makes a client of the cluster's namespace, for which the API server has
-// to tell what kinds it has, and starts its cache.
-func (m *Member) start() error {
-	if m.cluster != nil {
-		return nil
+func (m *Member) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	_, err := m.sets.List(ctx, metav1.ListOptions{Limit: 1})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %s: %w", probeTimeout, context.DeadlineExceeded)
 	}
-	config := m.credentials.config
-	member, err := cluster.New(config, func(options *cluster.Options) {
+	return err
+}
+
+// connect makes a client whose cache is filled, and has events about objects
+// told.
+func (m *Member) connect(ctx context.Context, handler toolscache.ResourceEventHandler) (_ *connection, err error) {
+	made, err := cluster.New(m.credentials.config, func(options *cluster.Options) {
 		options.Scheme = m.options.Scheme
 		options.Logger = m.options.Logger
 		options.Cache = m.options.Cache
@@ -95,58 +135,45 @@ func (m *Member) start() error {
 		options.Cache.DefaultNamespaces = map[string]cache.Config{m.namespace: {}}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	go func() {
-		if err := member.Start(ctx); err != nil && ctx.Err() == nil {
-			m.options.Logger.Error(err, "cache of a member cluster ended", "server", config.Host)
+	running, stop := context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			stop()
 		}
 	}()
-	m.cluster, m.stopped = member, stop
-	return nil
+	go func() {
+		if err := made.Start(running); err != nil && running.Err() == nil {
+			m.options.Logger.Error(err, "cache of a member cluster ended", "server", m.credentials.config.Host)
+		}
+	}()
+
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	for _, kind := range m.options.Watched {
+		informer, err := made.GetCache().GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("watch %T: %w", kind, err)
+		}
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return nil, fmt.Errorf("watch %T: %w", kind, err)
+		}
+	}
+	if !made.GetCache().WaitForCacheSync(ctx) {
+		return nil, errNotSynced
+	}
+	return &connection{made, stop}, nil
 }
 
 // stop lets go of the cluster.
 func (m *Member) stop() {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if m.stopped != nil {
-		m.stopped()
+	m.stopped = true
+	if m.connection != nil {
+		m.connection.stop()
 	}
-}
-
-func (m *Member) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	err := m.cluster.GetAPIReader().List(ctx, &appsv1.StatefulSetList{}, client.InNamespace(m.namespace), client.Limit(1))
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no answer within %s: %w", probeTimeout, context.DeadlineExceeded)
-	}
-	return err
-}
-
-// watch has events about objects told. It is done once: informers keep the
-// handlers that they have.
-func (m *Member) watch(ctx context.Context, handler toolscache.ResourceEventHandler) error {
-	if m.watched {
-		return nil
-	}
-	informers := make([]cache.Informer, 0, len(m.options.Watched))
-	for _, kind := range m.options.Watched {
-		informer, err := m.cluster.GetCache().GetInformer(ctx, kind, cache.BlockUntilSynced(false))
-		if err != nil {
-			return fmt.Errorf("watch %T: %w", kind, err)
-		}
-		informers = append(informers, informer)
-	}
-	for _, informer := range informers {
-		if _, err := informer.AddEventHandler(handler); err != nil {
-			return fmt.Errorf("watch: %w", err)
-		}
-	}
-	m.watched = true
-	return nil
 }
 
 // handler tells of every object that was added, changed or removed.
