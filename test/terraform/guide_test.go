@@ -21,6 +21,8 @@ func TestGuideStatesThePlan(t *testing.T) {
 
 	figures := map[string]string{"the day of the prices": "the prices of " + cost.PricesOf}
 	figures["the sum"] = cell(cost.PerHour)
+	figures["from apply on"] = amount(cost.PerHourOf["machines"]+cost.PerHourOf["boot_disks"]+cost.PerHourOf["clusters"]) + " USD per hour"
+	figures["from install on"] = amount(cost.PerHourOf["data_disks"]+cost.PerHourOf["traffic"]) + " USD per hour more"
 	for part, perHour := range cost.PerHourOf {
 		figures[part] = cell(perHour)
 	}
@@ -29,7 +31,7 @@ func TestGuideStatesThePlan(t *testing.T) {
 			figures[quota+" in "+region] = "| " + thousands(amount) + " |"
 		}
 	}
-	if len(figures) != 2+5+3*4 {
+	if len(figures) != 4+5+3*4 {
 		t.Errorf("the plan states %d figures: %v", len(figures), figures)
 	}
 	for what, figure := range figures {
