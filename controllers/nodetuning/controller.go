@@ -39,7 +39,9 @@ type Settings struct {
 
 // Reconciler reconciles NodeTunings.
 type Reconciler struct {
-	client   client.Client
+	client client.Client
+	// reader does not read from the cache.
+	reader   client.Reader
 	recorder events.EventRecorder
 	settings Settings
 	agents   agents
@@ -64,6 +66,7 @@ type agents interface {
 func Setup(manager ctrl.Manager, settings Settings) error {
 	reconciler := &Reconciler{
 		client:   manager.GetClient(),
+		reader:   manager.GetAPIReader(),
 		recorder: manager.GetEventRecorder(FieldManager),
 		settings: settings,
 		agents:   tuning.NewClient(tuning.Port),

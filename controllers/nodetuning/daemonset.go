@@ -9,7 +9,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -81,10 +80,10 @@ func upToDate(wanted, live *appsv1.DaemonSet) bool {
 		equality.Semantic.DeepDerivative(wanted.Spec, live.Spec)
 }
 
-func (r *run) deleteDaemonSet(ctx context.Context) error {
-	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: r.tuning.Name}}
+func (r *Reconciler) deleteDaemonSet(ctx context.Context, name string) error {
+	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: name}}
 	err := r.client.Delete(ctx, set, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil && !apierrors.IsNotFound(err) {
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete DaemonSet of agents: %w", err)
 	}
 	return nil

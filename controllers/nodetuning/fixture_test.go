@@ -64,6 +64,7 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{t: t, client: direct, answers: map[string]*tuning.Report{}}
 	c.reconciler = &Reconciler{
 		client:   direct,
+		reader:   direct,
 		recorder: events.NewFakeRecorder(100),
 		settings: Settings{Namespace: namespace.Name, Image: agentImage},
 		agents:   c,

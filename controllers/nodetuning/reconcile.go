@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,16 +20,21 @@ import (
 // Reconcile brings the machines of one NodeTuning closer to its spec, or to
 // where they were, and reports how they are.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	nodeTuning := &v1alpha1.NodeTuning{}
-	if err := r.client.Get(ctx, request.NamespacedName, nodeTuning); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	nodeTuning, err := r.read(ctx, request.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if nodeTuning == nil {
+		// Somebody took it away without waiting for us. Agents put old values back
+		// when they end.
+		return ctrl.Result{}, r.deleteDaemonSet(ctx, request.Name)
 	}
 	run := &run{Reconciler: r, tuning: nodeTuning, status: nodeTuning.Status.DeepCopy()}
 	tasks := run.tune
 	if !nodeTuning.DeletionTimestamp.IsZero() {
 		tasks = run.restore
 	}
-	err := tasks(ctx)
+	err = tasks(ctx)
 	if err == nil && run.gone {
 		return ctrl.Result{}, nil
 	}
@@ -36,6 +42,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: pollInterval}, nil
+}
+
+// read reads a NodeTuning; nil when there is none. One that is deleted may be
+// gone already when the cache still has it, and must not get agents again.
+func (r *Reconciler) read(ctx context.Context, name string) (*v1alpha1.NodeTuning, error) {
+	nodeTuning := &v1alpha1.NodeTuning{}
+	key := client.ObjectKey{Name: name}
+	err := r.client.Get(ctx, key, nodeTuning)
+	if apierrors.IsNotFound(err) || err == nil && !nodeTuning.DeletionTimestamp.IsZero() {
+		nodeTuning = &v1alpha1.NodeTuning{}
+		err = r.reader.Get(ctx, key, nodeTuning)
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read NodeTuning: %w", err)
+	}
+	return nodeTuning, nil
 }
 
 // run is one reconciliation of one NodeTuning.
@@ -81,7 +106,7 @@ func (r *run) restore(ctx context.Context) error {
 		r.summarise(observation)
 		return nil
 	}
-	if err := r.deleteDaemonSet(ctx); err != nil {
+	if err := r.deleteDaemonSet(ctx, r.tuning.Name); err != nil {
 		return err
 	}
 	r.gone = true

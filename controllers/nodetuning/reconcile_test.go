@@ -3,6 +3,7 @@
 package nodetuning
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
@@ -226,4 +227,54 @@ func TestAgentsThatCannotBeMade(t *testing.T) {
 	}
 	c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), c.tuning))
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, `namespaces "absent" not found`)
+}
+
+// staleClient is a cache that has not heard yet that a NodeTuning is gone.
+type staleClient struct {
+	client.Client
+	stale *v1alpha1.NodeTuning
+}
+
+func (c *staleClient) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
+	if nodeTuning, ok := object.(*v1alpha1.NodeTuning); ok {
+		c.stale.DeepCopyInto(nodeTuning)
+		return nil
+	}
+	return c.Client.Get(ctx, key, object, options...)
+}
+
+// A NodeTuning that is gone gets no agents again, whatever the cache says.
+func TestGoneForGood(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.reconcile()
+	c.must(c.client.Delete(t.Context(), c.tuning))
+	c.reconcile()
+	stale := c.tuning.DeepCopy()
+	if stale.DeletionTimestamp.IsZero() {
+		t.Fatal("the NodeTuning is not being deleted")
+	}
+	c.settle()
+	c.reconcile()
+	c.reconciler.client = &staleClient{Client: c.client, stale: stale}
+	c.reconcile()
+	if c.set() != nil {
+		t.Error("there is a DaemonSet of a NodeTuning that is gone")
+	}
+}
+
+// The agents of a NodeTuning that somebody took away by force go as well.
+func TestTakenAwayByForce(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.reconcile()
+	c.tuning.Finalizers = nil
+	c.must(c.client.Update(t.Context(), c.tuning))
+	c.must(c.client.Delete(t.Context(), c.tuning))
+	c.reconcile()
+	if c.set() != nil {
+		t.Error("there is a DaemonSet of a NodeTuning that is gone")
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -58,7 +59,6 @@ func (c *cluster) testTuning(t *testing.T) {
 		TCPMTUProbing: v1alpha1.MTUProbingAlways,
 	})
 	running := c.createTuned(t, "on-tuned", takingRegion, taking)
-	waiting := c.createTuned(t, "on-untuned", refusingRegion, refused)
 
 	t.Run("reads back", func(t *testing.T) {
 		taking.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned)
@@ -67,15 +67,20 @@ func (c *cluster) testTuning(t *testing.T) {
 		}
 	})
 	t.Run("says what is unavailable", refused.testUnavailable)
+	waiting := c.createTuned(t, "on-untuned", refusingRegion, refused)
 	t.Run("keeps a second tuning off", taking.testRival)
 	t.Run("puts right what somebody changes", taking.testDrift)
 	t.Run("has networks wait", func(t *testing.T) {
 		running.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
 		running.waitFor(t, v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned)
-		found := waiting.waitFor(t, v1alpha1.ConditionMachinesTuned, metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady)
-		if !strings.Contains(found.Message, refusingMachine+" does not take ") {
-			t.Errorf("the network waits and says %q, want the machine and the setting", found.Message)
-		}
+		// Where only the words change, a network takes its time to write them.
+		eventually(t, "the words of "+waiting.name, func(context.Context) error {
+			found := waiting.waitFor(t, v1alpha1.ConditionMachinesTuned, metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady)
+			if !strings.Contains(found.Message, refusingMachine+" does not take ") {
+				return fmt.Errorf("the message is %q, want one that names the machine and the setting", found.Message)
+			}
+			return nil
+		})
 		if pods := waiting.mustPods(t); len(pods) > 0 {
 			t.Errorf("%d validators were started on a machine that is not tuned", len(pods))
 		}
@@ -89,6 +94,10 @@ func (c *cluster) testTuning(t *testing.T) {
 		killAgent(t, takingMachine)
 		for _, tuning := range []*nodeTuning{taking, refused} {
 			tuning.remove(t)
+		}
+		sets := &appsv1.DaemonSetList{}
+		if err := c.List(t.Context(), sets, client.InNamespace(tuningNamespace)); err != nil || len(sets.Items) > 0 {
+			t.Errorf("there are DaemonSets of agents: %v: %v", sets.Items, err)
 		}
 		for machine, values := range before {
 			if after := readMachine(t, machine); !maps.Equal(after, values) {
