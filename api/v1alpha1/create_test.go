@@ -112,55 +112,76 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.producersPerShard", "should be less than or equal to 64"}},
 	},
 
+	"negative chunk validators": {
+		[]edit{set("spec.chunkValidators", -1)},
+		[]refusal{{"spec.chunkValidators", "should be greater than or equal to 0"}},
+	},
+	"too many chunk validators": {
+		[]edit{set("spec.chunkValidators", 1025)},
+		[]refusal{{"spec.chunkValidators", "should be less than or equal to 1024"}},
+	},
+	"too many validators": {
+		[]edit{
+			set("spec.shards", 64),
+			set("spec.producersPerShard", 64),
+			set("spec.regions", []object{{"name": "north", "nodes": 4096}, {"name": "south", "nodes": 1}}),
+		},
+		[]refusal{{"spec.producersPerShard", "is 4097, but a network has at most 4096 validators"}},
+	},
+
 	// Regions.
 	"no regions": {
 		[]edit{set("spec.regions", []object{})},
 		[]refusal{
 			{"spec.regions", "should have at least 1 items"},
-			{"spec.regions", "the nodes of all regions sum to 0, but shards * producersPerShard is 8"},
+			{"spec.regions", "the nodes of all regions sum to 0, but shards * producersPerShard + chunkValidators is 9"},
 		},
 	},
 	"too few nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 7, but shards * producersPerShard is 8"}},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 7, but shards * producersPerShard + chunkValidators is 9"}},
 	},
 	"too many nodes": {
-		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 9}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 9, but shards * producersPerShard is 8"}},
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 10}})},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 10, but shards * producersPerShard + chunkValidators is 9"}},
+	},
+	"no nodes for the chunk validators": {
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 8}})},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 8, but shards * producersPerShard + chunkValidators is 9"}},
 	},
 	"region twice": {
-		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "north", "nodes": 4}})},
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "north", "nodes": 4}})},
 		[]refusal{{"spec.regions[1]", `Duplicate value: {"name":"north"}`}},
 	},
 	"region in a cluster that no Secret can name": {
-		edits: []edit{set("spec.regions", []object{{"name": "north", "nodes": 8, "cluster": "Far!"}})},
+		edits: []edit{set("spec.regions", []object{{"name": "north", "nodes": 9, "cluster": "Far!"}})},
 		want:  []refusal{{"spec.regions[0].cluster", "Invalid value"}},
 	},
 	"region without nodes": {
-		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 8}, {"name": "south", "nodes": 0}})},
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 9}, {"name": "south", "nodes": 0}})},
 		[]refusal{{"spec.regions[1].nodes", "should be greater than or equal to 1"}},
 	},
 	"region without a name": {
-		[]edit{set("spec.regions", []object{{"nodes": 8}})},
+		[]edit{set("spec.regions", []object{{"nodes": 9}})},
 		[]refusal{{"spec.regions[0].name", "Required value"}, notChecked},
 	},
 	"region with too many nodes": {
-		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 65_537}})},
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 4097}})},
 		[]refusal{
-			{"spec.regions", "the nodes of all regions sum to 65537, but shards * producersPerShard is 8"},
-			{"spec.regions[0].nodes", "should be less than or equal to 65536"},
+			{"spec.regions", "the nodes of all regions sum to 4097, but shards * producersPerShard + chunkValidators is 9"},
+			{"spec.regions[0].nodes", "should be less than or equal to 4096"},
 		},
 	},
 	"region of an empty name": {
-		[]edit{set("spec.regions", []object{{"name": "", "nodes": 8}})},
+		[]edit{set("spec.regions", []object{{"name": "", "nodes": 9}})},
 		[]refusal{{"spec.regions[0].name", "should be at least 1 chars long"}},
 	},
 	"bad region name": {
-		[]edit{set("spec.regions", []object{{"name": "North_1", "nodes": 8}})},
+		[]edit{set("spec.regions", []object{{"name": "North_1", "nodes": 9}})},
 		[]refusal{{"spec.regions[0].name", "should match"}},
 	},
 	"long region name": {
-		[]edit{set("spec.regions", []object{{"name": strings.Repeat("n", 64), "nodes": 8}})},
+		[]edit{set("spec.regions", []object{{"name": strings.Repeat("n", 64), "nodes": 9}})},
 		[]refusal{{"spec.regions[0].name", "may not be more than 63"}, notChecked},
 	},
 
@@ -176,7 +197,7 @@ var wrongManifests = map[string]struct {
 	"too many accounts": {
 		[]edit{
 			set("spec.shards", 16),
-			set("spec.regions", []object{{"name": "north", "nodes": 32}}),
+			set("spec.regions", []object{{"name": "north", "nodes": 33}}),
 			set("spec.genesis.accountsPerShard", 625_001),
 		},
 		[]refusal{{"spec.genesis.accountsPerShard", "shards * accountsPerShard is 10000016, but a network has at most"}},
@@ -220,6 +241,30 @@ var wrongManifests = map[string]struct {
 	"chunks too large": {
 		[]edit{set("spec.protocol.maxTransactionsPerChunk", 65_537)},
 		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be less than or equal to 65536"}},
+	},
+	"no mandates": {
+		[]edit{set("spec.protocol.mandatesPerShard", 0)},
+		[]refusal{{"spec.protocol.mandatesPerShard", "should be greater than or equal to 1"}},
+	},
+	"too many mandates for a shard": {
+		[]edit{set("spec.protocol.mandatesPerShard", 10_001)},
+		[]refusal{{"spec.protocol.mandatesPerShard", "should be less than or equal to 10000"}},
+	},
+	"too many mandates for all shards": {
+		[]edit{
+			set("spec.shards", 128),
+			set("spec.regions", []object{{"name": "north", "nodes": 257}}),
+			set("spec.protocol.mandatesPerShard", 7813),
+		},
+		[]refusal{{"spec.protocol.mandatesPerShard", "shards * mandatesPerShard is 1000064, but a height has at most 1000000"}},
+	},
+	"epoch too short": {
+		[]edit{set("spec.protocol.epochLengthBlocks", 15)},
+		[]refusal{{"spec.protocol.epochLengthBlocks", "should be greater than or equal to 16"}},
+	},
+	"epoch too long": {
+		[]edit{set("spec.protocol.epochLengthBlocks", 10_000_001)},
+		[]refusal{{"spec.protocol.epochLengthBlocks", "should be less than or equal to 10000000"}},
 	},
 
 	// Nodes.

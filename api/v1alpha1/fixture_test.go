@@ -29,11 +29,12 @@ metadata:
 spec:
   shards: 4
   producersPerShard: 2
+  chunkValidators: 1
   regions:
     - name: north
       nodes: 5
     - name: south
-      nodes: 3
+      nodes: 4
   genesis:
     accountsPerShard: 1000
     initialBalance: 1000000
@@ -41,6 +42,8 @@ spec:
   protocol:
     minBlockTimeMilliseconds: 600
     maxTransactionsPerChunk: 30000
+    mandatesPerShard: 6
+    epochLengthBlocks: 1000
   node:
     image: registry.example.com/shardnode:1.0.0
     resources:

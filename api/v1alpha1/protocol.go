@@ -20,4 +20,32 @@ type ProtocolSpec struct {
 	// +kubebuilder:validation:Maximum=65536
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	MaxTransactionsPerChunk int32 `json:"maxTransactionsPerChunk,omitempty"`
+
+	// mandatesPerShard is the number of mandates that are dealt to each shard at
+	// every height: equal parts of all stake, whose holders check and endorse the
+	// shard's chunk. A chunk needs the endorsement of more than two thirds of
+	// them.
+	//
+	// Many keep adversaries away, and validators that are down from costing
+	// chunks: of four validators, one that is down loses half of all chunks with
+	// 6 mandates a shard and one in a hundred with 64; a hundred mandates keep a
+	// third of the stake from passing a false chunk for centuries. Few are cheap:
+	// a validator with mandates of several shards executes the chunks of all of
+	// them. docs/protocol.md has the figures.
+	// +optional
+	// +kubebuilder:default=64
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	MandatesPerShard int32 `json:"mandatesPerShard,omitempty"`
+
+	// epochLengthBlocks is the number of blocks of an epoch: how long mandates
+	// are dealt from one seed, which the chain itself makes. Whoever knows it
+	// knows the committees of the whole epoch.
+	// +optional
+	// +kubebuilder:default=43200
+	// +kubebuilder:validation:Minimum=16
+	// +kubebuilder:validation:Maximum=10000000
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	EpochLengthBlocks int32 `json:"epochLengthBlocks,omitempty"`
 }

@@ -3,14 +3,16 @@
 package v1alpha1
 
 // ShardNetworkSpec is the network that is wanted. What the genesis document
-// fixes (shards, producers, accounts, protocol) cannot change once the network
+// fixes (shards, validators, accounts, protocol) cannot change once the network
 // exists, and neither can the regions: a validator's state stays where it was
 // placed.
 //
 // Rules that compare several fields hold back while one of these is out of its
 // own bounds, so that one mistake makes one error.
 //
-// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard",messageExpression="'the nodes of all regions sum to %d, but shards * producersPerShard is %d'.format([self.regions.map(r, r.nodes).sum(), self.shards * self.producersPerShard])",message="the nodes of all regions must sum to shards * producersPerShard",fieldPath=".regions",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1024 || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard + self.chunkValidators",messageExpression="'the nodes of all regions sum to %d, but shards * producersPerShard + chunkValidators is %d'.format([self.regions.map(r, r.nodes).sum(), self.shards * self.producersPerShard + self.chunkValidators])",message="the nodes of all regions must sum to shards * producersPerShard + chunkValidators",fieldPath=".regions",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1024 || self.shards * self.producersPerShard + self.chunkValidators <= 4096",messageExpression="'shards * producersPerShard + chunkValidators is %d, but a network has at most 4096 validators'.format([self.shards * self.producersPerShard + self.chunkValidators])",message="shards * producersPerShard + chunkValidators must be at most 4096",fieldPath=".producersPerShard",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.protocol.mandatesPerShard < 1 || self.protocol.mandatesPerShard > 10000 || self.shards * self.protocol.mandatesPerShard <= 1000000",messageExpression="'shards * mandatesPerShard is %d, but a height has at most 1000000 mandates: every node deals them all'.format([self.shards * self.protocol.mandatesPerShard])",message="shards * mandatesPerShard must be at most 1000000",fieldPath=".protocol.mandatesPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.shards * self.genesis.accountsPerShard <= 10000000",messageExpression="'shards * accountsPerShard is %d, but a network has at most 10000000 accounts: every node derives them all'.format([self.shards * self.genesis.accountsPerShard])",message="shards * accountsPerShard must be at most 10000000",fieldPath=".genesis.accountsPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.genesis.initialBalance < 1 || uint(self.genesis.initialBalance) <= 18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard)",messageExpression="'must be at most %d with %d accounts: the sum of all balances must be below 2^64'.format([18446744073709551615u / uint(self.shards * self.genesis.accountsPerShard), self.shards * self.genesis.accountsPerShard])",message="the sum of all balances must be below 2^64",fieldPath=".genesis.initialBalance",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1024 || self.producersPerShard < 1 || self.producersPerShard > 64 || !has(self.load) || !has(self.load.ramp) || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.shards * self.producersPerShard * 1000000)",messageExpression="'transfersPerSecond must be at most %d with %d producers: each signs at most 1000000 transfers per second'.format([self.shards * self.producersPerShard * 1000000, self.shards * self.producersPerShard])",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
@@ -34,8 +36,20 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	ProducersPerShard int32 `json:"producersPerShard,omitempty"`
 
+	// chunkValidators is the number of validators that produce nothing: they
+	// hold no shard's state and have no vote in consensus, and endorse the chunks
+	// that their mandates deal them. Producers have mandates as well, so a
+	// network needs none.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1024
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	ChunkValidators int32 `json:"chunkValidators,omitempty"`
+
 	// regions are the places the validators run in. The producers of a shard
-	// are spread over them as evenly as their sizes allow.
+	// are spread over them as evenly as their sizes allow, and so are the chunk
+	// validators.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -101,7 +115,7 @@ type Region struct {
 	// nodes is the number of validators that run in the region.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65536
+	// +kubebuilder:validation:Maximum=4096
 	Nodes int32 `json:"nodes,omitempty"`
 
 	// cluster is the Kubernetes cluster that the region's validators run in: the

@@ -26,6 +26,16 @@ var wrongUpdates = map[string]struct {
 		},
 		want: []refusal{{"spec.producersPerShard", fixedByGenesis}, {"spec.shards", fixedByGenesis}},
 	},
+	"a producer for a chunk validator": {
+		before: []edit{set("spec.shards", 1), set("spec.chunkValidators", 7), remove("spec.load")},
+		after: []edit{
+			set("spec.shards", 1),
+			remove("spec.load"),
+			set("spec.chunkValidators", 6),
+			set("spec.producersPerShard", 3),
+		},
+		want: []refusal{{"spec.chunkValidators", fixedByGenesis}, {"spec.producersPerShard", fixedByGenesis}},
+	},
 	"other seed": {
 		after: []edit{set("spec.genesis.seed", "other")},
 		want:  []refusal{{"spec.genesis.seed", fixedByGenesis}},
@@ -51,9 +61,15 @@ var wrongUpdates = map[string]struct {
 		after: []edit{set("spec.protocol.minBlockTimeMilliseconds", 601)},
 		want:  []refusal{{"spec.protocol.minBlockTimeMilliseconds", fixedByGenesis}},
 	},
+	"more mandates": {
+		after: []edit{set("spec.protocol.mandatesPerShard", 64)},
+		want:  []refusal{{"spec.protocol.mandatesPerShard", fixedByGenesis}},
+	},
 	"protocol given up for the defaults": {
 		after: []edit{remove("spec.protocol")},
 		want: []refusal{
+			{"spec.protocol.epochLengthBlocks", fixedByGenesis},
+			{"spec.protocol.mandatesPerShard", fixedByGenesis},
 			{"spec.protocol.maxTransactionsPerChunk", fixedByGenesis},
 			{"spec.protocol.minBlockTimeMilliseconds", fixedByGenesis},
 		},
@@ -64,32 +80,32 @@ var wrongUpdates = map[string]struct {
 		want:   []refusal{{"spec.protocol.maxTransactionsPerChunk", fixedByGenesis}},
 	},
 	"nodes moved to another region": {
-		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "south", "nodes": 4}})},
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 4}, {"name": "south", "nodes": 5}})},
 		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region with another name": {
-		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "west", "nodes": 3}})},
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "west", "nodes": 4}})},
 		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region divided": {
 		after: []edit{set("spec.regions", []object{
-			{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}, {"name": "west", "nodes": 1},
+			{"name": "north", "nodes": 5}, {"name": "south", "nodes": 3}, {"name": "west", "nodes": 1},
 		})},
 		want: []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region in another cluster": {
-		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 3}})},
+		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 4}})},
 		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region back home": {
-		before: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 3}})},
-		after:  []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 3}})},
+		before: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 4}})},
+		after:  []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 4}})},
 		want:   []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
 	"region left out": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}})},
 		want: []refusal{
-			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard is 8"},
+			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard + chunkValidators is 9"},
 			{"spec.regions", "Forbidden: names, node counts and clusters cannot change"},
 		},
 	},
@@ -142,7 +158,7 @@ func TestUpdates(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]edit{
 		"nothing":          nil,
-		"order of regions": {set("spec.regions", []object{{"name": "south", "nodes": 3}, {"name": "north", "nodes": 5}})},
+		"order of regions": {set("spec.regions", []object{{"name": "south", "nodes": 4}, {"name": "north", "nodes": 5}})},
 		"image":            {set("spec.node.image", "registry.example.com/shardnode:1.0.1")},
 		"resources":        {remove("spec.node.resources")},
 		"features":         {remove("spec.node.features"), set("spec.node.log.level", "Info")},

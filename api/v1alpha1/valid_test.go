@@ -89,13 +89,24 @@ func TestBoundsAreInclusive(t *testing.T) {
 		},
 		"most accounts": {
 			set("spec.shards", 16),
-			set("spec.regions", []object{{"name": "north", "nodes": 32}}),
+			set("spec.regions", []object{{"name": "north", "nodes": 33}}),
 			set("spec.genesis.accountsPerShard", 625_000),
 		},
 		"most validators": {
 			set("spec.shards", 1024),
-			set("spec.producersPerShard", 64),
-			set("spec.regions", []object{{"name": "north", "nodes": 65_536}}),
+			set("spec.producersPerShard", 3),
+			set("spec.chunkValidators", 1024),
+			set("spec.regions", []object{{"name": "north", "nodes": 4096}}),
+		},
+		"most mandates": {
+			set("spec.shards", 100),
+			set("spec.regions", []object{{"name": "north", "nodes": 201}}),
+			set("spec.protocol.mandatesPerShard", 10_000),
+		},
+		"shortest epoch": {set("spec.protocol.epochLengthBlocks", 16)},
+		"no chunk validators": {
+			set("spec.chunkValidators", 0),
+			set("spec.regions", []object{{"name": "north", "nodes": 8}}),
 		},
 		"requests at their limits": {
 			set("spec.node.resources.requests", object{"cpu": 2, "memory": "2048Mi"}),

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -88,6 +89,16 @@ func TestPlanTable(t *testing.T) {
 	}
 }
 
+// A chunk validator has neither shard nor slot.
+func TestPlanTableOfChunkValidators(t *testing.T) {
+	t.Parallel()
+	path := changed(t, "nodes: 4", "nodes: 5", "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1")
+	want := "quickstart-v0      -       -      chunkValidator   local    local-4\n"
+	if got := shardyard(t, "plan", "-f", path); !strings.Contains(got, want) {
+		t.Errorf("the plan is\n%s\nwant it to say\n%s", got, want)
+	}
+}
+
 // JSON and YAML are the same plan.
 func TestPlanFormats(t *testing.T) {
 	t.Parallel()
@@ -107,8 +118,8 @@ func TestPlanFormats(t *testing.T) {
 		t.Fatalf("%d validators in JSON and %d in YAML, want 140", len(fromJSON.Validators), len(fromYAML.Validators))
 	}
 	for i := range fromJSON.Validators {
-		if fromJSON.Validators[i] != fromYAML.Validators[i] {
-			t.Errorf("validator %d is %+v in JSON and %+v in YAML", i, fromJSON.Validators[i], fromYAML.Validators[i])
+		if !reflect.DeepEqual(fromJSON.Validators[i], fromYAML.Validators[i]) {
+			t.Errorf("validator %s of JSON and %s of YAML differ", fromJSON.Validators[i].Name, fromYAML.Validators[i].Name)
 		}
 	}
 }
@@ -228,7 +239,7 @@ func TestInvalidManifests(t *testing.T) {
 		"spec.genesis.accountsPerShard: Invalid value: 1: " +
 			"spec.genesis.accountsPerShard in body should be greater than or equal to 2",
 		"spec.regions: Invalid value: " +
-			"the nodes of all regions sum to 3, but shards * producersPerShard is 4",
+			"the nodes of all regions sum to 3, but shards * producersPerShard + chunkValidators is 4",
 	}
 	for _, command := range []string{"plan", "validate"} {
 		got := shardyardFails(t, command, "-f", path)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -79,7 +80,8 @@ func writePlanTable(out io.Writer, plan *pricedPlan) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "VALIDATOR\tSHARD\tSLOT\tROLE\tREGION\tMACHINE")
 	for _, validator := range plan.Validators {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\n", validator.Name, validator.Shard, validator.Slot,
+		shard, slot := seat(validator)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", validator.Name, shard, slot,
 			validator.Role, validator.Region, validator.Machine)
 	}
 	if err := table.Flush(); err != nil {
@@ -100,6 +102,14 @@ func writeCostTable(out io.Writer, estimate *cost.Estimate) error {
 		fmt.Fprintf(table, "Per run\t%s\t%s, as spec.lifetime says\n", dollars(estimate.USDPerRun), lifetime)
 	}
 	return table.Flush()
+}
+
+// seat is what the table says of a validator's shard and slot.
+func seat(validator topology.Validator) (shard, slot string) {
+	if validator.Seat == nil {
+		return "-", "-"
+	}
+	return strconv.Itoa(validator.Shard), strconv.Itoa(validator.Slot)
 }
 
 func dollars(amount *cost.USD) string {

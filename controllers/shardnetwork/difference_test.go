@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/topology"
 )
+
+const otherValidators = "spec.shards, spec.producersPerShard or spec.chunkValidators is another"
 
 func TestGenesisDifference(t *testing.T) {
 	t.Parallel()
@@ -18,8 +21,9 @@ func TestGenesisDifference(t *testing.T) {
 		Accounts: nodeconfig.GenesisAccounts{PerShard: 10, InitialBalance: 100},
 		Protocol: nodeconfig.GenesisProtocol{ExecutionLag: 1, MinBlockTimeMs: 250, MaxTransactionsPerChunk: 1000},
 		Validators: []nodeconfig.GenesisValidator{
-			{Name: "net-s0-p0", PublicKey: "aa"},
-			{Name: "net-s0-p1", PublicKey: "bb", Slot: 1},
+			{Name: "net-s0-p0", PublicKey: "aa", Seat: &topology.Seat{}},
+			{Name: "net-s0-p1", PublicKey: "bb", Seat: &topology.Seat{Slot: 1}},
+			{Name: "net-v0", PublicKey: "cc"},
 		},
 	}
 	cases := map[string]struct {
@@ -33,13 +37,22 @@ func TestGenesisDifference(t *testing.T) {
 		"accounts": {func(genesis *nodeconfig.Genesis) { genesis.Accounts.PerShard++ }, "spec.genesis has other accounts or balances"},
 		"balance":  {func(genesis *nodeconfig.Genesis) { genesis.Accounts.InitialBalance++ }, "spec.genesis has other accounts or balances"},
 		"protocol": {func(genesis *nodeconfig.Genesis) { genesis.Protocol.MinBlockTimeMs++ }, "spec.protocol is another"},
-		"shards":   {func(genesis *nodeconfig.Genesis) { genesis.Shards++ }, "spec.shards or spec.producersPerShard is another"},
+		"mandates": {func(genesis *nodeconfig.Genesis) { genesis.Protocol.MandatesPerShard++ }, "spec.protocol is another"},
+		"shards":   {func(genesis *nodeconfig.Genesis) { genesis.Shards++ }, otherValidators},
 		"one producer": {
 			func(genesis *nodeconfig.Genesis) { genesis.Validators = genesis.Validators[:1] },
-			"spec.shards or spec.producersPerShard is another",
+			otherValidators,
+		},
+		"another slot": {
+			func(genesis *nodeconfig.Genesis) { genesis.Validators[1].Seat = &topology.Seat{Slot: 2} },
+			otherValidators,
+		},
+		"a producer in place of the chunk validator": {
+			func(genesis *nodeconfig.Genesis) { genesis.Validators[2].Seat = &topology.Seat{Slot: 2} },
+			otherValidators,
 		},
 		"key": {
-			func(genesis *nodeconfig.Genesis) { genesis.Validators[1].PublicKey = "cc" },
+			func(genesis *nodeconfig.Genesis) { genesis.Validators[1].PublicKey = "dd" },
 			"it names another key for net-s0-p1 than the Secret net-s0-p1-key holds",
 		},
 	}

@@ -39,7 +39,7 @@ func (r *run) driveLoad(ctx context.Context) error {
 	if r.status.Load != nil {
 		rate = schedule.Rate(r.now().Sub(r.status.Load.StartTime.Time))
 	}
-	offered, err := r.setLoads(ctx, bench.Split(rate, len(r.observation.Nodes)))
+	offered, err := r.setLoads(ctx, bench.Split(rate, r.plan.Validators))
 	if r.status.Load != nil {
 		r.status.Load.OfferedTransfersPerSecond = ptr.To(offered)
 	}

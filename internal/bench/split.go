@@ -2,14 +2,28 @@
 
 package bench
 
-// Split divides the rate of a network among its producers. The shares sum to
-// the rate, and no two differ by more than one.
-func Split(rate int64, producers int) []int64 {
-	shares := make([]int64, producers)
-	for i := range shares {
+import "github.com/shardyard/shardyard/internal/topology"
+
+// Split divides the rate of a network among those of its validators that are
+// producers; the others sign nothing. The shares sum to the rate, and no two
+// producers' differ by more than one.
+func Split(rate int64, validators []topology.Validator) []int64 {
+	var producers int64
+	for _, validator := range validators {
+		if validator.Role == topology.RoleProducer {
+			producers++
+		}
+	}
+	shares := make([]int64, len(validators))
+	var before int64
+	for i, validator := range validators {
+		if validator.Role != topology.RoleProducer {
+			continue
+		}
 		// What the producers up to here carry together, less what they already
 		// do: spreads the remainder over all shards.
-		shares[i] = rate*int64(i+1)/int64(producers) - rate*int64(i)/int64(producers)
+		shares[i] = rate*(before+1)/producers - rate*before/producers
+		before++
 	}
 	return shares
 }

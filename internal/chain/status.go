@@ -73,6 +73,11 @@ type ShardStatus struct {
 	Balance        uint64 `json:"balance"`
 	Sent           uint64 `json:"sent"`
 	Received       uint64 `json:"received"`
+	// EndorsedStake is the stake of those that endorsed the shard's last chunk,
+	// and MandatedStake that of its whole committee; 0 until the node has seen a
+	// chunk of the shard become final.
+	EndorsedStake uint64 `json:"endorsedStake,omitempty"`
+	MandatedStake uint64 `json:"mandatedStake,omitempty"`
 }
 
 // TrackedStatus is the state of the shard that a node tracks.

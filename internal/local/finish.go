@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // finishTimeout bounds each step of the last look at the chain.
@@ -47,7 +48,7 @@ func (r *run) comparable(final bench.Sample) []*supervisor {
 	return validators
 }
 
-// awaitAgreement waits until the state of every validator is confirmed by a
+// awaitAgreement waits until the state of every producer is confirmed by a
 // header, from a height on that was the last finalised one.
 func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from uint64) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
@@ -71,12 +72,12 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 	}
 }
 
-// unconfirmed lists the validators whose state is not confirmed from a height
-// on.
+// unconfirmed lists the validators with a state that is not confirmed from a
+// height on. Chunk validators have none.
 func (r *run) unconfirmed(validators []*supervisor, from uint64) []string {
 	var names []string
 	for _, validator := range validators {
-		if r.audit.Confirmed(validator.name()) < from {
+		if validator.node.validator.Role == topology.RoleProducer && r.audit.Confirmed(validator.name()) < from {
 			names = append(names, validator.name())
 		}
 	}

@@ -23,7 +23,7 @@ func inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.Node.Image == "", "spec.node.image", "validators are processes of the shardnode program")
 	unless(spec.Node.Resources == nil, "spec.node.resources", "validators share what this machine has")
 	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")
-	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard == 1,
+	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard+spec.ChunkValidators == 1,
 		"spec.placement.exclusivity", "all validators run on this machine")
 	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
 		"spec.tcp", "validators use the TCP settings of this machine")

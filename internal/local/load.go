@@ -21,14 +21,15 @@ const (
 	loadRetryInterval = time.Second
 )
 
-// loadDriver lets the validators of a group sign the load of a schedule. Each
-// validator is told its share once: when the rate changes, and when it is ready
+// loadDriver lets the producers of a group sign the load of a schedule. Each
+// is told its share once: when the rate changes, and when it is ready
 // after a restart, because it then signs nothing.
 type loadDriver struct {
 	group    *group
 	console  *console
 	schedule bench.Schedule
-	// applied is what each validator signs.
+	// applied is what each validator signs; chunk validators, whose share is
+	// always 0, are told nothing.
 	applied []appliedLoad
 }
 
@@ -91,7 +92,7 @@ func (d *loadDriver) await(ctx context.Context, begin time.Time, elapsed time.Du
 // whether all of them took it.
 func (d *loadDriver) apply(ctx context.Context, rate int64) bool {
 	var told sync.WaitGroup
-	for i, share := range bench.Split(rate, len(d.group.supervisors)) {
+	for i, share := range bench.Split(rate, d.group.validators()) {
 		told.Go(func() { d.applyTo(ctx, i, share) })
 	}
 	told.Wait()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // standinEnv makes this test binary a node that serves the contract. Its value
@@ -73,10 +74,11 @@ func standinProgram(t *testing.T, misbehaviours map[string]misbehaviour) string 
 type standin struct {
 	config  nodeconfig.Config
 	genesis nodeconfig.Genesis
-	shard   int
-	wrong   misbehaviour
-	token   string
-	loads   string
+	// seat is nil when the node is a chunk validator.
+	seat  *topology.Seat
+	wrong misbehaviour
+	token string
+	loads string
 
 	mu   sync.Mutex
 	rate int64
@@ -127,7 +129,7 @@ func newStandin(behaviour, path string) (*standin, error) {
 	node.wrong = misbehaviours[node.config.Node]
 	for _, validator := range node.genesis.Validators {
 		if validator.Name == node.config.Node {
-			node.shard = validator.Shard
+			node.seat = validator.Seat
 		}
 	}
 	token, err := os.ReadFile(filepath.Join(dir, node.config.HTTP.AdminTokenFile))
@@ -160,7 +162,9 @@ func (n *standin) handler() http.Handler {
 		answerJSON(w, chain.Readiness{Ready: true})
 	})
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, n.status(time.Now())) })
-	mux.HandleFunc("PUT /admin/load", n.setLoad)
+	if n.seat != nil {
+		mux.HandleFunc("PUT /admin/load", n.setLoad)
+	}
 	mux.HandleFunc("POST /rpc", func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
 			Params struct {
@@ -225,9 +229,11 @@ func (n *standin) status(now time.Time) chain.Status {
 		BlockTimeMs:     float64(blockTimeMs), TPS: transfersPerBlock * 1000 / float64(blockTimeMs),
 		Transfers: transfersPerBlock * height, CrossShard: transfersPerBlock * height / 2, MissedChunks: height / 100,
 		Supply:     chain.Supply{Expected: supply, Balances: supply - height, InFlight: height, Conserved: true},
-		Tracked:    &chain.TrackedStatus{Shard: n.shard, ExecutedHeight: height, StateRoot: root(n.shard, height)},
-		Load:       &chain.Load{TransfersPerSecond: n.rate},
 		CPUSeconds: now.Sub(time.UnixMilli(n.genesis.CreatedAtMs)).Seconds() / 10,
+	}
+	if n.seat != nil {
+		status.Tracked = &chain.TrackedStatus{Shard: n.seat.Shard, ExecutedHeight: height, StateRoot: root(n.seat.Shard, height)}
+		status.Load = &chain.Load{TransfersPerSecond: n.rate}
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{

@@ -67,6 +67,31 @@ func checkMeasured(t *testing.T, summary *Summary) {
 	}
 }
 
+// A chunk validator runs like the others, signs no share of the load, and has no
+// state that a header could confirm.
+func TestUpWithChunkValidator(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{
+		Manifest: testManifest(t, "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1", "nodes: 4", "nodes: 5"),
+		Duration: time.Second,
+	}, nil)
+	summary, err := run.end(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Validators != 5 {
+		t.Errorf("%d validators ran, want 5", summary.Validators)
+	}
+	if got := run.loads(t, "net-s1-p1"); got != "3 0" {
+		t.Errorf("the last producer was told the rates %s, want 3 0", got)
+	}
+	for _, unwanted := range []string{"does not take its load", "no header confirmed", "is not compared"} {
+		if strings.Contains(run.progress.String(), unwanted) {
+			t.Errorf("the progress says %q:\n%s", unwanted, &run.progress)
+		}
+	}
+}
+
 func TestUpIsInterrupted(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// fixture is a network of two shards with two producers each, and everything
-// that its files are made from.
+// fixture is a network of two shards with two producers each and a chunk
+// validator, and everything that its files are made from.
 type fixture struct {
 	network    *v1alpha1.ShardNetwork
 	plan       *topology.Plan
@@ -33,7 +33,8 @@ func newFixture(t *testing.T) *fixture {
 		Spec: v1alpha1.ShardNetworkSpec{
 			Shards:            2,
 			ProducersPerShard: 2,
-			Regions:           []v1alpha1.Region{{Name: "north", Nodes: 3}, {Name: "south", Nodes: 1}},
+			ChunkValidators:   1,
+			Regions:           []v1alpha1.Region{{Name: "north", Nodes: 3}, {Name: "south", Nodes: 2}},
 			Genesis: v1alpha1.GenesisSpec{
 				AccountsPerShard: 1000,
 				InitialBalance:   1_000_000_000,
@@ -42,6 +43,8 @@ func newFixture(t *testing.T) *fixture {
 			Protocol: v1alpha1.ProtocolSpec{
 				MinBlockTimeMilliseconds: 250,
 				MaxTransactionsPerChunk:  20_000,
+				MandatesPerShard:         64,
+				EpochLengthBlocks:        43_200,
 			},
 			Node: v1alpha1.NodeSpec{
 				Features: v1alpha1.NodeFeatures{SignatureBatchSize: ptr.To[int32](128), MempoolCapacity: 100_000},

@@ -36,6 +36,8 @@ type GenesisProtocol struct {
 	ExecutionLag            int32 `json:"executionLag"`
 	MinBlockTimeMs          int32 `json:"minBlockTimeMs"`
 	MaxTransactionsPerChunk int32 `json:"maxTransactionsPerChunk"`
+	MandatesPerShard        int32 `json:"mandatesPerShard"`
+	EpochLength             int32 `json:"epochLength"`
 }
 
 // GenesisValidator is one validator of the network.
@@ -43,13 +45,18 @@ type GenesisValidator struct {
 	Name      string        `json:"name"`
 	PublicKey string        `json:"publicKey"`
 	Role      topology.Role `json:"role"`
-	Shard     int           `json:"shard"`
-	Slot      int           `json:"slot"`
+	// Seat is a producer's; nil for a chunk validator.
+	*topology.Seat
+	Stake int64 `json:"stake"`
 }
 
 // executionLag lets a header commit the result of executing the height right
 // before it.
 const executionLag = 1
+
+// stake is that of every validator. Only what part of the sum a validator has
+// matters, and the sum is at least the most mandates that a network deals.
+const stake = 1_000_000
 
 // genesisSeedDomain keeps the hash of a spec's seed apart from hashes made of
 // the same text for another purpose.
@@ -73,8 +80,8 @@ func NewGenesis(
 			Name:      validator.Name,
 			PublicKey: publicKey,
 			Role:      validator.Role,
-			Shard:     validator.Shard,
-			Slot:      validator.Slot,
+			Seat:      validator.Seat,
+			Stake:     stake,
 		})
 	}
 
@@ -92,6 +99,8 @@ func NewGenesis(
 			ExecutionLag:            executionLag,
 			MinBlockTimeMs:          protocol.MinBlockTimeMilliseconds,
 			MaxTransactionsPerChunk: protocol.MaxTransactionsPerChunk,
+			MandatesPerShard:        protocol.MandatesPerShard,
+			EpochLength:             protocol.EpochLengthBlocks,
 		},
 		Validators: validators,
 	}, nil

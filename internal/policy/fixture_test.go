@@ -25,12 +25,19 @@ var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 // says.
 func healthy(t rapid.TB, shards, producers int32) *policy.Observation {
 	t.Helper()
+	return healthyWith(t, shards, producers, 0)
+}
+
+// healthyWith is a healthy network with chunk validators, the last of its nodes.
+func healthyWith(t rapid.TB, shards, producers, chunkValidators int32) *policy.Observation {
+	t.Helper()
 	network := &v1alpha1.ShardNetwork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "quickstart"},
 		Spec: v1alpha1.ShardNetworkSpec{
 			Shards:            shards,
 			ProducersPerShard: producers,
-			Regions:           []v1alpha1.Region{{Name: "local", Nodes: shards * producers}},
+			ChunkValidators:   chunkValidators,
+			Regions:           []v1alpha1.Region{{Name: "local", Nodes: shards*producers + chunkValidators}},
 			Protocol:          v1alpha1.ProtocolSpec{MinBlockTimeMilliseconds: 250},
 			Placement: v1alpha1.PlacementSpec{
 				Exclusivity:    v1alpha1.Shared,

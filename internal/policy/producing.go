@@ -47,11 +47,11 @@ func Producing(observation *Observation) metav1.Condition {
 			best.FinalizedHeight, best.Supply.Balances+best.Supply.InFlight, best.Supply.Expected))
 	}
 	if best.FinalizedHeight == 0 {
-		return no(v1alpha1.ReasonChainStalled, "no block is finalised yet: more than two thirds of the nodes must take part")
+		return no(v1alpha1.ReasonChainStalled, "no block is finalised yet: more than two thirds of the producers must take part")
 	}
 	if finalized := time.UnixMilli(best.FinalizedTimeMs); stalled(observation, finalized) {
 		return no(v1alpha1.ReasonChainStalled, fmt.Sprintf(
-			"no block was finalised since %s (height %d): more than two thirds of the nodes must take part",
+			"no block was finalised since %s (height %d): more than two thirds of the producers must take part",
 			finalized.UTC().Format(time.RFC3339), best.FinalizedHeight))
 	}
 	if silent := silentShards(best, int(observation.Network.Spec.ProducersPerShard)); len(silent) > 0 {

@@ -15,9 +15,9 @@ import (
 //
 // What does not run is replaced at once: nobody misses it. Of the others one of
 // a shard at a time goes, while its other producers stay, and over all shards
-// at most half of the nodes that consensus can do without: (n - 1) / 3 of n.
-// Networks of fewer than four nodes stand still for every single one, so there
-// they go one by one.
+// at most half of the producers that consensus can do without: (n - 1) / 3 of n.
+// Networks of fewer than four producers stand still for every single one, so
+// there they go one by one. So do chunk validators, which consensus does without.
 func Restarts(observation *Observation) (restart []int, updated metav1.Condition) {
 	nodes := observation.Nodes
 	outdated := 0

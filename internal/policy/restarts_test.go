@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // outdate has all nodes run something else than the spec says.
@@ -216,7 +217,8 @@ func TestRestarts(t *testing.T) {
 
 // observations generates networks with nodes in every state.
 var observations = rapid.Custom(func(t *rapid.T) *policy.Observation {
-	observation := healthy(t, rapid.Int32Range(1, 8).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"))
+	observation := healthyWith(t, rapid.Int32Range(1, 8).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
+		rapid.Int32Range(0, 4).Draw(t, "chunkValidators"))
 	// Of the networks that are well and those that are not, both matter.
 	ill := rapid.IntRange(0, 3).Draw(t, "ill")
 	for i := range observation.Nodes {
@@ -253,24 +255,31 @@ func TestRestartsAreSafe(t *testing.T) {
 				t.Fatalf("node %d is picked, which is up to date or has no pod to replace", i)
 			} else if replaceable && !node.Ready() && !node.Running() && !picked {
 				t.Fatalf("node %d does not run and is not picked", i)
-			} else if picked && node.Running() {
+			} else if picked && node.Running() && isProducer(node) {
 				running++
 			}
 		}
-		if most := max(1, (len(observation.Nodes)-1)/3); running > most {
-			t.Fatalf("%d nodes that run are picked, of which consensus can do without %d", running, most)
+		if most := max(1, (producersOf(observation)-1)/3); running > most {
+			t.Fatalf("%d producers that run are picked, of which consensus can do without %d", running, most)
 		}
 	})
 }
 
+func isProducer(node *policy.Node) bool { return node.Validator.Role == topology.RoleProducer }
+
+func producersOf(observation *policy.Observation) int {
+	return int(observation.Network.Spec.Shards * observation.Network.Spec.ProducersPerShard)
+}
+
 // checkRestarts checks that neither a shard nor the chain loses what it needs.
 func checkRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
-	producers, nodes := int(observation.Network.Spec.ProducersPerShard), len(observation.Nodes)
+	checkChunkValidatorRestarts(t, observation, restart)
+	producers, nodes := int(observation.Network.Spec.ProducersPerShard), producersOf(observation)
 	before := make([]int, observation.Plan.Shards)
 	picked := make([]int, observation.Plan.Shards)
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
-		if !node.Ready() {
+		if !node.Ready() || !isProducer(node) {
 			continue
 		}
 		before[node.Validator.Shard]++
@@ -292,9 +301,28 @@ func checkRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
 	readyAfter := readyBefore - readyPicked
 	switch {
 	case nodes >= 4 && 3*readyBefore > 2*nodes && 3*readyAfter <= 2*nodes:
-		t.Fatalf("of %d nodes %d took part, and only %d remain", nodes, readyBefore, readyAfter)
+		t.Fatalf("of %d producers %d took part, and only %d remain", nodes, readyBefore, readyAfter)
 	case nodes < 4 && readyPicked > 1:
-		t.Fatalf("%d of %d nodes are picked, want one by one", readyPicked, nodes)
+		t.Fatalf("%d of %d producers are picked, want one by one", readyPicked, nodes)
+	}
+}
+
+// checkChunkValidatorRestarts checks that no two chunk validators are away
+// because of a restart.
+func checkChunkValidatorRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
+	picked, away := 0, 0
+	for i := range observation.Nodes {
+		node := &observation.Nodes[i]
+		switch {
+		case isProducer(node):
+		case !node.Running():
+			away++
+		case slices.Contains(restart, i):
+			picked++
+		}
+	}
+	if picked > 1 || picked == 1 && away > 0 {
+		t.Fatalf("%d chunk validators that run are picked while %d do not run", picked, away)
 	}
 }
 
@@ -302,7 +330,8 @@ func checkRestarts(t *rapid.T, observation *policy.Observation, restart []int) {
 func TestUpdatesEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		observation := healthy(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"))
+		observation := healthyWith(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
+			rapid.Int32Range(0, 10).Draw(t, "chunkValidators"))
 		outdate(observation)
 		for round := 0; ; round++ {
 			restart, updated := policy.Restarts(observation)

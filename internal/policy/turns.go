@@ -14,14 +14,14 @@ const settleTime = 10 * time.Second
 
 // turns are what is left of a network that loses one node after the other.
 type turns struct {
-	// spare is how many nodes consensus can do without, and limit how many of
+	// spare is how many producers consensus can do without, and limit how many of
 	// them may be away on purpose.
 	spare, limit int
-	// away are the nodes that do not run, absent those that do not take part or
-	// have only just begun to, and apart the most nodes that one of the others is
-	// not connected to.
+	// away are the producers that do not run, absent those that do not take part
+	// or have only just begun to, and apart the most nodes that one of the others
+	// is not connected to.
 	away, absent, apart int
-	// taken are the nodes that run and are about to go.
+	// taken are the producers that run and are about to go.
 	taken int
 	// moving is true when a node takes part: the chain does not stand still.
 	moving bool
@@ -29,23 +29,28 @@ type turns struct {
 	// broken the shards with a producer that does not run or is about to go.
 	missing []int
 	broken  []bool
+
+	chunkValidators chunkValidatorTurns
 }
 
 func newTurns(observation *Observation) *turns {
 	nodes, shards := observation.Nodes, observation.Plan.Shards
-	spare := (len(nodes) - 1) / 3
+	chunkValidators := newChunkValidatorTurns(observation)
+	spare := (len(nodes) - chunkValidators.all - 1) / 3
 	t := &turns{
-		spare:   max(1, spare),
-		limit:   max(1, spare/2),
-		missing: make([]int, shards),
-		broken:  make([]bool, shards),
+		spare:           max(1, spare),
+		limit:           max(1, spare/2),
+		missing:         make([]int, shards),
+		broken:          make([]bool, shards),
+		chunkValidators: chunkValidators,
 	}
 	for i := range nodes {
 		node := &nodes[i]
 		t.moving = t.moving || node.Ready()
 		switch {
+		case node.Validator.Seat == nil:
 		case node.Ready() && settled(node, observation.Now):
-			t.apart = max(t.apart, apart(node, len(nodes)))
+			t.apart = max(t.apart, apart(node, len(nodes)-chunkValidators.away))
 		case node.Ready(), node.Running():
 			t.absent++
 			t.missing[node.Validator.Shard]++
@@ -69,8 +74,8 @@ func settled(node *Node, now time.Time) bool {
 	return now.Sub(condition.LastTransitionTime.Time) >= settleTime
 }
 
-// apart is how many others a node that takes part is not connected to, so that
-// it would not hear of them when those between them go. One that does not
+// apart is how many others of so many nodes a node that takes part is not
+// connected to, so that it would not hear of them when those between them go. One that does not
 // answer may be connected to nobody.
 func apart(node *Node, nodes int) int {
 	if node.Status == nil {
@@ -81,6 +86,9 @@ func apart(node *Node, nodes int) int {
 
 // take says whether it is a node's turn to go, and counts it then.
 func (t *turns) take(node *Node) bool {
+	if node.Validator.Seat == nil {
+		return t.chunkValidators.take(node, t.absent+t.taken)
+	}
 	shard := node.Validator.Shard
 	var mayGo bool
 	switch {

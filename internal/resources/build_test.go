@@ -157,6 +157,45 @@ func checkSelects(t *testing.T, name string, selector *metav1.LabelSelector, pod
 	}
 }
 
+// What selects the producers of a shard, or all chunk validators, selects no
+// other, whether pods share machines or not.
+func TestChunkValidatorsAreNoProducers(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	fixture.network.Spec.ChunkValidators = 3
+	fixture.network.Spec.Regions[0].Nodes += 3
+	fixture = planned(t, fixture.network)
+	objects := fixture.build(t)
+	pods := map[string]labels.Set{}
+	sets := only[*appsv1.StatefulSet](objects)
+	for _, set := range sets {
+		pods[set.Name] = set.Spec.Template.Labels
+	}
+	chunkValidators := []string{"quickstart-v0", "quickstart-v1", "quickstart-v2"}
+	peers := map[string][]string{
+		"quickstart-s0": {"quickstart-s0-p0", "quickstart-s0-p1"},
+		"quickstart-s1": {"quickstart-s1-p0", "quickstart-s1-p1"},
+		"quickstart-v":  chunkValidators,
+	}
+	budgets := only[*policyv1.PodDisruptionBudget](objects)
+	if len(budgets) != len(peers) {
+		t.Errorf("there are %d budgets, want %d", len(budgets), len(peers))
+	}
+	for _, budget := range budgets {
+		checkSelects(t, budget.Name, budget.Spec.Selector, pods, peers[budget.Name])
+	}
+	for _, set := range sets[4:] {
+		checkSelects(t, set.Name, set.Spec.Selector, pods, []string{set.Name})
+		apart := set.Spec.Template.Spec.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+		checkSelects(t, "the affinity of "+set.Name, apart[0].PodAffinityTerm.LabelSelector, pods, chunkValidators)
+		for _, label := range []string{resources.LabelShard, resources.LabelSlot} {
+			if value, ok := set.Spec.Template.Labels[label]; ok {
+				t.Errorf("%s has the label %s=%s", set.Name, label, value)
+			}
+		}
+	}
+}
+
 // A budget for a shard's only producer would keep its machine from ever being
 // drained.
 func TestSingleProducersHaveNoBudget(t *testing.T) {

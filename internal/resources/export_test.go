@@ -17,13 +17,13 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// spanning is a network of two shards with three producers each: one shard has
-// two of them in the member.
+// spanning is a network of two shards with three producers each, one shard with
+// two of them in the member, and a chunk validator in either cluster.
 func spanning(t *testing.T, cluster string) *fixture {
 	t.Helper()
 	network := everything(t).network
 	network.Spec.Shards, network.Spec.ProducersPerShard = 2, 3
-	network.Spec.Regions = []v1alpha1.Region{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 3, Cluster: "far"}}
+	network.Spec.Regions = []v1alpha1.Region{{Name: "a", Nodes: 4}, {Name: "b", Nodes: 4, Cluster: "far"}}
 	f := planned(t, network)
 	f.inputs.Cluster = cluster
 	f.inputs.ClusterDomains = map[string]string{"": "cluster.local", "far": "far.example"}
@@ -48,8 +48,8 @@ func TestClustersShareThePlan(t *testing.T) {
 		if budgets := only[*policyv1.PodDisruptionBudget](objects); len(budgets) != 1 {
 			t.Errorf("cluster %q has %d disruption budgets, want that of the one shard with two producers", cluster, len(budgets))
 		}
-		if configs := only[*corev1.ConfigMap](objects); len(configs) != 3 {
-			t.Errorf("cluster %q has %d configurations, want 3", cluster, len(configs))
+		if configs := only[*corev1.ConfigMap](objects); len(configs) != 4 {
+			t.Errorf("cluster %q has %d configurations, want 4", cluster, len(configs))
 		}
 	}
 	slices.Sort(made)

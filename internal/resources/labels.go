@@ -19,6 +19,7 @@ const (
 	LabelShard     = "shardyard.dev/shard"
 	LabelSlot      = "shardyard.dev/slot"
 	LabelRole      = "shardyard.dev/role"
+	LabelValidator = "shardyard.dev/validator"
 
 	// LabelNetworkUID, on an object of a member cluster, says what an owner
 	// reference says at home: which very network it goes with.
@@ -62,11 +63,26 @@ func shardSelector(network string, shard int) map[string]string {
 	return selector
 }
 
+// chunkValidatorSelector selects the pods of the chunk validators.
+func chunkValidatorSelector(network string) map[string]string {
+	selector := networkSelector(network)
+	selector[LabelRole] = string(topology.RoleChunkValidator)
+	return selector
+}
+
+// peerSelector selects the pods that do what a validator does, which had better
+// not go with its machine.
+func peerSelector(network string, validator topology.Validator) map[string]string {
+	if validator.Seat == nil {
+		return chunkValidatorSelector(network)
+	}
+	return shardSelector(network, validator.Shard)
+}
+
 // validatorSelector selects the pod of one validator.
 func validatorSelector(network string, validator topology.Validator) map[string]string {
-	selector := shardSelector(network, validator.Shard)
-	selector[LabelSlot] = strconv.Itoa(validator.Slot)
-	selector[LabelRole] = string(validator.Role)
+	selector := networkSelector(network)
+	selector[LabelValidator] = validator.Name
 	return selector
 }
 
@@ -75,5 +91,10 @@ func ValidatorLabels(network string, validator topology.Validator) map[string]st
 	labels := NetworkLabels(network)
 	maps.Copy(labels, validatorSelector(network, validator))
 	labels[LabelRegion] = validator.Region
+	labels[LabelRole] = string(validator.Role)
+	if validator.Seat != nil {
+		labels[LabelShard] = strconv.Itoa(validator.Shard)
+		labels[LabelSlot] = strconv.Itoa(validator.Slot)
+	}
 	return labels
 }

@@ -41,9 +41,13 @@ func StorageClassName(network *v1alpha1.ShardNetwork) string {
 	return fmt.Sprintf("shardyard.%s.%s", network.Namespace, network.Name)
 }
 
-// disruptionBudgetName is the PodDisruptionBudget of a shard.
-func disruptionBudgetName(network string, shard int) string {
-	return fmt.Sprintf("%s-s%d", network, shard)
+// disruptionBudgetName is the PodDisruptionBudget of a validator and its peers:
+// the producers of a shard, or the chunk validators.
+func disruptionBudgetName(network string, validator topology.Validator) string {
+	if validator.Seat == nil {
+		return network + "-v"
+	}
+	return fmt.Sprintf("%s-s%d", network, validator.Shard)
 }
 
 // P2PAddress is where the others of its network reach a validator.

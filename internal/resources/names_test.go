@@ -24,19 +24,22 @@ func TestLongestNames(t *testing.T) {
 	network := fixture.network
 	network.Name = "n" + strings.Repeat("x", 39)
 	network.Namespace = strings.Repeat("s", validation.DNS1123LabelMaxLength)
-	network.Spec.Shards, network.Spec.ProducersPerShard = 1024, 64
-	network.Spec.Regions = []v1alpha1.Region{{Name: strings.Repeat("r", 63), Nodes: 1024 * 64}}
+	network.Spec.Shards, network.Spec.ProducersPerShard, network.Spec.ChunkValidators = 1024, 3, 1024
+	network.Spec.Regions = []v1alpha1.Region{{Name: strings.Repeat("r", 63), Nodes: 4096}}
 	network.Spec.Placement.MachineType = strings.Repeat("m", 63)
 	plan, err := topology.New(network)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last validator has the longest name; the others would only take time.
-	plan.Validators = plan.Validators[len(plan.Validators)-1:]
+	// The last ones of both roles have the longest names; the others would only
+	// take time.
+	last, lastChunkValidator := plan.Validators[3*1024-1], plan.Validators[4095]
+	plan.Validators = []topology.Validator{last, lastChunkValidator}
 	fixture.plan, fixture.inputs.PublicKeys = plan, publicKeys(plan.Validators)
-	last := plan.Validators[0]
-	if want := network.Name + "-s1023-p63"; last.Name != want {
-		t.Fatalf("the last validator is %s, want %s", last.Name, want)
+	for name, want := range map[string]string{last.Name: "-s1023-p2", lastChunkValidator.Name: "-v1023"} {
+		if name != network.Name+want {
+			t.Fatalf("one of the last validators is %s, want %s", name, network.Name+want)
+		}
 	}
 
 	objects := fixture.build(t)
@@ -44,6 +47,7 @@ func TestLongestNames(t *testing.T) {
 	objects = append(objects,
 		genesis,
 		resources.NewKey(network, last, nil),
+		resources.NewKey(network, lastChunkValidator, nil),
 		resources.NewAdminToken(network, "token"),
 		resources.NewPodMonitor(network, nil),
 	)

@@ -39,14 +39,15 @@ func tolerations(spec *v1alpha1.PlacementSpec) []corev1.Toleration {
 }
 
 // affinity keeps validators apart: of all networks when each needs a machine
-// of its own, else those of one shard as far as there is room.
+// of its own, else those of one shard, and the chunk validators, as far as there
+// is room.
 func affinity(network *v1alpha1.ShardNetwork, validator topology.Validator) *corev1.Affinity {
 	antiAffinity := &corev1.PodAntiAffinity{}
 	if network.Spec.Placement.Exclusivity == v1alpha1.Shared {
 		antiAffinity.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{
 			Weight: 100,
 			PodAffinityTerm: corev1.PodAffinityTerm{
-				LabelSelector: &metav1.LabelSelector{MatchLabels: shardSelector(network.Name, validator.Shard)},
+				LabelSelector: &metav1.LabelSelector{MatchLabels: peerSelector(network.Name, validator)},
 				TopologyKey:   corev1.LabelHostname,
 			},
 		}}

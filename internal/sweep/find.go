@@ -107,7 +107,7 @@ func networkOfClaim(claim *corev1.PersistentVolumeClaim) string {
 }
 
 // claimOfValidator is the form of the names that resources.ClaimName makes.
-var claimOfValidator = regexp.MustCompile(`^data-([a-z](?:[-a-z0-9]*[a-z0-9])?)-s\d+-p\d+-0$`)
+var claimOfValidator = regexp.MustCompile(`^data-([a-z](?:[-a-z0-9]*[a-z0-9])?)-(?:s\d+-p\d+|v\d+)-0$`)
 
 // networkOfVolume is the network that a volume was made for whose claim is gone;
 // empty for other volumes. Volumes carry no labels of their claims, so the

@@ -29,7 +29,7 @@ func meta(namespace, name string) metav1.ObjectMeta {
 
 // claim is that of the first validator of a network.
 func claim(namespace, network string) corev1.PersistentVolumeClaim {
-	object := meta(namespace, resources.ClaimName(topology.ValidatorName(network, 0, 0)))
+	object := meta(namespace, resources.ClaimName(topology.ProducerName(network, 0, 0)))
 	object.Labels = resources.NetworkLabels(network)
 	return corev1.PersistentVolumeClaim{
 		ObjectMeta: object,
@@ -108,6 +108,10 @@ func TestFind(t *testing.T) {
 		"a volume that could not be deleted": {func(cluster *sweep.Cluster) {
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeFailed, "default", "data-my-net-2-s10-p1-0")}
 		}, []string{"PersistentVolume default my-net-2 pvc-1 10Gi fast Failed"}},
+		"a volume of a chunk validator": {func(cluster *sweep.Cluster) {
+			claim := resources.ClaimName(topology.ChunkValidatorName("my-net-2", 10))
+			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "default", claim)}
+		}, []string{"PersistentVolume default my-net-2 pvc-1 10Gi fast Released"}},
 		"a volume that waits for its claim": {func(cluster *sweep.Cluster) {
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeAvailable, "default", name)}
 		}, nil},

@@ -14,7 +14,8 @@ type Plan struct {
 	Regions []Region `json:"regions"`
 	// Ports are what a validator listens on when it has an address of its own.
 	Ports Ports `json:"ports"`
-	// Validators are the validators of all shards, by shard and slot.
+	// Validators are the producers of all shards, by shard and slot, and then the
+	// chunk validators.
 	Validators []Validator `json:"validators"`
 }
 
@@ -39,22 +40,35 @@ var DefaultPorts = Ports{P2P: 26600, HTTP: 26700}
 // Role is what a node does for the network, as the node contract names it.
 type Role string
 
-// RoleProducer tracks one shard, produces its chunks and votes in consensus.
-const RoleProducer Role = "producer"
+const (
+	// RoleProducer tracks one shard, produces its chunks and votes in consensus.
+	RoleProducer Role = "producer"
+	// RoleChunkValidator tracks no shard and does not vote: it endorses the
+	// chunks that it is dealt.
+	RoleChunkValidator Role = "chunkValidator"
+)
 
 // Validator is one node of the plan.
 type Validator struct {
-	// Name is NETWORK-sSHARD-pSLOT, unique within the network.
+	// Name is NETWORK-sSHARD-pSLOT of a producer and NETWORK-vINDEX of a chunk
+	// validator, unique within the network.
 	Name   string `json:"name"`
 	Region string `json:"region"`
 	// Cluster is the one of the region.
 	Cluster string `json:"cluster,omitempty"`
-	Shard   int    `json:"shard"`
 	Role    Role   `json:"role"`
-	// Slot is the validator's place among the producers of its shard.
-	Slot int `json:"slot"`
+	// Seat is a producer's; nil for a chunk validator.
+	*Seat
 	// Machine is REGION-INDEX, unique within the network.
 	Machine string `json:"machine"`
+}
+
+// Seat is a place among the producers of a shard.
+type Seat struct {
+	Shard int `json:"shard"`
+	// Slot is the producer's turn: it produces at one of as many heights as the
+	// shard has producers.
+	Slot int `json:"slot"`
 }
 
 // Members are the member clusters of a plan, by name.

@@ -18,16 +18,19 @@ func New(network *v1alpha1.ShardNetwork) (*Plan, error) {
 		return nil, err
 	}
 
+	forProducers, forChunkValidators := divide(regions, int(network.Spec.ChunkValidators))
 	return &Plan{
-		Network:    network.Name,
-		Shards:     shards,
-		Regions:    regions,
-		Ports:      DefaultPorts,
-		Validators: planValidators(network.Name, shards, producers, regions),
+		Network: network.Name,
+		Shards:  shards,
+		Regions: regions,
+		Ports:   DefaultPorts,
+		Validators: append(
+			planProducers(network.Name, shards, producers, forProducers),
+			planChunkValidators(network.Name, forChunkValidators)...),
 	}, nil
 }
 
-// planRegions checks that the regions have exactly one machine per producer
+// planRegions checks that the regions have exactly one machine per validator
 // and puts them in order.
 func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 	if spec.Shards < 1 {
@@ -35,6 +38,10 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 	}
 	if spec.ProducersPerShard < 1 {
 		return nil, fmt.Errorf("spec.producersPerShard: must be at least 1, is %d", spec.ProducersPerShard)
+	}
+
+	if spec.ChunkValidators < 0 {
+		return nil, fmt.Errorf("spec.chunkValidators: must be at least 0, is %d", spec.ChunkValidators)
 	}
 
 	regions := make([]Region, 0, len(spec.Regions))
@@ -46,9 +53,9 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		regions = append(regions, Region{Name: region.Name, Nodes: int(region.Nodes), Cluster: region.Cluster})
 		nodes += int(region.Nodes)
 	}
-	if want := int(spec.Shards) * int(spec.ProducersPerShard); nodes != want {
+	if want := int(spec.Shards)*int(spec.ProducersPerShard) + int(spec.ChunkValidators); nodes != want {
 		return nil, fmt.Errorf("spec.regions: the nodes of all regions sum to %d, "+
-			"but shards * producersPerShard is %d", nodes, want)
+			"but shards * producersPerShard + chunkValidators is %d", nodes, want)
 	}
 
 	slices.SortFunc(regions, func(a, b Region) int { return cmp.Compare(a.Name, b.Name) })
@@ -60,31 +67,55 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 	return regions, nil
 }
 
-// planValidators deals the shards to the machines like cards: machine 0, 1, 2,
+// machines are some of a region's machines, in a row.
+type machines struct {
+	region       Region
+	first, count int
+}
+
+// divide gives the last machines of each region to chunk validators: floor or
+// ceil of the region's share of them, which is as even as can be.
+func divide(regions []Region, chunkValidators int) (forProducers, forChunkValidators []machines) {
+	nodes := 0
+	for _, region := range regions {
+		nodes += region.Nodes
+	}
+	before := 0
+	for _, region := range regions {
+		after := before + region.Nodes
+		last := after*chunkValidators/nodes - before*chunkValidators/nodes
+		first := region.Nodes - last
+		forProducers = append(forProducers, machines{region, 0, first})
+		forChunkValidators = append(forChunkValidators, machines{region, first, last})
+		before = after
+	}
+	return forProducers, forChunkValidators
+}
+
+// planProducers deals the shards to the machines like cards: machine 0, 1, 2,
 // … of all regions in a row get shard 0, 1, 2, … and then shard 0 again. A
 // region is a run of consecutive machines, so each shard gets floor or ceil of
-// nodes/shards validators in it. No plan is more even than that, and two
-// validators of a shard meet in a region only when it has more machines than
+// machines/shards producers in it. No plan is more even than that, and two
+// producers of a shard meet in a region only when it has more machines than
 // there are shards.
 //
 // Slots are rotated from shard to shard. Otherwise slot 0 of every shard would
 // be in the first region, and as slots take turns by height, all chunks of a
 // height would come from one place.
-func planValidators(network string, shards, producers int, regions []Region) []Validator {
+func planProducers(network string, shards, producers int, places []machines) []Validator {
 	validators := make([]Validator, shards*producers)
 	card := 0
-	for _, region := range regions {
-		for index := range region.Nodes {
+	for _, place := range places {
+		for index := range place.count {
 			shard, round := card%shards, card/shards
 			slot := (round + shard) % producers
 			validators[shard*producers+slot] = Validator{
-				Name:    ValidatorName(network, shard, slot),
-				Region:  region.Name,
-				Cluster: region.Cluster,
-				Shard:   shard,
+				Name:    ProducerName(network, shard, slot),
+				Region:  place.region.Name,
+				Cluster: place.region.Cluster,
 				Role:    RoleProducer,
-				Slot:    slot,
-				Machine: MachineName(region.Name, index),
+				Seat:    &Seat{Shard: shard, Slot: slot},
+				Machine: MachineName(place.region.Name, place.first+index),
 			}
 			card++
 		}
@@ -92,9 +123,31 @@ func planValidators(network string, shards, producers int, regions []Region) []V
 	return validators
 }
 
-// ValidatorName is the name of the validator at a shard's slot.
-func ValidatorName(network string, shard, slot int) string {
+// planChunkValidators numbers the chunk validators from machine to machine.
+func planChunkValidators(network string, places []machines) []Validator {
+	var validators []Validator
+	for _, place := range places {
+		for index := range place.count {
+			validators = append(validators, Validator{
+				Name:    ChunkValidatorName(network, len(validators)),
+				Region:  place.region.Name,
+				Cluster: place.region.Cluster,
+				Role:    RoleChunkValidator,
+				Machine: MachineName(place.region.Name, place.first+index),
+			})
+		}
+	}
+	return validators
+}
+
+// ProducerName is the name of the producer at a shard's slot.
+func ProducerName(network string, shard, slot int) string {
 	return fmt.Sprintf("%s-s%d-p%d", network, shard, slot)
+}
+
+// ChunkValidatorName is the name of a chunk validator.
+func ChunkValidatorName(network string, index int) string {
+	return fmt.Sprintf("%s-v%d", network, index)
 }
 
 // MachineName is the name of a region's machine.

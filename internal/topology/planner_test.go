@@ -75,13 +75,18 @@ func TestSeventyShardsOverThreeRegions(t *testing.T) {
 	}
 }
 
+func chunkValidators(count int32, network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
+	network.Spec.ChunkValidators = count
+	return network
+}
+
 // The JSON of a plan is an interface: scripts read it.
 func TestPlanJSON(t *testing.T) {
 	t.Parallel()
-	plan, err := topology.New(network(2, 2,
+	plan, err := topology.New(chunkValidators(1, network(2, 2,
 		v1alpha1.Region{Name: "north", Nodes: 3},
-		v1alpha1.Region{Name: "south", Nodes: 1},
-	))
+		v1alpha1.Region{Name: "south", Nodes: 2},
+	)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +109,16 @@ func TestRefusedSpecs(t *testing.T) {
 		network *v1alpha1.ShardNetwork
 		want    string
 	}{
-		"no shards":        {network(0, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
-		"negative shards":  {network(-2, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
-		"no producers":     {network(1, 0, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.producersPerShard: must be"},
+		"no shards":                 {network(0, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
+		"negative shards":           {network(-2, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
+		"no producers":              {network(1, 0, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.producersPerShard: must be"},
+		"negative chunk validators": {chunkValidators(-1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})), "spec.chunkValidators: must be"},
+		"no nodes for chunk validators": {
+			chunkValidators(1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})),
+			"sum to 1, but shards * producersPerShard + chunkValidators is 2",
+		},
 		"no regions":       {network(1, 1), "spec.regions: the nodes of all regions sum to 0"},
-		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "sum to 2, but shards * producersPerShard is 1"},
+		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "sum to 2, but shards * producersPerShard"},
 		"region of no one": {network(1, 1, v1alpha1.Region{Name: "a"}), "spec.regions[0].nodes: must be at least 1"},
 		"region twice": {
 			network(2, 1, v1alpha1.Region{Name: "a", Nodes: 1}, v1alpha1.Region{Name: "a", Nodes: 1}),

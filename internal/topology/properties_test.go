@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,12 +15,13 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// networks generates every shape of network: the machines of all shards,
+// networks generates every shape of network: the machines of all validators,
 // divided at random among some regions.
 var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 	shards := rapid.Int32Range(1, 80).Draw(t, "shards")
 	producers := rapid.Int32Range(1, 6).Draw(t, "producersPerShard")
-	left := shards * producers
+	chunkValidators := rapid.Int32Range(0, 20).Draw(t, "chunkValidators")
+	left := shards*producers + chunkValidators
 	var regions []v1alpha1.Region
 	for left > 0 {
 		nodes := left
@@ -29,8 +31,17 @@ var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 		regions = append(regions, v1alpha1.Region{Name: fmt.Sprintf("region-%d", len(regions)), Nodes: nodes})
 		left -= nodes
 	}
-	return network(shards, producers, regions...)
+	drawn := network(shards, producers, regions...)
+	drawn.Spec.ChunkValidators = chunkValidators
+	return drawn
 })
+
+// producersOf are the producers of a plan.
+func producersOf(plan *topology.Plan) []topology.Validator {
+	return slices.DeleteFunc(slices.Clone(plan.Validators), func(validator topology.Validator) bool {
+		return validator.Role != topology.RoleProducer
+	})
+}
 
 func plan(t *rapid.T, network *v1alpha1.ShardNetwork) *topology.Plan {
 	plan, err := topology.New(network)
@@ -45,20 +56,49 @@ func TestEveryShardHasItsSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		network := networks.Draw(t, "network")
 		plan := plan(t, network)
-		if got, want := len(plan.Validators), plan.Shards*int(network.Spec.ProducersPerShard); got != want {
-			t.Fatalf("%d validators, want %d", got, want)
+		if got, want := len(producersOf(plan)), plan.Shards*int(network.Spec.ProducersPerShard); got != want {
+			t.Fatalf("%d producers, want %d", got, want)
 		}
 		names := map[string]bool{}
-		for i, validator := range plan.Validators {
+		for i, validator := range producersOf(plan) {
 			shard, slot := i/int(network.Spec.ProducersPerShard), i%int(network.Spec.ProducersPerShard)
 			if validator.Shard != shard || validator.Slot != slot {
 				t.Fatalf("validator %d is of shard %d, slot %d; want %d, %d",
 					i, validator.Shard, validator.Slot, shard, slot)
 			}
-			if validator.Name != topology.ValidatorName("net", shard, slot) || names[validator.Name] {
+			if validator.Name != topology.ProducerName("net", shard, slot) || names[validator.Name] {
 				t.Fatalf("validator %d of shard %d, slot %d has the name %q", i, shard, slot, validator.Name)
 			}
 			names[validator.Name] = true
+		}
+	})
+}
+
+// Chunk validators come after the producers, and have neither shard nor slot.
+func TestChunkValidators(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		network := networks.Draw(t, "network")
+		plan := plan(t, network)
+		rest := plan.Validators[len(producersOf(plan)):]
+		if got, want := len(rest), int(network.Spec.ChunkValidators); got != want {
+			t.Fatalf("%d chunk validators, want %d", got, want)
+		}
+		placed := map[string]int{}
+		for i, validator := range rest {
+			if validator.Role != topology.RoleChunkValidator || validator.Seat != nil {
+				t.Fatalf("validator %s has role %s and seat %v", validator.Name, validator.Role, validator.Seat)
+			}
+			if want := topology.ChunkValidatorName("net", i); validator.Name != want {
+				t.Fatalf("chunk validator %d has the name %q, want %q", i, validator.Name, want)
+			}
+			placed[validator.Region]++
+		}
+		for _, region := range network.Spec.Regions {
+			share := float64(len(rest)) * float64(region.Nodes) / float64(len(plan.Validators))
+			if got := float64(placed[region.Name]); math.Abs(got-share) >= 1 {
+				t.Fatalf("%s has %g chunk validators, want %g or the number beside it", region.Name, got, share)
+			}
 		}
 	})
 }
@@ -85,22 +125,23 @@ func TestEveryRegionHasItsNodes(t *testing.T) {
 	})
 }
 
-// The best any plan can do for a region of n machines and s shards is floor or
-// ceil of n/s validators of each shard.
+// The best any plan can do for a region with n machines for producers and s
+// shards is floor or ceil of n/s producers of each shard.
 func TestShardsAreSpreadEvenlyOverRegions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		network := networks.Draw(t, "network")
 		shards := int(network.Spec.Shards)
-		placed := map[string][]int{}
+		placed, machines := map[string][]int{}, map[string]int{}
 		for _, region := range network.Spec.Regions {
 			placed[region.Name] = make([]int, shards)
 		}
-		for _, validator := range plan(t, network).Validators {
+		for _, validator := range producersOf(plan(t, network)) {
 			placed[validator.Region][validator.Shard]++
+			machines[validator.Region]++
 		}
 		for _, region := range network.Spec.Regions {
-			least, most := int(region.Nodes)/shards, (int(region.Nodes)+shards-1)/shards
+			least, most := machines[region.Name]/shards, (machines[region.Name]+shards-1)/shards
 			for shard, count := range placed[region.Name] {
 				if count < least || count > most {
 					t.Fatalf("%s has %d validators of shard %d, want %d to %d", region.Name, count, shard, least, most)
@@ -118,19 +159,20 @@ func TestTurnsAreSpreadEvenlyOverRegions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		network := networks.Draw(t, "network")
 		producers := int(network.Spec.ProducersPerShard)
-		turns := map[string][]int{}
+		turns, machines := map[string][]int{}, map[string]int{}
 		for _, region := range network.Spec.Regions {
 			turns[region.Name] = make([]int, producers)
 		}
-		for _, validator := range plan(t, network).Validators {
+		for _, validator := range producersOf(plan(t, network)) {
 			turns[validator.Region][validator.Slot]++
+			machines[validator.Region]++
 		}
 		// A region is part of a round, some whole rounds and part of another. A
 		// part is even to within one; whole rounds whose shards do not divide by
 		// the producers add up to at most a quarter of the producers.
 		tolerance := float64(producers)/4 + 2
 		for _, region := range network.Spec.Regions {
-			share := float64(region.Nodes) / float64(producers)
+			share := float64(machines[region.Name]) / float64(producers)
 			for slot, count := range turns[region.Name] {
 				if math.Abs(float64(count)-share) >= tolerance {
 					t.Fatalf("%s has %d validators in slot %d, want %.1f within %.1f",

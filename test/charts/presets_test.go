@@ -52,7 +52,8 @@ func TestEveryPresetIsANetwork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := int(network.Spec.Shards * network.Spec.ProducersPerShard); len(plan.Validators) != want {
+			spec := &network.Spec
+			if want := int(spec.Shards*spec.ProducersPerShard + spec.ChunkValidators); len(plan.Validators) != want {
 				t.Errorf("the plan has %d validators, want %d", len(plan.Validators), want)
 			}
 		})
@@ -112,7 +113,7 @@ network:
   regions:
     - name: somewhere
       nodes: 3
-  # An object is merged: minBlockTimeMilliseconds stays.
+  # An object is merged: the others stay.
   protocol:
     maxTransactionsPerChunk: 1000
   # An empty value is a value.
@@ -132,7 +133,12 @@ network:
 	if want := []v1alpha1.Region{{Name: "somewhere", Nodes: 3}}; !slices.Equal(spec.Regions, want) {
 		t.Errorf("regions are %v, want %v", spec.Regions, want)
 	}
-	want := v1alpha1.ProtocolSpec{MinBlockTimeMilliseconds: 600, MaxTransactionsPerChunk: 1000}
+	want := v1alpha1.ProtocolSpec{
+		MinBlockTimeMilliseconds: 600,
+		MaxTransactionsPerChunk:  1000,
+		MandatesPerShard:         6,
+		EpochLengthBlocks:        43_200,
+	}
 	if spec.Protocol != want {
 		t.Errorf("protocol is %+v, want %+v", spec.Protocol, want)
 	}

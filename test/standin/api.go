@@ -40,6 +40,10 @@ func (a *api) handler() http.Handler {
 	mux.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {
 		answer(response, http.StatusOK, a.status(a.network.at(a.now()), a.rate.Load()))
 	})
+	if a.place().Seat == nil {
+		// Only producers have a generator.
+		return mux
+	}
 	mux.HandleFunc("GET /admin/load", a.admin(func(response http.ResponseWriter, _ *http.Request) {
 		answer(response, http.StatusOK, chain.Load{TransfersPerSecond: a.rate.Load()})
 	}))

@@ -20,6 +20,7 @@ import (
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 const (
@@ -46,9 +47,9 @@ func fixture(t *testing.T) files {
 		genesis.Validators = append(genesis.Validators, nodeconfig.GenesisValidator{
 			Name:      name,
 			PublicKey: strings.TrimPrefix(key.String(), "key of "),
-			Role:      "producer",
-			Shard:     int(name[len("quickstart-s")] - '0'),
-			Slot:      int(name[len(name)-1] - '0'),
+			Role:      topology.RoleProducer,
+			Seat:      &topology.Seat{Shard: int(name[len("quickstart-s")] - '0'), Slot: int(name[len(name)-1] - '0')},
+			Stake:     1_000_000,
 		})
 		if name == "quickstart-s1-p0" {
 			mounted["validator.key"] = key.File()

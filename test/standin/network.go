@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // network is what the nodes of one genesis document agree on.
@@ -40,6 +41,7 @@ func (n *networks) of(node *node, now time.Time) *network {
 // view is a network at one time.
 type view struct {
 	nodes           int
+	producers       int
 	height          uint64
 	finalizedHeight uint64
 	finalizedTimeMs int64
@@ -80,6 +82,17 @@ func (n *network) rate() (total int64) {
 	return total
 }
 
+// producers counts the producers that run.
+func (n *network) producers() (count int) {
+	for i := range n.genesis.Validators {
+		validator := &n.genesis.Validators[i]
+		if _, runs := n.rates[validator.Name]; runs && validator.Role == topology.RoleProducer {
+			count++
+		}
+	}
+	return count
+}
+
 // at is the network as all of its nodes see it.
 func (n *network) at(now time.Time) view {
 	n.lock.Lock()
@@ -94,6 +107,7 @@ func (n *network) at(now time.Time) view {
 	}
 	return view{
 		nodes:           len(n.rates),
+		producers:       n.producers(),
 		height:          height,
 		finalizedHeight: finalized,
 		finalizedTimeMs: n.genesis.CreatedAtMs + int64(finalized)*blockTimeMs,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // windowBlocks is how many blocks the figures of a status are over.
@@ -17,6 +18,7 @@ const windowBlocks = 40
 func (n *node) status(seen view, rate int64) *chain.Status {
 	shards := uint64(n.genesis.Shards)
 	balance := uint64(n.genesis.Accounts.InitialBalance) * uint64(n.genesis.Accounts.PerShard)
+	stakePerShard := n.stake() / shards
 	executed := seen.finalizedHeight
 	if executed > 0 {
 		executed--
@@ -41,15 +43,17 @@ func (n *node) status(seen view, rate int64) *chain.Status {
 		CrossShard:      seen.transfers - seen.transfers/shards,
 		Peers:           seen.nodes - 1,
 		Supply:          chain.Supply{Expected: balance * shards, Balances: balance * shards, Conserved: true},
-		Tracked: &chain.TrackedStatus{
-			Shard:          n.place().Shard,
+		Pool:            chain.PoolStatus{Capacity: uint64(n.config.Features.MempoolCapacity)},
+		TCP:             n.tcp,
+	}
+	if seat := n.place().Seat; seat != nil {
+		status.Tracked = &chain.TrackedStatus{
+			Shard:          seat.Shard,
 			ExecutedHeight: seen.finalizedHeight,
 			StateRoot:      digest("state", seen.finalizedHeight),
 			Accounts:       uint64(n.genesis.Accounts.PerShard),
-		},
-		Pool: chain.PoolStatus{Capacity: uint64(n.config.Features.MempoolCapacity)},
-		Load: &chain.Load{TransfersPerSecond: rate},
-		TCP:  n.tcp,
+		}
+		status.Load = &chain.Load{TransfersPerSecond: rate}
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{
@@ -61,18 +65,31 @@ func (n *node) status(seen view, rate int64) *chain.Status {
 			Credits:        seen.transfers / shards,
 			CrossShard:     (seen.transfers - seen.transfers/shards) / shards,
 			Balance:        balance,
+			EndorsedStake:  stakePerShard,
+			MandatedStake:  stakePerShard,
 		})
 	}
 	return status
 }
 
-// readiness is whether a node has the peers that a quorum needs.
+// stake is that of all validators.
+func (n *node) stake() (total uint64) {
+	for i := range n.genesis.Validators {
+		total += uint64(n.genesis.Validators[i].Stake)
+	}
+	return total
+}
+
+// readiness is whether the producers that run are a quorum.
 func (n *node) readiness(seen view) chain.Readiness {
-	quorum := len(n.genesis.Validators) - (len(n.genesis.Validators)-1)/3
-	if seen.nodes < quorum {
-		return chain.Readiness{Reasons: []string{
-			fmt.Sprintf("connected to %d peers, quorum needs %d", seen.nodes-1, quorum-1),
-		}}
+	producers := 0
+	for i := range n.genesis.Validators {
+		if n.genesis.Validators[i].Role == topology.RoleProducer {
+			producers++
+		}
+	}
+	if quorum := producers - (producers-1)/3; seen.producers < quorum {
+		return chain.Readiness{Reasons: []string{fmt.Sprintf("%d producers run, quorum needs %d", seen.producers, quorum)}}
 	}
 	if seen.finalizedHeight == 0 {
 		return chain.Readiness{Reasons: []string{"no block is finalised yet"}}

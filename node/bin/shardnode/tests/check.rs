@@ -483,7 +483,7 @@ fn the_examples_of_the_node_contract_are_right() {
     let validator = |index: u8, shard: u8, slot: u8| {
         json!({
             "name": format!("quickstart-s{shard}-p{slot}"), "publicKey": public_key(index),
-            "role": "producer", "shard": shard, "slot": slot, "stake": 1_000
+            "role": "producer", "shard": shard, "slot": slot, "stake": 1_000_000
         })
     };
     let shown = files.genesis["validators"][0].clone();

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// Of eleven nodes, 0 to 7 are producers of four shards and 8 to 10 chunk
+// validators. Consensus can do without two producers, of which one may be away
+// on purpose.
+func TestRestartsOfChunkValidators(t *testing.T) {
+	t.Parallel()
+	upToDate := func(observation *policy.Observation, nodes ...int) {
+		for _, i := range nodes {
+			observation.Nodes[i].Outdated = false
+		}
+	}
+	producers := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	cases := map[string]struct {
+		change func(*policy.Observation)
+		want   []int
+	}{
+		"one beside a producer":   {func(*policy.Observation) {}, []int{0, 8}},
+		"one by one":              {func(observation *policy.Observation) { upToDate(observation, producers...) }, []int{8}},
+		"producers need none":     {func(observation *policy.Observation) { noPod(&observation.Nodes[8]) }, []int{0}},
+		"none stands for a shard": {func(observation *policy.Observation) { notReady(&observation.Nodes[9]) }, []int{0, 9}},
+		"what does not run goes at once": {
+			func(observation *policy.Observation) {
+				upToDate(observation, producers...)
+				pending(&observation.Nodes[9])
+				pending(&observation.Nodes[10])
+			},
+			[]int{9, 10},
+		},
+		"one waits for the one that starts": {
+			func(observation *policy.Observation) {
+				upToDate(observation, producers...)
+				upToDate(observation, 8)
+				pending(&observation.Nodes[8])
+			},
+			nil,
+		},
+		"one waits for the one that has only just come back": {
+			func(observation *policy.Observation) {
+				upToDate(observation, producers...)
+				upToDate(observation, 8)
+				observation.Nodes[8].Pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-9 * time.Second))
+			},
+			nil,
+		},
+		"without a chain that moves": {
+			func(observation *policy.Observation) {
+				upToDate(observation, producers...)
+				for i := range observation.Nodes {
+					notReady(&observation.Nodes[i])
+				}
+			},
+			[]int{8},
+		},
+		"one stays while chunks would lack endorsements": {
+			// Of eleven validators three may be away, and no fourth.
+			func(observation *policy.Observation) {
+				upToDate(observation, producers...)
+				for _, i := range []int{0, 2, 4} {
+					notReady(&observation.Nodes[i])
+				}
+			},
+			nil,
+		},
+		"a connection to one that does not run is not missed": {
+			func(observation *policy.Observation) {
+				upToDate(observation, 8, 9, 10)
+				noPod(&observation.Nodes[8])
+				noPod(&observation.Nodes[9])
+				for i := range observation.Nodes {
+					if status := observation.Nodes[i].Status; status != nil {
+						status.Peers = 8
+					}
+				}
+			},
+			[]int{0},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := healthyWith(t, 4, 2, 3)
+			outdate(observation)
+			test.change(observation)
+			if restart, _ := policy.Restarts(observation); !slices.Equal(restart, test.want) {
+				t.Errorf("restarts are %v, want %v", restart, test.want)
+			}
+		})
+	}
+}
+
+// A chunk validator that does not take part is a node that is not ready, and
+// nothing that shards lack.
+func TestChunkValidatorsProduceNothing(t *testing.T) {
+	t.Parallel()
+	observation := healthyWith(t, 2, 2, 1)
+	noPod(&observation.Nodes[4])
+	if got := policy.ShardsProducing(observation); got != 2 {
+		t.Errorf("%d shards produce, want 2", got)
+	}
+	if producing := policy.Producing(observation); producing.Status != metav1.ConditionTrue {
+		t.Errorf("Producing is %s: %s", producing.Status, producing.Message)
+	}
+	ready := policy.NodesReady(observation)
+	if want := "4 of 5 nodes take part; quickstart-v0 has no pod yet"; ready.Message != want {
+		t.Errorf("NodesReady says %q, want %q", ready.Message, want)
+	}
+}
