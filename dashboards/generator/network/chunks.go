@@ -28,6 +28,14 @@ func chunks() row {
 			query{mean(execution, ofRegions), "mean"},
 			query{percentile("0.5", "", execution, ofRegions), "p50"},
 			query{percentile("0.99", "", execution, ofRegions), "p99"}),
+		leastEndorsed(),
+		graph("Time to check chunks, 99th percentile",
+			"Producers make a state witness of each execution; a chunk validator has it once enough of its parts have come, "+
+				"and then executes from it. In the chosen regions.",
+			units.Seconds, half,
+			query{percentile("0.99", "", "shardnode_witness_make_seconds", ofRegions), "make witness"},
+			query{percentile("0.99", "", "shardnode_witness_receive_seconds", ofRegions), "receive witness"},
+			query{percentile("0.99", "", "shardnode_witness_validation_seconds", ofRegions), "execute from witness"}),
 	}}
 }
 
@@ -40,11 +48,32 @@ const (
 // mostMissed shows the shards that lost the most chunks.
 func mostMissed() cog.Builder[dashboard.Panel] {
 	missed := told(fmt.Sprintf("increase(%s[$__range])", metric("shardnode_shard_missed_chunks_total", ofShards)))
+	return bars("Most missed chunks",
+		"The ten shards that were left out of the most finalised blocks in the range, with how many these were.",
+		units.Number, query{fmt.Sprintf("sort_desc(topk(10, %s))", missed), "shard {{shard}}"})
+}
+
+// leastEndorsed shows the shards whose chunks came closest to being missed for
+// want of endorsements. Each node's figures are of one header, so they are
+// compared before the nodes are.
+func leastEndorsed() cog.Builder[dashboard.Panel] {
+	endorsed := told(fmt.Sprintf("%s / %s",
+		metric("shardnode_shard_endorsed_stake", ofShards), metric("shardnode_shard_mandated_stake", ofShards)))
+	return bars("Endorsed stake by shard",
+		"Part of its committee's stake that endorsed a shard's last chunk: the ten shards with the least. A chunk needs more "+
+			"than two thirds.",
+		units.PercentUnit, query{fmt.Sprintf("sort(bottomk(10, %s))", endorsed), "shard {{shard}}"}).
+		Decimals(1).
+		Max(1)
+}
+
+// bars is a panel with the latest value of up to ten series, in their order.
+func bars(title, description, unit string, query query) *bargauge.PanelBuilder {
 	return bargauge.NewPanelBuilder().
-		Title("Most missed chunks").
-		Description("The ten shards that were left out of the most finalised blocks in the range, with how many these were.").
+		Title(title).
+		Description(description).
 		Datasource(datasource()).
-		Unit(units.Number).
+		Unit(unit).
 		Decimals(0).
 		Min(0).
 		Span(half).Height(graphHeight).
@@ -55,5 +84,5 @@ func mostMissed() cog.Builder[dashboard.Panel] {
 		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(textSize).ValueSize(textSize)).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
 		Thresholds(plain()).
-		WithTarget(target(query{fmt.Sprintf("sort_desc(topk(10, %s))", missed), "shard {{shard}}"}).RefId("A").Instant())
+		WithTarget(target(query).RefId("A").Instant())
 }
