@@ -3,10 +3,13 @@
 package local
 
 import (
+	"context"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 // A stand-in's block has 10 transfers and takes 50 ms, and a stand-in uses a
@@ -164,6 +167,15 @@ func TestUpWithHungValidator(t *testing.T) {
 	if err := syscall.Kill(hung.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	// On a busy machine, its threads stop some time after the signal.
+	client := chain.NewClient(hung.HTTP, "")
+	t.Cleanup(client.Close)
+	eventually(t, hung.Name+" hangs", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := client.Status(ctx)
+		return err != nil
+	})
 	run.interrupt()
 	run.says(t, "validator net-s0-p1 is not compared with the others: it does not answer\n")
 	run.says(t, "stopping 4 validators\n")
