@@ -134,8 +134,8 @@ func (c *command) validators(t *testing.T) []validatorProcess {
 	if err := json.Unmarshal(content, &runtime); err != nil {
 		t.Fatal(err)
 	}
-	if len(runtime.Validators) != 4 {
-		t.Fatalf("%d validators run, want 4", len(runtime.Validators))
+	if len(runtime.Validators) != 5 {
+		t.Fatalf("%d validators run, want 5", len(runtime.Validators))
 	}
 	return runtime.Validators
 }

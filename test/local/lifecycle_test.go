@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // A network carries its load, survives the kill of a validator, stops on Ctrl-C
@@ -22,13 +24,14 @@ func TestLifecycle(t *testing.T) {
 	network.says(t, "load: 400 transfers per second")
 	chain := watch(t, network)
 	chain.awaitTransfers(t)
+	chain.awaitEndorsements(t)
 	chain.killAndRecover(t)
 
 	validators := network.validators(t)
 	network.signal(t, os.Interrupt)
 	first := network.summary(t)
 	checkStopped(t, network, validators)
-	if first.Shards != 2 || first.Validators != 4 || !first.SupplyConserved || first.TPS <= 0 || first.BlockTimeMs <= 0 {
+	if first.Shards != 2 || first.Validators != 5 || !first.SupplyConserved || first.TPS <= 0 || first.BlockTimeMs <= 0 {
 		t.Errorf("the summary is %+v", first)
 	}
 	if first.CrossShard == 0 || first.CrossShard >= first.Executed || first.CPUMicrosecondsPerTransfer == nil {
@@ -122,6 +125,24 @@ func (o *observer) awaitTransfers(t *testing.T) {
 		}
 		return status.Shards[0].CrossShard > 0 && status.Shards[1].CrossShard > 0 &&
 			status.Shards[0].Received > 0 && status.Shards[1].Received > 0
+	})
+}
+
+// awaitEndorsements waits until the last chunk of every shard has the
+// endorsements that it needs, as a chunk validator tells, which tracks none.
+func (o *observer) awaitEndorsements(t *testing.T) {
+	t.Helper()
+	eventually(t, "the chunk validator knows of endorsements", func() bool {
+		status := o.ask(t)[4]
+		if status == nil {
+			return false
+		}
+		if status.Role != string(topology.RoleChunkValidator) || status.Tracked != nil || status.Load != nil {
+			t.Fatalf("%s says %+v, want a chunk validator without a shard or a load", status.Node, status)
+		}
+		return !slices.ContainsFunc(status.Shards, func(shard chain.ShardStatus) bool {
+			return shard.MandatedStake == 0 || 3*shard.EndorsedStake <= 2*shard.MandatedStake
+		})
 	})
 }
 
