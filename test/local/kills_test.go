@@ -52,7 +52,8 @@ func (o *observer) kill(t *testing.T, victim int) {
 	}
 	eventually(t, before.Name+" runs again", func() bool {
 		for _, validator := range o.network.validators(t) {
-			if validator.Name == before.Name && validator.PID != before.PID {
+			// 0 until its next process is there; a kill of 0 would be one of this test.
+			if validator.Name == before.Name && validator.PID != 0 && validator.PID != before.PID {
 				o.validators[victim] = validator
 				return true
 			}
