@@ -54,11 +54,15 @@
 //!
 //! The chunk's producer signs the manifest under
 //! [`shardnode_primitives::Namespaces::witness`], so each part shows by itself
-//! who made it and of what. The commitment is the root of a binary blake3
-//! tree over the shards; rebuilding encodes again and compares that root, so
-//! all owners come to the same bytes or all come to none, whichever parts they
-//! have. Without coding it is the [`merkle`](shardnode_primitives::merkle)
-//! root of a list with the encoded witness as its one item.
+//! who made it and of what. Shards, their proofs and the commitment, the root
+//! of a binary tree over the shards, are those of [`ReedSolomon`] over blake3;
+//! golden vectors hold them still. Rebuilding encodes again and compares that
+//! root, so all owners come to the same bytes or all come to none, whichever
+//! parts they have. Without coding the commitment is the
+//! [`merkle`](shardnode_primitives::merkle) root of a list with the encoded
+//! witness as its one item.
+//!
+//! [`ReedSolomon`]: commonware_coding::ReedSolomon
 
 pub mod encoding;
 pub mod error;

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a witness costs, for a shard of the reference workload.
+//! What a witness costs, for a shard of the reference workload, on one thread:
+//!
+//! ```sh
+//! cargo test --release --locked --workspace --test witness -- --ignored --nocapture
+//! ```
+//!
+//! The producer records what the execution touches, encodes and compresses the
+//! witness and divides it among the owners. A validator checks and collects as
+//! few parts as suffice, none of them a piece of the witness if it can be,
+//! rebuilds it from them, decodes it and validates it.
 
 use crate::world::{Draw, LIMITS, namespaces};
 use commonware_codec::Encode as _;
@@ -26,7 +35,7 @@ use std::{
 
 const ACCOUNTS: usize = 14_286;
 const SOURCES: u64 = 69;
-const RUNS: usize = 3;
+const RUNS: usize = 7;
 const OWNERS: NonZeroU16 = NonZeroU16::new(12).unwrap();
 const LAYOUT: ShardLayout = ShardLayout::new(2);
 const SHARD: ShardId = ShardId(0);
