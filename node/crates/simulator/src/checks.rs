@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What must hold in every run, checked after every finalised block.
+
+mod committees;
+
+pub use committees::{Committees, Counted};
+
+use crate::{
+    network::Network,
+    plan::Plan,
+    replay::{Broken, Planted, Replayer},
+};
+use commonware_consensus::types::Height;
+use commonware_cryptography::{Digested, Digestible as _};
+use shardnode_primitives::{Block, ChunkBody, ChunkHeader, Digest, ShardId};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+/// What can be violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Promise {
+    /// All nodes finalise the same blocks.
+    OneChain,
+    /// No finalised header commits to a result that is not the replay's.
+    ValidRoots,
+    /// Every receipt is credited once.
+    Receipts,
+    /// No transfer is lost, doubled or reordered.
+    Transfers,
+    /// The sum of all balances and of what is on the way never changes.
+    Supply,
+    /// A chunk is endorsed and re-executed by its committee, and nobody else.
+    Committees,
+    /// The chain goes on once nothing goes wrong any more.
+    Liveness,
+    /// No honest node ends by itself.
+    Running,
+    /// Chunks are missed only for a reason.
+    MissedChunks,
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OneChain => "one chain",
+            Self::ValidRoots => "valid roots",
+            Self::Receipts => "receipts once",
+            Self::Transfers => "transfers once and in order",
+            Self::Supply => "total supply",
+            Self::Committees => "committees only",
+            Self::Liveness => "liveness",
+            Self::Running => "nodes keep running",
+            Self::MissedChunks => "missed chunks are explained",
+        })
+    }
+}
+
+/// A broken promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which one.
+    pub promise: Promise,
+    /// How.
+    pub what: String,
+}
+
+impl Violation {
+    /// This promise is broken like this.
+    #[must_use]
+    pub fn new(promise: Promise, what: impl Into<String>) -> Self {
+        Self {
+            promise,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.promise, self.what)
+    }
+}
+
+impl From<Broken> for Violation {
+    fn from(broken: Broken) -> Self {
+        let (promise, what) = match broken {
+            Broken::Root(what) | Broken::Execution(what) => (Promise::ValidRoots, what),
+            Broken::Receipt(what) => (Promise::Receipts, what),
+            Broken::Transfer(what) => (Promise::Transfers, what),
+            Broken::Supply(what) => (Promise::Supply, what),
+        };
+        Self { promise, what }
+    }
+}
+
+/// Follows the chain through the eyes of every node.
+pub struct Checks {
+    replay: Replayer,
+    committees: Committees,
+    chain: Vec<Digested<Block>>,
+    genesis: Digest,
+    next: Vec<u64>,
+    replayed: usize,
+    results_checked: usize,
+    violations: Vec<Violation>,
+}
+
+impl Checks {
+    /// Of a network that has not started.
+    #[must_use]
+    pub fn new(network: &Network, plan: &Plan) -> Self {
+        Self {
+            replay: Replayer::new(network.genesis.clone(), &network.state),
+            committees: Committees::new(&network.genesis, plan),
+            chain: Vec::new(),
+            genesis: network.state.digest,
+            next: vec![1; network.members.len()],
+            replayed: 0,
+            results_checked: 0,
+            violations: Vec::new(),
+        }
+    }
+
+    /// Makes the replay wrong.
+    pub fn plant(&mut self, bug: Planted) {
+        self.replay.plant(bug);
+    }
+
+    /// What was violated.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// Something was violated that is not for a block to tell.
+    pub fn violated(&mut self, violation: Violation) {
+        self.violations.push(violation);
+    }
+
+    /// Blocks that were finalised.
+    #[must_use]
+    pub fn height(&self) -> u64 {
+        self.chain.len() as u64
+    }
+
+    /// The newest block.
+    #[must_use]
+    pub fn tip(&self) -> Option<&Block> {
+        self.chain.last().map(Digested::inner)
+    }
+
+    /// The committees of all blocks.
+    #[must_use]
+    pub const fn committees(&self) -> &Committees {
+        &self.committees
+    }
+
+    /// The replay.
+    #[must_use]
+    pub const fn replay(&self) -> &Replayer {
+        &self.replay
+    }
+
+    /// Looks at what nodes have finalised since the last time.
+    pub async fn look(&mut self, network: &Network) {
+        for (index, member) in network.members.iter().enumerate() {
+            let Some(node) = member.node() else {
+                // All that it has is looked at again once it is back.
+                self.next[index] = 1;
+                continue;
+            };
+            let height = node.view.borrow().height();
+            while self.next[index] <= height {
+                let at = self.next[index];
+                let Some(Some(block)) = network.ask(node.marshal.get_block(Height::new(at))).await
+                else {
+                    // It answers once it is done with something else.
+                    break;
+                };
+                network.note(index, format!("finalised block {at}, {}", block.digest()));
+                self.see(index, at, block);
+                self.next[index] += 1;
+            }
+        }
+        self.follow(network).await;
+    }
+
+    fn see(&mut self, index: usize, height: u64, block: Digested<Block>) {
+        let place = usize::try_from(height - 1).unwrap_or(usize::MAX);
+        match self.chain.get(place) {
+            Some(known) if known.digest() == block.digest() => {}
+            Some(known) => self.violations.push(Violation::new(
+                Promise::OneChain,
+                format!(
+                    "at height {height} n{index} has {}, others have {}",
+                    block.digest(),
+                    known.digest()
+                ),
+            )),
+            None => {
+                let parent = self.chain.last().map_or(self.genesis, Digested::digest);
+                let inner = block.inner();
+                if inner.context.parent.1 != parent || inner.height != height {
+                    self.violations.push(Violation::new(
+                        Promise::OneChain,
+                        format!(
+                            "block {height} of n{index} is not a child of block {}",
+                            height - 1
+                        ),
+                    ));
+                }
+                self.chain.push(block);
+            }
+        }
+    }
+
+    /// Replays what can be replayed.
+    async fn follow(&mut self, network: &Network) {
+        while let Some(block) = self.chain.get(self.replayed) {
+            let block = block.inner().clone();
+            if self.results_checked == self.replayed {
+                self.results_checked += 1;
+                let broken = self.replay.check_results(&block);
+                self.violations.extend(broken.into_iter().map(Into::into));
+                self.violations.extend(self.committees.check(&block));
+            }
+            let Some(bodies) = bodies(network, &block).await else {
+                break;
+            };
+            let broken = self.replay.execute(&block, &bodies);
+            self.violations.extend(broken.into_iter().map(Into::into));
+            self.replayed += 1;
+        }
+    }
+
+    /// What must hold of all of a run once it is drained.
+    pub async fn end(&mut self, network: &Network, plan: &Plan) {
+        self.look(network).await;
+        if self.replayed < self.chain.len() {
+            self.violated(Violation::new(
+                Promise::Transfers,
+                format!("no node has the bodies of block {}", self.replayed + 1),
+            ));
+            return;
+        }
+        let left = self.replay.in_flight();
+        if left > 0 {
+            self.violated(Violation::new(
+                Promise::Receipts,
+                format!("{left} receipts were never credited"),
+            ));
+        }
+        let (signed, executed) = (network.signed(), self.replay.transfers());
+        if plan.keeps_memory() && signed != executed {
+            self.violated(Violation::new(
+                Promise::Transfers,
+                format!("{signed} were signed, {executed} executed"),
+            ));
+        }
+        self.check_agreement(network);
+        let outsiders = self.committees.check_work(network, plan);
+        self.violations.extend(outsiders);
+    }
+
+    /// Nodes of one shard have the same state at the same height.
+    fn check_agreement(&mut self, network: &Network) {
+        let mut roots: BTreeMap<(ShardId, u64), BTreeSet<Digest>> = BTreeMap::new();
+        for (_, node) in network.running() {
+            if let Some(tracked) = *node.tracked.borrow() {
+                let at = (tracked.shard, tracked.height);
+                roots.entry(at).or_default().insert(tracked.root);
+            }
+        }
+        for ((shard, height), roots) in roots {
+            if roots.len() > 1 {
+                self.violated(Violation::new(
+                    Promise::ValidRoots,
+                    format!("nodes of shard {shard} differ at height {height}: {roots:?}"),
+                ));
+            }
+        }
+    }
+
+    /// Chunks missed in the blocks after `from` and up to `to` that neither a
+    /// dead producer nor a committee that waits for dead members explains.
+    pub fn check_misses(&mut self, network: &Network, plan: &Plan, from: u64, to: u64) {
+        let dead = |key: &_| {
+            let mut dead = plan.dead.iter();
+            dead.any(|index| network.members[*index].wire.is(key))
+        };
+        for block in &self.chain {
+            let block = block.inner();
+            if block.height <= from || block.height > to {
+                continue;
+            }
+            for (shard, committee) in network.genesis.layout.iter().zip(self.committees.of(block)) {
+                let missed = block
+                    .chunk(shard)
+                    .is_some_and(|header| header.content.height < block.height);
+                let producer = network.genesis.producer_at(shard, block.height);
+                let explained = producer.is_some_and(|producer| dead(&producer.key))
+                    || committee.is_stalled_by(dead);
+                if missed && !explained {
+                    self.violations.push(Violation::new(
+                        Promise::MissedChunks,
+                        format!("shard {shard} at height {} without a reason", block.height),
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// The bodies of the new chunks of `block`, by nodes that have them.
+async fn bodies(network: &Network, block: &Block) -> Option<BTreeMap<ShardId, ChunkBody>> {
+    let mut bodies = BTreeMap::new();
+    for header in block.new_chunks() {
+        let body = body(network, header).await?;
+        bodies.insert(header.content.shard, body);
+    }
+    Some(bodies)
+}
+
+async fn body(network: &Network, header: &ChunkHeader) -> Option<ChunkBody> {
+    let shard = header.content.shard;
+    for (_, node) in network.running() {
+        if node.identity.tracked() == Some(shard)
+            && let Some(Ok(body)) = network.ask(node.client.body(header)).await
+        {
+            return Some(body);
+        }
+    }
+    None
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The machine that a simulated node runs on.
+//!
+//! The deterministic runtime has one clock and one storage for everybody. A
+//! [`Machine`] is that runtime as one node sees it: with a clock that is wrong
+//! by a constant, a disk that is slow, and a point at which it stops, namely
+//! before a given one of its next writes, syncs or removals. What was not
+//! synced by then is lost, as when the power fails.
+//!
+//! A machine that stops does not return from the operation: nothing on it
+//! goes on until whoever watches [`Faults::stopped`] aborts the node.
+
+mod disk;
+
+use commonware_parallel::Rayon;
+use commonware_runtime::{
+    Clock, Error, Handle, Metrics, Name, Spawner, Strategizer, Supervisor,
+    deterministic::Context,
+    signal::Signal,
+    telemetry::metrics::{Metric, Registered},
+};
+use rand_core::{TryCryptoRng, TryRng};
+use std::{
+    convert::Infallible,
+    future::Future,
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+/// How far a node's clock is from the right time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Skew {
+    /// It is right.
+    #[default]
+    None,
+    /// It is ahead.
+    Ahead(Duration),
+    /// It is behind.
+    Behind(Duration),
+}
+
+impl Skew {
+    /// The wrong time at the right time `at`.
+    fn of(self, at: SystemTime) -> SystemTime {
+        match self {
+            Self::None => at,
+            Self::Ahead(by) => at + by,
+            Self::Behind(by) => at - by,
+        }
+    }
+
+    /// The right time when the clock shows `at`.
+    fn when(self, at: SystemTime) -> SystemTime {
+        match self {
+            Self::None => at,
+            Self::Ahead(by) => at - by,
+            Self::Behind(by) => at + by,
+        }
+    }
+}
+
+/// No operation is this one.
+const NEVER: u64 = u64::MAX;
+
+/// What is wrong with a machine; it outlives the node that runs on it.
+pub struct Faults {
+    clock: Context,
+    skew: Skew,
+    delay_us: AtomicU64,
+    operations: AtomicU64,
+    stop_at: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl Faults {
+    /// A machine with nothing wrong but its clock. Disks wait on `clock`.
+    #[must_use]
+    pub fn new(clock: Context, skew: Skew) -> Arc<Self> {
+        Arc::new(Self {
+            clock,
+            skew,
+            delay_us: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            stop_at: AtomicU64::new(NEVER),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    /// From now on every write, sync and removal takes this long.
+    pub fn slow_disk(&self, delay: Duration) {
+        let micros = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
+        self.delay_us.store(micros, Ordering::Relaxed);
+    }
+
+    /// Stops the machine before the operation that follows `operations` more.
+    pub fn stop_after(&self, operations: u64) {
+        let now = self.operations.load(Ordering::Relaxed);
+        self.stop_at
+            .store(now.saturating_add(operations), Ordering::Relaxed);
+    }
+
+    /// Whether the machine stopped.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Starts the machine again.
+    pub fn start(&self) {
+        self.stop_at.store(NEVER, Ordering::Relaxed);
+        self.stopped.store(false, Ordering::Relaxed);
+    }
+
+    /// What an operation that changes the disk waits for.
+    async fn before_change(&self) {
+        let delay = self.delay_us.load(Ordering::Relaxed);
+        if delay > 0 {
+            self.clock.sleep(Duration::from_micros(delay)).await;
+        }
+        let operation = self.operations.fetch_add(1, Ordering::Relaxed);
+        if operation >= self.stop_at.load(Ordering::Relaxed) {
+            self.stopped.store(true, Ordering::Relaxed);
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The runtime as one node sees it.
+pub struct Machine {
+    inner: Context,
+    faults: Arc<Faults>,
+}
+
+impl Machine {
+    /// The runtime with the faults of a machine.
+    #[must_use]
+    pub const fn new(inner: Context, faults: Arc<Faults>) -> Self {
+        Self { inner, faults }
+    }
+}
+
+impl Supervisor for Machine {
+    fn name(&self) -> Name {
+        self.inner.name()
+    }
+
+    fn child(&self, label: &'static str) -> Self {
+        Self {
+            inner: self.inner.child(label),
+            faults: self.faults.clone(),
+        }
+    }
+
+    fn with_attribute(self, key: &'static str, value: impl std::fmt::Display) -> Self {
+        Self {
+            inner: self.inner.with_attribute(key, value),
+            faults: self.faults,
+        }
+    }
+}
+
+impl Spawner for Machine {
+    fn shared(self, blocking: bool) -> Self {
+        Self {
+            inner: self.inner.shared(blocking),
+            faults: self.faults,
+        }
+    }
+
+    fn dedicated(self) -> Self {
+        Self {
+            inner: self.inner.dedicated(),
+            faults: self.faults,
+        }
+    }
+
+    fn spawn<F, Fut, T>(self, f: F) -> Handle<T>
+    where
+        F: FnOnce(Self) -> Fut + Send + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let faults = self.faults;
+        self.inner.spawn(move |inner| f(Self { inner, faults }))
+    }
+
+    async fn stop(self, value: i32, timeout: Option<Duration>) -> Result<(), Error> {
+        self.inner.stop(value, timeout).await
+    }
+
+    fn stopped(&self) -> Signal {
+        self.inner.stopped()
+    }
+}
+
+impl Strategizer for Machine {
+    fn strategy(&self, parallelism: NonZeroUsize) -> Rayon {
+        self.inner.strategy(parallelism)
+    }
+}
+
+impl Metrics for Machine {
+    fn register<N: Into<String>, H: Into<String>, M: Metric>(
+        &self,
+        name: N,
+        help: H,
+        metric: M,
+    ) -> Registered<M> {
+        self.inner.register(name, help, metric)
+    }
+
+    fn encode(&self) -> String {
+        self.inner.encode()
+    }
+}
+
+impl governor::clock::Clock for Machine {
+    type Instant = SystemTime;
+
+    fn now(&self) -> SystemTime {
+        self.current()
+    }
+}
+
+impl governor::clock::ReasonablyRealtime for Machine {}
+
+impl Clock for Machine {
+    fn current(&self) -> SystemTime {
+        self.faults.skew.of(self.inner.current())
+    }
+
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + 'static + use<> {
+        self.inner.sleep(duration)
+    }
+
+    fn sleep_until(
+        &self,
+        deadline: SystemTime,
+    ) -> impl Future<Output = ()> + Send + 'static + use<> {
+        self.inner.sleep_until(self.faults.skew.when(deadline))
+    }
+}
+
+impl TryRng for Machine {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.inner.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.inner.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.inner.try_fill_bytes(bytes)
+    }
+}
+
+impl TryCryptoRng for Machine {}

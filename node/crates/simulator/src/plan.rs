@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What happens to a network in one run: everything but chance on the links,
+//! which has the same seed.
+
+use crate::{
+    byzantine::{
+        Behaviour, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FalseResults,
+        ForgedReceipts, ForgedWitnesses, Garbage, Lie, Replays, WithheldBodies, WithheldWitnesses,
+    },
+    machine::Skew,
+    shape::Shape,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+/// Something that goes wrong, or right again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// A node is killed: what it had not synced is gone.
+    Kill(usize),
+    /// A killed or stopped node starts on what it has.
+    Start(usize),
+    /// A node's machine stops before the change to its disk that comes after
+    /// so many others.
+    StopAtDisk(usize, u64),
+    /// Nodes of different sides no longer hear each other.
+    Partition(BTreeSet<usize>),
+    /// The second node no longer hears the first.
+    Deafen(usize, usize),
+    /// All links are back.
+    Heal,
+    /// Changes to a node's disk take this long.
+    SlowDisk(usize, Duration),
+}
+
+impl Fault {
+    /// What it counts as; `None` for what ends another one.
+    #[must_use]
+    pub const fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self::Kill(_) => Some("kills"),
+            Self::StopAtDisk(..) => Some("stops at a disk operation"),
+            Self::Partition(_) => Some("partitions"),
+            Self::Deafen(..) => Some("one-way cuts"),
+            Self::SlowDisk(..) => Some("slow disks"),
+            Self::Start(_) | Self::Heal => None,
+        }
+    }
+}
+
+/// How a byzantine validator lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lies {
+    /// [`FalseResults`], once in so many chunks.
+    Results(Vec<Lie>, u64),
+    /// [`ForgedWitnesses`].
+    ForgedWitnesses,
+    /// [`WithheldWitnesses`], but for one part in so many.
+    WithheldWitnesses(u64),
+    /// [`WithheldBodies`].
+    WithheldBodies,
+    /// [`ForgedReceipts`].
+    Receipts,
+    /// [`DoubleSignedChunks`].
+    Chunks,
+    /// [`EquivocatedBlocks`].
+    Blocks,
+    /// [`DoubleVotes`].
+    Votes,
+    /// [`Garbage`], once in so many messages.
+    Garbage(u64),
+    /// [`Replays`], once in so many messages.
+    Replays(u64),
+}
+
+impl Lies {
+    pub(crate) fn behaviour(&self) -> Box<dyn Behaviour> {
+        match self {
+            Self::Results(lies, once_in) => Box::new(FalseResults::new(lies, *once_in)),
+            Self::ForgedWitnesses => Box::new(ForgedWitnesses::default()),
+            Self::WithheldWitnesses(keeps) => Box::new(WithheldWitnesses::new(*keeps)),
+            Self::WithheldBodies => Box::new(WithheldBodies),
+            Self::Receipts => Box::new(ForgedReceipts),
+            Self::Chunks => Box::new(DoubleSignedChunks::default()),
+            Self::Blocks => Box::new(EquivocatedBlocks::default()),
+            Self::Votes => Box::new(DoubleVotes),
+            Self::Garbage(once_in) => Box::new(Garbage::new(*once_in)),
+            Self::Replays(once_in) => Box::new(Replays::new(*once_in)),
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who is in the network.
+    pub shape: Shape,
+    /// Transfers per second that each producer's generator signs.
+    pub load: u32,
+    /// How many of a thousand messages are lost.
+    pub lost_per_mille: u64,
+    /// How much the time of a message varies, in addition to a tenth of it.
+    pub jitter: Duration,
+    /// Clocks that are wrong.
+    pub clocks: BTreeMap<usize, Skew>,
+    /// Who lies, and how.
+    pub liars: BTreeMap<usize, Vec<Lies>>,
+    /// Who endorses whatever it hears of.
+    pub colluders: BTreeSet<usize>,
+    /// Whether a node that blocks another no longer hears it: if not, liars go
+    /// on talking.
+    pub blocking: bool,
+    /// What happens when, from the start of the run.
+    pub faults: Vec<(Duration, Fault)>,
+    /// When everything stops going wrong, and everybody is honest again.
+    pub calm_at: Duration,
+    /// Producers that are dead from the first fault on, if a missed chunk must
+    /// be explained by them and the committees.
+    pub dead: BTreeSet<usize>,
+}
+
+impl Plan {
+    /// A network in which nothing goes wrong.
+    #[must_use]
+    pub const fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            load: 20,
+            lost_per_mille: 0,
+            jitter: Duration::ZERO,
+            clocks: BTreeMap::new(),
+            liars: BTreeMap::new(),
+            colluders: BTreeSet::new(),
+            blocking: true,
+            faults: Vec::new(),
+            calm_at: Duration::from_secs(5),
+            dead: BTreeSet::new(),
+        }
+    }
+
+    /// Liars and colluders.
+    #[must_use]
+    pub fn byzantine(&self) -> BTreeSet<usize> {
+        self.liars.keys().chain(&self.colluders).copied().collect()
+    }
+
+    /// Whether no node loses its memory: then every transfer that was signed
+    /// must be executed.
+    #[must_use]
+    pub fn keeps_memory(&self) -> bool {
+        !self
+            .faults
+            .iter()
+            .any(|(_, fault)| matches!(fault, Fault::Kill(_) | Fault::StopAtDisk(..)))
+    }
+
+    /// Whether somebody's messages are kept for others to send again.
+    #[must_use]
+    pub fn records(&self) -> bool {
+        let mut lies = self.liars.values().flatten();
+        lies.any(|lies| matches!(lies, Lies::Replays(_)))
+    }
+}

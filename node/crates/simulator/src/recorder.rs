@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What happened last to each node, for when a run fails.
+
+use crate::wire::lock;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt,
+    sync::Mutex,
+    time::Duration,
+};
+
+/// Events kept of each node.
+const LAST: usize = 12;
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Since the start of the run.
+    pub at: Duration,
+    /// The node's finalised height.
+    pub height: u64,
+    /// What happened.
+    pub what: String,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, height, what } = self;
+        write!(f, "{:9.3} s  height {height:4}  {what}", at.as_secs_f64())
+    }
+}
+
+/// Keeps events; it outlives a run that panics.
+#[derive(Debug, Default)]
+pub struct Recorder(Mutex<BTreeMap<usize, VecDeque<Event>>>);
+
+impl Recorder {
+    /// Something happened to a node.
+    pub fn note(&self, node: usize, event: Event) {
+        let mut nodes = lock(&self.0);
+        let events = nodes.entry(node).or_default();
+        events.push_back(event);
+        if events.len() > LAST {
+            events.pop_front();
+        }
+    }
+
+    /// What is kept, node by node.
+    #[must_use]
+    pub fn trace(&self) -> String {
+        let nodes = lock(&self.0);
+        let mut lines = Vec::new();
+        for (node, events) in nodes.iter() {
+            lines.push(format!("n{node}"));
+            lines.extend(events.iter().map(|event| format!("  {event}")));
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_events_of_each_node_are_kept() {
+        let recorder = Recorder::default();
+        for height in 0..20 {
+            let at = Duration::from_millis(height * 100);
+            let what = format!("finalised {height}");
+            recorder.note(1, Event { at, height, what });
+        }
+        let trace = recorder.trace();
+        assert_eq!(trace.lines().count(), 1 + LAST);
+        assert!(trace.starts_with("n1\n"), "{trace}");
+        assert!(
+            trace.ends_with("1.900 s  height   19  finalised 19"),
+            "{trace}"
+        );
+        assert!(!trace.contains("finalised 7"), "{trace}");
+    }
+}

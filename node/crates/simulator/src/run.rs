@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One run: a scenario with a seed.
+//!
+//! 1. All nodes start, generators sign transfers, and the plan's faults happen
+//!    until all is calm.
+//! 2. The chain has to go on within [`RECOVERY`].
+//! 3. Generators stop, and what was sent has to arrive within [`DRAIN`].
+//! 4. What must hold of the whole run is checked.
+
+use crate::{
+    checks::{Checks, Counted, Promise, Violation},
+    cpu,
+    dice::Dice,
+    network::Network,
+    plan::Plan,
+    recorder::Recorder,
+    replay::Planted,
+    scenarios::{Expectation, Scenario},
+    wire::{Shared, lock},
+};
+use commonware_runtime::{Runner as _, Supervisor as _, deterministic};
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+/// How long the chain may take to go on once all is calm.
+pub const RECOVERY: Duration = Duration::from_secs(30);
+/// How long everything sent may take to arrive after that.
+pub const DRAIN: Duration = Duration::from_secs(60);
+/// Blocks that every node finalises before the chain counts as going on.
+const GOES_ON: u64 = 3;
+/// Blocks without a change before a network counts as drained.
+const STILL: u64 = 4;
+/// How often nodes are looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// Real time that one iteration of the runtime takes.
+const CYCLE: Duration = Duration::from_micros(5);
+/// A run that is not over by then never will be.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What became of one run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The seed.
+    pub seed: u64,
+    /// Blocks finalised.
+    pub blocks: u64,
+    /// Transfers executed.
+    pub transfers: u64,
+    /// Chunks missed.
+    pub missed_chunks: u64,
+    /// What was done on purpose, and how often.
+    pub injected: BTreeMap<&'static str, u64>,
+    /// What must not happen and did.
+    pub violations: Vec<Violation>,
+    /// What was expected to happen and did.
+    pub expected: Vec<Violation>,
+    /// How long the chain took to go on once all was calm.
+    pub recovery: Option<Duration>,
+    /// Committees.
+    pub committees: Counted,
+    /// CPU time.
+    pub cpu: Duration,
+    /// A hash of everything that happened; empty if the run panicked.
+    pub fingerprint: String,
+    /// The last events of every node, if something was violated.
+    pub trace: String,
+}
+
+/// What is different from a scenario as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// A mistake that the replay makes.
+    pub planted: Option<Planted>,
+}
+
+/// Runs a scenario with a seed.
+#[must_use]
+pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
+    run_with(scenario, seed, Changes::default())
+}
+
+/// [`run`], with changes.
+#[must_use]
+pub fn run_with(scenario: &Scenario, seed: u64, changes: Changes) -> Outcome {
+    let plan = (scenario.plan)(&mut Dice::new(seed));
+    let (shared, recorder) = (Arc::new(Shared::default()), Arc::new(Recorder::default()));
+    let started = cpu::time();
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        let config = deterministic::Config::new()
+            .with_seed(seed)
+            .with_cycle(CYCLE)
+            .with_timeout(Some(TIMEOUT));
+        deterministic::Runner::new(config).start(|context| {
+            let story = Story {
+                plan: &plan,
+                expectation: scenario.expectation,
+                changes,
+                shared: shared.clone(),
+                recorder: recorder.clone(),
+            };
+            story.tell(context, seed)
+        })
+    }));
+    let mut outcome = ran.unwrap_or_else(|panic| {
+        let what = format!("the run panicked: {}", message(&*panic));
+        Outcome {
+            violations: vec![Violation::new(Promise::Running, what)],
+            ..Outcome::new(seed)
+        }
+    });
+    outcome.cpu = cpu::time().saturating_sub(started);
+    outcome.injected = lock(&shared.injected).clone();
+    if !outcome.violations.is_empty() {
+        outcome.trace = recorder.trace();
+    }
+    outcome
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned())
+}
+
+impl Outcome {
+    const fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            blocks: 0,
+            transfers: 0,
+            missed_chunks: 0,
+            injected: BTreeMap::new(),
+            violations: Vec::new(),
+            expected: Vec::new(),
+            recovery: None,
+            committees: Counted {
+                dealt: 0,
+                corrupted: 0,
+                corrupted_expected: 0.0,
+                stalled: 0,
+                stalled_expected: 0.0,
+            },
+            cpu: Duration::ZERO,
+            fingerprint: String::new(),
+            trace: String::new(),
+        }
+    }
+}
+
+struct Story<'a> {
+    plan: &'a Plan,
+    expectation: Expectation,
+    changes: Changes,
+    shared: Arc<Shared>,
+    recorder: Arc<Recorder>,
+}
+
+impl Story<'_> {
+    async fn tell(self, context: deterministic::Context, seed: u64) -> Outcome {
+        let mut network = Network::new(
+            context.child("network"),
+            self.plan,
+            seed,
+            self.shared.clone(),
+            self.recorder.clone(),
+        )
+        .await;
+        let mut checks = Checks::new(&network, self.plan);
+        if let Some(bug) = self.changes.planted {
+            checks.plant(bug);
+        }
+        let mut outcome = Outcome::new(seed);
+        network.start_all().await;
+        network.set_load(self.plan.load);
+        self.storm(&mut network, &mut checks).await;
+        match self.expectation {
+            Expectation::Safe => {
+                network.calm().await;
+                outcome.recovery = self.recover(&mut network, &mut checks).await;
+                network.set_load(0);
+                if outcome.recovery.is_some() && self.drain(&mut network, &mut checks).await {
+                    checks.end(&network, self.plan).await;
+                }
+                outcome.violations = checks.violations().to_vec();
+            }
+            Expectation::FalseRoot => {
+                let (expected, violations) = checks
+                    .violations()
+                    .iter()
+                    .cloned()
+                    .partition(|violation| violation.promise == Promise::ValidRoots);
+                outcome.expected = expected;
+                outcome.violations = violations;
+                if outcome.expected.is_empty() {
+                    outcome.violations.push(Violation::new(
+                        Promise::ValidRoots,
+                        "committees above two thirds byzantine finalised no false root, \
+                         or nobody noticed",
+                    ));
+                }
+            }
+        }
+        outcome.blocks = checks.height();
+        outcome.transfers = checks.replay().transfers();
+        outcome.missed_chunks = checks
+            .tip()
+            .map_or(0, shardnode_primitives::Block::missed_chunks);
+        outcome.committees = checks.committees().counted();
+        outcome.fingerprint = context.auditor().state();
+        // They hold links, which must not outlive the run.
+        self.shared.colluders.disband();
+        outcome
+    }
+
+    /// Attends to nodes and looks at what they finalised.
+    async fn tick(&self, network: &mut Network, checks: &mut Checks) {
+        network.sleep(TICK).await;
+        for (index, why) in network.attend().await {
+            // A false root ends the nodes that know better.
+            let honest = !self.plan.byzantine().contains(&index);
+            if honest && self.expectation == Expectation::Safe {
+                checks.violated(Violation::new(
+                    Promise::Running,
+                    format!("n{index} ended: {why}"),
+                ));
+            }
+        }
+        checks.look(network).await;
+    }
+
+    async fn storm(&self, network: &mut Network, checks: &mut Checks) {
+        let mut faults = self.plan.faults.iter().peekable();
+        let mut first = None;
+        while network.elapsed() < self.plan.calm_at {
+            while let Some((_, fault)) = faults.next_if(|(at, _)| *at <= network.elapsed()) {
+                network.apply(fault).await;
+                first.get_or_insert(checks.height());
+            }
+            self.tick(network, checks).await;
+            let over = self.expectation == Expectation::FalseRoot;
+            if over && !checks.violations().is_empty() {
+                return;
+            }
+        }
+        if let Some(first) = first.filter(|_| !self.plan.dead.is_empty()) {
+            // What was on its way when they died may come or not.
+            let (from, to) = (first + 2, checks.height());
+            checks.check_misses(network, self.plan, from, to);
+        }
+    }
+
+    /// How long the chain takes to go on.
+    async fn recover(&self, network: &mut Network, checks: &mut Checks) -> Option<Duration> {
+        let calm_at = network.elapsed();
+        let wanted = checks.height() + GOES_ON;
+        loop {
+            let took = network.elapsed().saturating_sub(calm_at);
+            if network.members.iter().all(|one| one.height() >= wanted) {
+                return Some(took);
+            }
+            if took > RECOVERY {
+                let behind: Vec<_> = network
+                    .members
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, one)| one.height() < wanted)
+                    .map(|(index, one)| format!("n{index} at {}", one.height()))
+                    .collect();
+                checks.violated(Violation::new(
+                    Promise::Liveness,
+                    format!(
+                        "not at height {wanted} {} s after all was calm: {}",
+                        took.as_secs(),
+                        behind.join(", ")
+                    ),
+                ));
+                return None;
+            }
+            self.tick(network, checks).await;
+        }
+    }
+
+    /// Whether everything that was sent arrives.
+    async fn drain(&self, network: &mut Network, checks: &mut Checks) -> bool {
+        let until = network.elapsed() + DRAIN;
+        let (mut last, mut since) = (None, checks.height());
+        while checks.height() < since + STILL {
+            self.tick(network, checks).await;
+            let Some(block) = checks.tip() else { continue };
+            let sum = |count: fn(&shardnode_primitives::ShardTotals) -> u64| {
+                block
+                    .chunks
+                    .iter()
+                    .map(|header| count(&header.content.totals))
+                    .sum::<u64>()
+            };
+            let (sent, received) = (sum(|totals| totals.sent), sum(|totals| totals.received));
+            let in_flight = sent.saturating_sub(received);
+            let pooled: u64 = network
+                .running()
+                .map(|(_, node)| node.metrics.pooled())
+                .sum();
+            let now = (sum(|totals| totals.transfers), in_flight, pooled);
+            if last != Some(now) || in_flight > 0 || pooled > 0 {
+                since = checks.height();
+            }
+            last = Some(now);
+            if network.elapsed() > until {
+                checks.violated(Violation::new(
+                    Promise::Liveness,
+                    format!(
+                        "{in_flight} of value on its way and {pooled} transfers in pools {} s \
+                         after all was calm",
+                        DRAIN.as_secs()
+                    ),
+                ));
+                return false;
+            }
+        }
+        true
+    }
+}

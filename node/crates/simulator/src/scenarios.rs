@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The scenarios, by name.
+
+mod disturbed;
+mod lying;
+mod quiet;
+
+use crate::{dice::Dice, plan::Plan};
+
+/// What a scenario is to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Every promise holds.
+    Safe,
+    /// A false root is finalised, and noticed: the checks are alive.
+    FalseRoot,
+}
+
+/// A kind of trouble; each seed makes another plan of it.
+#[derive(Clone, Copy)]
+pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub sentence: &'static str,
+    /// Whether it is too large to be run with hundreds of seeds.
+    pub large: bool,
+    /// What it is to show.
+    pub expectation: Expectation,
+    /// Makes a seed's plan.
+    pub plan: fn(&mut Dice) -> Plan,
+}
+
+const fn safe(name: &'static str, sentence: &'static str, plan: fn(&mut Dice) -> Plan) -> Scenario {
+    Scenario {
+        name,
+        sentence,
+        large: false,
+        expectation: Expectation::Safe,
+        plan,
+    }
+}
+
+/// All scenarios.
+pub const ALL: &[Scenario] = &[
+    safe(
+        "calm",
+        "Nothing goes wrong, in networks of any shape and execution lag.",
+        quiet::calm,
+    ),
+    safe(
+        "loss",
+        "Links lose up to a tenth of all messages, and messages overtake each other.",
+        disturbed::loss,
+    ),
+    safe(
+        "partitions",
+        "The network falls into two sides, and single links go deaf, again and again.",
+        disturbed::partitions,
+    ),
+    safe(
+        "crashes",
+        "Nodes are killed at random moments, sometimes all at once, and come back.",
+        disturbed::crashes,
+    ),
+    safe(
+        "disk-crashes",
+        "Machines stop at random operations on their disks, and come back.",
+        disturbed::disk_crashes,
+    ),
+    safe(
+        "slow-disks",
+        "Some disks take up to 40 ms for every write and sync.",
+        disturbed::slow_disks,
+    ),
+    safe(
+        "clock-skew",
+        "One clock is up to two seconds wrong, or many are up to 300 ms.",
+        disturbed::clock_skew,
+    ),
+    safe(
+        "dead-producers",
+        "One producer of every shard dies; chunks are missed only where committees or turns explain it.",
+        disturbed::dead_producers,
+    ),
+    safe(
+        "false-results",
+        "Producers commit to wrong states, receipts, outcomes, counts or minted value.",
+        lying::false_results,
+    ),
+    safe(
+        "blind-endorsers",
+        "Producers commit to wrong results, and less than a third of the stake endorses whatever it hears of.",
+        lying::blind_endorsers,
+    ),
+    safe(
+        "forged-witnesses",
+        "Producers send witnesses that show something else, properly encoded and signed.",
+        lying::forged_witnesses,
+    ),
+    safe(
+        "withheld-witnesses",
+        "Producers send few parts of their witnesses, or none.",
+        lying::withheld_witnesses,
+    ),
+    safe(
+        "withheld-bodies",
+        "Producers keep the bodies of their chunks to themselves.",
+        lying::withheld_bodies,
+    ),
+    safe(
+        "forged-receipts",
+        "Producers send receipts and answers that no execution came to.",
+        lying::forged_receipts,
+    ),
+    safe(
+        "double-signed-chunks",
+        "Producers sign two chunks for every height, and tell each half of the network of another one.",
+        lying::double_signed_chunks,
+    ),
+    safe(
+        "equivocating-leaders",
+        "Leaders propose two blocks at once, and voters vote twice.",
+        lying::equivocating_leaders,
+    ),
+    safe(
+        "replays",
+        "Validators repeat old messages, on other channels too, and sign their words for other heights.",
+        lying::replays,
+    ),
+    safe(
+        "garbage",
+        "Validators send garbage and damaged messages on every channel.",
+        lying::garbage,
+    ),
+    safe(
+        "everything",
+        "Loss, kills, slow disks, wrong clocks and a liar at the same time.",
+        lying::everything,
+    ),
+    Scenario {
+        name: "corrupt-committee",
+        sentence: "More than two thirds of a committee are byzantine: a false root is finalised, and the checks notice.",
+        large: false,
+        expectation: Expectation::FalseRoot,
+        plan: lying::corrupt_committee,
+    },
+    Scenario {
+        name: "large",
+        sentence: "16 shards and 48 validators, some of which lie while others are killed.",
+        large: true,
+        expectation: Expectation::Safe,
+        plan: lying::large,
+    },
+];
+
+/// The scenario with this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Scenario> {
+    ALL.iter().find(|scenario| scenario.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = ALL.iter().map(|scenario| scenario.name).collect();
+        assert_eq!(names.len(), ALL.len());
+    }
+
+    #[test]
+    fn small_ones_are_small_and_byzantine_voters_are_tolerated() {
+        for scenario in ALL {
+            for seed in 0..200 {
+                let plan = (scenario.plan)(&mut Dice::new(seed));
+                let shape = plan.shape;
+                let most = if scenario.large { 48 } else { 12 };
+                assert!(shape.validators() <= most, "{} {seed}", scenario.name);
+                let byzantine = plan.byzantine();
+                let voters = byzantine.iter().filter(|index| **index < shape.voters());
+                assert!(
+                    voters.count() <= shape.tolerated_voters(),
+                    "{} {seed}",
+                    scenario.name
+                );
+                assert!(byzantine.iter().all(|index| *index < shape.validators()));
+                assert!(
+                    plan.faults.is_sorted_by_key(|(at, _)| *at),
+                    "{}",
+                    scenario.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Scenarios in which links, machines and clocks fail, and everybody is honest.
+
+use super::quiet::shape;
+use crate::{
+    dice::Dice,
+    machine::Skew,
+    plan::{Fault, Plan},
+    shape::Shape,
+};
+use std::{collections::BTreeSet, time::Duration};
+
+/// The first fault comes once the chain goes.
+const FIRST_MS: u64 = 1_000;
+
+pub(super) fn loss(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.lost_per_mille = dice.between(5, 100);
+    plan.jitter = dice.millis(0, 40);
+    plan
+}
+
+pub(super) fn partitions(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.calm_at = Duration::from_secs(9);
+    let nodes = plan.shape.validators();
+    let mut at = dice.millis(FIRST_MS, 2_000);
+    while at < plan.calm_at {
+        if dice.once_in(2) {
+            let size = dice.index(nodes - 1) + 1;
+            let side = dice.some_of(size, nodes);
+            plan.faults.push((at, Fault::Partition(side)));
+        } else {
+            for _ in 0..dice.between(1, 4) {
+                let (from, to) = (dice.index(nodes), dice.index(nodes));
+                if from != to {
+                    plan.faults.push((at, Fault::Deafen(from, to)));
+                }
+            }
+        }
+        at += dice.millis(200, 2_500);
+        plan.faults.push((at, Fault::Heal));
+        at += dice.millis(200, 1_500);
+    }
+    plan
+}
+
+/// Nodes go down at random, each for some time; `stop` makes the fault.
+fn down(dice: &mut Dice, plan: &mut Plan, stop: impl Fn(&mut Dice, usize) -> Fault) {
+    let nodes = plan.shape.validators();
+    let last = plan.calm_at;
+    for _ in 0..dice.between(1, 3) {
+        let at = dice.millis(FIRST_MS, 4_000);
+        let back = at + dice.millis(100, 2_500);
+        let all = dice.once_in(5);
+        let victims: BTreeSet<usize> = if all {
+            (0..nodes).collect()
+        } else {
+            let size = dice.index(nodes / 2) + 1;
+            dice.some_of(size, nodes)
+        };
+        for node in victims {
+            let stop = stop(dice, node);
+            plan.faults.push((at, stop));
+            plan.faults.push((back.min(last), Fault::Start(node)));
+        }
+    }
+    plan.faults.sort_by_key(|(at, _)| *at);
+}
+
+pub(super) fn crashes(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.calm_at = Duration::from_secs(6);
+    down(dice, &mut plan, |_, node| Fault::Kill(node));
+    plan
+}
+
+pub(super) fn disk_crashes(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.calm_at = Duration::from_secs(6);
+    down(dice, &mut plan, |dice, node| {
+        Fault::StopAtDisk(node, dice.between(0, 60))
+    });
+    plan
+}
+
+/// Slows the disks of up to `most` nodes down.
+pub(super) fn slow(dice: &mut Dice, plan: &mut Plan, most: u64) {
+    let count = usize::try_from(dice.between(1, most)).unwrap_or(1);
+    for node in dice.some_of(count, plan.shape.validators()) {
+        let fault = Fault::SlowDisk(node, dice.millis(1, 40));
+        plan.faults.push((dice.millis(0, 2_000), fault));
+    }
+    plan.faults.sort_by_key(|(at, _)| *at);
+}
+
+pub(super) fn slow_disks(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.calm_at = Duration::from_secs(6);
+    slow(dice, &mut plan, 12);
+    plan
+}
+
+/// Sets the clocks of up to `most` nodes wrong, by up to `by_ms`.
+pub(super) fn skew(dice: &mut Dice, plan: &mut Plan, most: u64, by_ms: u64) {
+    let count = usize::try_from(dice.between(1, most)).unwrap_or(1);
+    for node in dice.some_of(count, plan.shape.validators()) {
+        let by = dice.millis(1, by_ms);
+        let skew = if dice.once_in(2) {
+            Skew::Ahead(by)
+        } else {
+            Skew::Behind(by)
+        };
+        plan.clocks.insert(node, skew);
+    }
+}
+
+pub(super) fn clock_skew(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.calm_at = Duration::from_secs(6);
+    // Far off is one clock; all together are about as far apart as consensus
+    // takes without waiting.
+    let (most, by_ms) = dice.pick(&[(1, 2_000), (12, 300), (12, 300)]);
+    skew(dice, &mut plan, most, by_ms);
+    plan
+}
+
+pub(super) fn dead_producers(dice: &mut Dice) -> Plan {
+    let shape = dice.pick(&[Shape::new(2, 4, 4, 16), Shape::new(3, 4, 0, 16)]);
+    let mut plan = Plan::new(shape);
+    plan.calm_at = Duration::from_secs(12);
+    let at = dice.millis(FIRST_MS, 2_000);
+    for shard in 0..shape.shards {
+        let slot = u16::try_from(dice.index(usize::from(shape.producers))).unwrap_or(0);
+        let node = shape.producer(shard, slot);
+        plan.dead.insert(node);
+        plan.faults.push((at, Fault::Kill(node)));
+    }
+    plan
+}

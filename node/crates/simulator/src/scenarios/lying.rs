@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Scenarios with byzantine validators.
+
+use super::{
+    disturbed::{skew, slow},
+    quiet::shape,
+};
+use crate::{
+    byzantine::Lie,
+    dice::Dice,
+    plan::{Fault, Lies, Plan},
+    shape::Shape,
+};
+use std::time::Duration;
+
+/// A network, of which as many voters lie as consensus tolerates.
+fn liars(dice: &mut Dice, lies: impl Fn(&mut Dice) -> Vec<Lies>) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    plan.blocking = dice.once_in(2);
+    let voters = plan.shape.voters();
+    let count = dice.index(plan.shape.tolerated_voters()) + 1;
+    for liar in dice.some_of(count, voters) {
+        let lies = lies(dice);
+        plan.liars.insert(liar, lies);
+    }
+    plan
+}
+
+fn results(dice: &mut Dice) -> Lies {
+    let count = dice.index(Lie::ALL.len()) + 1;
+    let chosen = dice.some_of(count, Lie::ALL.len());
+    let lies = chosen.into_iter().map(|index| Lie::ALL[index]);
+    Lies::Results(lies.collect(), dice.between(1, 3))
+}
+
+pub(super) fn false_results(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| vec![results(dice)])
+}
+
+pub(super) fn blind_endorsers(dice: &mut Dice) -> Plan {
+    // One byzantine validator of twelve never has two thirds of a committee,
+    // and with one byzantine voter more they sometimes come close.
+    let shape = Shape::new(2, 2, 8, dice.pick(&[24, 36]));
+    let mut plan = Plan::new(shape);
+    plan.blocking = dice.once_in(2);
+    let producer = dice.index(shape.voters());
+    plan.liars.insert(producer, vec![results(dice)]);
+    plan.colluders.insert(producer);
+    let count = dice.index(2) + 1;
+    let others = dice.some_of(count, usize::from(shape.chunk_validators));
+    plan.colluders
+        .extend(others.iter().map(|index| shape.voters() + index));
+    plan
+}
+
+pub(super) fn forged_witnesses(dice: &mut Dice) -> Plan {
+    liars(dice, |_| vec![Lies::ForgedWitnesses])
+}
+
+pub(super) fn withheld_witnesses(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| {
+        vec![Lies::WithheldWitnesses(dice.pick(&[2, 4, u64::MAX]))]
+    })
+}
+
+pub(super) fn withheld_bodies(dice: &mut Dice) -> Plan {
+    liars(dice, |_| vec![Lies::WithheldBodies])
+}
+
+pub(super) fn forged_receipts(dice: &mut Dice) -> Plan {
+    liars(dice, |_| vec![Lies::Receipts])
+}
+
+pub(super) fn double_signed_chunks(dice: &mut Dice) -> Plan {
+    liars(dice, |_| vec![Lies::Chunks])
+}
+
+pub(super) fn equivocating_leaders(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| match dice.between(1, 3) {
+        1 => vec![Lies::Blocks],
+        2 => vec![Lies::Votes],
+        _ => vec![Lies::Blocks, Lies::Votes],
+    })
+}
+
+pub(super) fn replays(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| vec![Lies::Replays(dice.between(2, 8))])
+}
+
+pub(super) fn garbage(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| vec![Lies::Garbage(dice.between(2, 8))])
+}
+
+fn any(dice: &mut Dice) -> Vec<Lies> {
+    let lies = match dice.between(1, 9) {
+        1 => Lies::ForgedWitnesses,
+        2 => Lies::WithheldWitnesses(dice.between(1, 4)),
+        3 => Lies::WithheldBodies,
+        4 => Lies::Receipts,
+        5 => Lies::Chunks,
+        6 => Lies::Blocks,
+        7 => Lies::Garbage(dice.between(4, 16)),
+        8 => Lies::Replays(dice.between(4, 16)),
+        _ => results(dice),
+    };
+    vec![lies]
+}
+
+pub(super) fn everything(dice: &mut Dice) -> Plan {
+    let mut plan = liars(dice, any);
+    plan.calm_at = Duration::from_secs(7);
+    plan.lost_per_mille = dice.between(0, 30);
+    plan.jitter = dice.millis(0, 20);
+    skew(dice, &mut plan, 3, 400);
+    let victim = dice.index(plan.shape.validators());
+    let at = dice.millis(1_000, 3_000);
+    let fault = if dice.once_in(2) {
+        Fault::Kill(victim)
+    } else {
+        Fault::StopAtDisk(victim, dice.between(0, 60))
+    };
+    plan.faults.push((at, fault));
+    plan.faults
+        .push((at + dice.millis(500, 2_000), Fault::Start(victim)));
+    slow(dice, &mut plan, 3);
+    plan
+}
+
+pub(super) fn corrupt_committee(dice: &mut Dice) -> Plan {
+    // The producer of one shard lies, and most of those who check it collude.
+    let shape = Shape::new(4, 1, 8, 9);
+    let mut plan = Plan::new(shape);
+    plan.calm_at = Duration::from_secs(20);
+    let producer = dice.index(shape.voters());
+    let lies = vec![Lies::Results(vec![dice.pick(&Lie::ALL)], 1)];
+    plan.liars.insert(producer, lies);
+    plan.colluders.insert(producer);
+    let others = dice.some_of(7, usize::from(shape.chunk_validators));
+    plan.colluders
+        .extend(others.iter().map(|index| shape.voters() + index));
+    plan
+}
+
+pub(super) fn large(dice: &mut Dice) -> Plan {
+    let shape = Shape::new(16, 1, 32, 24);
+    let mut plan = Plan::new(shape);
+    plan.load = 4;
+    plan.calm_at = Duration::from_secs(6);
+    plan.blocking = dice.once_in(2);
+    // A fifth of the stake, so that a committee with a third is drawn now and
+    // then.
+    let voters = dice.some_of(3, shape.voters());
+    for liar in &voters {
+        let lies = any(dice);
+        plan.liars.insert(*liar, lies);
+    }
+    plan.colluders.extend(&voters);
+    let others = dice.some_of(6, usize::from(shape.chunk_validators));
+    plan.colluders
+        .extend(others.iter().map(|index| shape.voters() + index));
+    for _ in 0..2 {
+        let victim = shape.voters() + dice.index(usize::from(shape.chunk_validators));
+        let at = dice.millis(1_000, 2_500);
+        plan.faults.push((at, Fault::Kill(victim)));
+        plan.faults
+            .push((at + dice.millis(500, 2_000), Fault::Start(victim)));
+    }
+    plan.faults.sort_by_key(|(at, _)| *at);
+    plan
+}
