@@ -37,6 +37,12 @@ export SCALE_SEED
 ## TERRAFORM: The program that make terraform-test runs (default terraform or tofu of this machine, else OpenTofu, built)
 export TERRAFORM
 
+## SEEDS: How many seeds of each scenario make simulate runs (default 500)
+SEEDS ?= 500
+
+## LARGE_SEEDS: How many seeds of the large scenario make simulate runs (default 20)
+LARGE_SEEDS ?= 20
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -210,6 +216,11 @@ terraform-test: setup-test ## Check, test and plan the Terraform against the sch
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
 	@$(CARGO) test --release --locked --workspace
+
+.PHONY: simulate
+simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, and the large one with LARGE_SEEDS
+	@failed=0; bin/shardnode simulate --scenario all --seeds 0..$(SEEDS) || failed=1; \
+	bin/shardnode simulate --scenario large --seeds 0..$(LARGE_SEEDS) || failed=1; exit $$failed
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local

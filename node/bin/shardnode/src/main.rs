@@ -12,7 +12,9 @@ use clap::{Parser, Subcommand};
 use shardnode::{
     committee::CommitteeArgs,
     config::{self, Config, ConfigError},
-    data_dir, log, process, tcp,
+    data_dir, log, process,
+    simulate::{SimulateArgs, SimulateError},
+    tcp,
 };
 use std::{
     error::Error,
@@ -51,6 +53,8 @@ enum Command {
     },
     /// Says how likely byzantine validators can abuse a committee.
     Committee(CommitteeArgs),
+    /// Runs whole networks in this process, with everything that can go wrong.
+    Simulate(SimulateArgs),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +70,11 @@ fn main() -> ExitCode {
         Command::Committee(committee) => match committee.answer() {
             Ok(answer) => print(answer),
             Err(error) => error.exit(),
+        },
+        Command::Simulate(simulate) => match simulate.run(&mut io::stdout()) {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) | Err(SimulateError::Output(_)) => ExitCode::FAILURE,
+            Err(SimulateError::Argument(error)) => error.exit(),
         },
     }
 }

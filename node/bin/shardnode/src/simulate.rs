@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `shardnode simulate`: runs whole networks in this process, with everything
+//! that can go wrong, and says what came of it.
+
+use clap::{Args, error::ErrorKind};
+use shardnode_simulator::{
+    Scenario,
+    scenarios::{self, ALL},
+    sweep,
+};
+use std::{
+    io::{self, Write},
+    num::NonZeroUsize,
+    ops::Range,
+    str::FromStr,
+    thread,
+};
+
+/// What the command is given.
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// Names the scenarios, with a sentence each.
+    #[arg(long, exclusive = true)]
+    list: bool,
+
+    /// The scenario to run; `all` for every one that is not large.
+    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    scenario: Option<String>,
+
+    /// The seed to run.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "seeds")]
+    seed: Option<u64>,
+
+    /// The seeds to run, from the first up to, and without, the last.
+    #[arg(long, value_name = "FIRST..LAST")]
+    seeds: Option<Seeds>,
+
+    /// Seeds that run side by side; by default one for each processor.
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// A range of seeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seeds(Range<u64>);
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seeds = text.split_once("..").and_then(|(first, last)| {
+            let seeds: Range<u64> = first.parse().ok()?..last.parse().ok()?;
+            (!seeds.is_empty()).then_some(seeds)
+        });
+        seeds
+            .map(Self)
+            .ok_or_else(|| "must be two numbers, the second above the first, as 0..500".to_owned())
+    }
+}
+
+/// Why nothing was run, or not shown.
+#[derive(Debug)]
+pub enum SimulateError {
+    /// An argument makes no sense.
+    Argument(clap::Error),
+    /// Nobody can be told.
+    Output(io::Error),
+}
+
+impl From<io::Error> for SimulateError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl SimulateArgs {
+    /// Runs, and writes what came of each scenario as soon as it is known.
+    /// Whether all of them hold.
+    pub fn run(&self, out: &mut impl Write) -> Result<bool, SimulateError> {
+        if self.list {
+            return list(out).map(|()| true).map_err(Into::into);
+        }
+        let seed = self.seed.unwrap_or_default();
+        let seeds = self.seeds.clone().map_or(seed..seed + 1, |seeds| seeds.0);
+        let threads = self
+            .threads
+            .or_else(|| thread::available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN);
+        let mut holds = true;
+        for scenario in self.scenarios()? {
+            let report = sweep(scenario, seeds.clone(), threads);
+            holds &= report.holds();
+            write!(out, "{report}")?;
+            out.flush()?;
+        }
+        Ok(holds)
+    }
+
+    fn scenarios(&self) -> Result<Vec<&'static Scenario>, SimulateError> {
+        let name = self.scenario.as_deref().unwrap_or("all");
+        if name == "all" {
+            return Ok(ALL.iter().filter(|scenario| !scenario.large).collect());
+        }
+        scenarios::named(name)
+            .map(|scenario| vec![scenario])
+            .ok_or_else(|| {
+                let message = format!(
+                    "invalid value '{name}' for '--scenario <NAME>': no scenario has this name, \
+                     --list shows those there are\n"
+                );
+                SimulateError::Argument(clap::Error::raw(ErrorKind::InvalidValue, message))
+            })
+    }
+}
+
+fn list(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "| scenario | what goes wrong |")?;
+    writeln!(out, "|---|---|")?;
+    for scenario in ALL {
+        writeln!(out, "| `{}` | {} |", scenario.name, scenario.sentence)?;
+    }
+    Ok(())
+}
