@@ -197,7 +197,8 @@ prepare-node: setup-test ## Compile the node, its tests and what clippy needs
 test-go: setup-test ## Run the Go tests, those of the API rules against a real API server
 	@$(RACE) go test -race ./internal/...
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
-	KUBEBUILDER_ASSETS=$$assets go test $$packages
+	crd=$$(hack/podmonitor-crd.sh); \
+	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test $$packages
 	@for module in $(MODULES); do go -C "$$module" test ./...; done
 
 # Not cached: go test cannot see what helm reads.
