@@ -22,7 +22,8 @@ import (
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
 )
 
-// leaderElectionID is the Lease that operators of one cluster take turns with.
+// leaderElectionID is the Lease that operators of one cluster take turns with,
+// which the chart makes.
 const leaderElectionID = "operator.shardyard.dev"
 
 // stopTimeout is how long what is under way may take when the operator stops.

@@ -64,10 +64,7 @@ func (c *cluster) testUninstall(t *testing.T) {
 	}
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 
-	own := inventory{
-		// Who leads is not helm's.
-		"leases " + operatorNamespace + "/operator.shardyard.dev": true,
-	}
+	own := inventory{}
 	for _, namespace := range namespaces {
 		own["namespaces /"+namespace] = true
 		// Every namespace has these.
