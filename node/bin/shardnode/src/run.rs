@@ -38,6 +38,9 @@ const DERIVE_BATCH: u32 = 1_024;
 const COOLDOWN: Duration = Duration::from_millis(500);
 /// One dial a tick, over all peers: 140 peers are dialled within 4 s.
 const DIAL: Duration = Duration::from_millis(25);
+/// How long a dial may take, handshake included: a pod that was replaced leaves
+/// an address that nobody answers at, and its peer is not dialled meanwhile.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a peer that sent something invalid stays cut off.
 const BLOCKED: Duration = Duration::from_secs(30);
 /// How far the clocks of peers may differ.
@@ -245,6 +248,7 @@ fn join(
     p2p.bypass_ip_check = true;
     p2p.peer_connection_cooldown = COOLDOWN;
     p2p.dial_frequency = DIAL;
+    p2p.dial_timeout = DIAL_TIMEOUT;
     p2p.block_duration = BLOCKED;
     p2p.tracked_peer_sets = NZUsize!(1);
     // All nodes of a laptop share one address.
