@@ -42,6 +42,7 @@ pub mod application;
 pub mod availability;
 pub mod bodies;
 pub mod channels;
+pub mod client_messages;
 pub mod config;
 pub mod due;
 pub mod engine;

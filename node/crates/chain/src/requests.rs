@@ -9,21 +9,26 @@
 //! tracker's word.
 
 use crate::{
-    bodies, channels::Channel, config::Identity, ledger, metrics::Metrics, pool, pool::PoolError,
-    runtime::Runtime, view::ChainView,
+    bodies,
+    channels::Channel,
+    client_messages::{Answer, ClientMessage, Question},
+    config::Identity,
+    ledger,
+    metrics::Metrics,
+    pool,
+    pool::PoolError,
+    runtime::Runtime,
+    view::ChainView,
 };
-use bytes::{BufMut, Bytes};
-use commonware_codec::{
-    Buf, Decode as _, Encode as _, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _,
-    Write,
-};
+use bytes::Bytes;
+use commonware_codec::{Decode as _, Encode as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_macros::select;
 use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot, watch};
 use shardnode_primitives::{AccountId, ChunkBody, ChunkHeader, Digest, ShardId, Transaction};
-use shardnode_state::{Account, AccountProof};
+use shardnode_state::Account;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tracing::debug;
 
@@ -69,134 +74,6 @@ pub enum Fate {
     Unknown,
     /// In the chunk at this height.
     Known(u64, shardnode_execution::Outcome),
-}
-
-#[derive(Clone, Debug)]
-enum Question {
-    Submit(Transaction),
-    Account(AccountId),
-    Outcome(Digest),
-    Chunk(u64, Digest),
-}
-
-#[derive(Clone, Debug)]
-enum Answer {
-    Submitted(u8),
-    Account(u64, AccountProof),
-    Outcome(u64, u8),
-    Chunk(Bytes),
-    Nothing,
-}
-
-#[derive(Clone, Debug)]
-enum Wire {
-    Ask(u64, Question),
-    Reply(u64, Answer),
-}
-
-impl Write for Wire {
-    fn write(&self, buf: &mut impl BufMut) {
-        match self {
-            Self::Ask(id, question) => {
-                0u8.write(buf);
-                id.write(buf);
-                match question {
-                    Question::Submit(transaction) => {
-                        0u8.write(buf);
-                        transaction.write(buf);
-                    }
-                    Question::Account(account) => {
-                        1u8.write(buf);
-                        account.write(buf);
-                    }
-                    Question::Outcome(hash) => {
-                        2u8.write(buf);
-                        hash.write(buf);
-                    }
-                    Question::Chunk(height, hash) => {
-                        3u8.write(buf);
-                        height.write(buf);
-                        hash.write(buf);
-                    }
-                }
-            }
-            Self::Reply(id, answer) => {
-                1u8.write(buf);
-                id.write(buf);
-                match answer {
-                    Answer::Submitted(code) => {
-                        0u8.write(buf);
-                        code.write(buf);
-                    }
-                    Answer::Account(height, proof) => {
-                        1u8.write(buf);
-                        height.write(buf);
-                        proof.write(buf);
-                    }
-                    Answer::Outcome(height, code) => {
-                        2u8.write(buf);
-                        height.write(buf);
-                        code.write(buf);
-                    }
-                    Answer::Chunk(body) => {
-                        3u8.write(buf);
-                        body.write(buf);
-                    }
-                    Answer::Nothing => 4u8.write(buf),
-                }
-            }
-        }
-    }
-}
-
-impl EncodeSize for Wire {
-    fn encode_size(&self) -> usize {
-        let content = match self {
-            Self::Ask(_, Question::Submit(_)) => Transaction::SIZE,
-            Self::Ask(_, Question::Account(_)) => AccountId::SIZE,
-            Self::Ask(_, Question::Outcome(_)) => Digest::SIZE,
-            Self::Ask(_, Question::Chunk(..)) => 8 + Digest::SIZE,
-            Self::Reply(_, Answer::Submitted(_)) => 1,
-            Self::Reply(_, Answer::Account(_, proof)) => 8 + proof.encode_size(),
-            Self::Reply(_, Answer::Outcome(..)) => 8 + 1,
-            Self::Reply(_, Answer::Chunk(body)) => body.encode_size(),
-            Self::Reply(_, Answer::Nothing) => 0,
-        };
-        1 + 8 + 1 + content
-    }
-}
-
-impl Read for Wire {
-    /// The most bytes a chunk body can have.
-    type Cfg = usize;
-    fn read_cfg(buf: &mut impl Buf, most: &usize) -> Result<Self, Error> {
-        let kind = u8::read(buf)?;
-        let id = u64::read(buf)?;
-        match (kind, u8::read(buf)?) {
-            (0, 0) => Ok(Self::Ask(id, Question::Submit(Transaction::read(buf)?))),
-            (0, 1) => Ok(Self::Ask(id, Question::Account(AccountId::read(buf)?))),
-            (0, 2) => Ok(Self::Ask(id, Question::Outcome(Digest::read(buf)?))),
-            (0, 3) => Ok(Self::Ask(
-                id,
-                Question::Chunk(u64::read(buf)?, Digest::read(buf)?),
-            )),
-            (1, 0) => Ok(Self::Reply(id, Answer::Submitted(u8::read(buf)?))),
-            (1, 1) => Ok(Self::Reply(
-                id,
-                Answer::Account(u64::read(buf)?, AccountProof::read(buf)?),
-            )),
-            (1, 2) => Ok(Self::Reply(
-                id,
-                Answer::Outcome(u64::read(buf)?, u8::read(buf)?),
-            )),
-            (1, 3) => Ok(Self::Reply(
-                id,
-                Answer::Chunk(Bytes::read_cfg(buf, &RangeCfg::from(0..=*most))?),
-            )),
-            (1, 4) => Ok(Self::Reply(id, Answer::Nothing)),
-            (0 | 1, other) | (other, _) => Err(Error::InvalidEnum(other)),
-        }
-    }
 }
 
 const SUBMITTED: u8 = 0;
@@ -424,7 +301,7 @@ impl Client {
 }
 
 /// An answer, and the peer that asked.
-type Answered = (PublicKey, Wire);
+type Answered = (PublicKey, ClientMessage);
 
 /// The actor that carries questions and answers.
 pub struct Actor<E: Runtime, S, R> {
@@ -485,9 +362,9 @@ where
                 },
                 received = self.network.1.recv() => {
                     let Ok((peer, bytes)) = received else { return };
-                    match Wire::decode_cfg(Bytes::from(bytes), &most) {
-                        Ok(Wire::Ask(id, question)) => self.on_question(peer, id, question),
-                        Ok(Wire::Reply(id, answer)) => {
+                    match ClientMessage::decode_cfg(Bytes::from(bytes), &most) {
+                        Ok(ClientMessage::Ask(id, question)) => self.on_question(peer, id, question),
+                        Ok(ClientMessage::Reply(id, answer)) => {
                             if let Some((_, reply)) = self.pending.remove(&id) {
                                 reply.send_lossy(answer);
                             }
@@ -523,7 +400,7 @@ where
         let count = producers.len() as u64;
         let first = turn.checked_rem(count).unwrap_or_default();
         producers.rotate_left(first as usize);
-        let question = Wire::Ask(self.next, outgoing.question).encode();
+        let question = ClientMessage::Ask(self.next, outgoing.question).encode();
         let asked = producers.into_iter().any(|producer| {
             let to = Recipients::One(producer);
             !self.network.0.send(to, question.clone(), false).is_empty()
@@ -541,7 +418,7 @@ where
         self.context.child("answer").spawn(move |_| async move {
             let answer = local.answer(question).await;
             // A full queue drops the answer; the asker sees none in time.
-            let _ = answers.try_send((peer, Wire::Reply(id, answer)));
+            let _ = answers.try_send((peer, ClientMessage::Reply(id, answer)));
         });
     }
 }
