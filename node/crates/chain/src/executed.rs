@@ -10,9 +10,9 @@
 //! ```
 
 use bytes::BufMut;
-use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};
+use commonware_codec::{Buf, EncodeSize, Error, FixedSize, Read, ReadExt as _, Write};
 use shardnode_execution::Outcome;
-use shardnode_primitives::{Digest, ExecutionResult, ProvenBucket, ShardTotals};
+use shardnode_primitives::{Digest, ExecutionResult, ProvenBucket, ShardTotals, list::read_list};
 use shardnode_state::PartialState;
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl Read for Evidence {
     fn read_cfg(buf: &mut impl Buf, most: &u32) -> Result<Self, Error> {
         Ok(Self {
             body_hash: Digest::read(buf)?,
-            incoming: Vec::read_cfg(buf, &(RangeCfg::from(..), *most))?,
+            incoming: read_list(buf, .., most, ProvenBucket::MIN_SIZE)?,
             pre_state: PartialState::read(buf)?,
         })
     }
@@ -130,7 +130,7 @@ impl Read for Executed {
         let shards = usize::from(*shards);
         let result = ExecutionResult::read(buf)?;
         let totals = ShardTotals::read(buf)?;
-        let buckets = Vec::read_cfg(buf, &(RangeCfg::from(shards..=shards), *most))?;
+        let buckets = read_list(buf, shards..=shards, most, ProvenBucket::MIN_SIZE)?;
         let count = u32::read(buf)?;
         if count > *most {
             return Err(Error::InvalidLength(count as usize));

@@ -222,7 +222,7 @@ pub fn check_block(
 }
 
 fn no_endorsements(endorsements: &Endorsements, shard: ShardId) -> Result<(), Violation> {
-    if endorsements.0.is_empty() {
+    if endorsements.places() == 0 {
         return Ok(());
     }
     Err(Violation::Header {
@@ -238,7 +238,7 @@ fn check_quorum(
     committee: &Committee<PublicKey>,
     shard: ShardId,
 ) -> Result<(), Violation> {
-    if endorsements.0.len() != committee.members().len() {
+    if endorsements.places() != committee.members().len() {
         return Err(Violation::Header {
             shard,
             rule: "endorsements have one place for each member of the committee",
@@ -256,7 +256,7 @@ fn check_quorum(
 /// The stake of the members whose endorsement is there.
 #[must_use]
 pub fn endorsed_stake(endorsements: &Endorsements, committee: &Committee<PublicKey>) -> u64 {
-    let members = committee.members().iter().zip(&endorsements.0);
+    let members = committee.members().iter().zip(endorsements.iter());
     members
         .filter(|(_, signature)| signature.is_some())
         .map(|(member, _)| member.stake)
@@ -276,7 +276,7 @@ pub fn endorsements_hold(
     for (header, (endorsements, committee)) in block.chunks.iter().zip(placed) {
         let content = &header.content;
         let mut hash = None;
-        for (member, signature) in committee.members().iter().zip(&endorsements.0) {
+        for (member, signature) in committee.members().iter().zip(endorsements.iter()) {
             if let Some(signature) = signature {
                 let hash = hash.get_or_insert_with(|| header.hash());
                 let message = endorsement::message(content.shard, content.height, hash);

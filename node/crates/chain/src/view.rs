@@ -77,7 +77,7 @@ impl ChainView {
     pub fn advance(&mut self, block: Block, digest: Digest, committees: &Committees) {
         let new = block.endorsements.iter().zip(committees.iter());
         for (shard, (endorsements, committee)) in self.endorsed.iter_mut().zip(new) {
-            if !endorsements.0.is_empty() {
+            if endorsements.places() > 0 {
                 *shard = Some(EndorsedStake {
                     endorsed: endorsed_stake(endorsements, committee),
                     mandated: committee.stake(),

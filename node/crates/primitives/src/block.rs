@@ -15,12 +15,13 @@ use crate::{
     ChunkHeader, ShardId,
     endorsement::Endorsements,
     hash::{Domain, hash},
+    list::read_list,
     randomness::Randomness,
 };
 use bytes::BufMut;
 use commonware_codec::{
-    Buf, Encode as _, EncodeSize, Error, FixedSize as _, MaxEncodeSize as _, RangeCfg, Read,
-    ReadExt as _, Write,
+    Buf, Encode as _, EncodeSize, Error, FixedSize as _, MaxEncodeSize as _, Read, ReadExt as _,
+    Write,
 };
 use commonware_consensus::{
     BoundedBlock, CertifiableBlock, Heightable, simplex::types::Context, types::Height,
@@ -80,7 +81,7 @@ impl Block {
         self.chunks
             .iter()
             .map(|header| self.height.saturating_sub(header.content.sequence))
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -114,14 +115,14 @@ impl Read for Block {
         if version != VERSION {
             return Err(Error::InvalidEnum(version));
         }
-        let every = RangeCfg::from(shards..=shards);
+        let every = shards..=shards;
         let block = Self {
             context: Context::read(buf)?,
             height: u64::read(buf)?,
             timestamp_ms: u64::read(buf)?,
             randomness: Randomness::read(buf)?,
-            chunks: Vec::read_cfg(buf, &(every, limits.lag))?,
-            endorsements: Vec::read_cfg(buf, &(every, limits.validators))?,
+            chunks: read_list(buf, every.clone(), &limits.lag, ChunkHeader::MIN_SIZE)?,
+            endorsements: read_list(buf, every, &limits.validators, Endorsements::MIN_SIZE)?,
         };
         let ordered = block
             .chunks

@@ -298,6 +298,9 @@ impl ChunkHeader {
         hash(Domain::ChunkHeader, &[&self.encode()])
     }
 
+    /// The fewest bytes of an encoding: no results and nothing uncommitted.
+    pub const MIN_SIZE: usize = ChunkContent::FIXED + 2 + Signature::SIZE;
+
     /// The largest encoding under `lag`.
     #[must_use]
     pub const fn max_encode_size(lag: u8) -> usize {

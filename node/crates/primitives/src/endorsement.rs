@@ -13,7 +13,7 @@
 //! of the first byte first, then the signatures of those that are set.
 
 use crate::{ChunkHeader, Namespaces, ShardId};
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, Read, ReadExt as _, Write};
 use commonware_cryptography::{
     Signer as _, Verifier as _,
@@ -96,33 +96,74 @@ impl FixedSize for Endorsement {
 
 /// The endorsements of one header, by place in its committee.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Endorsements(pub Vec<Option<Signature>>);
+pub struct Endorsements {
+    places: u16,
+    /// A bit for each place, as it is encoded.
+    set: Vec<u8>,
+    /// Of the places whose bit is set.
+    signatures: Vec<Signature>,
+}
 
 impl Endorsements {
+    /// The fewest bytes of an encoding: no places.
+    pub const MIN_SIZE: usize = 2;
+
     /// How many there are.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.0.iter().flatten().count()
+    pub const fn count(&self) -> usize {
+        self.signatures.len()
+    }
+
+    /// How many members the committee has.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        usize::from(self.places)
+    }
+
+    /// The signature of every place, or none.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Signature>> {
+        let mut signatures = self.signatures.iter();
+        (0..self.places()).map(move |place| {
+            is_set(&self.set, place)
+                .then(|| signatures.next())
+                .flatten()
+        })
     }
 
     /// The largest encoding for a committee of `members`.
     #[must_use]
     pub const fn max_encode_size(members: usize) -> usize {
-        2 + members.div_ceil(8) + members * Signature::SIZE
+        Self::MIN_SIZE + members.div_ceil(8) + members * Signature::SIZE
+    }
+}
+
+fn is_set(set: &[u8], place: usize) -> bool {
+    set[place / 8] >> (place % 8) & 1 == 1
+}
+
+impl FromIterator<Option<Signature>> for Endorsements {
+    /// Of what every member of a committee signed, by place.
+    fn from_iter<I: IntoIterator<Item = Option<Signature>>>(members: I) -> Self {
+        let mut endorsements = Self::default();
+        for (place, signature) in members.into_iter().enumerate() {
+            if place % 8 == 0 {
+                endorsements.set.push(0);
+            }
+            if let Some(signature) = signature {
+                endorsements.set[place / 8] |= 1 << (place % 8);
+                endorsements.signatures.push(signature);
+            }
+            endorsements.places += 1;
+        }
+        endorsements
     }
 }
 
 impl Write for Endorsements {
     fn write(&self, buf: &mut impl BufMut) {
-        (self.0.len() as u16).write(buf);
-        for places in self.0.chunks(8) {
-            let bits = places.iter().enumerate();
-            let byte = bits.fold(0u8, |byte, (place, signature)| {
-                byte | (u8::from(signature.is_some()) << place)
-            });
-            byte.write(buf);
-        }
-        for signature in self.0.iter().flatten() {
+        self.places.write(buf);
+        buf.put_slice(&self.set);
+        for signature in &self.signatures {
             signature.write(buf);
         }
     }
@@ -130,7 +171,7 @@ impl Write for Endorsements {
 
 impl EncodeSize for Endorsements {
     fn encode_size(&self) -> usize {
-        2 + self.0.len().div_ceil(8) + self.count() * Signature::SIZE
+        Self::MIN_SIZE + self.set.len() + self.count() * Signature::SIZE
     }
 }
 
@@ -142,26 +183,26 @@ impl Read for Endorsements {
         if places > *most {
             return Err(Error::InvalidLength(usize::from(places)));
         }
-        let places = usize::from(places);
-        let set = (0..places.div_ceil(8))
-            .map(|_| u8::read(buf))
-            .collect::<Result<Vec<u8>, Error>>()?;
-        let is_set = |place: usize| set[place / 8] >> (place % 8) & 1 == 1;
-        if (places..set.len() * 8).any(is_set) {
+        let bytes = usize::from(places).div_ceil(8);
+        let set: Bytes = buf.try_take_owned(bytes).map_err(|_| Error::EndOfBuffer)?;
+        if (usize::from(places)..8 * bytes).any(|place| is_set(&set, place)) {
             return Err(Error::Invalid(
                 "Endorsements",
                 "a bit beyond the last place",
             ));
         }
-        let mut signatures = Vec::new();
-        for place in 0..places {
-            let signature = if is_set(place) {
-                Some(Signature::read(buf)?)
-            } else {
-                None
-            };
-            signatures.push(signature);
+        let count: usize = set.iter().map(|byte| byte.count_ones() as usize).sum();
+        if buf.remaining() / Signature::SIZE < count {
+            return Err(Error::EndOfBuffer);
         }
-        Ok(Self(signatures))
+        let mut signatures = Vec::with_capacity(count);
+        for _ in 0..count {
+            signatures.push(Signature::read(buf)?);
+        }
+        Ok(Self {
+            places,
+            set: set.to_vec(),
+            signatures,
+        })
     }
 }

@@ -12,6 +12,7 @@
 //! | [`randomness`] | what leaders reveal, and the epochs' seeds |
 //! | [`genesis`] | the document that every node of a network shares |
 //! | [`merkle`], [`mod@hash`], [`namespace`] | commitments, hash domains, signature namespaces |
+//! | [`list`] | reading lists of what others sent |
 //!
 //! All integers are big endian and of fixed width unless said otherwise; lists
 //! carry a varint length. Decoding never allocates more than the input can
@@ -26,6 +27,7 @@ pub mod endorsement;
 pub mod genesis;
 pub mod hash;
 pub mod ids;
+pub mod list;
 pub mod merkle;
 pub mod namespace;
 pub mod randomness;

@@ -96,17 +96,22 @@ impl Proof {
     /// Whether `leaf` stands at this proof's index under `root`.
     #[must_use]
     pub fn verifies(&self, leaf: Digest, root: &Digest) -> bool {
+        self.root(leaf).as_ref() == Some(root)
+    }
+
+    /// The only root under which `leaf` can stand at this proof's index, or
+    /// `None` if the proof is of no list.
+    #[must_use]
+    pub fn root(&self, leaf: Digest) -> Option<Digest> {
         if self.index >= self.count {
-            return false;
+            return None;
         }
         let (mut at, mut width) = (self.index, self.count);
         let mut hash = leaf;
         let mut siblings = self.siblings.iter();
         while width > 1 {
             if (at ^ 1) < width {
-                let Some(sibling) = siblings.next() else {
-                    return false;
-                };
+                let sibling = siblings.next()?;
                 hash = if at % 2 == 0 {
                     node(&hash, sibling)
                 } else {
@@ -116,7 +121,7 @@ impl Proof {
             at /= 2;
             width = width.div_ceil(2);
         }
-        siblings.next().is_none() && seal(self.count, &hash) == *root
+        siblings.next().is_none().then(|| seal(self.count, &hash))
     }
 }
 

@@ -16,12 +16,11 @@
 use crate::{
     AccountId, ShardId,
     hash::{Domain, hash},
+    list::read_list,
     merkle,
 };
 use bytes::{BufMut, Bytes};
-use commonware_codec::{
-    Buf, Encode as _, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write,
-};
+use commonware_codec::{Buf, Encode as _, EncodeSize, Error, FixedSize, Read, ReadExt as _, Write};
 use commonware_cryptography::blake3::Digest;
 
 /// Credits one account with what a transfer of another shard debited.
@@ -115,7 +114,7 @@ impl Read for ReceiptBucket {
             source: ShardId::read(buf)?,
             height: u64::read(buf)?,
             destination: ShardId::read(buf)?,
-            receipts: Vec::read_cfg(buf, &(RangeCfg::from(0..=*max as usize), ()))?,
+            receipts: read_list(buf, 0..=*max as usize, &(), Receipt::SIZE)?,
         })
     }
 }
@@ -144,6 +143,9 @@ pub struct ProvenBucket {
 }
 
 impl ProvenBucket {
+    /// The fewest bytes of an encoding: no receipts and no siblings.
+    pub const MIN_SIZE: usize = 2 * ShardId::SIZE + 8 + 1 + 2 * 4 + 1;
+
     /// Proves each of an execution's buckets, which must be in shard order
     /// with none missing, and returns the root that the proofs are under.
     #[must_use]
@@ -162,10 +164,17 @@ impl ProvenBucket {
     /// Whether `receipts_root` commits to this bucket for its destination.
     #[must_use]
     pub fn verifies(&self, receipts_root: &Digest) -> bool {
-        self.proof.index() == u32::from(self.bucket.destination.0)
-            && self
-                .proof
-                .verifies(merkle::leaf(&self.bucket.commitment().0), receipts_root)
+        self.receipts_root().as_ref() == Some(receipts_root)
+    }
+
+    /// The only root that can commit to this bucket for its destination, or
+    /// `None` if none can.
+    #[must_use]
+    pub fn receipts_root(&self) -> Option<Digest> {
+        if self.proof.index() != u32::from(self.bucket.destination.0) {
+            return None;
+        }
+        self.proof.root(merkle::leaf(&self.bucket.commitment().0))
     }
 
     /// Encodes into one shared buffer.

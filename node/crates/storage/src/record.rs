@@ -3,7 +3,7 @@
 
 use bytes::{BufMut, Bytes};
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};
-use shardnode_primitives::{AccountId, Digest};
+use shardnode_primitives::{AccountId, Digest, list::read_list};
 use shardnode_state::{Account, Leaf};
 
 /// The execution of one chunk: what it changed, and the root afterwards.
@@ -64,7 +64,7 @@ impl Read for ExecutionRecord {
             height: u64::read(buf)?,
             block: Digest::read(buf)?,
             state_root: Digest::read(buf)?,
-            changes: Vec::read_cfg(buf, &(RangeCfg::from(..), ((), ())))?,
+            changes: read_list(buf, .., &((), ()), AccountId::SIZE + Account::SIZE)?,
             payload: Bytes::read_cfg(buf, &RangeCfg::from(..))?,
         })
     }
@@ -72,8 +72,10 @@ impl Read for ExecutionRecord {
 
 /// A piece of a snapshot: leaves in index order, or the payload that ends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SnapshotPiece {
+pub enum SnapshotPiece {
+    /// Some of them.
     Leaves(Vec<Leaf>),
+    /// The payload.
     End(Bytes),
 }
 
@@ -105,7 +107,7 @@ impl Read for SnapshotPiece {
     type Cfg = ();
     fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
         match u8::read(buf)? {
-            0 => Ok(Self::Leaves(Vec::read_cfg(buf, &(RangeCfg::from(..), ()))?)),
+            0 => Ok(Self::Leaves(read_list(buf, .., &(), Leaf::SIZE)?)),
             1 => Ok(Self::End(Bytes::read_cfg(buf, &RangeCfg::from(..))?)),
             kind => Err(Error::InvalidEnum(kind)),
         }

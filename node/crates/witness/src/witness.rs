@@ -6,7 +6,7 @@ use bytes::{BufMut, Bytes};
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
 };
-use shardnode_primitives::{ChunkBody, ProvenBucket, ShardId};
+use shardnode_primitives::{ChunkBody, ProvenBucket, ShardId, list::read_list};
 use shardnode_state::PartialState;
 
 /// Shows the results that a chunk header commits to.
@@ -53,18 +53,9 @@ impl Read for Transition {
     /// The most receipts of a bucket.
     type Cfg = u32;
     fn read_cfg(buf: &mut impl Buf, receipts: &u32) -> Result<Self, Error> {
-        /// Shards, height and place of an empty bucket, its length, and a
-        /// proof without siblings.
-        const SMALLEST: usize = 2 * ShardId::SIZE + 8 + 1 + 2 * 4 + 1;
         let height = u64::read(buf)?;
         let body = ChunkBody(Bytes::read_cfg(buf, &RangeCfg::from(..))?);
-        let buckets = usize::read_cfg(buf, &RangeCfg::from(..))?;
-        if buf.remaining() / SMALLEST < buckets {
-            return Err(Error::EndOfBuffer);
-        }
-        let incoming = (0..buckets)
-            .map(|_| ProvenBucket::read_cfg(buf, receipts))
-            .collect::<Result<_, _>>()?;
+        let incoming = read_list(buf, .., receipts, ProvenBucket::MIN_SIZE)?;
         Ok(Self {
             height,
             body,

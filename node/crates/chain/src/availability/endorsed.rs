@@ -84,7 +84,7 @@ impl Endorsed {
             }
             signatures.push(signature);
         }
-        (stake >= committee.quorum()).then_some(Endorsements(signatures))
+        (stake >= committee.quorum()).then_some(signatures.into_iter().collect())
     }
 
     /// Forgets everything up to `height`.

@@ -198,7 +198,7 @@ pub(crate) fn endorsement() -> impl Strategy<Value = Endorsement> {
 
 pub(crate) fn endorsements() -> impl Strategy<Value = Endorsements> {
     let place = prop::option::of(signature());
-    vec(place, 0..=usize::from(VALIDATORS)).prop_map(Endorsements)
+    vec(place, 0..=usize::from(VALIDATORS)).prop_map(Endorsements::from_iter)
 }
 
 fn reveal() -> impl Strategy<Value = Reveal> {

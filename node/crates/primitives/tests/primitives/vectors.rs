@@ -121,7 +121,9 @@ fn computed() -> BTreeMap<&'static str, String> {
             .unwrap(),
         chunks: vec![header.clone(), genesis_header.clone()],
         endorsements: vec![
-            Endorsements(vec![None, Some(endorsement.signature.clone())]),
+            [None, Some(endorsement.signature.clone())]
+                .into_iter()
+                .collect(),
             Endorsements::default(),
         ],
     };

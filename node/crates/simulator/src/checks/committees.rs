@@ -110,7 +110,7 @@ impl Committees {
             let content = &header.content;
             let message = endorsement::message(content.shard, content.height, &header.hash());
             let mut stake = 0;
-            let places = committee.members().iter().zip(&endorsements.0);
+            let places = committee.members().iter().zip(endorsements.iter());
             for (member, signature) in places {
                 let Some(signature) = signature else { continue };
                 let namespace = &self.namespaces.endorsement;
@@ -118,7 +118,7 @@ impl Committees {
                     stake += member.stake;
                 }
             }
-            let places = committee.members().len() == endorsements.0.len();
+            let places = committee.members().len() == endorsements.places();
             if !places || stake < committee.quorum() {
                 violations.push(Violation::new(
                     Promise::Committees,
