@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Answers the HTTP API from the running node.
 
-use crate::{config::Config, peers, process, tcp};
+use crate::{peers, process, tcp};
 use commonware_consensus::types::Height;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_chain::{
@@ -10,6 +10,7 @@ use shardnode_chain::{
     requests::{Fate, SubmitError as Refused},
     view::EndorsedStake,
 };
+use shardnode_config::Config;
 use shardnode_execution::Outcome;
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,

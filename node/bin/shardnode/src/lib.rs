@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `shardnode` needs besides the protocol: its files, its data directory,
-//! its log, and what the kernel tells of its process and its connections,
-//! and the commands that need no configuration.
+//! What `shardnode` needs besides the protocol and its configuration: its data
+//! directory, its log, what the kernel tells of its process and its
+//! connections, and the commands that need no configuration.
 
 pub mod committee;
-pub mod config;
 pub mod data_dir;
 pub mod log;
 pub mod process;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The log: one line an event, on standard error.
 
-use crate::config::{Log, LogFormat, LogLevel};
+use shardnode_config::{Log, LogFormat, LogLevel};
 use std::{
     any::Any,
     backtrace::{Backtrace, BacktraceStatus},

@@ -11,11 +11,11 @@ mod run;
 use clap::{Parser, Subcommand};
 use shardnode::{
     committee::CommitteeArgs,
-    config::{self, Config, ConfigError},
     data_dir, log, process,
     simulate::{SimulateArgs, SimulateError},
     tcp,
 };
+use shardnode_config::{Config, ConfigError};
 use std::{
     error::Error,
     io::{self, Write as _},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs a node on the real network, disk and clock.
 
-use crate::{api::Api, config::Config, peers, process::ProcessMetrics};
+use crate::{api::Api, peers, process::ProcessMetrics};
 use commonware_cryptography::{ChaCha20Poly1305, Signer as _, ed25519::PublicKey};
 use commonware_p2p::{
     Address, AddressableManager as _, AddressableTrackedPeers,
@@ -21,6 +21,7 @@ use shardnode_chain::{
     ChainError, Channels, GenesisState, Identity, Metrics, Parts, Settings, channels,
     genesis_state::GenesisStateError,
 };
+use shardnode_config::Config;
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
     accounts::{Accounts, Share, derive},

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads the files of a configuration.
 
-use super::{document::ConfigDocument, error::ConfigError};
+use crate::{document::ConfigDocument, error::ConfigError};
 use commonware_cryptography::ed25519::PrivateKey;
 use commonware_formatting::from_hex;
 use serde::de::DeserializeOwned;
 use shardnode_primitives::{Genesis, GenesisDocument, genesis::private_key};
 use shardnode_rpc::AdminToken;
 use std::{
-    fs,
+    io,
     path::{Path, PathBuf},
 };
 
-/// The configuration file.
-#[derive(Clone, Copy, Debug)]
+/// Gives the text of a file.
+pub(crate) type ReadText<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
+
+/// The configuration file, and how it and what it names are read.
+#[derive(Clone, Copy)]
 pub(crate) struct ConfigFile<'a> {
     path: &'a Path,
+    read_text: ReadText<'a>,
 }
 
 impl<'a> ConfigFile<'a> {
-    pub(crate) const fn new(path: &'a Path) -> Self {
-        Self { path }
+    pub(crate) const fn new(path: &'a Path, read_text: ReadText<'a>) -> Self {
+        Self { path, read_text }
     }
 
     /// What is wrong with one of its fields.
@@ -33,7 +37,7 @@ impl<'a> ConfigFile<'a> {
     }
 
     pub(crate) fn document(self) -> Result<ConfigDocument, ConfigError> {
-        let text = fs::read_to_string(self.path)
+        let text = (self.read_text)(self.path)
             .map_err(|error| whole(self.path, format!("cannot be read: {error}")))?;
         let document: ConfigDocument = parse(self.path, &text)?;
         let admin_token = document.http.admin_token_file.as_deref();
@@ -52,7 +56,7 @@ impl<'a> ConfigFile<'a> {
 
     /// The text of a file that `field` names.
     fn read(self, field: &str, path: &Path) -> Result<String, ConfigError> {
-        fs::read_to_string(path).map_err(|error| {
+        (self.read_text)(path).map_err(|error| {
             let reason = format!("{} cannot be read: {error}", path.display());
             self.wrong(field, reason)
         })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Other nodes of the network.
 
-use super::{
+use crate::{
     document::PeerDocument,
     error::ConfigError,
     files::{ConfigFile, hex_32},

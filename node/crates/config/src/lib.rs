@@ -28,6 +28,7 @@ use shardnode_primitives::Genesis;
 use shardnode_rpc::{AdminToken, Role};
 use std::{
     collections::BTreeSet,
+    fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -80,7 +81,16 @@ pub struct Storage {
 impl Config {
     /// Reads the configuration and every file that it names.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let file = ConfigFile::new(path);
+        Self::load_with(path, |path| fs::read_to_string(path))
+    }
+
+    /// The configuration at `path`, where `read_text` gives the text of every
+    /// file.
+    pub fn load_with(
+        path: &Path,
+        read_text: impl Fn(&Path) -> io::Result<String>,
+    ) -> Result<Self, ConfigError> {
+        let file = ConfigFile::new(path, &read_text);
         let document = file.document()?;
         let paths = Paths::of(path, &document);
         let genesis = files::genesis(file, &paths.genesis)?;
