@@ -43,6 +43,15 @@ SEEDS ?= 500
 ## LARGE_SEEDS: How many seeds of the large scenario make simulate runs (default 20)
 LARGE_SEEDS ?= 20
 
+## FUZZ_SECONDS: How long make fuzz runs each target (default 60)
+export FUZZ_SECONDS
+
+## FUZZ_TARGET: The only target that make fuzz runs, a folder of node/fuzz/corpus (default all)
+export FUZZ_TARGET
+
+## FUZZ_INPUT: A file to give to FUZZ_TARGET, instead of looking for others
+export FUZZ_INPUT
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -223,6 +232,10 @@ simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seed
 	@failed=0; bin/shardnode simulate --scenario all --seeds 0..$(SEEDS) || failed=1; \
 	bin/shardnode simulate --scenario large --seeds 0..$(LARGE_SEEDS) || failed=1; exit $$failed
 
+.PHONY: fuzz
+fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of node/fuzz for FUZZ_SECONDS
+	@hack/fuzz/run.sh
+
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
 test-local: setup-test build build-page ## Run networks on this machine from end to end, with a Prometheus that scrapes one
@@ -307,6 +320,16 @@ verify-format: setup-test ## Check the formatting of both languages
 .PHONY: generate
 generate: setup ## Generate the deepcopy code and the CRDs from api/, the dashboards, the chart's copies and the names for Terraform
 	@hack/generate.sh
+
+# The vectors of one crate are read by the next.
+.PHONY: vectors
+vectors: setup-test ## Write the golden vectors of the node's formats anew, after a change that is meant
+	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test primitives --test mandates --test witness vectors
+	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test fuzz golden
+
+.PHONY: fuzz-corpus
+fuzz-corpus: setup-test ## Add what make fuzz found to its saved corpus, and keep the fewest inputs
+	@hack/fuzz/run.sh minimise
 
 .PHONY: fmt
 fmt: setup-test ## Format the code of both languages

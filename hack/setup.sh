@@ -31,6 +31,7 @@ absent_packages() {
 	command -v make >/dev/null || echo make
 	command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
 	if [[ $purpose == test ]]; then
+		command -v c++ >/dev/null || echo g++
 		command -v chromium >/dev/null || echo chromium
 		command -v promtool >/dev/null || echo prometheus
 		command -v shellcheck >/dev/null || echo shellcheck

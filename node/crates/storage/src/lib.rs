@@ -19,7 +19,8 @@ mod snapshots;
 pub use bodies::{BodyStore, BodyStoreConfig};
 pub use error::StorageError;
 pub use log::{Log, LogConfig};
-pub use record::{ExecutionRecord, Recovered, Snapshot};
+pub use record::{ExecutionRecord, Recovered, Snapshot, SnapshotPiece};
+pub use snapshots::SnapshotPointer;
 
 use std::future::Future;
 

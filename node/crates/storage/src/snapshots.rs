@@ -31,13 +31,16 @@ const SLOTS: [u64; 2] = [0, 1];
 
 /// Says that a slot holds a whole snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pointer {
-    height: u64,
-    pieces: u64,
-    next_record: u64,
+pub struct SnapshotPointer {
+    /// The height of the state.
+    pub height: u64,
+    /// How many pieces the slot holds, the one that ends it included.
+    pub pieces: u64,
+    /// Position of the first record after it.
+    pub next_record: u64,
 }
 
-impl Write for Pointer {
+impl Write for SnapshotPointer {
     fn write(&self, buf: &mut impl BufMut) {
         self.height.write(buf);
         self.pieces.write(buf);
@@ -45,7 +48,7 @@ impl Write for Pointer {
     }
 }
 
-impl Read for Pointer {
+impl Read for SnapshotPointer {
     type Cfg = ();
     fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, CodecError> {
         Ok(Self {
@@ -56,7 +59,7 @@ impl Read for Pointer {
     }
 }
 
-impl FixedSize for Pointer {
+impl FixedSize for SnapshotPointer {
     const SIZE: usize = 3 * 8;
 }
 
@@ -65,7 +68,7 @@ pub(crate) struct Snapshots<E: Storage + Clock + Metrics> {
     context: E,
     partition: String,
     page_cache: CacheRef,
-    pointers: Metadata<E, U64, Pointer>,
+    pointers: Metadata<E, U64, SnapshotPointer>,
     /// The slot that recovery would start from.
     current: Option<u64>,
 }
@@ -105,7 +108,7 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
     }
 
     async fn recover(&mut self) -> Result<Option<Start>, StorageError> {
-        let mut slots: Vec<(u64, Pointer)> = SLOTS
+        let mut slots: Vec<(u64, SnapshotPointer)> = SLOTS
             .into_iter()
             .filter_map(|slot| Some((slot, *self.pointers.get(&U64::new(slot))?)))
             .collect();
@@ -147,7 +150,7 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
         }
     }
 
-    async fn read(&self, slot: u64, pointer: Pointer) -> Result<Snapshot, StorageError> {
+    async fn read(&self, slot: u64, pointer: SnapshotPointer) -> Result<Snapshot, StorageError> {
         let config = self.slot_config(slot);
         let partition = config.partition.clone();
         let pieces =
@@ -202,7 +205,7 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
         }
         let pieces = pieces.sync().await.map_err(journal_error(&partition))?;
 
-        let pointer = Pointer {
+        let pointer = SnapshotPointer {
             height: snapshot.height,
             pieces: pieces.size(),
             next_record,

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A node without a chain, which takes every transaction.
+
+use shardnode_primitives::{
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+};
+use shardnode_rpc::{
+    AccountReport, LoadStatus, Node, OutcomeReport, OutcomeStatus, Readiness, Status, SubmitError,
+    Submitted, Unavailable,
+};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EmptyNode;
+
+impl Node for EmptyNode {
+    fn status(&self) -> Status {
+        unreachable!("no body reaches this endpoint")
+    }
+
+    fn readiness(&self) -> Readiness {
+        unreachable!("no body reaches this endpoint")
+    }
+
+    fn healthy(&self) -> bool {
+        unreachable!("no body reaches this endpoint")
+    }
+
+    fn metrics(&self) -> String {
+        unreachable!("no body reaches this endpoint")
+    }
+
+    fn load(&self) -> Option<LoadStatus> {
+        None
+    }
+
+    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus> {
+        Some(LoadStatus {
+            transfers_per_second,
+            signed: 0,
+            rejected: 0,
+        })
+    }
+
+    async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
+        Ok(Submitted {
+            hash: transaction.hash(),
+            shard: ShardId(0),
+        })
+    }
+
+    async fn outcome(&self, _: AccountId, _: Digest) -> Result<OutcomeReport, Unavailable> {
+        Ok(OutcomeReport {
+            status: OutcomeStatus::Unknown,
+            height: 0,
+            reason: String::new(),
+        })
+    }
+
+    async fn account(&self, id: AccountId) -> Result<AccountReport, Unavailable> {
+        Ok(AccountReport {
+            id,
+            shard: ShardId(0),
+            exists: false,
+            balance: 0,
+            nonce: 0,
+            height: 0,
+        })
+    }
+
+    async fn block(&self, _: u64) -> Option<Block> {
+        None
+    }
+
+    async fn chunk(
+        &self,
+        _: u64,
+        _: ShardId,
+    ) -> Result<Option<(ChunkHeader, ChunkBody)>, Unavailable> {
+        Ok(None)
+    }
+}

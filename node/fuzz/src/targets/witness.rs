@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//! State witnesses, compressed and not, and executing from them.
+
+use super::{LAG, MOST, Target};
+use crate::{Budget, Decoder};
+use commonware_parallel::Sequential;
+use shardnode_execution::signatures::{BatchSize, KeyCache};
+use shardnode_primitives::{
+    ChunkHeader, Digest, ExecutionResult, Namespaces, ProvenBucket, ShardId, ShardLayout,
+    ShardTotals, hash::ZERO,
+};
+use shardnode_state::PartialState;
+use shardnode_witness::{
+    Due, Executable, Expected, Limits, StateWitness, Transition, Verifier, decode, encode, validate,
+};
+
+/// The raw size is far below that of a network, so that a bomb shows.
+const LIMITS: Limits = Limits {
+    raw_bytes: 64 << 10,
+    transitions: LAG,
+    receipts: MOST,
+};
+
+/// What a frame may decompress to is bounded by the limit, not by its length;
+/// a buffer that grows is there twice while it moves.
+const COMPRESSED: Budget = Budget {
+    per_byte: Budget::BINARY.per_byte,
+    fixed: Budget::BINARY.fixed + (3 + Budget::BINARY.per_byte) * LIMITS.raw_bytes,
+};
+
+/// The target.
+#[must_use]
+pub fn target() -> Target {
+    let namespaces = Namespaces::new("fuzz", &ZERO);
+    Target {
+        name: "witness",
+        decoders: vec![
+            Decoder::of::<Transition>(MOST, drop),
+            Decoder::of::<StateWitness>(LIMITS, move |witness| execute(witness, &namespaces)),
+            Decoder::new("encoded witness", compressed),
+        ],
+    }
+}
+
+/// One witness has many encodings, but only one of them is made here.
+fn compressed(bytes: &[u8]) -> bool {
+    let decoded = COMPRESSED.within("encoded witness", bytes.len(), || decode(bytes, &LIMITS));
+    let Ok(witness) = decoded else { return false };
+    let again = encode(&witness).map(|bytes| decode(&bytes, &LIMITS));
+    assert!(
+        matches!(again, Ok(Ok(same)) if same == witness),
+        "what was decoded cannot be encoded and decoded again"
+    );
+    true
+}
+
+/// Validates the witness against the header that it fits best, so that it gets
+/// as far as it can.
+fn execute(witness: StateWitness, namespaces: &Namespaces) {
+    let verifier = Verifier {
+        namespace: &namespaces.transaction,
+        keys: &mut KeyCache::new(8),
+        batch: BatchSize::Whole,
+        seed: [7; 32],
+        strategy: &Sequential,
+    };
+    let expected = expected(&witness);
+    let shown = validate(witness, &expected, verifier);
+    assert!(
+        shown.is_err() || expected.executions.is_empty(),
+        "a state has the root of zeroes"
+    );
+}
+
+fn expected(witness: &StateWitness) -> Expected {
+    let shard = witness.shard;
+    let before = witness
+        .transitions
+        .first()
+        .map_or(ZERO, |first| own_root(first.pre_state.clone()));
+    let before = ShardTotals {
+        height: 0,
+        state_root: before,
+        transfers: 0,
+        cross_shard: 0,
+        credits: 0,
+        balance: u64::MAX / 2,
+        sent: 0,
+        received: 0,
+    };
+    let mut header = header(shard, &before);
+    header.content.height = witness.height;
+    header.content.results = witness.transitions.iter().map(result).collect();
+    let executions = witness.transitions.iter().map(|transition| {
+        let mut executed = header_of(shard, transition, &before);
+        executed.content.height = transition.height;
+        Executable {
+            header: executed,
+            due: transition.incoming.iter().map(due).collect(),
+        }
+    });
+    Expected {
+        layout: ShardLayout::new(2),
+        executions: executions.collect(),
+        header,
+        before,
+    }
+}
+
+fn header_of(shard: ShardId, transition: &Transition, before: &ShardTotals) -> ChunkHeader {
+    let mut header = header(shard, before);
+    let transactions = transition.body.transactions().unwrap_or_default();
+    header.content.body_hash = transition.body.hash();
+    header.content.transactions = u32::try_from(transactions.len()).unwrap_or(u32::MAX);
+    header
+}
+
+fn header(shard: ShardId, totals: &ShardTotals) -> ChunkHeader {
+    match ChunkHeader::genesis(shard, totals.clone()) {
+        Ok(header) => header,
+        Err(error) => unreachable!("a header without a chunk: {error}"),
+    }
+}
+
+fn result(transition: &Transition) -> ExecutionResult {
+    ExecutionResult {
+        height: transition.height,
+        state_root: ZERO,
+        outcomes_root: ZERO,
+        receipts_root: ZERO,
+        transfers: 0,
+        credits: 0,
+    }
+}
+
+fn due(proven: &ProvenBucket) -> Due {
+    Due {
+        source: proven.bucket.source,
+        height: proven.bucket.height,
+        receipts_root: proven.receipts_root().unwrap_or(ZERO),
+    }
+}
+
+/// The root of the state that this is of, whatever that is.
+fn own_root(state: PartialState) -> Digest {
+    match state.verify(&ZERO) {
+        Ok(_) => ZERO,
+        Err(error) => error.got,
+    }
+}
