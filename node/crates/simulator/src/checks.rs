@@ -95,6 +95,23 @@ impl From<Broken> for Violation {
     }
 }
 
+/// Why chunks were missed while producers were dead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Misses {
+    /// It was the turn of a dead producer.
+    pub turns: u64,
+    /// The committee had too little stake that was not dead.
+    pub committees: u64,
+}
+
+impl Misses {
+    /// Adds another run's.
+    pub const fn add(&mut self, other: &Self) {
+        self.turns += other.turns;
+        self.committees += other.committees;
+    }
+}
+
 /// Follows the chain through the eyes of every node.
 pub struct Checks {
     replay: Replayer,
@@ -283,13 +300,15 @@ impl Checks {
         }
     }
 
-    /// Chunks missed in the blocks after `from` and up to `to` that neither a
-    /// dead producer nor a committee that waits for dead members explains.
-    pub fn check_misses(&mut self, network: &Network, plan: &Plan, from: u64, to: u64) {
+    /// Counts the chunks missed in the blocks after `from` and up to `to`. One
+    /// that neither a dead producer nor a committee that waits for dead members
+    /// explains is a violation.
+    pub fn check_misses(&mut self, network: &Network, plan: &Plan, from: u64, to: u64) -> Misses {
         let dead = |key: &_| {
             let mut dead = plan.dead.iter();
             dead.any(|index| network.members[*index].wire.is(key))
         };
+        let mut misses = Misses::default();
         for block in &self.chain {
             let block = block.inner();
             if block.height <= from || block.height > to {
@@ -299,10 +318,15 @@ impl Checks {
                 let missed = block
                     .chunk(shard)
                     .is_some_and(|header| header.content.height < block.height);
+                if !missed {
+                    continue;
+                }
                 let producer = network.genesis.producer_at(shard, block.height);
-                let explained = producer.is_some_and(|producer| dead(&producer.key))
-                    || committee.is_stalled_by(dead);
-                if missed && !explained {
+                if producer.is_some_and(|producer| dead(&producer.key)) {
+                    misses.turns += 1;
+                } else if committee.is_stalled_by(dead) {
+                    misses.committees += 1;
+                } else {
                     self.violations.push(Violation::new(
                         Promise::MissedChunks,
                         format!("shard {shard} at height {} without a reason", block.height),
@@ -310,6 +334,7 @@ impl Checks {
                 }
             }
         }
+        misses
     }
 }
 

@@ -41,7 +41,7 @@ pub mod shape;
 pub mod sweep;
 pub mod wire;
 
-pub use checks::{Promise, Violation};
+pub use checks::{Misses, Promise, Violation};
 pub use replay::Planted;
 pub use report::Report;
 pub use run::{Changes, DRAIN, Outcome, RECOVERY, run, run_with};

@@ -2,7 +2,7 @@
 //! What the seeds of a scenario came to.
 
 use crate::{
-    checks::Counted,
+    checks::{Counted, Misses},
     run::Outcome,
     scenarios::{Expectation, Scenario},
 };
@@ -18,6 +18,7 @@ pub struct Report {
     blocks: u64,
     transfers: u64,
     missed_chunks: u64,
+    misses: Misses,
     injected: BTreeMap<&'static str, u64>,
     expected: u64,
     worst_recovery: Duration,
@@ -37,6 +38,7 @@ impl Report {
             blocks: 0,
             transfers: 0,
             missed_chunks: 0,
+            misses: Misses::default(),
             injected: BTreeMap::new(),
             expected: 0,
             worst_recovery: Duration::ZERO,
@@ -53,6 +55,7 @@ impl Report {
         self.blocks += outcome.blocks;
         self.transfers += outcome.transfers;
         self.missed_chunks += outcome.missed_chunks;
+        self.misses.add(&outcome.misses);
         for (kind, count) in &outcome.injected {
             *self.injected.entry(kind).or_default() += count;
         }
@@ -137,6 +140,14 @@ impl fmt::Display for Report {
                 .map(|(kind, count)| format!("{count} {kind}"))
                 .collect();
             writeln!(f, "  injected: {}", injected.join(", "))?;
+        }
+        if self.misses != Misses::default() {
+            writeln!(
+                f,
+                "  of the missed chunks, {} were the turn of a dead producer, {} had committees \
+                 that cannot endorse without dead members",
+                self.misses.turns, self.misses.committees
+            )?;
         }
         let Counted {
             dealt,

@@ -8,7 +8,7 @@
 //! 4. What must hold of the whole run is checked.
 
 use crate::{
-    checks::{Checks, Counted, Promise, Violation},
+    checks::{Checks, Counted, Misses, Promise, Violation},
     cpu,
     dice::Dice,
     network::Network,
@@ -53,6 +53,8 @@ pub struct Outcome {
     pub transfers: u64,
     /// Chunks missed.
     pub missed_chunks: u64,
+    /// Why, in a scenario with dead producers.
+    pub misses: Misses,
     /// What was done on purpose, and how often.
     pub injected: BTreeMap<&'static str, u64>,
     /// What must not happen and did.
@@ -134,6 +136,10 @@ impl Outcome {
             blocks: 0,
             transfers: 0,
             missed_chunks: 0,
+            misses: Misses {
+                turns: 0,
+                committees: 0,
+            },
             injected: BTreeMap::new(),
             violations: Vec::new(),
             expected: Vec::new(),
@@ -177,7 +183,7 @@ impl Story<'_> {
         let mut outcome = Outcome::new(seed);
         network.start_all().await;
         network.set_load(self.plan.load);
-        self.storm(&mut network, &mut checks).await;
+        outcome.misses = self.storm(&mut network, &mut checks).await;
         match self.expectation {
             Expectation::Safe => {
                 network.calm().await;
@@ -233,7 +239,8 @@ impl Story<'_> {
         checks.look(network).await;
     }
 
-    async fn storm(&self, network: &mut Network, checks: &mut Checks) {
+    /// Lets the plan's faults happen, and says what dead producers cost.
+    async fn storm(&self, network: &mut Network, checks: &mut Checks) -> Misses {
         let mut faults = self.plan.faults.iter().peekable();
         let mut first = None;
         while network.elapsed() < self.plan.calm_at {
@@ -244,14 +251,15 @@ impl Story<'_> {
             self.tick(network, checks).await;
             let over = self.expectation == Expectation::FalseRoot;
             if over && !checks.violations().is_empty() {
-                return;
+                return Misses::default();
             }
         }
-        if let Some(first) = first.filter(|_| !self.plan.dead.is_empty()) {
-            // What was on its way when they died may come or not.
-            let (from, to) = (first + 2, checks.height());
-            checks.check_misses(network, self.plan, from, to);
-        }
+        let Some(first) = first.filter(|_| !self.plan.dead.is_empty()) else {
+            return Misses::default();
+        };
+        // What was on its way when they died may come or not.
+        let (from, to) = (first + 2, checks.height());
+        checks.check_misses(network, self.plan, from, to)
     }
 
     /// How long the chain takes to go on.

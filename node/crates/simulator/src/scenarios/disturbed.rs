@@ -126,7 +126,13 @@ pub(super) fn clock_skew(dice: &mut Dice) -> Plan {
 }
 
 pub(super) fn dead_producers(dice: &mut Dice) -> Plan {
-    let shape = dice.pick(&[Shape::new(2, 4, 4, 16), Shape::new(3, 4, 0, 16)]);
+    // 64 mandates are what the preset quickstart has, for the same reason; with
+    // few, committees miss chunks as well.
+    let shape = dice.pick(&[
+        Shape::new(2, 4, 4, 64),
+        Shape::new(3, 4, 0, 64),
+        Shape::new(2, 4, 4, 12),
+    ]);
     let mut plan = Plan::new(shape);
     plan.calm_at = Duration::from_secs(12);
     let at = dice.millis(FIRST_MS, 2_000);

@@ -12,7 +12,7 @@ use shardnode_simulator::{
 use std::{iter, num::NonZeroUsize, thread};
 
 /// Seeds of each small scenario. `make simulate` runs more.
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 10;
 
 fn threads() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
