@@ -17,11 +17,20 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("network", cluster.testNetwork)
 	t.Run("refusals", cluster.testRefusals)
 	t.Run("interruption", cluster.testInterruption)
-	t.Run("retention", cluster.testRetention)
-	t.Run("storage class", cluster.testStorageClass)
-	t.Run("troubles", cluster.testTroubles)
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
-	t.Run("tuning", cluster.testTuning)
+	t.Run("side by side", func(t *testing.T) {
+		// It waits for lifetimes to end, most of the time.
+		t.Run("retention", func(t *testing.T) {
+			t.Parallel()
+			cluster.testRetention(t)
+		})
+		t.Run("others", func(t *testing.T) {
+			t.Parallel()
+			t.Run("storage class", cluster.testStorageClass)
+			t.Run("troubles", cluster.testTroubles)
+			t.Run("tuning", cluster.testTuning)
+		})
+	})
 	if keep {
 		return
 	}
