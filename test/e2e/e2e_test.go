@@ -17,6 +17,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("network", cluster.testNetwork)
 	t.Run("refusals", cluster.testRefusals)
 	t.Run("interruption", cluster.testInterruption)
+	t.Run("troubles", cluster.testTroubles)
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
 	t.Run("side by side", func(t *testing.T) {
 		// It waits for lifetimes to end, most of the time.
@@ -27,7 +28,6 @@ func TestEndToEnd(t *testing.T) {
 		t.Run("others", func(t *testing.T) {
 			t.Parallel()
 			t.Run("storage class", cluster.testStorageClass)
-			t.Run("troubles", cluster.testTroubles)
 			t.Run("tuning", cluster.testTuning)
 		})
 	})
