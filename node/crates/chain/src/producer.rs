@@ -62,8 +62,15 @@ impl Mailbox {
 
 /// Why production ends.
 #[derive(Debug, thiserror::Error)]
-#[error("the record of produced chunks failed")]
-pub struct ProducerError(#[from] metadata::Error);
+pub enum ProducerError {
+    /// The store failed.
+    #[error("the record of produced chunks failed")]
+    Store(#[from] metadata::Error),
+    /// What it holds is no header. To go on without could be to sign a second
+    /// chunk of the same height.
+    #[error("the record of produced chunks cannot be decoded")]
+    Header(#[from] commonware_codec::Error),
+}
 
 /// The store that holds the last produced header.
 type Produced<E> = Metadata<E, U64, Vec<u8>>;
@@ -121,10 +128,11 @@ impl<E: Runtime> Actor<E> {
             codec_config: ((0..=most).into(), ()),
         };
         let produced: Produced<E> = Metadata::init(context, config).await?;
-        let last = produced.get(&LAST).and_then(|bytes| {
+        let last = produced.get(&LAST).map(|bytes| {
             let lag = parts.identity.genesis.protocol.execution_lag;
-            ChunkHeader::decode_cfg(bytes.clone(), &lag).ok()
+            ChunkHeader::decode_cfg(bytes.clone(), &lag)
         });
+        let last = last.transpose()?;
         let (sender, inbox) = mpsc::channel(2_048);
         let genesis = parts.genesis;
         let actor = Self {
