@@ -20,11 +20,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("troubles", cluster.testTroubles)
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
 	t.Run("side by side", func(t *testing.T) {
-		// It waits for lifetimes to end, most of the time.
-		t.Run("retention", func(t *testing.T) {
-			t.Parallel()
-			cluster.testRetention(t)
-		})
+		t.Run("retention", cluster.testRetention)
 		t.Run("others", func(t *testing.T) {
 			t.Parallel()
 			t.Run("storage class", cluster.testStorageClass)

@@ -17,8 +17,10 @@ const retentionNamespace = "retained"
 
 // testRetention deletes a network that keeps its disks and makes it again: the
 // chain goes on. So it does when the network was stopped. Then it lets go of the
-// disks, its lifetime ends, and nothing stays.
+// disks, its lifetime ends, and nothing stays. Most of the time it waits for
+// lifetimes to end, so other parts run beside it.
 func (c *cluster) testRetention(t *testing.T) {
+	t.Parallel()
 	c.newNamespace(t, retentionNamespace, "restricted")
 	spec := newSpecOfFour()
 	spec.Volume = &v1alpha1.VolumeSpec{Size: oneGibibyte, Retention: v1alpha1.VolumeRetentionRetain}
