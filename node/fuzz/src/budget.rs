@@ -23,6 +23,13 @@ impl Budget {
         fixed: 16 << 10,
     };
 
+    /// Of what the node does next with what it decoded, such as dividing a
+    /// body among all of its owners.
+    pub const NEXT: Self = Self {
+        per_byte: 16,
+        fixed: 64 << 10,
+    };
+
     /// Of JSON, whose shortest values are two bytes and dozens in memory.
     pub const TEXT: Self = Self {
         per_byte: 128,

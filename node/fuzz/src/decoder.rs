@@ -43,7 +43,7 @@ impl Decoder {
                 bytes,
                 "{name}: what was decoded encodes to other bytes"
             );
-            Budget::BINARY.within(name, length, || then(value));
+            Budget::NEXT.within(name, length, || then(value));
             true
         })
     }

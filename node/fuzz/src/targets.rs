@@ -13,12 +13,49 @@ pub mod transactions;
 pub mod witness;
 
 use crate::Decoder;
+use bytes::Bytes;
+use commonware_parallel::Sequential;
+use shardnode_coding::Code;
+use shardnode_execution::body;
+use shardnode_primitives::{ChunkBody, ChunkHeader, ShardId, ShardTotals, hash::ZERO};
+use std::num::NonZeroU16;
 
 /// The most transactions of a chunk that genesis allows, and so the most
 /// receipts of a bucket.
 const MOST: u32 = 65_536;
 /// The longest execution lag that genesis allows.
 const LAG: u8 = 4;
+/// How bodies are divided among four participants.
+#[allow(clippy::unwrap_used)]
+const CODE: Code = Code::any(NonZeroU16::new(2).unwrap(), NonZeroU16::new(4).unwrap());
+
+/// Lets the coder make its tables, which it does once: no input has to account
+/// for them.
+fn make_tables() {
+    let Ok((root, shares)) = CODE.divide(&Bytes::from_static(b"any"), &Sequential) else {
+        unreachable!("three bytes cannot be divided");
+    };
+    // Without the first, which are the bytes themselves.
+    let last = (0..).zip(&shares).skip(CODE.needed());
+    let checked: Vec<_> = last
+        .filter_map(|(index, share)| CODE.check(&root, index, share).ok())
+        .collect();
+    let rebuilt = CODE.rebuild(&root, checked.iter(), &Sequential);
+    assert!(rebuilt.is_ok(), "shares do not give what was divided");
+}
+
+/// A header that commits to this body.
+fn header_of(shard: ShardId, totals: &ShardTotals, body: &ChunkBody) -> ChunkHeader {
+    let Ok(mut header) = ChunkHeader::genesis(shard, totals.clone()) else {
+        unreachable!("64 zeroes are no signature");
+    };
+    let transactions = body.transactions().unwrap_or_default();
+    let divided = body::divide(body, &CODE, &Sequential);
+    header.content.body_hash = body.hash();
+    header.content.parts_root = divided.map_or(ZERO, |(root, _)| root);
+    header.content.transactions = u32::try_from(transactions.len()).unwrap_or(u32::MAX);
+    header
+}
 
 /// Decoders of one subject, which share their inputs.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use shardnode_chain::{
     ChainError, Channels, GenesisState, Identity, Metrics, Parts, Settings, channels,
     genesis_state::GenesisStateError,
 };
-use shardnode_config::Config;
+use shardnode_config::{Config, Switch};
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
     accounts::{Accounts, Share, derive},
@@ -172,6 +172,7 @@ fn settings(config: &Config, threads: NonZeroUsize) -> Settings {
         mempool_capacity: config.features.mempool_capacity,
         snapshot_interval: config.storage.snapshot_interval_blocks,
         retention: config.storage.retention_blocks,
+        save_parts: config.features.save_untracked_chunk_parts == Switch::Enabled,
         cpu_threads: threads,
     }
 }

@@ -334,7 +334,8 @@ fn wrong_configurations() {
             "/features/turbo",
             Some(json!(true)),
             "features.turbo: unknown field `turbo`, \
-             expected `signatureBatchSize` or `mempoolCapacity`",
+             expected one of `signatureBatchSize`, `mempoolCapacity`, \
+             `saveUntrackedChunkParts`",
         ),
         (
             "/log/level",

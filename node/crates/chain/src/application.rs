@@ -8,10 +8,11 @@
 //!
 //! A validator judges a block by [`validity`](crate::validity) and, for the
 //! shard that it tracks, by what it has itself: the results that the header
-//! commits to must be its own, the body must be at hand, durable and free of
-//! bad signatures, and the receipts that the block's headers commit to for its
-//! shard must be at hand. While any of this can still arrive the verdict is
-//! pending, never `false`.
+//! commits to must be its own, the body must be at hand, durable and valid,
+//! and the receipts that the block's headers commit to for its shard must be
+//! at hand. Of every other shard's new chunk it must hold its part of the
+//! body. While any of this can still arrive the verdict is pending, never
+//! `false`.
 
 use crate::{
     availability::{self, Wanted},
@@ -107,9 +108,33 @@ impl Application {
         true
     }
 
+    /// Waits for the own parts of the bodies of other shards' new chunks; false
+    /// if one of them has no body.
+    async fn parts_are_held(&self, block: &Block) -> bool {
+        let own = self.identity.tracked();
+        let others = block
+            .new_chunks()
+            .filter(|header| own.is_some_and(|own| header.content.shard != own));
+        let held = others.map(|header| async move {
+            match self.availability.part(header.clone()).await {
+                Some(true) => true,
+                Some(false) => {
+                    let shard = header.content.shard;
+                    warn!(height = block.height, %shard, "chunk has no body");
+                    false
+                }
+                None => std::future::pending().await,
+            }
+        });
+        futures::future::join_all(held)
+            .await
+            .into_iter()
+            .all(|held| held)
+    }
+
     /// Waits for what the tracked shard needs of `block`; false if it can
     /// never be right.
-    async fn tracked_part_holds(&self, block: &Block) -> bool {
+    async fn tracked_shard_holds(&self, block: &Block) -> bool {
         let Some(own) = self.identity.tracked() else {
             return true;
         };
@@ -277,7 +302,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         }
         let acceptable = context.at_ms(block.timestamp_ms) - CLOCK_TOLERANCE;
         context.sleep_until(acceptable).await;
-        if !self.tracked_part_holds(block).await {
+        if !self.tracked_shard_holds(block).await || !self.parts_are_held(block).await {
             return false;
         }
         debug!(height = block.height, "block verified");

@@ -1,25 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The actor that knows what is at hand of the chunks in flight: candidate
-//! headers of all shards and their endorsements, bodies of the own shard,
-//! receipts for the own shard.
+//! headers of all shards and their endorsements, bodies of the own shard, the
+//! own parts of the bodies of all other shards, receipts for the own shard.
 //!
 //! What a node needs and does not have it waits for, because producers send
 //! everything to whoever needs it; what has not come after [`PATIENCE`] it
 //! asks for (see [`crate::fetch`]).
 //!
-//! Bounds: candidates and receipts are kept for heights in
+//! # Bodies
+//!
+//! A producer divides the body of its chunk into one part for each voter
+//! ([`crate::config::body_code`]). It sends the body to the shard's other
+//! trackers, and every other voter its part, before the header. A voter votes
+//! for a block only with the body, or its part of it, of every new chunk in
+//! the block, so the honest votes of a certificate alone stand for a tracker
+//! with the body, or for as many parts as give it.
+//!
+//! A tracker asks the shard's other trackers for a body, and if they do not
+//! answer within [`recovery::ANSWER`], every voter for its part. A voter asks
+//! the trackers for its own part, and if a vote waits for it and they do not
+//! answer, the other voters for theirs. A body without transactions is known
+//! by its hash.
+//!
+//! # Bounds
+//!
+//! Candidates, parts and receipts are kept for heights in
 //! `(finalised, finalised + HORIZON]`, at most [`PER_SLOT`] for each shard and
 //! height, and only from the producers of the shard that they belong to.
+//! [`crate::parts`] bounds what is held of older parts. Other voters' parts of
+//! a body are made for them as long as it can enter a block, for one body at a
+//! time.
 
 mod endorsed;
+mod recovery;
 
-use self::endorsed::Endorsed;
+use self::{
+    endorsed::Endorsed,
+    recovery::{ANSWER, Wanted as ChunkWanted},
+};
 use crate::{
     bodies::{self, CheckedChunk},
     channels::Channel,
     config::{Committees, Identity, bucket_limit},
     fetch::{Fetcher, Key},
-    messages::{ChunkMessage, MessageLimits},
+    messages::{ChunkMessage, MessageLimits, share_limits},
+    metrics::Metrics,
+    parts,
     runtime::Runtime,
     witness_validator,
 };
@@ -28,6 +54,7 @@ use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_macros::select;
 use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_parallel::{Rayon, Strategy as _};
 use commonware_resolver::{Fetch, Resolver as _, TargetedResolver as _};
 use commonware_runtime::Handle;
 use commonware_utils::{
@@ -35,8 +62,10 @@ use commonware_utils::{
     futures::Pool,
     vec::NonEmptyVec,
 };
+use shardnode_coding::{Part, Share};
+use shardnode_execution::body::{self, Shown};
 use shardnode_primitives::{
-    ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket, ShardId,
+    ChunkBody, ChunkContent, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket, ShardId,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -78,7 +107,19 @@ enum Message {
     Produced {
         chunk: Arc<CheckedChunk>,
         body: ChunkBody,
+        shares: Vec<Share>,
         buckets: Vec<ProvenBucket>,
+    },
+    Part {
+        header: Box<ChunkHeader>,
+        reply: oneshot::Sender<bool>,
+    },
+    ServePart {
+        shard: ShardId,
+        height: u64,
+        index: u16,
+        root: Digest,
+        reply: oneshot::Sender<Bytes>,
     },
     Chunk {
         header: Box<ChunkHeader>,
@@ -108,17 +149,19 @@ enum Message {
 pub struct Mailbox(mpsc::Sender<Message>);
 
 impl Mailbox {
-    /// Sends a chunk of this node, and the receipts that its header is the
-    /// first to commit to, to whoever needs them.
+    /// Sends a chunk of this node, the shares of its body, and the receipts
+    /// that its header is the first to commit to, to whoever needs them.
     pub async fn produced(
         &self,
         chunk: Arc<CheckedChunk>,
         body: ChunkBody,
+        shares: Vec<Share>,
         buckets: Vec<ProvenBucket>,
     ) {
         let message = Message::Produced {
             chunk,
             body,
+            shares,
             buckets,
         };
         let _ = self.0.send(message).await;
@@ -137,6 +180,36 @@ impl Mailbox {
         response.await.ok()
     }
 
+    /// Waits for the own part of the body of another shard's chunk; false if
+    /// there is no such body.
+    pub async fn part(&self, header: ChunkHeader) -> Option<bool> {
+        let (reply, response) = oneshot::channel();
+        let header = Box::new(header);
+        self.0.send(Message::Part { header, reply }).await.ok()?;
+        response.await.ok()
+    }
+
+    /// The part of the voter at place `index`, for a peer; the channel closes
+    /// if it cannot be had from this node.
+    #[must_use]
+    pub fn serve_part(
+        &self,
+        shard: ShardId,
+        height: u64,
+        index: u16,
+        root: Digest,
+    ) -> oneshot::Receiver<Bytes> {
+        let (reply, response) = oneshot::channel();
+        let _ = self.0.try_send(Message::ServePart {
+            shard,
+            height,
+            index,
+            root,
+            reply,
+        });
+        response
+    }
+
     /// Waits for the receipts named by a [`Key::Bucket`].
     pub async fn bucket(&self, key: Key, at_once: bool) -> Option<Arc<ProvenBucket>> {
         let (reply, response) = oneshot::channel();
@@ -150,8 +223,8 @@ impl Mailbox {
     }
 
     /// The endorsed headers that fit, as soon as there is one for every shard
-    /// or at the deadline. Of the own shard only a header whose chunk is at
-    /// hand.
+    /// or at the deadline. Only headers whose chunk is at hand, or the own
+    /// part of it.
     pub async fn collect(&self, wanted: Wanted) -> Vec<Collected> {
         let (reply, response) = oneshot::channel();
         let _ = self.0.send(Message::Collect { wanted, reply }).await;
@@ -182,20 +255,34 @@ enum Body {
     Ready(Arc<CheckedChunk>),
 }
 
-struct Waiting<T> {
-    replies: Vec<oneshot::Sender<T>>,
-    header: Option<ChunkHeader>,
+#[derive(Default)]
+struct Waiting {
+    replies: Vec<oneshot::Sender<Arc<ProvenBucket>>>,
     ask_at: Option<SystemTime>,
 }
 
-impl<T> Default for Waiting<T> {
-    fn default() -> Self {
-        Self {
-            replies: Vec::new(),
-            header: None,
-            ask_at: None,
-        }
-    }
+/// A chunk, by its height and its header's hash.
+type ChunkKey = (u64, Digest);
+
+fn chunk_key(header: &ChunkHeader) -> ChunkKey {
+    (header.content.height, header.hash())
+}
+
+/// What was done beside the actor.
+enum Done {
+    /// The body of a chunk of the own shard was judged; `None` if there is no
+    /// body.
+    Chunk(Option<Arc<CheckedChunk>>),
+    /// The own part of this chunk's body is held.
+    Held(ChunkKey),
+    /// The own part of this chunk's body is not stored.
+    NotHeld,
+    /// Enough parts were collected; `None` if they show that there is no body.
+    Recovered(Box<ChunkHeader>, Option<Share>),
+    /// A body was divided for voters that ask for their parts.
+    Divided(ChunkKey, Option<Arc<Vec<Share>>>),
+    /// An actor that this one needs has ended.
+    Ended,
 }
 
 /// The actor.
@@ -210,15 +297,42 @@ pub struct Actor<E: Runtime, S, R> {
     inbox: mpsc::Receiver<Message>,
     finalized: u64,
     headers: BTreeMap<(u64, ShardId), Vec<ChunkHeader>>,
-    chunks: BTreeMap<(u64, Digest), Body>,
+    chunks: BTreeMap<ChunkKey, Body>,
     received: BTreeMap<(u64, ShardId), Vec<ProvenBucket>>,
     buckets: BTreeMap<(u64, Key), Arc<ProvenBucket>>,
-    chunk_waits: BTreeMap<(u64, Digest), Waiting<Arc<CheckedChunk>>>,
-    bucket_waits: BTreeMap<Key, Waiting<Arc<ProvenBucket>>>,
+    chunk_waits: BTreeMap<ChunkKey, ChunkWanted<Arc<CheckedChunk>>>,
+    parts: parts::Mailbox,
+    held: BTreeSet<ChunkKey>,
+    part_waits: BTreeMap<ChunkKey, ChunkWanted<bool>>,
+    divided: BTreeMap<ChunkKey, Arc<Vec<Share>>>,
+    dividing: bool,
+    bucket_waits: BTreeMap<Key, Waiting>,
     collects: Vec<(Wanted, oneshot::Sender<Vec<Collected>>)>,
     endorsed: Endorsed,
     gave_up: bool,
-    checks: Pool<'static, Option<Option<Arc<CheckedChunk>>>>,
+    checks: Pool<'static, Done>,
+    metrics: Arc<Metrics>,
+    strategy: Rayon,
+}
+
+/// What the actor works with.
+pub struct Parts<S, R> {
+    /// Who this node is.
+    pub identity: Arc<Identity>,
+    /// Bodies of the own shard.
+    pub bodies: bodies::Mailbox,
+    /// Own parts of the bodies of other shards.
+    pub parts: parts::Mailbox,
+    /// Chunks, parts and receipts.
+    pub network: Channel<S, R>,
+    /// Endorsements.
+    pub endorsements: Channel<S, R>,
+    /// Told of headers.
+    pub validator: witness_validator::Mailbox,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// CPU work.
+    pub strategy: Rayon,
 }
 
 impl<E, S, R> Actor<E, S, R>
@@ -228,23 +342,19 @@ where
     R: Receiver<PublicKey = PublicKey>,
 {
     /// Creates the actor; it runs once it is given a way to ask peers.
-    pub fn new(
-        context: E,
-        identity: Arc<Identity>,
-        bodies: bodies::Mailbox,
-        network: Channel<S, R>,
-        endorsements: Channel<S, R>,
-        validator: witness_validator::Mailbox,
-    ) -> (Self, Mailbox) {
+    pub fn new(context: E, parts: Parts<S, R>) -> (Self, Mailbox) {
         let (sender, inbox) = mpsc::channel(1_024);
         let actor = Self {
-            limits: MessageLimits::of(&identity.genesis),
+            limits: MessageLimits::of(&parts.identity.genesis),
             context,
-            identity,
-            bodies,
-            network,
-            endorsements,
-            validator,
+            identity: parts.identity,
+            bodies: parts.bodies,
+            parts: parts.parts,
+            network: parts.network,
+            endorsements: parts.endorsements,
+            validator: parts.validator,
+            metrics: parts.metrics,
+            strategy: parts.strategy,
             inbox,
             finalized: 0,
             headers: BTreeMap::new(),
@@ -252,6 +362,10 @@ where
             received: BTreeMap::new(),
             buckets: BTreeMap::new(),
             chunk_waits: BTreeMap::new(),
+            held: BTreeSet::new(),
+            part_waits: BTreeMap::new(),
+            divided: BTreeMap::new(),
+            dividing: false,
             bucket_waits: BTreeMap::new(),
             collects: Vec::new(),
             endorsed: Endorsed::default(),
@@ -287,11 +401,9 @@ where
                         Err(error) => debug!(%peer, %error, "undecodable endorsement"),
                     }
                 },
-                checked = self.checks.next_completed() => {
-                    let Some(chunk) = checked else { break };
-                    if let Some(chunk) = chunk {
-                        self.on_checked(&chunk);
-                    }
+                done = self.checks.next_completed() => match done {
+                    Done::Ended => break,
+                    done => self.on_done(done),
                 },
                 _ = sleep => {},
             }
@@ -305,7 +417,8 @@ where
         let asks = self
             .chunk_waits
             .values()
-            .filter_map(|wait| wait.ask_at)
+            .filter_map(ChunkWanted::deadline)
+            .chain(self.part_waits.values().filter_map(ChunkWanted::deadline))
             .chain(self.bucket_waits.values().filter_map(|wait| wait.ask_at));
         let collects = self.collects.iter().map(|(wanted, _)| wanted.deadline);
         asks.chain(collects)
@@ -318,8 +431,17 @@ where
             Message::Produced {
                 chunk,
                 body,
+                shares,
                 buckets,
-            } => self.on_produced(&chunk, body, buckets),
+            } => self.on_produced(&chunk, body, shares, buckets),
+            Message::Part { header, reply } => self.on_part_wanted(*header, reply),
+            Message::ServePart {
+                shard,
+                height,
+                index,
+                root,
+                reply,
+            } => self.on_part_asked(shard, height, index, root, reply),
             Message::Chunk {
                 header,
                 at_once,
@@ -348,6 +470,7 @@ where
         &mut self,
         chunk: &Arc<CheckedChunk>,
         body: ChunkBody,
+        shares: Vec<Share>,
         buckets: Vec<ProvenBucket>,
     ) {
         // What others need in order to vote goes out before the header that
@@ -359,6 +482,13 @@ where
             let message = ChunkMessage::Chunk(header.clone(), body);
             self.send(Recipients::Some(trackers), &message, false);
         }
+        for (place, owner) in self.identity.part_owners(shard) {
+            if let Some(share) = shares.get(usize::from(place)) {
+                let message = ChunkMessage::Part(header.clone(), share.clone());
+                self.send(Recipients::One(owner), &message, false);
+            }
+        }
+        self.divided.insert(chunk_key(&header), Arc::new(shares));
         for bucket in buckets {
             let destination = bucket.bucket.destination;
             let trackers = self.identity.other_producers(destination);
@@ -416,7 +546,14 @@ where
         };
         match message {
             ChunkMessage::Header(header) => {
-                self.on_header(peer, header);
+                if self.on_header(peer, header.clone()) {
+                    self.expect(header);
+                }
+            }
+            ChunkMessage::Part(header, share) => {
+                if self.on_header(peer, header.clone()) {
+                    self.on_own_part(header, &share);
+                }
             }
             ChunkMessage::Chunk(header, body) => {
                 if self.identity.tracked() == Some(header.content.shard)
@@ -470,20 +607,53 @@ where
     }
 
     fn on_body(&mut self, header: ChunkHeader, body: ChunkBody) {
-        let key = (header.content.height, header.hash());
-        if self.chunks.contains_key(&key) || body.hash() != header.content.body_hash {
+        if body.hash() == header.content.body_hash {
+            self.on_shown(header, Shown::Body(body));
+        }
+    }
+
+    fn on_shown(&mut self, header: ChunkHeader, shown: Shown) {
+        let key = chunk_key(&header);
+        if self.chunks.contains_key(&key) {
             return;
         }
         self.chunks.insert(key, Body::Checking);
-        let bodies = self.bodies.clone();
-        self.checks
-            .push(async move { bodies.intake(header, body, false).await.map(Some) });
+        if let Some(wait) = self.chunk_waits.get_mut(&key) {
+            wait.settle();
+        }
+        let (bodies, metrics) = (self.bodies.clone(), self.metrics.clone());
+        let recovered = shown.body().is_none();
+        self.checks.push(async move {
+            let Some(judged) = bodies.intake(header, shown, false).await else {
+                return Done::Ended;
+            };
+            if recovered {
+                metrics.recovered(judged.as_ref().is_some_and(|chunk| chunk.valid));
+            }
+            Done::Chunk(judged)
+        });
+    }
+
+    fn on_done(&mut self, done: Done) {
+        match done {
+            Done::Chunk(Some(chunk)) => self.on_checked(&chunk),
+            Done::Held(key) => self.on_held(key),
+            Done::Recovered(header, share) => self.on_recovered(*header, share),
+            Done::Divided(key, shares) => {
+                self.dividing = false;
+                if let Some(shares) = shares {
+                    self.divided.insert(key, shares);
+                }
+            }
+            Done::Chunk(None) | Done::NotHeld | Done::Ended => {}
+        }
     }
 
     fn on_checked(&mut self, chunk: &Arc<CheckedChunk>) {
-        let key = (chunk.header.content.height, chunk.header.hash());
+        let key = chunk_key(&chunk.header);
         self.chunks.insert(key, Body::Ready(chunk.clone()));
         if let Some(wait) = self.chunk_waits.remove(&key) {
+            self.gave_up |= wait.asked;
             for reply in wait.replies {
                 reply.send_lossy(chunk.clone());
             }
@@ -496,26 +666,251 @@ where
         at_once: bool,
         reply: oneshot::Sender<Arc<CheckedChunk>>,
     ) {
-        let key = (header.content.height, header.hash());
+        let key = chunk_key(&header);
         if let Some(Body::Ready(chunk)) = self.chunks.get(&key) {
             reply.send_lossy(chunk.clone());
             return;
         }
+        if header.content.body_len == 0 {
+            self.on_body(header.clone(), ChunkBody::of(&[]));
+        }
         let ask_at = self.ask_at(at_once);
         let checking = self.chunks.contains_key(&key);
-        let wait = self.chunk_waits.entry(key).or_default();
-        wait.replies.retain(|reply| !reply.is_closed());
-        wait.replies.push(reply);
-        if wait.header.is_none() {
-            wait.header = Some(header.clone());
-            wait.ask_at = (!checking).then_some(ask_at);
-            if !checking {
-                // A restarted node may have it, and be the only one that does.
-                let bodies = self.bodies.clone();
-                self.checks.push(async move { bodies.recall(header).await });
-            }
-        } else if at_once && wait.ask_at.is_some() {
+        let new = !self.chunk_waits.contains_key(&key);
+        let wait = self
+            .chunk_waits
+            .entry(key)
+            .or_insert_with(|| ChunkWanted::new(header.clone()));
+        wait.add(reply);
+        if checking {
+            return;
+        }
+        if new || (at_once && wait.ask_at.is_some()) {
             wait.ask_at = Some(ask_at);
+            wait.collect_at = Some(ask_at + ANSWER);
+        }
+        if new {
+            // A restarted node may have it, and be the only one that does.
+            let bodies = self.bodies.clone();
+            self.checks.push(async move {
+                let recalled = bodies.recall(header).await;
+                recalled.map_or(Done::Ended, Done::Chunk)
+            });
+        }
+    }
+
+    /// Whether this node votes with a part of the bodies of `shard`.
+    fn holds_parts_of(&self, shard: ShardId) -> bool {
+        self.identity.tracked().is_some_and(|own| own != shard)
+    }
+
+    /// A header without what comes with it.
+    fn expect(&mut self, header: ChunkHeader) {
+        let content = &header.content;
+        if self.holds_parts_of(content.shard) {
+            self.want_part(header);
+        } else if self.identity.tracked() == Some(content.shard) && content.body_len == 0 {
+            self.on_body(header, ChunkBody::of(&[]));
+        }
+    }
+
+    /// Waits for the own part of the body with this header, unless it is held.
+    fn want_part(&mut self, header: ChunkHeader) -> Option<&mut ChunkWanted<bool>> {
+        let (content, key) = (&header.content, chunk_key(&header));
+        if content.body_len == 0 || self.held.contains(&key) {
+            return None;
+        }
+        let ask_at = self.ask_at(false);
+        if !self.part_waits.contains_key(&key) {
+            // It may be from before a restart.
+            let (parts, root) = (self.parts.clone(), content.parts_root);
+            self.checks.push(async move {
+                match parts.holds(key.0, root).await {
+                    true => Done::Held(key),
+                    false => Done::NotHeld,
+                }
+            });
+            let mut wait = ChunkWanted::new(header);
+            wait.ask_at = Some(ask_at);
+            self.part_waits.insert(key, wait);
+        }
+        self.part_waits.get_mut(&key)
+    }
+
+    fn on_part_wanted(&mut self, header: ChunkHeader, reply: oneshot::Sender<bool>) {
+        let collect_at = self.ask_at(false) + ANSWER;
+        match self.want_part(header) {
+            Some(wait) => {
+                wait.add(reply);
+                // A vote is worth asking everybody.
+                wait.collect_at.get_or_insert(collect_at);
+            }
+            None => {
+                reply.send_lossy(true);
+            }
+        }
+    }
+
+    /// Keeps the own part of a body, if that is what it is.
+    fn on_own_part(&mut self, header: ChunkHeader, share: &Share) -> bool {
+        let (content, key) = (&header.content, chunk_key(&header));
+        let (height, root) = (content.height, content.parts_root);
+        let Some(place) = self.identity.place() else {
+            return false;
+        };
+        if !self.holds_parts_of(content.shard) || self.held.contains(&key) {
+            return true;
+        }
+        if let Err(error) = self.identity.body_code().check(&root, place, share) {
+            debug!(shard = %content.shard, height, %error, "part of a body refused");
+            self.expect(header);
+            return false;
+        }
+        if let Some(wait) = self.part_waits.get_mut(&key) {
+            wait.settle();
+        }
+        let (parts, share) = (self.parts.clone(), share.encode());
+        self.checks.push(async move {
+            let kept = parts.keep(height, root, share).await;
+            kept.map_or(Done::Ended, |()| Done::Held(key))
+        });
+        true
+    }
+
+    fn on_held(&mut self, key: ChunkKey) {
+        if key.0 > self.finalized {
+            self.held.insert(key);
+        }
+        self.answer_part_waits(key, true);
+    }
+
+    fn answer_part_waits(&mut self, key: ChunkKey, there: bool) {
+        if let Some(wait) = self.part_waits.remove(&key) {
+            self.gave_up |= wait.asked;
+            for reply in wait.replies {
+                reply.send_lossy(there);
+            }
+        }
+    }
+
+    /// A voter asks for its part.
+    fn on_part_asked(
+        &mut self,
+        shard: ShardId,
+        height: u64,
+        index: u16,
+        root: Digest,
+        reply: oneshot::Sender<Bytes>,
+    ) {
+        if self.holds_parts_of(shard) {
+            if self.identity.place() == Some(index) {
+                self.parts.serve(height, root, reply);
+            }
+            return;
+        }
+        let none = Digest([0; 32])..=Digest([0xff; 32]);
+        let (first, last) = none.into_inner();
+        let known = self.chunks.range((height, first)..=(height, last));
+        let found = known.into_iter().find_map(|(key, body)| match body {
+            Body::Ready(chunk) if chunk.valid && chunk.header.content.parts_root == root => {
+                Some((*key, chunk.clone()))
+            }
+            _ => None,
+        });
+        let Some((key, chunk)) = found.filter(|_| height > self.finalized) else {
+            return;
+        };
+        if let Some(shares) = self.divided.get(&key) {
+            if let Some(share) = shares.get(usize::from(index)) {
+                reply.send_lossy(share.encode());
+            }
+        } else if !self.dividing {
+            // Whoever asks asks again.
+            self.dividing = true;
+            let (code, strategy) = (self.identity.body_code(), self.strategy.clone());
+            self.checks.push(async move {
+                let divided = strategy.spawn(chunk.transactions.len().max(1), move |strategy| {
+                    let body = ChunkBody::of(&chunk.transactions);
+                    body::divide(&body, &code, &strategy)
+                });
+                let shares = divided.await.ok().map(|(_, shares)| Arc::new(shares));
+                Done::Divided(key, shares)
+            });
+        }
+    }
+
+    /// A part that was asked for: the own one, or one to recover a body from.
+    fn on_part_fetched(&mut self, height: u64, index: u16, root: &Digest, value: &Bytes) -> bool {
+        let at = (height, Digest([0; 32]))..=(height, Digest([0xff; 32]));
+        let wants = |header: &ChunkHeader| header.content.parts_root == *root;
+        let mut chunks = self.chunk_waits.range_mut(at.clone());
+        let mut parts = self.part_waits.range_mut(at);
+        let code = self.identity.body_code();
+        let decode = |header: &ChunkHeader| {
+            Share::decode_cfg(value.clone(), &share_limits(header, &self.limits))
+        };
+        if let Some((_, wait)) = chunks.find(|(_, wait)| wants(&wait.header)) {
+            let Ok(share) = decode(&wait.header) else {
+                return false;
+            };
+            let header = wait.header.clone();
+            return match wait.collect(&code, index, share) {
+                Ok(enough) => {
+                    if let Some(parts) = enough {
+                        self.on_shown(header, Shown::Parts(parts));
+                    }
+                    true
+                }
+                Err(_) => false,
+            };
+        }
+        let Some((_, wait)) = parts.find(|(_, wait)| wants(&wait.header)) else {
+            // Nobody waits for it any more.
+            return true;
+        };
+        let Ok(share) = decode(&wait.header) else {
+            return false;
+        };
+        let header = wait.header.clone();
+        if self.identity.place() == Some(index) {
+            return self.on_own_part(header, &share);
+        }
+        match wait.collect(&code, index, share) {
+            Ok(enough) => {
+                if let Some(parts) = enough {
+                    self.recover_part(header, parts);
+                }
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Makes the own part from those of others.
+    fn recover_part(&mut self, header: ChunkHeader, parts: Vec<Part>) {
+        let Some(place) = self.identity.place() else {
+            return;
+        };
+        let (code, strategy) = (self.identity.body_code(), self.strategy.clone());
+        self.checks.push(async move {
+            let content = header.content.clone();
+            let length = content.body_len as usize;
+            let recovered = strategy.spawn(length, move |strategy| {
+                let body = body::recover(&parts, &content, &code, &strategy).ok()??;
+                let (_, mut shares) = body::divide(&body, &code, &strategy).ok()?;
+                Some(shares.swap_remove(usize::from(place)))
+            });
+            Done::Recovered(Box::new(header), recovered.await)
+        });
+    }
+
+    fn on_recovered(&mut self, header: ChunkHeader, share: Option<Share>) {
+        self.metrics.recovered(share.is_some());
+        match share {
+            Some(share) => {
+                self.on_own_part(header, &share);
+            }
+            None => self.answer_part_waits(chunk_key(&header), false),
         }
     }
 
@@ -608,7 +1003,7 @@ where
                 let headers: Vec<ChunkHeader> = self
                     .chunk_waits
                     .range((height, Digest([0; 32]))..=(height, Digest([0xff; 32])))
-                    .filter_map(|(_, wait)| wait.header.clone())
+                    .map(|(_, wait)| wait.header.clone())
                     .filter(|header| header.content.body_hash == hash)
                     .collect();
                 for header in headers {
@@ -616,6 +1011,12 @@ where
                 }
                 true
             }
+            Key::Part {
+                height,
+                index,
+                root,
+                ..
+            } => self.on_part_fetched(height, index, &root, &value),
             Key::Bucket { .. } => {
                 let limit = bucket_limit(&self.identity.genesis);
                 match ProvenBucket::decode_cfg(value, &limit) {
@@ -635,40 +1036,55 @@ where
         self.chunks.retain(|(height, _), _| keep(height));
         self.received.retain(|(height, _), _| keep(height));
         self.buckets.retain(|(height, _), _| keep(height));
-        let before = self.chunk_waits.len() + self.bucket_waits.len();
-        self.chunk_waits
-            .retain(|_, wait| wait.replies.iter().any(|reply| !reply.is_closed()));
+        self.divided.retain(|(height, _), _| *height > finalized);
+        self.held.retain(|(height, _)| *height > finalized);
+        self.parts.finalized(finalized);
+        let waits =
+            |this: &Self| this.chunk_waits.len() + this.part_waits.len() + this.bucket_waits.len();
+        let before = waits(self);
+        self.chunk_waits.retain(|_, wait| wait.is_open());
+        self.part_waits
+            .retain(|(height, _), wait| *height > finalized || wait.is_open());
         self.bucket_waits
             .retain(|_, wait| wait.replies.iter().any(|reply| !reply.is_closed()));
-        self.gave_up |= self.chunk_waits.len() + self.bucket_waits.len() < before;
+        self.gave_up |= waits(self) < before;
     }
 
     fn ask_overdue(&mut self, fetcher: &mut Fetcher) {
         let now = self.context.current();
         let mut asks = Vec::new();
+        let code = self.identity.body_code();
         for wait in self.chunk_waits.values_mut() {
-            let Some(header) = wait.header.as_ref() else {
-                continue;
-            };
-            if wait.ask_at.is_some_and(|at| at <= now) {
-                wait.ask_at = None;
-                let content = &header.content;
-                asks.push(Key::Body {
-                    shard: content.shard,
-                    height: content.height,
-                    hash: content.body_hash,
-                });
+            wait.tells(now, &code);
+            if wait.asks(now) {
+                let holders = self.identity.other_producers(wait.header.content.shard);
+                asks.push((body_of(&wait.header), holders));
+            }
+            if wait.collects(now) {
+                asks.extend(parts_of(&wait.header, &self.identity));
+            }
+        }
+        for wait in self.part_waits.values_mut() {
+            wait.tells(now, &code);
+            let content = &wait.header.content;
+            let holders = self.identity.other_producers(content.shard);
+            let own = self.identity.place().map(|place| part_of(content, place));
+            if wait.asks(now) {
+                asks.extend(own.map(|own| (own, holders)));
+            }
+            if wait.collects(now) {
+                asks.extend(parts_of(&wait.header, &self.identity));
             }
         }
         for (key, wait) in &mut self.bucket_waits {
             if wait.ask_at.is_some_and(|at| at <= now) {
                 wait.ask_at = None;
-                asks.push(*key);
+                if let Key::Bucket { source, .. } = key {
+                    asks.push((*key, self.identity.other_producers(*source)));
+                }
             }
         }
-        for key in asks {
-            let (Key::Body { shard, .. } | Key::Bucket { source: shard, .. }) = key;
-            let holders = self.identity.other_producers(shard);
+        for (key, holders) in asks {
             if let Ok(targets) = NonEmptyVec::try_from(holders) {
                 fetcher.fetch_targeted(Fetch::from(key), targets);
             }
@@ -681,16 +1097,16 @@ where
         if !std::mem::take(&mut self.gave_up) {
             return;
         }
-        let bodies = self.chunk_waits.values().filter_map(|wait| {
-            let content = &wait.header.as_ref()?.content;
-            Some(Key::Body {
-                shard: content.shard,
-                height: content.height,
-                hash: content.body_hash,
-            })
+        let chunks = self.chunk_waits.values().map(|wait| &wait.header);
+        let parts = self.part_waits.values().map(|wait| &wait.header);
+        let root = |header: &ChunkHeader| (header.content.height, header.content.parts_root);
+        let roots: BTreeSet<(u64, Digest)> = chunks.clone().chain(parts).map(root).collect();
+        let buckets = self.bucket_waits.keys().copied();
+        let wanted: BTreeSet<Key> = chunks.map(body_of).chain(buckets).collect();
+        fetcher.retain(move |key, ()| match key {
+            Key::Part { height, root, .. } => roots.contains(&(*height, *root)),
+            Key::Body { .. } | Key::Bucket { .. } => wanted.contains(key),
         });
-        let wanted: BTreeSet<Key> = bodies.chain(self.bucket_waits.keys().copied()).collect();
-        fetcher.retain(move |key, ()| wanted.contains(key));
     }
 
     fn answer_collects(&mut self) {
@@ -717,8 +1133,12 @@ where
             let collected = kept.into_iter().flatten().find_map(|header| {
                 let content = &header.content;
                 let fits = content.anchor == wanted.anchor && content.previous == *previous;
-                let tracked = self.identity.tracked() == Some(shard);
-                if !fits || (tracked && !at_hand(&self.chunks, header)) {
+                let at_hand = if self.identity.tracked() == Some(shard) {
+                    is_ready(&self.chunks, header)
+                } else {
+                    content.body_len == 0 || self.held.contains(&chunk_key(header))
+                };
+                if !fits || !at_hand {
                     return None;
                 }
                 let namespaces = &self.identity.namespaces;
@@ -731,9 +1151,33 @@ where
     }
 }
 
-fn at_hand(chunks: &BTreeMap<(u64, Digest), Body>, header: &ChunkHeader) -> bool {
-    let key = (header.content.height, header.hash());
-    matches!(chunks.get(&key), Some(Body::Ready(chunk)) if chunk.valid)
+fn is_ready(chunks: &BTreeMap<ChunkKey, Body>, header: &ChunkHeader) -> bool {
+    matches!(chunks.get(&chunk_key(header)), Some(Body::Ready(chunk)) if chunk.valid)
+}
+
+fn body_of(header: &ChunkHeader) -> Key {
+    let content = &header.content;
+    Key::Body {
+        shard: content.shard,
+        height: content.height,
+        hash: content.body_hash,
+    }
+}
+
+const fn part_of(content: &ChunkContent, index: u16) -> Key {
+    Key::Part {
+        shard: content.shard,
+        height: content.height,
+        index,
+        root: content.parts_root,
+    }
+}
+
+/// The parts of a body that others hold, and who does.
+fn parts_of(header: &ChunkHeader, identity: &Identity) -> Vec<(Key, Vec<PublicKey>)> {
+    let owners = identity.part_owners(header.content.shard);
+    let part = |(place, owner)| (part_of(&header.content, place), vec![owner]);
+    owners.into_iter().map(part).collect()
 }
 
 /// Whether `proven` is what `key` names, proof included.

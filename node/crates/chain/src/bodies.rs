@@ -5,22 +5,26 @@
 //! A validator votes for a block only when this actor has answered for its
 //! shard's chunk, so a finalised chunk survives every tracker being killed.
 //!
-//! A body that does not decode, or in which one signature does not hold, is
-//! *invalid* as a whole: no honest tracker votes for it, and if it were
-//! finalised all the same it would execute as a chunk without transactions.
+//! An *invalid* body is invalid as a whole ([`shardnode_execution::body`]): no
+//! honest tracker votes for it, and if it is finalised all the same it
+//! executes as a chunk without transactions. What shows that goes into the
+//! witness of the execution, so it is kept like a body, even where it is parts
+//! that show that there is no body.
 
 use crate::{config::Identity, runtime::Runtime};
 use bytes::Bytes;
+use commonware_codec::{Decode as _, Encode as _};
 use commonware_parallel::Strategy as _;
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot};
 use shardnode_execution::{
-    body,
+    body::{self, Judged, Shown, ShownLimits, Unshown},
     signatures::{BatchSize, KeyCache, verify_all},
 };
-use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, Transaction};
+use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, Transaction, merkle};
 use shardnode_storage::{BodyStore, StorageError};
 use std::sync::Arc;
+use tracing::warn;
 
 /// Decoded signers kept by a tracker: a shard of the reference workload has
 /// 14,286 accounts.
@@ -40,9 +44,9 @@ pub struct CheckedChunk {
 enum Message {
     Intake {
         header: Box<ChunkHeader>,
-        body: ChunkBody,
+        shown: Shown,
         own: bool,
-        reply: oneshot::Sender<Arc<CheckedChunk>>,
+        reply: oneshot::Sender<Option<Arc<CheckedChunk>>>,
     },
     Recall {
         header: Box<ChunkHeader>,
@@ -52,6 +56,12 @@ enum Message {
         height: u64,
         hash: Digest,
         reply: oneshot::Sender<Bytes>,
+    },
+    Shown {
+        height: u64,
+        body: Digest,
+        parts: Digest,
+        reply: oneshot::Sender<Option<Shown>>,
     },
     Prune {
         below: u64,
@@ -63,18 +73,20 @@ enum Message {
 pub struct Mailbox(mpsc::Sender<Message>);
 
 impl Mailbox {
-    /// Checks `body`, whose hash must be the header's, and makes it durable.
-    /// `own` says that this node verified or made every signature itself.
+    /// Judges the body of the chunk with this header, and makes what shows it
+    /// durable; answers `None` if that shows nothing of this chunk. `own` says
+    /// that this node made the chunk: it divided the body, and verified or made
+    /// every signature itself.
     pub async fn intake(
         &self,
         header: ChunkHeader,
-        body: ChunkBody,
+        shown: Shown,
         own: bool,
-    ) -> Option<Arc<CheckedChunk>> {
+    ) -> Option<Option<Arc<CheckedChunk>>> {
         let (reply, response) = oneshot::channel();
         let message = Message::Intake {
             header: Box::new(header),
-            body,
+            shown,
             own,
             reply,
         };
@@ -82,8 +94,8 @@ impl Mailbox {
         response.await.ok()
     }
 
-    /// The chunk with this header if its body is stored, as it is of a chunk
-    /// that this node took in before it restarted.
+    /// The chunk with this header if what shows its body is stored, as it is of
+    /// a chunk that this node took in before it restarted.
     pub async fn recall(&self, header: ChunkHeader) -> Option<Option<Arc<CheckedChunk>>> {
         let (reply, response) = oneshot::channel();
         let header = Box::new(header);
@@ -91,12 +103,13 @@ impl Mailbox {
         response.await.ok()
     }
 
-    /// The stored body with this hash, for this node itself.
-    pub async fn load(&self, height: u64, hash: Digest) -> Option<Bytes> {
+    /// What shows the body of a chunk at `height` whose header has these two.
+    pub async fn shown(&self, height: u64, body: Digest, parts: Digest) -> Option<Option<Shown>> {
         let (reply, response) = oneshot::channel();
-        let message = Message::Load {
+        let message = Message::Shown {
             height,
-            hash,
+            body,
+            parts,
             reply,
         };
         self.0.send(message).await.ok()?;
@@ -165,29 +178,32 @@ impl<E: Runtime> Actor<E> {
             let store = match message {
                 Message::Intake {
                     header,
-                    body,
+                    shown,
                     own,
                     reply,
                 } => {
-                    let content = &header.content;
-                    let store = store
-                        .put(content.height, content.body_hash, body.0.clone())
-                        .await?;
-                    let chunk = self.check(&mut context, *header, body, own).await;
-                    reply.send_lossy(Arc::new(chunk));
+                    let judged = self.judge(&mut context, &header, shown, own).await;
+                    let (store, judged) = match judged {
+                        Ok(judged) => (put(store, &header, &judged.shown).await?, Some(judged)),
+                        Err(error) => {
+                            let content = &header.content;
+                            let (shard, height) = (content.shard, content.height);
+                            warn!(%shard, height, %error, "nothing shown of a chunk");
+                            (store, None)
+                        }
+                    };
+                    reply.send_lossy(judged.map(|judged| Arc::new(checked(*header, judged))));
                     store
                 }
                 Message::Recall { header, reply } => {
                     let content = &header.content;
-                    let stored = store.get(content.height, &content.body_hash).await?;
-                    let chunk = match stored {
-                        Some(body) => {
-                            let body = ChunkBody(body);
-                            Some(self.check(&mut context, *header, body, false).await)
-                        }
+                    let (height, body, parts) =
+                        (content.height, content.body_hash, content.parts_root);
+                    let judged = match self.get(&store, height, &body, &parts).await? {
+                        Some(shown) => self.judge(&mut context, &header, shown, false).await.ok(),
                         None => None,
                     };
-                    reply.send_lossy(chunk.map(Arc::new));
+                    reply.send_lossy(judged.map(|judged| Arc::new(checked(*header, judged))));
                     store
                 }
                 Message::Load {
@@ -200,6 +216,15 @@ impl<E: Runtime> Actor<E> {
                     }
                     store
                 }
+                Message::Shown {
+                    height,
+                    body,
+                    parts,
+                    reply,
+                } => {
+                    reply.send_lossy(self.get(&store, height, &body, &parts).await?);
+                    store
+                }
                 Message::Prune { below } => store.prune(below).await?,
             };
             self.store = Some(store);
@@ -207,48 +232,89 @@ impl<E: Runtime> Actor<E> {
         Ok(())
     }
 
-    async fn check(
+    /// What is stored of a chunk.
+    async fn get(
+        &self,
+        store: &BodyStore<E>,
+        height: u64,
+        body: &Digest,
+        parts: &Digest,
+    ) -> Result<Option<Shown>, StorageError> {
+        if let Some(body) = store.get(height, body).await? {
+            return Ok(Some(Shown::Body(ChunkBody(body))));
+        }
+        let Some(bytes) = store.get(height, &parts_key(parts)).await? else {
+            return Ok(None);
+        };
+        let limits = ShownLimits {
+            code: self.identity.body_code(),
+            transactions: self.identity.genesis.protocol.max_transactions_per_chunk,
+        };
+        let shown = Shown::decode_cfg(bytes, &limits);
+        Ok(shown
+            .inspect_err(|error| warn!(height, %error, "stored parts of a body are unreadable"))
+            .ok())
+    }
+
+    async fn judge(
         &mut self,
         context: &mut E,
-        header: ChunkHeader,
-        body: ChunkBody,
+        header: &ChunkHeader,
+        shown: Shown,
         own: bool,
-    ) -> CheckedChunk {
-        let invalid = |header| CheckedChunk {
-            header,
-            transactions: Vec::new(),
-            valid: false,
-        };
+    ) -> Result<Judged, Unshown> {
+        if own {
+            let transactions = shown.body().and_then(|body| body.transactions().ok());
+            return Ok(Judged {
+                shown,
+                transactions,
+            });
+        }
         let mut seed = [0; 32];
         context.fill_bytes(&mut seed);
         let mut keys = std::mem::replace(&mut self.keys, KeyCache::new(KEYS));
         let identity = self.identity.clone();
         let batch = self.batch;
-        let expected = header.content.transactions;
-        let (keys, transactions) = self
+        let content = header.content.clone();
+        let (keys, judged) = self
             .strategy
-            .spawn(expected.max(1) as usize, move |strategy| {
-                let transactions = body::check(&body, expected, |transactions| {
-                    own || verify_all(
-                        transactions,
-                        &identity.namespaces.transaction,
-                        &mut keys,
-                        batch,
-                        seed,
-                        &strategy,
-                    )
+            .spawn(content.transactions.max(1) as usize, move |strategy| {
+                let code = identity.body_code();
+                let namespace = &identity.namespaces.transaction;
+                let judged = body::check(shown, &content, &code, &strategy, |transactions| {
+                    verify_all(transactions, namespace, &mut keys, batch, seed, &strategy)
                 });
-                (keys, transactions)
+                (keys, judged)
             })
             .await;
         self.keys = keys;
-        match transactions {
-            Some(transactions) => CheckedChunk {
-                header,
-                transactions,
-                valid: true,
-            },
-            None => invalid(header),
-        }
+        judged
     }
+}
+
+fn checked(header: ChunkHeader, judged: Judged) -> CheckedChunk {
+    CheckedChunk {
+        header,
+        valid: judged.transactions.is_some(),
+        transactions: judged.transactions.unwrap_or_default(),
+    }
+}
+
+/// Bodies are found by their hash, parts that show that there is none by a
+/// hash of their root, which is none of a body.
+fn parts_key(root: &Digest) -> Digest {
+    merkle::leaf(&root.0)
+}
+
+async fn put<E: Runtime>(
+    store: BodyStore<E>,
+    header: &ChunkHeader,
+    shown: &Shown,
+) -> Result<BodyStore<E>, StorageError> {
+    let content = &header.content;
+    let (key, value) = match shown {
+        Shown::Body(body) => (content.body_hash, body.0.clone()),
+        Shown::Parts(_) => (parts_key(&content.parts_root), shown.encode()),
+    };
+    store.put(content.height, key, value).await
 }

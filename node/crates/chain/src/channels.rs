@@ -17,9 +17,9 @@ pub const CERTIFICATE_REQUESTS: u64 = 2;
 pub const BLOCKS: u64 = 3;
 /// Missing blocks, on request.
 pub const BLOCK_REQUESTS: u64 = 4;
-/// Chunks, chunk headers and receipts as they are made.
+/// Chunks, their headers and parts, and receipts as they are made.
 pub const CHUNKS: u64 = 5;
-/// Missing chunk bodies and receipts, on request.
+/// Missing chunk bodies, parts of them and receipts, on request.
 pub const CHUNK_REQUESTS: u64 = 6;
 /// What clients ask of a shard that the asked node does not track.
 pub const CLIENT_REQUESTS: u64 = 7;

@@ -6,6 +6,7 @@ use commonware_cryptography::{
     ed25519::{PrivateKey, PublicKey},
 };
 use commonware_utils::ordered::Set;
+use shardnode_coding::Code;
 use shardnode_execution::signatures::BatchSize;
 use shardnode_mandates::{Committee, Mandates, MandatesError};
 use shardnode_primitives::{
@@ -13,7 +14,11 @@ use shardnode_primitives::{
     chunk::ChunkHeader, genesis::Producer,
 };
 use shardnode_witness::{Limits, PartLimits};
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{
+    num::{NonZeroU16, NonZeroUsize},
+    sync::Arc,
+    time::Duration,
+};
 
 /// How long a leader waits for chunk headers, counted from the earliest time
 /// its block may have. A shard without one by then has missed its chunk.
@@ -33,6 +38,9 @@ pub struct Settings {
     pub snapshot_interval: u64,
     /// Blocks for which chunk bodies and outgoing receipts stay available.
     pub retention: u64,
+    /// Whether parts of other shards' bodies are durable and kept as long as
+    /// bodies.
+    pub save_parts: bool,
     /// Threads for CPU work.
     pub cpu_threads: NonZeroUsize,
 }
@@ -138,6 +146,26 @@ impl Identity {
             .collect()
     }
 
+    /// This node's place among those who vote; `None` if it does not.
+    #[must_use]
+    pub fn place(&self) -> Option<u16> {
+        let me = self.producer.as_ref()?;
+        let mut producers = (0u16..).zip(&self.genesis.producers);
+        producers.find_map(|(place, producer)| (producer == me).then_some(place))
+    }
+
+    /// Those who vote and do not track `shard`, other than this node, with
+    /// their places: they hold parts of its bodies.
+    #[must_use]
+    pub fn part_owners(&self, shard: ShardId) -> Vec<(u16, PublicKey)> {
+        let me = self.key.public_key();
+        (0u16..)
+            .zip(&self.genesis.producers)
+            .filter(|(_, producer)| producer.shard != shard && producer.key != me)
+            .map(|(place, producer)| (place, producer.key.clone()))
+            .collect()
+    }
+
     /// Everybody who votes, other than this node.
     #[must_use]
     pub fn other_participants(&self) -> Vec<PublicKey> {
@@ -173,6 +201,12 @@ impl Identity {
             .sum()
     }
 
+    /// [`body_code`] of this network.
+    #[must_use]
+    pub const fn body_code(&self) -> Code {
+        body_code(&self.genesis)
+    }
+
     /// What bounds the decoding of blocks.
     #[must_use]
     pub const fn block_limits(&self) -> BlockLimits {
@@ -200,6 +234,7 @@ impl Identity {
             raw_bytes: MAX_WITNESS,
             transitions: self.genesis.protocol.execution_lag,
             receipts: self.genesis.protocol.max_transactions_per_chunk,
+            code: self.body_code(),
         }
     }
 
@@ -233,8 +268,42 @@ impl Identity {
     }
 }
 
+/// How bodies are divided among those who vote, one part for each in the order
+/// of genesis. As many parts are needed as voters can be byzantine, and one:
+/// a certificate has the votes of at least as many honest ones.
+#[must_use]
+pub const fn body_code(genesis: &Genesis) -> Code {
+    code_for(genesis.producers.len() as u16)
+}
+
+const fn code_for(voters: u16) -> Code {
+    let byzantine = voters.saturating_sub(1) / 3;
+    match (NonZeroU16::new(byzantine + 1), NonZeroU16::new(voters)) {
+        (Some(needed), Some(voters)) => Code::any(needed, voters),
+        _ => Code::copies(NonZeroU16::MIN),
+    }
+}
+
 /// The bound under which this network's buckets are decoded.
 #[must_use]
 pub const fn bucket_limit(genesis: &Genesis) -> <ReceiptBucket as commonware_codec::Read>::Cfg {
     genesis.protocol.max_transactions_per_chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_part_more_is_needed_than_voters_can_be_byzantine() {
+        for (voters, needed) in [(1, 1), (2, 1), (3, 1), (4, 2), (6, 2), (7, 3), (140, 47)] {
+            let code = code_for(voters);
+            assert_eq!(code.needed(), needed, "{voters} voters");
+            assert_eq!(code.owners().get(), voters);
+            // What consensus needs for a certificate, without the byzantine.
+            let byzantine = (usize::from(voters) - 1) / 3;
+            let honest = usize::from(voters) - 2 * byzantine;
+            assert!(honest >= code.needed(), "{voters} voters");
+        }
+    }
 }

@@ -13,8 +13,9 @@
 //!                                              └── ChainView ──► clients ──► pool ◄── generator
 //! ```
 //!
+//! Availability also keeps the own parts of other shards' bodies, in parts.
 //! An actor waits only for actors further down: application, ledger,
-//! witness_validator, producer, availability, bodies. What goes up is told,
+//! witness_validator, producer, availability, bodies and parts. What goes up is told,
 //! not asked.
 
 use crate::{
@@ -29,7 +30,7 @@ use crate::{
     history::History,
     ledger::{self, Marshal, PENDING_ACKS},
     metrics::Metrics,
-    pool, producer, requests,
+    parts, pool, producer, requests,
     runtime::Runtime,
     view::ChainView,
     witness_maker, witness_validator,
@@ -187,15 +188,41 @@ where
         move |source| ChainError::Storage { shard, source }
     }));
 
+    // Parts of the bodies of other shards.
+    let store = match identity.tracked() {
+        Some(_) if settings.save_parts => {
+            let config = BodyStoreConfig {
+                partition: format!("{partition}-parts"),
+                page_cache: pages.clone(),
+            };
+            let store = BodyStore::open(context.child("parts"), config).await;
+            Some(store.map_err(storage_error)?)
+        }
+        _ => None,
+    };
+    let (parts_actor, own_parts) = parts::Actor::new(store, settings.retention, metrics.clone());
+    let handle = parts_actor.start(context.child("parts_actor"));
+    tasks.push(watch_task(&context, "parts", handle, {
+        let shard = identity
+            .tracked()
+            .unwrap_or(shardnode_primitives::ShardId(0));
+        move |source| ChainError::Storage { shard, source }
+    }));
+
     // Chunks in flight.
     let (validator, validator_inbox) = witness_validator::mailbox();
     let (availability_actor, availability) = availability::Actor::new(
         context.child("availability"),
-        identity.clone(),
-        bodies.clone(),
-        channels.chunks,
-        channels.endorsements,
-        validator.clone(),
+        availability::Parts {
+            identity: identity.clone(),
+            bodies: bodies.clone(),
+            parts: own_parts,
+            network: channels.chunks,
+            endorsements: channels.endorsements,
+            validator: validator.clone(),
+            metrics: metrics.clone(),
+            strategy: strategy.clone(),
+        },
     );
     let (ledger, inbox) = ledger::mailbox();
     let (chunk_engine, fetcher) = chunk_resolver::Engine::new(
@@ -207,6 +234,7 @@ where
             producer: fetch::Server {
                 bodies: bodies.clone(),
                 ledger: ledger.clone(),
+                availability: availability.clone(),
             },
             mailbox_size: MAILBOX,
             me: Some(me.clone()),
@@ -262,6 +290,7 @@ where
                 pool: pool.clone(),
                 metrics: metrics.clone(),
                 genesis: genesis.digest,
+                strategy: strategy.clone(),
             },
         )
         .await

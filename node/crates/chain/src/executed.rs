@@ -6,7 +6,7 @@
 //! ```text
 //! payload  = executed ‖ evidence
 //! executed = result ‖ totals ‖ buckets with proofs, one per shard ‖ (transaction hash ‖ outcome) per transaction
-//! evidence = body hash ‖ incoming buckets with proofs ‖ partial state before
+//! evidence = body hash ‖ parts root ‖ incoming buckets with proofs ‖ partial state before
 //! ```
 
 use bytes::BufMut;
@@ -29,12 +29,14 @@ pub struct Executed {
     pub outcomes: Vec<(Digest, Outcome)>,
 }
 
-/// What shows to a node without state that an execution is right; the chunk's
-/// body is in the store of bodies.
+/// What shows to a node without state that an execution is right; what shows
+/// the chunk's body is in the store of bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The chunk's body.
     pub body_hash: Digest,
+    /// The parts of it.
+    pub parts_root: Digest,
     /// The receipts that were credited, in order.
     pub incoming: Vec<ProvenBucket>,
     /// What the execution touched of the state before it.
@@ -44,6 +46,7 @@ pub struct Evidence {
 impl Write for Evidence {
     fn write(&self, buf: &mut impl BufMut) {
         self.body_hash.write(buf);
+        self.parts_root.write(buf);
         self.incoming.write(buf);
         self.pre_state.write(buf);
     }
@@ -51,7 +54,7 @@ impl Write for Evidence {
 
 impl EncodeSize for Evidence {
     fn encode_size(&self) -> usize {
-        Digest::SIZE + self.incoming.encode_size() + self.pre_state.encode_size()
+        2 * Digest::SIZE + self.incoming.encode_size() + self.pre_state.encode_size()
     }
 }
 
@@ -61,6 +64,7 @@ impl Read for Evidence {
     fn read_cfg(buf: &mut impl Buf, most: &u32) -> Result<Self, Error> {
         Ok(Self {
             body_hash: Digest::read(buf)?,
+            parts_root: Digest::read(buf)?,
             incoming: read_list(buf, .., most, ProvenBucket::MIN_SIZE)?,
             pre_state: PartialState::read(buf)?,
         })

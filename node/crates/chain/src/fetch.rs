@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Asking other nodes for chunk bodies and receipts, on
+//! Asking other nodes for chunk bodies, their parts and receipts, on
 //! [`crate::channels::CHUNK_REQUESTS`].
 //!
 //! Everything asked for has a [`Key`] that names it by hash, so that an answer
@@ -39,6 +39,17 @@ pub enum Key {
         /// The execution's `receipts_root`.
         root: Digest,
     },
+    /// What the voter at a place holds of the body of a chunk.
+    Part {
+        /// The chunk's shard.
+        shard: ShardId,
+        /// The chunk's height.
+        height: u64,
+        /// The voter's place among the producers of genesis.
+        index: u16,
+        /// The chunk's `parts_root`.
+        root: Digest,
+    },
 }
 
 impl fmt::Display for Key {
@@ -54,6 +65,12 @@ impl fmt::Display for Key {
                 f,
                 "receipts of shard {source} at {height} for {destination}"
             ),
+            Self::Part {
+                shard,
+                height,
+                index,
+                ..
+            } => write!(f, "part {index} of the body of shard {shard} at {height}"),
         }
     }
 }
@@ -82,6 +99,18 @@ impl Write for Key {
                 source.write(buf);
                 height.write(buf);
                 destination.write(buf);
+                root.write(buf);
+            }
+            Self::Part {
+                shard,
+                height,
+                index,
+                root,
+            } => {
+                2u8.write(buf);
+                shard.write(buf);
+                height.write(buf);
+                index.write(buf);
                 root.write(buf);
             }
         }
@@ -113,6 +142,12 @@ impl Read for Key {
                 destination: other,
                 root: digest,
             }),
+            2 => Ok(Self::Part {
+                shard,
+                height,
+                index: other.0,
+                root: digest,
+            }),
             kind => Err(Error::InvalidEnum(kind)),
         }
     }
@@ -139,13 +174,15 @@ impl Consumer for Answers {
 }
 
 /// Answers requests of others: bodies from the body store, receipts from the
-/// ledger.
+/// ledger, parts from whoever holds them or the body.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// Bodies of the own shard.
     pub bodies: bodies::Mailbox,
     /// Receipts of the own shard's executions.
     pub ledger: ledger::Mailbox,
+    /// Parts of bodies.
+    pub availability: availability::Mailbox,
 }
 
 impl p2p::Producer for Server {
@@ -160,6 +197,12 @@ impl p2p::Producer for Server {
                 root,
                 ..
             } => self.ledger.serve(height, destination, root),
+            Key::Part {
+                shard,
+                height,
+                index,
+                root,
+            } => self.availability.serve_part(shard, height, index, root),
         }
     }
 }

@@ -7,16 +7,17 @@
 //!    signer's shard.
 //! 2. When a block is finalised and executed, the [`producer`] whose turn the
 //!    next height is puts it into a chunk, signs the chunk's header and sends
-//!    the body to the shard's other trackers, and the header to everybody
-//!    ([`availability`]).
+//!    the body to the shard's other trackers, a part of it to every other
+//!    voter, and the header to everybody ([`availability`]).
 //!    It also sends the members of the shard's committee the state witness of
 //!    what the header commits to ([`witness_maker`]).
 //! 3. The members check the header, from the witness or from their own state,
 //!    and endorse it ([`witness_validator`]).
 //! 4. The leader of the next view puts one endorsed header per shard into a
 //!    block ([`application`]). Producers vote for it if it is valid
-//!    ([`validity`]) and, for their own shard, if they have its body and agree
-//!    with its results. Consensus (commonware's simplex) finalises it.
+//!    ([`validity`]), if they have the body of their own shard's chunk and
+//!    agree with its results, and if they hold their parts ([`parts`]) of the
+//!    bodies of all others. Consensus (commonware's simplex) finalises it.
 //! 5. Every tracker of the shard executes the chunk ([`ledger`]): the signer
 //!    is debited; a receiver of another shard becomes a receipt.
 //! 6. The shard's next header commits to the result, receipts included. Its
@@ -28,8 +29,8 @@
 //! # What each node holds
 //!
 //! A producer tracks one shard: its state, its chunk bodies, the receipts for
-//! it and from it. Of the other shards it sees headers, and for the moment of
-//! an endorsement their witnesses. A chunk validator or an rpc node tracks
+//! it and from it. Of the other shards it sees headers, for the moment of an
+//! endorsement their witnesses, and it holds one part of each body. A chunk validator or an rpc node tracks
 //! none. [`fetch`] gets what was missed; [`requests`] serves clients.
 //!
 //! All time, randomness, storage, tasks and CPU work come from the
@@ -55,6 +56,7 @@ pub mod history;
 pub mod ledger;
 pub mod messages;
 pub mod metrics;
+pub mod parts;
 pub mod pool;
 pub mod producer;
 pub mod requests;

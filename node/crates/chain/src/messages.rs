@@ -5,14 +5,20 @@
 //! 0x00 ‖ header                     a new chunk's header, to everybody
 //! 0x01 ‖ header ‖ body              a new chunk, to the other trackers of its shard
 //! 0x02 ‖ bucket ‖ proof             receipts, to the trackers of the destination
+//! 0x03 ‖ header ‖ share             a part of a new chunk's body, to the voter whose it is
 //! ```
+//!
+//! Shares are those of [`shardnode_coding`], under the header's `parts_root`
+//! at the place that its owner has among the producers of genesis.
 //!
 //! All of it is advisory: what is lost is asked for, and nothing is believed
 //! that a signature or a proof does not cover.
 
+use crate::config::body_code;
 use bytes::{BufMut, Bytes};
 use commonware_codec::FixedSize as _;
 use commonware_codec::{Buf, EncodeSize, Error, RangeCfg, Read, ReadExt as _, Write};
+use shardnode_coding::{Code, Share, ShareLimits};
 use shardnode_primitives::{ChunkBody, ChunkHeader, Genesis, ProvenBucket, Transaction};
 
 /// A message about a chunk.
@@ -24,6 +30,8 @@ pub enum ChunkMessage {
     Chunk(ChunkHeader, ChunkBody),
     /// Receipts of an execution.
     Bucket(ProvenBucket),
+    /// What the receiver holds of a new chunk's body.
+    Part(ChunkHeader, Share),
 }
 
 /// What bounds the decoding of a [`ChunkMessage`].
@@ -31,6 +39,7 @@ pub enum ChunkMessage {
 pub struct MessageLimits {
     lag: u8,
     transactions: u32,
+    code: Code,
 }
 
 impl MessageLimits {
@@ -40,7 +49,17 @@ impl MessageLimits {
         Self {
             lag: genesis.protocol.execution_lag,
             transactions: genesis.protocol.max_transactions_per_chunk,
+            code: body_code(genesis),
         }
+    }
+}
+
+/// What bounds the shares of a chunk's body.
+pub(crate) fn share_limits(header: &ChunkHeader, limits: &MessageLimits) -> ShareLimits {
+    let most = limits.transactions as usize * Transaction::SIZE;
+    ShareLimits {
+        code: limits.code,
+        length: most.min(header.content.body_len as usize),
     }
 }
 
@@ -60,6 +79,11 @@ impl Write for ChunkMessage {
                 2u8.write(buf);
                 bucket.write(buf);
             }
+            Self::Part(header, share) => {
+                3u8.write(buf);
+                header.write(buf);
+                share.write(buf);
+            }
         }
     }
 }
@@ -70,6 +94,7 @@ impl EncodeSize for ChunkMessage {
             Self::Header(header) => header.encode_size(),
             Self::Chunk(header, body) => header.encode_size() + body.0.encode_size(),
             Self::Bucket(bucket) => bucket.encode_size(),
+            Self::Part(header, share) => header.encode_size() + share.encode_size(),
         }
     }
 }
@@ -90,6 +115,11 @@ impl Read for ChunkMessage {
                 buf,
                 &limits.transactions,
             )?)),
+            3 => {
+                let header = ChunkHeader::read_cfg(buf, &limits.lag)?;
+                let share = Share::read_cfg(buf, &share_limits(&header, limits))?;
+                Ok(Self::Part(header, share))
+            }
             kind => Err(Error::InvalidEnum(kind)),
         }
     }

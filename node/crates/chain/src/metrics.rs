@@ -60,6 +60,9 @@ pub struct Metrics {
     witness_make: Histogram,
     witness_receive: Histogram,
     witness_validation: Histogram,
+    parts_held: Gauge<i64>,
+    parts_held_bytes: Gauge<i64>,
+    recoveries: Family<ResultLabel, Counter>,
     pool: Gauge<i64>,
     rejected: Family<ReasonLabel, Counter>,
     load_target: Gauge<i64>,
@@ -113,6 +116,9 @@ impl Metrics {
             witness_make: Histogram::new(EXECUTION_BUCKETS),
             witness_receive: Histogram::new(EXECUTION_BUCKETS),
             witness_validation: Histogram::new(EXECUTION_BUCKETS),
+            parts_held: Gauge::default(),
+            parts_held_bytes: Gauge::default(),
+            recoveries: Family::default(),
             pool: Gauge::default(),
             rejected: Family::default(),
             load_target: Gauge::default(),
@@ -230,6 +236,22 @@ impl Metrics {
             "Time to rebuild one state witness and re-execute from it",
             Unit::Seconds,
             self.witness_validation.clone(),
+        );
+        registry.register(
+            "chunk_parts_held",
+            "Parts of other shards' chunk bodies in memory",
+            self.parts_held.clone(),
+        );
+        registry.register_with_unit(
+            "chunk_parts_held",
+            "Size of the parts of other shards' chunk bodies in memory",
+            Unit::Bytes,
+            self.parts_held_bytes.clone(),
+        );
+        registry.register(
+            "body_recoveries",
+            "Chunk bodies this node looked for in the parts of others",
+            self.recoveries.clone(),
         );
         registry.register(
             "pool_transactions",
@@ -366,6 +388,19 @@ impl Metrics {
         self.endorsements
             .get_or_create(&ResultLabel { result })
             .inc();
+    }
+
+    /// So many parts of so many bytes are held in memory.
+    pub fn parts_held(&self, parts: usize, bytes: usize) {
+        self.parts_held.set(signed(parts as u64));
+        self.parts_held_bytes.set(signed(bytes as u64));
+    }
+
+    /// Enough parts of a chunk's body were collected; `valid` says whether they
+    /// gave a body that is.
+    pub fn recovered(&self, valid: bool) {
+        let result = if valid { "recovered" } else { "invalid" };
+        self.recoveries.get_or_create(&ResultLabel { result }).inc();
     }
 
     /// A chunk was produced.

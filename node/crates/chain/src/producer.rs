@@ -3,7 +3,8 @@
 //!
 //! As soon as a finalised block is executed as far as the next height's header
 //! must commit, the producer whose turn it is takes transactions from the
-//! pool, makes the body durable, signs the header, and sends the chunk out.
+//! pool, divides the body, signs the header, makes both durable, and sends the
+//! chunk out.
 //!
 //! A producer signs at most one chunk for a height, also over restarts: the
 //! header is durable before anybody sees it, and a restarted producer sends
@@ -11,14 +12,23 @@
 //! to the pool.
 
 use crate::{
-    availability, bodies, config::Identity, executed::Proven, metrics::Metrics, pool,
-    runtime::Runtime, witness_maker,
+    availability,
+    bodies::{self, CheckedChunk},
+    config::Identity,
+    executed::Proven,
+    metrics::Metrics,
+    pool,
+    runtime::Runtime,
+    witness_maker,
 };
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
+use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
 use commonware_storage::metadata::{self, Metadata};
 use commonware_utils::{channel::mpsc, sequence::U64};
+use shardnode_coding::Share;
+use shardnode_execution::body::{self, Shown};
 use shardnode_primitives::{
     Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, genesis::Producer,
 };
@@ -26,7 +36,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 /// Finalised digests kept for anchors: more than any execution lag.
 const ANCHORS: usize = 16;
@@ -93,6 +103,8 @@ pub struct Parts {
     pub metrics: Arc<Metrics>,
     /// The genesis block's digest.
     pub genesis: Digest,
+    /// CPU work.
+    pub strategy: Rayon,
 }
 
 struct Outstanding {
@@ -244,6 +256,10 @@ impl<E: Runtime> Actor<E> {
         let most = genesis.protocol.max_transactions_per_chunk as usize;
         let transactions = self.parts.pool.take(most).await;
         let body = ChunkBody::of(&transactions);
+        let Some((parts_root, shares)) = self.divide(&body).await else {
+            self.parts.pool.give_back(transactions).await;
+            return Ok(());
+        };
         let content = ChunkContent {
             shard: me.shard,
             height,
@@ -251,6 +267,7 @@ impl<E: Runtime> Actor<E> {
             anchor,
             previous: previous.hash(),
             body_hash: body.hash(),
+            parts_root,
             body_len: (transactions.len() * Transaction::SIZE) as u32,
             transactions: transactions.len() as u32,
             results: results
@@ -272,8 +289,23 @@ impl<E: Runtime> Actor<E> {
             transactions,
         });
         self.parts.metrics.produced();
-        self.send(header, body, parent, &results).await;
+        self.send(header, (body, shares), parent, &results).await;
         Ok(())
+    }
+
+    /// The body in parts, divided off the executor's threads.
+    async fn divide(&self, body: &ChunkBody) -> Option<(Digest, Vec<Share>)> {
+        let (code, body) = (self.parts.identity.body_code(), body.clone());
+        let divided = self
+            .parts
+            .strategy
+            .spawn(body.0.len(), move |strategy| {
+                body::divide(&body, &code, &strategy)
+            })
+            .await;
+        divided
+            .inspect_err(|error| warn!(%error, "no chunk: its body cannot be divided"))
+            .ok()
     }
 
     async fn record(&mut self, header: &ChunkHeader) -> Result<(), ProducerError> {
@@ -288,7 +320,7 @@ impl<E: Runtime> Actor<E> {
     async fn send(
         &mut self,
         header: ChunkHeader,
-        body: ChunkBody,
+        (body, shares): (ChunkBody, Vec<Share>),
         parent: &Block,
         results: &[Proven],
     ) {
@@ -304,14 +336,22 @@ impl<E: Runtime> Actor<E> {
                 .witnesses
                 .make(header.clone(), evidence, committee.clone());
         }
-        let Some(chunk) = self.parts.bodies.intake(header, body.clone(), true).await else {
+        let Some(chunk) = self.take_in(header, body.clone()).await else {
             return;
         };
         let buckets = results
             .iter()
             .flat_map(|proven| proven.executed.buckets.iter().cloned())
             .collect();
-        self.parts.availability.produced(chunk, body, buckets).await;
+        self.parts
+            .availability
+            .produced(chunk, body, shares, buckets)
+            .await;
+    }
+
+    async fn take_in(&self, header: ChunkHeader, body: ChunkBody) -> Option<Arc<CheckedChunk>> {
+        let shown = Shown::Body(body);
+        self.parts.bodies.intake(header, shown, true).await?
     }
 
     /// A chunk for `height` was signed before a restart.
@@ -335,8 +375,11 @@ impl<E: Runtime> Actor<E> {
                 .ok(),
         };
         // Without the body nobody can have seen the chunk: its turn is lost.
-        if let Some(body) = body {
-            self.send(last, ChunkBody(body), parent, results).await;
+        let Some(body) = body.map(ChunkBody) else {
+            return Ok(());
+        };
+        if let Some((_, shares)) = self.divide(&body).await {
+            self.send(last, (body, shares), parent, results).await;
         }
         Ok(())
     }

@@ -6,14 +6,15 @@
 //! that its body and receipts are at hand; see [`crate::application`].
 
 use crate::config::{Committees, Identity};
+use bytes::Bytes;
 use commonware_codec::FixedSize as _;
 use commonware_cryptography::{BatchEntry, BatchVerifier as _, ed25519::PublicKey};
 use commonware_parallel::Strategy;
 use rand_core::CryptoRng;
 use shardnode_mandates::Committee;
 use shardnode_primitives::{
-    Block, ChunkHeader, Digest, Endorsements, Genesis, Namespaces, ShardId, Transaction,
-    endorsement, randomness::RandomnessError,
+    Block, ChunkBody, ChunkHeader, Digest, Endorsements, Genesis, Namespaces, ShardId, Transaction,
+    endorsement, hash::ZERO, randomness::RandomnessError,
 };
 
 /// The first rule that a block or header breaks.
@@ -102,6 +103,12 @@ pub fn check_header(
     rule(
         u64::from(new.body_len) == u64::from(new.transactions) * Transaction::SIZE as u64,
         "body length fits the number of transactions",
+    )?;
+
+    rule(
+        new.body_len > 0
+            || (new.body_hash == ChunkBody(Bytes::new()).hash() && new.parts_root == ZERO),
+        "without transactions the body is empty and in no parts",
     )?;
 
     let due = base

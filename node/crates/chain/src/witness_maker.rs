@@ -19,7 +19,7 @@ use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
 use commonware_utils::channel::mpsc;
 use shardnode_mandates::Committee;
-use shardnode_primitives::{ChunkBody, ChunkHeader};
+use shardnode_primitives::ChunkHeader;
 use shardnode_witness::{
     PartsError, StateWitness, Subject, Transition, WitnessPart, encode, make_parts,
 };
@@ -163,7 +163,7 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
         };
         let started = context.current();
         let (identity, header) = (self.identity.clone(), job.header);
-        let work = transitions.iter().map(|one| one.body.0.len()).sum();
+        let work = transitions.iter().map(|one| one.body.encode_size()).sum();
         let made = self
             .strategy
             .spawn(work, move |strategy| {
@@ -191,10 +191,11 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
     async fn transitions(&self, evidence: Vec<(u64, Arc<Evidence>)>) -> Option<Vec<Transition>> {
         let mut transitions = Vec::with_capacity(evidence.len());
         for (height, evidence) in evidence {
-            let body = self.bodies.load(height, evidence.body_hash).await?;
+            let (body, root) = (evidence.body_hash, evidence.parts_root);
+            let body = self.bodies.shown(height, body, root).await??;
             transitions.push(Transition {
                 height,
-                body: ChunkBody(body),
+                body,
                 incoming: evidence.incoming.clone(),
                 pre_state: evidence.pre_state.clone(),
             });

@@ -86,6 +86,18 @@ pub struct Features {
     pub signature_batch_size: usize,
     /// Transactions the pool holds.
     pub mempool_capacity: usize,
+    /// Whether parts of the bodies of other shards' chunks are durable, and
+    /// kept as long as bodies.
+    pub save_untracked_chunk_parts: Switch,
+}
+
+/// Turns something on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Switch {
+    /// On.
+    Enabled,
+    /// Off.
+    Disabled,
 }
 
 impl Default for Features {
@@ -93,6 +105,7 @@ impl Default for Features {
         Self {
             signature_batch_size: 0,
             mempool_capacity: 100_000,
+            save_untracked_chunk_parts: Switch::Disabled,
         }
     }
 }

@@ -14,7 +14,7 @@ mod error;
 mod files;
 mod peer;
 
-pub use document::{Features, Log, LogFormat, LogLevel};
+pub use document::{Features, Log, LogFormat, LogLevel, Switch};
 pub use error::ConfigError;
 pub use peer::Peer;
 

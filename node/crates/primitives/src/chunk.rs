@@ -3,8 +3,8 @@
 //!
 //! # What a header says
 //!
-//! The header of a chunk at height `h` commits to the chunk's body and to the
-//! results of executing the shard's chunks up to height `h - k`, where `k` is
+//! The header of a chunk at height `h` commits to the chunk's body, to the
+//! parts from which others can recover it, and to the results of executing the shard's chunks up to height `h - k`, where `k` is
 //! the network's `executionLag`. A shard executes only at heights at which it
 //! has a chunk, so between two chunks of a shard, however far apart, zero to
 //! `k` executions become due:
@@ -189,6 +189,9 @@ pub struct ChunkContent {
     pub previous: Digest,
     /// The body.
     pub body_hash: Digest,
+    /// The body's parts, one for each participant of consensus; zeroes for a
+    /// body without transactions, which is in no parts.
+    pub parts_root: Digest,
     /// The body's length in bytes.
     pub body_len: u32,
     /// Transactions in the body.
@@ -210,6 +213,7 @@ impl Write for ChunkContent {
         self.anchor.write(buf);
         self.previous.write(buf);
         self.body_hash.write(buf);
+        self.parts_root.write(buf);
         self.body_len.write(buf);
         self.transactions.write(buf);
         self.results.write(buf);
@@ -225,7 +229,7 @@ impl EncodeSize for ChunkContent {
 }
 
 impl ChunkContent {
-    const FIXED: usize = ShardId::SIZE + 2 * 8 + 3 * 32 + 2 * 4 + ShardTotals::SIZE;
+    const FIXED: usize = ShardId::SIZE + 2 * 8 + 4 * 32 + 2 * 4 + ShardTotals::SIZE;
 }
 
 impl Read for ChunkContent {
@@ -240,6 +244,7 @@ impl Read for ChunkContent {
             anchor: Digest::read(buf)?,
             previous: Digest::read(buf)?,
             body_hash: Digest::read(buf)?,
+            parts_root: Digest::read(buf)?,
             body_len: u32::read(buf)?,
             transactions: u32::read(buf)?,
             results: Vec::read_cfg(buf, &(due, ()))?,
@@ -276,6 +281,7 @@ impl ChunkHeader {
                 anchor: ZERO,
                 previous: ZERO,
                 body_hash: ChunkBody(Bytes::new()).hash(),
+                parts_root: ZERO,
                 body_len: 0,
                 transactions: 0,
                 results: Vec::new(),

@@ -63,6 +63,9 @@ pub struct HeaderReport {
     /// The body.
     #[serde(serialize_with = "text")]
     pub body_hash: Digest,
+    /// The body's parts.
+    #[serde(serialize_with = "text")]
+    pub parts_root: Digest,
     /// The body's length.
     pub body_bytes: u32,
     /// Transactions in the body.
@@ -89,6 +92,7 @@ impl From<&ChunkHeader> for HeaderReport {
             previous: content.previous,
             anchor: content.anchor,
             body_hash: content.body_hash,
+            parts_root: content.parts_root,
             body_bytes: content.body_len,
             transactions: content.transactions,
             results: content.results.iter().map(ResultReport::from).collect(),

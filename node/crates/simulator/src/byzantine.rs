@@ -15,7 +15,7 @@ mod witnesses;
 
 pub use self::{
     blocks::{DoubleVotes, EquivocatedBlocks},
-    chunks::{DoubleSignedChunks, WithheldBodies},
+    chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
     colluders::Colluders,
     noise::{Garbage, Replays},
     receipts::ForgedReceipts,

@@ -241,6 +241,7 @@ impl Network {
                 mempool_capacity: 10_000,
                 snapshot_interval: 5,
                 retention: 1_000,
+                save_parts: false,
                 cpu_threads: NZUsize!(1),
             },
             genesis: self.state.clone(),

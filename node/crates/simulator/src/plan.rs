@@ -5,7 +5,8 @@
 use crate::{
     byzantine::{
         Behaviour, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FalseResults,
-        ForgedReceipts, ForgedWitnesses, Garbage, Lie, Replays, WithheldBodies, WithheldWitnesses,
+        ForgedReceipts, ForgedWitnesses, Garbage, Lie, Replays, WithheldBodies, WithheldParts,
+        WithheldWitnesses,
     },
     machine::Skew,
     shape::Shape,
@@ -61,6 +62,8 @@ pub enum Lies {
     WithheldWitnesses(u64),
     /// [`WithheldBodies`].
     WithheldBodies,
+    /// [`WithheldParts`], but for one in so many.
+    WithheldParts(u64),
     /// [`ForgedReceipts`].
     Receipts,
     /// [`DoubleSignedChunks`].
@@ -82,6 +85,7 @@ impl Lies {
             Self::ForgedWitnesses => Box::new(ForgedWitnesses::default()),
             Self::WithheldWitnesses(keeps) => Box::new(WithheldWitnesses::new(*keeps)),
             Self::WithheldBodies => Box::new(WithheldBodies),
+            Self::WithheldParts(keeps) => Box::new(WithheldParts::new(*keeps)),
             Self::Receipts => Box::new(ForgedReceipts),
             Self::Chunks => Box::new(DoubleSignedChunks::default()),
             Self::Blocks => Box::new(EquivocatedBlocks::default()),

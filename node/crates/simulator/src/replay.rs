@@ -4,9 +4,10 @@
 //! chunk.
 
 use commonware_parallel::Sequential;
-use shardnode_chain::GenesisState;
+use shardnode_chain::{GenesisState, config::body_code};
 use shardnode_execution::{
-    Applied, ChunkInput, Outcome, apply, body,
+    Applied, ChunkInput, Outcome, apply,
+    body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
 };
 use shardnode_primitives::{
@@ -175,7 +176,11 @@ impl Replayer {
             let batch = BatchSize::Whole;
             verify_all(transactions, namespace, keys, batch, [7; 32], &Sequential)
         };
-        body::check(body, header.content.transactions, verify).unwrap_or_default()
+        let (shown, code) = (Shown::Body(body.clone()), body_code(&self.genesis));
+        body::check(shown, &header.content, &code, &Sequential, verify)
+            .ok()
+            .and_then(|judged| judged.transactions)
+            .unwrap_or_default()
     }
 
     /// The receipts that fell due for a shard, in order, and no longer due.

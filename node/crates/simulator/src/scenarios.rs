@@ -105,8 +105,13 @@ pub const ALL: &[Scenario] = &[
     ),
     safe(
         "withheld-bodies",
-        "Producers keep the bodies of their chunks to themselves.",
+        "Producers keep the bodies of their chunks to themselves, and others recover them from their parts.",
         lying::withheld_bodies,
+    ),
+    safe(
+        "withheld-parts",
+        "Producers keep the bodies of their chunks and some parts of them to themselves, or all.",
+        lying::withheld_parts,
     ),
     safe(
         "forged-receipts",

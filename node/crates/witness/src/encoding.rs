@@ -4,6 +4,7 @@
 use crate::{error::DecodeError, witness::StateWitness};
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _};
+use shardnode_coding::Code;
 use std::io::{self, Read as _};
 
 /// The first byte of every encoded witness.
@@ -28,6 +29,8 @@ pub struct Limits {
     pub transitions: u8,
     /// The most receipts of a bucket: the most transactions of a chunk.
     pub receipts: u32,
+    /// How bodies are divided.
+    pub code: Code,
 }
 
 /// Encodes and compresses.

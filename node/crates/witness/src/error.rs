@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a witness shows nothing.
 
-use shardnode_execution::ApplyError;
-use shardnode_primitives::{Digest, ShardId};
+use shardnode_execution::{ApplyError, body::Unshown};
+use shardnode_primitives::ShardId;
 use shardnode_state::{CoverError, PartialError};
 use std::io;
 
@@ -82,15 +82,13 @@ pub enum WitnessError {
         /// The height of the result in its place.
         want: u64,
     },
-    /// The body is another chunk's.
-    #[error("execution {execution}: body has hash {got} instead of {want}")]
+    /// It shows nothing of the chunk's body.
+    #[error("execution {execution}: {why}")]
     Body {
         /// The executed height.
         execution: u64,
-        /// The body's.
-        got: Digest,
-        /// The executed chunk's.
-        want: Digest,
+        /// Why not.
+        why: Unshown,
     },
     /// More or fewer buckets than fell due.
     #[error("execution {execution}: {got} receipt buckets instead of {want}")]

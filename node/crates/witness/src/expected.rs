@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a validator knows from finalised blocks before it sees a witness.
 
+use shardnode_coding::Code;
 use shardnode_primitives::{ChunkHeader, Digest, ShardId, ShardLayout, ShardTotals};
 
 /// What a witness must show.
@@ -8,6 +9,8 @@ use shardnode_primitives::{ChunkHeader, Digest, ShardId, ShardLayout, ShardTotal
 pub struct Expected {
     /// How accounts are divided.
     pub layout: ShardLayout,
+    /// How bodies are divided.
+    pub code: Code,
     /// The header whose results and totals must come out.
     pub header: ChunkHeader,
     /// The totals of the shard's previous header, with the root that the first

@@ -14,10 +14,12 @@
 //! ```text
 //! witness    = version (1) ‖ zstd frame of raw, window at most 2^20 bytes
 //! raw        = shard (2) ‖ height (8) ‖ varint ‖ transitions
-//! transition = height (8) ‖ varint ‖ body ‖ varint ‖ receipt buckets with proofs ‖ partial state
+//! transition = height (8) ‖ shown ‖ varint ‖ receipt buckets with proofs ‖ partial state
 //! ```
 //!
-//! Integers are big endian. `height` of the witness is that of the header
+//! `shown` is the executed chunk's body, or the parts of it that show that it
+//! has no valid one, as [`shardnode_execution::body`] has it. Integers are big
+//! endian. `height` of the witness is that of the header
 //! whose results it shows; a transition's is that of the executed chunk. There
 //! is one transition for each result, in the header's order, and each partial
 //! state is under the root that the one before left. [`encode`] and
@@ -28,9 +30,10 @@
 //!
 //! 1. The witness is of the header's shard and height, with one transition for
 //!    each result, in order.
-//! 2. The body has the hash in the executed chunk's header. Whether it is
-//!    valid is decided by [`shardnode_execution::body`], as trackers decide it:
-//!    an invalid one executes as a chunk without transactions.
+//! 2. The body, or the parts of it, are what the executed chunk's header
+//!    commits to. Whether the body is valid is decided by
+//!    [`shardnode_execution::body`], as trackers decide it: an invalid one
+//!    executes as a chunk without transactions.
 //! 3. There is one bucket for each list of receipts that fell due, in order,
 //!    and each is proven under the root that its source's header commits to.
 //! 4. The partial state has the root that is to be executed on, and holds
@@ -46,23 +49,15 @@
 //! all of it each.
 //!
 //! ```text
-//! part     = manifest ‖ signature (64) ‖ index (2) ‖ share
+//! part     = manifest ‖ signature (64) ‖ part of the encoded witness
 //! manifest = shard (2) ‖ height (8) ‖ header hash (32) ‖ owners (2) ‖ length (4) ‖ commitment (32)
-//! share    = varint ‖ Reed-Solomon shard ‖ index (2) ‖ number of leaves (4) ‖ varint ‖ siblings    n >= 3
-//!          | the encoded witness, `length` bytes                                                   n <  3
 //! ```
 //!
 //! The chunk's producer signs the manifest under
 //! [`shardnode_primitives::Namespaces::witness`], so each part shows by itself
-//! who made it and of what. Shards, their proofs and the commitment, the root
-//! of a binary tree over the shards, are those of [`ReedSolomon`] over blake3;
-//! golden vectors hold them still. Rebuilding encodes again and compares that
-//! root, so all owners come to the same bytes or all come to none, whichever
-//! parts they have. Without coding the commitment is the
-//! [`merkle`](shardnode_primitives::merkle) root of a list with the encoded
-//! witness as its one item.
-//!
-//! [`ReedSolomon`]: commonware_coding::ReedSolomon
+//! who made it and of what. What follows, and the commitment over all of it,
+//! are those of [`shardnode_coding`]: all owners come to the same bytes or all
+//! come to none, whichever parts they have.
 
 pub mod encoding;
 pub mod error;

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parts of one witness, until there are enough of them.
 
-use crate::parts::{Coding, Manifest, PartsError, Share, WitnessPart, coding, whole};
+use crate::parts::{Manifest, PartsError, WitnessPart, code};
 use bytes::Bytes;
-use commonware_coding::Scheme;
 use commonware_cryptography::ed25519::{PublicKey, Signature};
-use commonware_parallel::{Sequential, Strategy};
+use commonware_parallel::Strategy;
+use shardnode_coding::{CheckedShare, CodeError};
 use shardnode_primitives::Namespaces;
 use std::collections::BTreeMap;
 
-type CheckedShard = <Coding as Scheme>::CheckedShard;
-
-/// A part whose share is under the commitment; `None` for a whole witness.
 #[derive(Clone, Debug)]
 struct Checked {
     part: WitnessPart,
-    shard: Option<CheckedShard>,
-}
-
-impl Checked {
-    fn whole(&self) -> Option<Bytes> {
-        match &self.part.share {
-            Share::Whole(witness) => Some(witness.clone()),
-            Share::Coded(_) => None,
-        }
-    }
+    share: CheckedShare,
 }
 
 /// Checked parts of one witness. The first part that its producer signed says
@@ -43,7 +31,7 @@ impl PartSet {
         producer: &PublicKey,
         namespaces: &Namespaces,
     ) -> Result<bool, PartsError> {
-        let index = part.index;
+        let index = part.index();
         match &self.signed {
             Some((manifest, _)) if *manifest != part.manifest => {
                 return Err(PartsError::Foreign { index });
@@ -58,10 +46,12 @@ impl PartSet {
         if self.parts.contains_key(&index) {
             return Ok(false);
         }
-        let shard = check(&part)?;
+        let share = code(part.manifest.owners)
+            .check(&part.manifest.commitment, index, &part.part.share)
+            .map_err(|source| PartsError::Share { index, source })?;
         self.signed
             .get_or_insert_with(|| (part.manifest, part.signature.clone()));
-        self.parts.insert(index, Checked { part, shard });
+        self.parts.insert(index, Checked { part, share });
         Ok(true)
     }
 
@@ -99,45 +89,17 @@ impl PartSet {
 
     /// The encoded witness.
     pub fn rebuild(&self, strategy: &impl Strategy) -> Result<Bytes, PartsError> {
-        let needed = self.manifest().map_or(1, Manifest::needed);
-        let missing = PartsError::Missing {
-            got: self.len(),
-            needed,
+        let Some(manifest) = self.manifest() else {
+            return Err(CodeError::Missing { got: 0, needed: 1 }.into());
         };
-        let Some(manifest) = self.manifest().filter(|_| self.len() >= needed) else {
-            return Err(missing);
-        };
-        let Some(config) = coding(manifest.owners) else {
-            return self.parts.values().find_map(Checked::whole).ok_or(missing);
-        };
-        let shards = self.parts.values().filter_map(|one| one.shard.as_ref());
-        let witness = Coding::decode(&config, &manifest.commitment, shards, strategy)
-            .map_err(|error| PartsError::Inconsistent(error.to_string()))?;
+        let shares = self.parts.values().map(|checked| &checked.share);
+        let witness = code(manifest.owners).rebuild(&manifest.commitment, shares, strategy)?;
         if witness.len() != manifest.length as usize {
-            return Err(PartsError::Inconsistent(format!(
-                "{} bytes instead of {}",
-                witness.len(),
-                manifest.length
-            )));
+            return Err(PartsError::Length {
+                got: witness.len(),
+                want: manifest.length,
+            });
         }
-        Ok(witness.into())
-    }
-}
-
-/// The part's shard, checked; `None` if the part is the whole witness.
-fn check(part: &WitnessPart) -> Result<Option<CheckedShard>, PartsError> {
-    let refused = |reason: String| PartsError::Share {
-        index: part.index,
-        reason,
-    };
-    match (&part.share, coding(part.manifest.owners)) {
-        (Share::Coded(shard), Some(config)) => {
-            let commitment = &part.manifest.commitment;
-            Coding::check(&config, commitment, part.index, shard, &Sequential)
-                .map(Some)
-                .map_err(|error| refused(error.to_string()))
-        }
-        (Share::Whole(witness), None) if whole(witness) == part.manifest.commitment => Ok(None),
-        _ => Err(refused("another commitment".to_owned())),
+        Ok(witness)
     }
 }

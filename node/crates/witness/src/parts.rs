@@ -3,34 +3,27 @@
 
 use bytes::{BufMut, Bytes};
 use commonware_codec::{Buf, Encode as _, EncodeSize, Error, FixedSize, Read, ReadExt as _, Write};
-use commonware_coding::{Config, ReedSolomon, Scheme};
 use commonware_cryptography::{
     Signer as _, Verifier as _,
-    blake3::Blake3,
     ed25519::{PrivateKey, PublicKey, Signature},
 };
 use commonware_parallel::Strategy;
-use shardnode_primitives::{ChunkHeader, Digest, Namespaces, ShardId, merkle};
+use shardnode_coding::{Code, CodeError, Part, ShareLimits};
+use shardnode_primitives::{ChunkHeader, Digest, Namespaces, ShardId};
 use std::num::NonZeroU16;
-
-pub(crate) type Coding = ReedSolomon<Blake3>;
-pub(crate) type Shard = <Coding as Scheme>::Shard;
 
 /// Fewer owners than these get the whole witness each.
 const CODED_FROM: u16 = 3;
 
-/// How a witness for so many owners is coded; `None` if it is not.
-pub(crate) fn coding(owners: NonZeroU16) -> Option<Config> {
-    let owners = owners.get();
-    if owners < CODED_FROM {
-        return None;
-    }
+/// How a witness is divided among so many owners.
+pub(crate) fn code(owners: NonZeroU16) -> Code {
+    let count = owners.get();
     // floor(3n / 5) without overflow.
-    let data = 3 * (owners / 5) + 3 * (owners % 5) / 5;
-    Some(Config {
-        minimum_shards: NonZeroU16::new(data)?,
-        extra_shards: NonZeroU16::new(owners - data)?,
-    })
+    let needed = 3 * (count / 5) + 3 * (count % 5) / 5;
+    match NonZeroU16::new(needed) {
+        Some(needed) if count >= CODED_FROM => Code::any(needed, owners),
+        _ => Code::copies(owners),
+    }
 }
 
 /// The header that a witness is for.
@@ -73,7 +66,7 @@ impl Manifest {
     /// How many parts give the witness.
     #[must_use]
     pub fn needed(&self) -> usize {
-        coding(self.owners).map_or(1, |config| usize::from(config.minimum_shards.get()))
+        code(self.owners).needed()
     }
 }
 
@@ -108,20 +101,12 @@ impl Read for Manifest {
     }
 }
 
-/// What an owner holds of the witness.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
-    Whole(Bytes),
-    Coded(Shard),
-}
-
 /// One owner's part of a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessPart {
     pub(crate) manifest: Manifest,
     pub(crate) signature: Signature,
-    pub(crate) index: u16,
-    pub(crate) share: Share,
+    pub(crate) part: Part,
 }
 
 /// Why parts are refused or give nothing.
@@ -140,35 +125,24 @@ pub enum PartsError {
         index: u16,
     },
     /// The share is not under the commitment at the part's place.
-    #[error("part {index} is not under the commitment: {reason}")]
+    #[error("part {index}: {source}")]
     Share {
         /// The part's place.
         index: u16,
         /// What does not fit.
-        reason: String,
+        source: CodeError,
     },
-    /// There are too few parts.
-    #[error("{got} parts of {needed} that are needed")]
-    Missing {
-        /// How many are here.
+    /// The witness is not as long as the producer says.
+    #[error("the witness has {got} bytes instead of {want}")]
+    Length {
+        /// What it has.
         got: usize,
-        /// How many give the witness.
-        needed: usize,
+        /// What the manifest says.
+        want: u32,
     },
-    /// The producer committed to something that is no encoding of anything,
-    /// or is not as long as it says.
-    #[error("the parts do not give a witness: {0}")]
-    Inconsistent(String),
-    /// The witness is longer than can be encoded for so many owners.
-    #[error("{length} bytes cannot be divided among {owners} owners: {reason}")]
-    Encoding {
-        /// The length of the encoded witness.
-        length: usize,
-        /// How many parts there were to be.
-        owners: u16,
-        /// What does not fit.
-        reason: String,
-    },
+    /// It cannot be divided, or the parts do not give it.
+    #[error(transparent)]
+    Code(#[from] CodeError),
 }
 
 /// The parts of an encoded witness, one for each of `owners`, signed by the
@@ -181,23 +155,12 @@ pub fn make_parts(
     namespaces: &Namespaces,
     strategy: &impl Strategy,
 ) -> Result<Vec<WitnessPart>, PartsError> {
-    let failed = |reason: String| PartsError::Encoding {
+    let length = u32::try_from(witness.len()).map_err(|error| CodeError::Undividable {
         length: witness.len(),
         owners: owners.get(),
-        reason,
-    };
-    let length = u32::try_from(witness.len()).map_err(|error| failed(error.to_string()))?;
-    let (commitment, shares) = match coding(owners) {
-        Some(config) => {
-            let (commitment, shards) = Coding::encode(&config, witness.clone(), strategy)
-                .map_err(|error| failed(error.to_string()))?;
-            (commitment, shards.into_iter().map(Share::Coded).collect())
-        }
-        None => {
-            let share = Share::Whole(witness.clone());
-            (whole(witness), vec![share; usize::from(owners.get())])
-        }
-    };
+        reason: error.to_string(),
+    })?;
+    let (commitment, shares) = code(owners).divide(witness, strategy)?;
     let manifest = Manifest {
         subject,
         owners,
@@ -208,15 +171,9 @@ pub fn make_parts(
     let parts = (0..).zip(shares).map(|(index, share)| WitnessPart {
         manifest,
         signature: signature.clone(),
-        index,
-        share,
+        part: Part { index, share },
     });
     Ok(parts.collect())
-}
-
-/// The commitment to a witness that is not coded.
-pub(crate) fn whole(witness: &[u8]) -> Digest {
-    merkle::root(vec![merkle::leaf(witness)])
 }
 
 impl WitnessPart {
@@ -229,7 +186,7 @@ impl WitnessPart {
     /// The place of its owner.
     #[must_use]
     pub const fn index(&self) -> u16 {
-        self.index
+        self.part.index
     }
 
     /// The shard of the header that the witness is for.
@@ -253,7 +210,7 @@ impl WitnessPart {
     /// Whether other parts are needed with it.
     #[must_use]
     pub const fn is_coded(&self) -> bool {
-        matches!(self.share, Share::Coded(_))
+        self.part.share.is_coded()
     }
 
     /// Whether `producer` signed the manifest.
@@ -271,21 +228,13 @@ impl Write for WitnessPart {
     fn write(&self, buf: &mut impl BufMut) {
         self.manifest.write(buf);
         self.signature.write(buf);
-        self.index.write(buf);
-        match &self.share {
-            Share::Whole(witness) => buf.put_slice(witness),
-            Share::Coded(shard) => shard.write(buf),
-        }
+        self.part.write(buf);
     }
 }
 
 impl EncodeSize for WitnessPart {
     fn encode_size(&self) -> usize {
-        let share = match &self.share {
-            Share::Whole(witness) => witness.len(),
-            Share::Coded(shard) => shard.encode_size(),
-        };
-        Manifest::SIZE + Signature::SIZE + 2 + share
+        Manifest::SIZE + Signature::SIZE + self.part.encode_size()
     }
 }
 
@@ -310,23 +259,15 @@ impl Read for WitnessPart {
             return Err(Error::Invalid(TYPE, "witness too long"));
         }
         let signature = Signature::read(buf)?;
-        let index = u16::read(buf)?;
-        if index >= manifest.owners.get() {
-            return Err(Error::Invalid(TYPE, "index beyond the owners"));
-        }
-        let length = manifest.length as usize;
-        let share = match coding(manifest.owners) {
-            Some(config) => Share::Coded(Shard::read_cfg(buf, &(config, length))?),
-            None => {
-                let bytes = buf.try_take_owned(length).map_err(|_| Error::EndOfBuffer)?;
-                Share::Whole(bytes)
-            }
+        let limits = ShareLimits {
+            code: code(manifest.owners),
+            length: manifest.length as usize,
         };
+        let part = Part::read_cfg(buf, &limits)?;
         Ok(Self {
             manifest,
             signature,
-            index,
-            share,
+            part,
         })
     }
 }

@@ -106,19 +106,11 @@ fn execute<S: Strategy>(
 ) -> Result<ShardTotals, WitnessError> {
     let chunk = &executable.header.content;
     let (shard, execution) = (chunk.shard, chunk.height);
-    let got = transition.body.hash();
-    if got != chunk.body_hash {
-        let want = chunk.body_hash;
-        return Err(WitnessError::Body {
-            execution,
-            got,
-            want,
-        });
-    }
-    let transactions = body::check(&transition.body, chunk.transactions, |transactions| {
-        verifier.verify(transactions)
-    })
-    .unwrap_or_default();
+    let strategy = verifier.strategy;
+    let verify = |transactions: &[Transaction]| verifier.verify(transactions);
+    let judged = body::check(transition.body, chunk, &expected.code, strategy, verify)
+        .map_err(|why| WitnessError::Body { execution, why })?;
+    let transactions = judged.transactions.unwrap_or_default();
     let incoming = proven(transition.incoming, &executable.due, shard, execution)?;
     let input = ChunkInput {
         layout: expected.layout,

@@ -2,11 +2,12 @@
 //! The witness and its raw encoding.
 
 use crate::encoding::Limits;
-use bytes::{BufMut, Bytes};
+use bytes::BufMut;
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
 };
-use shardnode_primitives::{ChunkBody, ProvenBucket, ShardId, list::read_list};
+use shardnode_execution::body::{Shown, ShownLimits};
+use shardnode_primitives::{ProvenBucket, ShardId, list::read_list};
 use shardnode_state::PartialState;
 
 /// Shows the results that a chunk header commits to.
@@ -25,8 +26,8 @@ pub struct StateWitness {
 pub struct Transition {
     /// The height of the executed chunk.
     pub height: u64,
-    /// Its body.
-    pub body: ChunkBody,
+    /// Its body, or that it has no valid one.
+    pub body: Shown,
     /// The receipts that were due for it, by source shard and then height.
     pub incoming: Vec<ProvenBucket>,
     /// What it touches of the state before
@@ -37,7 +38,7 @@ pub struct Transition {
 impl Write for Transition {
     fn write(&self, buf: &mut impl BufMut) {
         self.height.write(buf);
-        self.body.0.write(buf);
+        self.body.write(buf);
         self.incoming.write(buf);
         self.pre_state.write(buf);
     }
@@ -45,17 +46,20 @@ impl Write for Transition {
 
 impl EncodeSize for Transition {
     fn encode_size(&self) -> usize {
-        8 + self.body.0.encode_size() + self.incoming.encode_size() + self.pre_state.encode_size()
+        8 + self.body.encode_size() + self.incoming.encode_size() + self.pre_state.encode_size()
     }
 }
 
 impl Read for Transition {
-    /// The most receipts of a bucket.
-    type Cfg = u32;
-    fn read_cfg(buf: &mut impl Buf, receipts: &u32) -> Result<Self, Error> {
+    type Cfg = Limits;
+    fn read_cfg(buf: &mut impl Buf, limits: &Limits) -> Result<Self, Error> {
         let height = u64::read(buf)?;
-        let body = ChunkBody(Bytes::read_cfg(buf, &RangeCfg::from(..))?);
-        let incoming = read_list(buf, .., receipts, ProvenBucket::MIN_SIZE)?;
+        let shown = ShownLimits {
+            code: limits.code,
+            transactions: limits.receipts,
+        };
+        let body = Shown::read_cfg(buf, &shown)?;
+        let incoming = read_list(buf, .., &limits.receipts, ProvenBucket::MIN_SIZE)?;
         Ok(Self {
             height,
             body,
@@ -86,7 +90,7 @@ impl Read for StateWitness {
         Ok(Self {
             shard: ShardId::read(buf)?,
             height: u64::read(buf)?,
-            transitions: Vec::read_cfg(buf, &(transitions, limits.receipts))?,
+            transitions: Vec::read_cfg(buf, &(transitions, *limits))?,
         })
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parts of witnesses, one by one and together.
+//! Parts of witnesses and bodies, one by one and together.
 
-use super::Target;
+use super::{CODE, Target, make_tables};
 use crate::Decoder;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
 use commonware_cryptography::{
@@ -9,7 +9,8 @@ use commonware_cryptography::{
     ed25519::{PrivateKey, Signature},
 };
 use commonware_parallel::Sequential;
-use shardnode_primitives::{Namespaces, genesis::private_key, hash::ZERO};
+use shardnode_coding::{Part, Share, ShareLimits};
+use shardnode_primitives::{Namespaces, Transaction, genesis::private_key, hash::ZERO};
 use shardnode_witness::{Manifest, PartLimits, PartSet, WitnessPart};
 
 /// The most bytes of a witness and the most owners that a network can have.
@@ -18,16 +19,30 @@ const LIMITS: PartLimits = PartLimits {
     owners: 4_096,
 };
 
+/// A body of four transactions.
+const SHARE: ShareLimits = ShareLimits {
+    code: CODE,
+    length: 4 * Transaction::SIZE,
+};
+
 /// The target.
 #[must_use]
 pub fn target() -> Target {
     let namespaces = Namespaces::new("fuzz", &ZERO);
     let key = private_key([1; 32]);
+    make_tables();
     Target {
         name: "parts",
         decoders: vec![
             Decoder::of::<Manifest>((), |manifest| {
                 assert!(manifest.needed() <= usize::from(manifest.owners.get()));
+            }),
+            Decoder::of::<Share>(SHARE, |share| {
+                let checked = CODE.check(&ZERO, 0, &share);
+                assert!(checked.is_err(), "a share is under the root of zeroes");
+            }),
+            Decoder::of::<Part>(SHARE, |part| {
+                assert!(part.index < CODE.owners().get());
             }),
             Decoder::of::<WitnessPart>(LIMITS, move |part| rebuild(&part, &key, &namespaces)),
         ],

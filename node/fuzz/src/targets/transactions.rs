@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What clients sign, and bodies of chunks.
 
-use super::Target;
+use super::{CODE, Target, header_of};
 use crate::{Budget, Decoder};
 use bytes::Bytes;
 use commonware_parallel::Sequential;
 use shardnode_execution::{
-    body,
+    body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, Namespaces, ShardId, ShardLayout, Transaction, hash::ZERO,
+    AccountId, ChunkBody, Namespaces, ShardId, ShardLayout, ShardTotals, Transaction, hash::ZERO,
 };
 
 /// The target.
@@ -46,9 +46,19 @@ fn body(bytes: &[u8], namespace: &[u8]) -> bool {
         body,
         "the transactions of a body make another body"
     );
-    let count = u32::try_from(transactions.len()).unwrap_or(u32::MAX);
+    let totals = ShardTotals {
+        height: 0,
+        state_root: ZERO,
+        transfers: 0,
+        cross_shard: 0,
+        credits: 0,
+        balance: 0,
+        sent: 0,
+        received: 0,
+    };
+    let chunk = header_of(ShardId(0), &totals, &body).content;
     let mut keys = KeyCache::new(8);
-    let _ = body::check(&body, count, |transactions| {
+    let verify = |transactions: &[Transaction]| {
         verify_all(
             transactions,
             namespace,
@@ -57,6 +67,11 @@ fn body(bytes: &[u8], namespace: &[u8]) -> bool {
             [7; 32],
             &Sequential,
         )
-    });
+    };
+    let judged = body::check(Shown::Body(body), &chunk, &CODE, &Sequential, verify);
+    assert!(
+        judged.is_ok(),
+        "a header that commits to a body names another"
+    );
     !transactions.is_empty()
 }

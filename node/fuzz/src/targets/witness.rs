@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! State witnesses, compressed and not, and executing from them.
 
-use super::{LAG, MOST, Target};
+use super::{CODE, LAG, MOST, Target, header_of, make_tables};
 use crate::{Budget, Decoder};
 use commonware_parallel::Sequential;
-use shardnode_execution::signatures::{BatchSize, KeyCache};
+use shardnode_execution::{
+    body::{Shown, ShownLimits},
+    signatures::{BatchSize, KeyCache},
+};
 use shardnode_primitives::{
-    ChunkHeader, Digest, ExecutionResult, Namespaces, ProvenBucket, ShardId, ShardLayout,
-    ShardTotals, hash::ZERO,
+    ChunkBody, Digest, ExecutionResult, Namespaces, ProvenBucket, ShardLayout, ShardTotals,
+    hash::ZERO,
 };
 use shardnode_state::PartialState;
 use shardnode_witness::{
@@ -19,6 +22,12 @@ const LIMITS: Limits = Limits {
     raw_bytes: 64 << 10,
     transitions: LAG,
     receipts: MOST,
+    code: CODE,
+};
+
+const SHOWN: ShownLimits = ShownLimits {
+    code: CODE,
+    transactions: MOST,
 };
 
 /// What a frame may decompress to is bounded by the limit, not by its length;
@@ -32,10 +41,12 @@ const COMPRESSED: Budget = Budget {
 #[must_use]
 pub fn target() -> Target {
     let namespaces = Namespaces::new("fuzz", &ZERO);
+    make_tables();
     Target {
         name: "witness",
         decoders: vec![
-            Decoder::of::<Transition>(MOST, drop),
+            Decoder::of::<Shown>(SHOWN, drop),
+            Decoder::of::<Transition>(LIMITS, drop),
             Decoder::of::<StateWitness>(LIMITS, move |witness| execute(witness, &namespaces)),
             Decoder::new("encoded witness", compressed),
         ],
@@ -88,11 +99,13 @@ fn expected(witness: &StateWitness) -> Expected {
         sent: 0,
         received: 0,
     };
-    let mut header = header(shard, &before);
+    let empty = ChunkBody::of(&[]);
+    let mut header = header_of(shard, &before, &empty);
     header.content.height = witness.height;
     header.content.results = witness.transitions.iter().map(result).collect();
     let executions = witness.transitions.iter().map(|transition| {
-        let mut executed = header_of(shard, transition, &before);
+        let body = transition.body.body().unwrap_or(&empty);
+        let mut executed = header_of(shard, &before, body);
         executed.content.height = transition.height;
         Executable {
             header: executed,
@@ -101,24 +114,10 @@ fn expected(witness: &StateWitness) -> Expected {
     });
     Expected {
         layout: ShardLayout::new(2),
+        code: CODE,
         executions: executions.collect(),
         header,
         before,
-    }
-}
-
-fn header_of(shard: ShardId, transition: &Transition, before: &ShardTotals) -> ChunkHeader {
-    let mut header = header(shard, before);
-    let transactions = transition.body.transactions().unwrap_or_default();
-    header.content.body_hash = transition.body.hash();
-    header.content.transactions = u32::try_from(transactions.len()).unwrap_or(u32::MAX);
-    header
-}
-
-fn header(shard: ShardId, totals: &ShardTotals) -> ChunkHeader {
-    match ChunkHeader::genesis(shard, totals.clone()) {
-        Ok(header) => header,
-        Err(error) => unreachable!("a header without a chunk: {error}"),
     }
 }
 

@@ -16,7 +16,11 @@ use shardnode_chain::{
     fetch::Key,
     messages::ChunkMessage,
 };
-use shardnode_execution::Outcome;
+use shardnode_coding::{Code, Part};
+use shardnode_execution::{
+    Outcome,
+    body::{Shown, divide},
+};
 use shardnode_primitives::{
     AccountId, ChunkBody, ChunkHeader, Digest, ExecutionResult, Namespaces, ProvenBucket,
     Randomness, ShardId, ShardTotals, Transaction, genesis::private_key, hash::ZERO,
@@ -97,10 +101,21 @@ fn state() -> Vectors {
     ])
 }
 
+/// Parts of the body, as many as give it.
+fn body_parts(values: &Values) -> Vec<Part> {
+    let (needed, owners) = (NonZeroU16::new(2).unwrap(), NonZeroU16::new(4).unwrap());
+    let code = Code::any(needed, owners);
+    let (_, shares) = divide(&values.body, &code, &Sequential).unwrap();
+    let parts = (0..)
+        .zip(shares)
+        .map(|(index, share)| Part { index, share });
+    parts.skip(1).take(code.needed()).collect()
+}
+
 fn witness(values: &Values) -> Vectors {
     let transition = Transition {
         height: 257,
-        body: values.body.clone(),
+        body: Shown::Body(values.body.clone()),
         incoming: vec![values.bucket.clone()],
         pre_state: tree().partial(&ids()),
     };
@@ -114,6 +129,11 @@ fn witness(values: &Values) -> Vectors {
     );
     BTreeMap::from([
         ("manifest", hex(&parts.unwrap()[0].manifest().encode())),
+        ("shown.body", hex(&transition.body.encode())),
+        (
+            "shown.parts",
+            hex(&Shown::Parts(body_parts(values)).encode()),
+        ),
         ("transition", hex(&transition.encode())),
     ])
 }
@@ -150,6 +170,7 @@ fn executed(values: &Values) -> Vectors {
     };
     let evidence = Evidence {
         body_hash: values.body.hash(),
+        parts_root: DIGEST,
         incoming: vec![values.bucket.clone()],
         pre_state: tree().partial(&ids()),
     };
@@ -177,8 +198,19 @@ fn chunk_messages(values: &Values) -> Vectors {
         destination: ShardId(2),
         root: DIGEST,
     };
+    let part_key = Key::Part {
+        shard: ShardId(1),
+        height: 258,
+        index: 3,
+        root: DIGEST,
+    };
+    let part = body_parts(values).remove(0);
     let messages = [
         ("chunkMessage.header", ChunkMessage::Header(header.clone())),
+        (
+            "chunkMessage.part",
+            ChunkMessage::Part(header.clone(), part.share.clone()),
+        ),
         ("chunkMessage.chunk", ChunkMessage::Chunk(header, body)),
         (
             "chunkMessage.bucket",
@@ -191,6 +223,9 @@ fn chunk_messages(values: &Values) -> Vectors {
         .collect();
     vectors.insert("key.body", hex(&body_key.encode()));
     vectors.insert("key.bucket", hex(&bucket_key.encode()));
+    vectors.insert("key.part", hex(&part_key.encode()));
+    vectors.insert("part", hex(&part.encode()));
+    vectors.insert("share", hex(&part.share.encode()));
     vectors
 }
 

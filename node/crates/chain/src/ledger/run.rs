@@ -31,6 +31,7 @@ pub(super) fn run(
     };
     let evidence = Evidence {
         body_hash: content.body_hash,
+        parts_root: content.parts_root,
         incoming: incoming.iter().map(|one| (**one).clone()).collect(),
         pre_state: state.partial(&touched(&input)),
     };

@@ -48,6 +48,7 @@ pub(super) async fn expected(
     }
     Ok(Expected {
         layout: identity.genesis.layout,
+        code: identity.body_code(),
         header: header.clone(),
         before: previous.content.totals.clone(),
         executions,

@@ -122,6 +122,62 @@ fn the_only_producer_of_a_shard_goes_on_after_it_was_killed() {
     }
 }
 
+/// The only other node with the bodies of its shard is gone by then.
+#[test]
+fn a_node_that_was_away_recovers_bodies_from_the_parts_of_others() {
+    run(13, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(4).await;
+        network.kill(1).await;
+        let away = network.view(0).height();
+        network.wait_for_height(away + 8).await;
+        network.kill(0).await;
+        network.start(1).await;
+        let reached = network.view(2).height();
+        network.wait_for_height_of(1, reached + 4).await;
+        let recovered = network.recoveries(1, "recovered");
+        assert!(recovered > 0, "nothing was recovered");
+        assert_eq!(network.recoveries(1, "invalid"), 0);
+
+        network.start(0).await;
+        let back_at = network.view(2).height();
+        network.wait_for_height(back_at + 4).await;
+        network.set_load(0);
+        network.drain().await;
+        assert!(network.view(1).supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
+/// Memory alone would have lost them.
+#[test]
+fn saved_parts_outlive_those_who_hold_them() {
+    run(14, 2, 2, |mut network| async move {
+        network.save_parts = true;
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(4).await;
+        network.kill(1).await;
+        let away = network.view(0).height();
+        network.wait_for_height(away + 8).await;
+        let reached = network.view(0).height();
+        for node in [0, 2, 3] {
+            network.kill(node).await;
+        }
+        for node in [1, 2, 3] {
+            network.start(node).await;
+        }
+        network.wait_for_height_of(1, reached + 2).await;
+        assert!(network.recoveries(1, "recovered") > 0);
+
+        network.start(0).await;
+        network.drain().await;
+        assert!(network.view(1).supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
 #[test]
 fn lossy_links_lose_no_transfer() {
     run_with_loss(3, 2, 2, 0.97, |mut network| async move {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bodies;
 mod outcomes;
 mod parts;
 

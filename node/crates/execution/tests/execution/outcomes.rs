@@ -2,8 +2,8 @@
 //! What becomes of transfers and receipts, and the sums.
 
 use crate::{Case, LAYOUT, bucket, id, transfer};
-use shardnode_execution::{ApplyError, ExecutionError, Failure, Outcome, apply, body, execute};
-use shardnode_primitives::{ChunkBody, ShardId, ShardTotals, Transaction};
+use shardnode_execution::{ApplyError, ExecutionError, Failure, Outcome, apply, execute};
+use shardnode_primitives::{ShardId, ShardTotals, Transaction};
 use shardnode_state::{Account, StateTree};
 
 /// Shard 0 has accounts 1 and 2, of shard 1 is 3; 25 is of shard 0 and does
@@ -150,24 +150,4 @@ fn sums_that_cannot_be_are_an_error() {
     for (name, change) in cases {
         assert_eq!(with(change), ApplyError::Totals(name));
     }
-}
-
-#[test]
-fn a_body_is_valid_as_a_whole() {
-    let transactions = vec![transfer(1, 2, 1, 6), transfer(1, 2, 1, 7)];
-    let body = ChunkBody::of(&transactions);
-    let cut = ChunkBody(body.0.slice(..body.0.len() - 1));
-    let cases = [
-        ("as the header says", &body, 2, true, true),
-        ("a bad signature", &body, 2, false, false),
-        ("another number", &body, 1, true, false),
-        ("cut short", &cut, 2, true, false),
-    ];
-    for (name, body, expected, signed, valid) in cases {
-        let checked = body::check(body, expected, |_| signed);
-        assert_eq!(checked, valid.then(|| transactions.clone()), "{name}");
-    }
-    let empty = ChunkBody::of(&[]);
-    let unasked = body::check(&empty, 0, |_| unreachable!("nothing to verify"));
-    assert_eq!(unasked, Some(Vec::new()));
 }

@@ -150,14 +150,14 @@ pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
 
 pub(crate) fn content() -> impl Strategy<Value = ChunkContent> {
     let place = (shard_id(), any::<u64>(), any::<u64>());
-    let digests = (digest(), digest(), digest());
+    let digests = (digest(), digest(), digest(), digest());
     let body = (any::<u32>(), any::<u32>());
     let results = vec(result(), 0..=usize::from(LAG));
     let uncommitted = vec(any::<u64>(), 0..=usize::from(LAG));
     (place, digests, body, results, uncommitted, totals()).prop_map(
         |(
             (shard, height, sequence),
-            (anchor, previous, body_hash),
+            (anchor, previous, body_hash, parts_root),
             (body_len, transactions),
             results,
             uncommitted,
@@ -169,6 +169,7 @@ pub(crate) fn content() -> impl Strategy<Value = ChunkContent> {
             anchor,
             previous,
             body_hash,
+            parts_root,
             body_len,
             transactions,
             results,

@@ -69,6 +69,7 @@ proptest! {
             &content.anchor.0,
             &content.previous.0,
             &content.body_hash.0,
+            &content.parts_root.0,
             &content.body_len.to_be_bytes(),
             &content.transactions.to_be_bytes(),
             &[u8::try_from(content.results.len()).unwrap()],

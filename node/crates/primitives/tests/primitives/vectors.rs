@@ -89,6 +89,7 @@ fn content(body: &ChunkBody) -> ChunkContent {
         anchor: Digest([0x21; 32]),
         previous: Digest([0x22; 32]),
         body_hash: body.hash(),
+        parts_root: Digest([0x23; 32]),
         body_len: 290,
         transactions: 2,
         results: vec![result()],

@@ -94,6 +94,7 @@ pub(crate) fn header(body: &ChunkBody) -> ChunkHeader {
         anchor: digest(3),
         previous: digest(4),
         body_hash: body.hash(),
+        parts_root: digest(13),
         body_len: u32::try_from(body.0.len()).unwrap(),
         transactions: 2,
         results: vec![ExecutionResult {

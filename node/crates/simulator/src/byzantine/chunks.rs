@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A producer that signs two chunks for one height, or keeps their bodies to
-//! itself.
+//! A producer that signs two chunks for one height, or keeps their bodies or
+//! parts to itself.
 
 use super::{Behaviour, Liar, StandIns};
 use crate::wire::Outgoing;
 use commonware_codec::Encode as _;
 use shardnode_chain::{channels, messages::ChunkMessage};
-use shardnode_primitives::{ChunkBody, ChunkHeader};
+use shardnode_primitives::{ChunkBody, ChunkHeader, hash::ZERO};
 
 /// Signs two chunks for every height: the one that its node made, and one
 /// without transactions. Each is right by itself. One half of the network is
@@ -26,6 +26,7 @@ impl DoubleSignedChunks {
             content.transactions = 0;
             content.body_len = 0;
             content.body_hash = ChunkBody::of(&[]).hash();
+            content.parts_root = ZERO;
             liar.shared.count("double-signed chunks");
             let identity = liar.identity;
             Some(ChunkHeader::sign(
@@ -46,7 +47,9 @@ impl Behaviour for DoubleSignedChunks {
             return Some(twins.into_iter().chain(also).collect());
         }
         let told = liar.chunk_message(message)?;
-        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _)) = &told else {
+        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _) | ChunkMessage::Part(own, _)) =
+            &told
+        else {
             return None;
         };
         let twin = self.twin(liar, own);
@@ -85,5 +88,30 @@ impl Behaviour for WithheldBodies {
             liar.shared.count("withheld bodies");
             Vec::new()
         })
+    }
+}
+
+/// Sends no chunk to the shard's other producers, one part in `keeps` to those
+/// whose it is, and answers no request.
+pub struct WithheldParts {
+    keeps: u64,
+}
+
+impl WithheldParts {
+    /// Sends one part in `keeps`.
+    #[must_use]
+    pub const fn new(keeps: u64) -> Self {
+        Self { keeps }
+    }
+}
+
+impl Behaviour for WithheldParts {
+    fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>> {
+        let part = matches!(liar.chunk_message(message), Some(ChunkMessage::Part(..)));
+        if !part || liar.once_in(self.keeps) {
+            return WithheldBodies.lie(liar, message);
+        }
+        liar.shared.count("withheld parts");
+        Some(Vec::new())
     }
 }

@@ -110,7 +110,9 @@ impl Behaviour for FalseResults {
             return self.instead.part(message, liar);
         }
         let told = liar.chunk_message(message)?;
-        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _)) = &told else {
+        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _) | ChunkMessage::Part(own, _)) =
+            &told
+        else {
             return None;
         };
         let own = own.clone();
@@ -119,6 +121,7 @@ impl Behaviour for FalseResults {
         let told = match (told, false_one) {
             (told, None) => told,
             (ChunkMessage::Chunk(_, body), Some(header)) => ChunkMessage::Chunk(header, body),
+            (ChunkMessage::Part(_, share), Some(header)) => ChunkMessage::Part(header, share),
             (_, Some(header)) => ChunkMessage::Header(header),
         };
         out.push(message.with(told.encode()));
@@ -150,6 +153,7 @@ mod tests {
             anchor: ZERO,
             previous: ZERO,
             body_hash: ZERO,
+            parts_root: ZERO,
             body_len: 0,
             transactions: 0,
             results: Vec::new(),

@@ -10,6 +10,7 @@ use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_parallel::Sequential;
 use rand_core::Rng as _;
 use shardnode_chain::channels;
+use shardnode_execution::body::Shown;
 use shardnode_primitives::{ChunkBody, Digest, ReceiptBucket};
 use shardnode_witness::{PartSet, StateWitness, WitnessPart, decode, encode, make_parts};
 use std::collections::BTreeMap;
@@ -70,12 +71,15 @@ fn forge(witness: &mut StateWitness, liar: &mut Liar<'_>) -> bool {
         }
         2 => witness.height += 1,
         _ => {
-            let mut body = transition.body.0.to_vec();
+            let mut body = transition
+                .body
+                .body()
+                .map_or(Vec::new(), |body| body.0.to_vec());
             let Some(byte) = body.last_mut() else {
                 return false;
             };
             *byte ^= 1;
-            transition.body = ChunkBody(Bytes::from(body));
+            transition.body = Shown::Body(ChunkBody(Bytes::from(body)));
         }
     }
     true

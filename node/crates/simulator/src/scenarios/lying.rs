@@ -67,6 +67,12 @@ pub(super) fn withheld_bodies(dice: &mut Dice) -> Plan {
     liars(dice, |_| vec![Lies::WithheldBodies])
 }
 
+pub(super) fn withheld_parts(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| {
+        vec![Lies::WithheldParts(dice.pick(&[2, 3, u64::MAX]))]
+    })
+}
+
 pub(super) fn forged_receipts(dice: &mut Dice) -> Plan {
     liars(dice, |_| vec![Lies::Receipts])
 }
@@ -92,7 +98,7 @@ pub(super) fn garbage(dice: &mut Dice) -> Plan {
 }
 
 fn any(dice: &mut Dice) -> Vec<Lies> {
-    let lies = match dice.between(1, 9) {
+    let lies = match dice.between(1, 10) {
         1 => Lies::ForgedWitnesses,
         2 => Lies::WithheldWitnesses(dice.between(1, 4)),
         3 => Lies::WithheldBodies,
@@ -101,6 +107,7 @@ fn any(dice: &mut Dice) -> Vec<Lies> {
         6 => Lies::Blocks,
         7 => Lies::Garbage(dice.between(4, 16)),
         8 => Lies::Replays(dice.between(4, 16)),
+        9 => Lies::WithheldParts(dice.between(1, 4)),
         _ => results(dice),
     };
     vec![lies]

@@ -14,8 +14,10 @@ use crate::world::{Draw, LIMITS, namespaces};
 use commonware_codec::Encode as _;
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::Sequential;
+use shardnode_coding::Code;
 use shardnode_execution::{
     ChunkInput, apply,
+    body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
@@ -40,6 +42,8 @@ const OWNERS: NonZeroU16 = NonZeroU16::new(12).unwrap();
 const LAYOUT: ShardLayout = ShardLayout::new(2);
 const SHARD: ShardId = ShardId(0);
 const HEIGHT: u64 = SOURCES + 1;
+/// The participants of the reference workload.
+const CODE: Code = Code::any(NonZeroU16::new(47).unwrap(), NonZeroU16::new(140).unwrap());
 
 /// The shortest of several runs, and what the last one gave.
 fn time<T>(mut work: impl FnMut() -> T) -> (Duration, T) {
@@ -201,7 +205,7 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
     let (record, pre_state) = time(|| state.partial(&touched(&input)));
     let transition = Transition {
         height: HEIGHT,
-        body: body.clone(),
+        body: Shown::Body(body.clone()),
         incoming,
         pre_state,
     };
@@ -217,6 +221,7 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
             anchor: ZERO,
             previous: ZERO,
             body_hash: body.hash(),
+            parts_root: body::divide(body, &CODE, &Sequential).unwrap().0,
             body_len: body.0.len() as u32,
             transactions,
             results,
@@ -230,6 +235,7 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
     let next = header(HEIGHT + 1, results, applied.totals, &ChunkBody::of(&[]), 0);
     let expected = Expected {
         layout: LAYOUT,
+        code: CODE,
         header: next,
         before,
         executions: vec![Executable {

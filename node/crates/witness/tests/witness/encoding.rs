@@ -145,14 +145,22 @@ fn counts_without_content_are_refused() {
     let transition = [&head[..], &[1], &[0; 8]].concat();
     let cases = [
         ("transitions", [&head[..], &varint].concat()),
-        ("body", [&transition[..], &varint].concat()),
+        ("body", [&transition[..], &[0], &varint].concat()),
+        ("parts", [&transition[..], &[1], &varint].concat()),
         (
             "buckets",
-            [&transition[..], &[0], &varint, &[0; 64]].concat(),
+            [&transition[..], &[0, 0], &varint, &[0; 64]].concat(),
         ),
         (
             "leaves",
-            [&transition[..], &[0, 0], &[0, 0, 0, 9], &varint, &[0; 64]].concat(),
+            [
+                &transition[..],
+                &[0, 0, 0],
+                &[0, 0, 0, 9],
+                &varint,
+                &[0; 64],
+            ]
+            .concat(),
         ),
     ];
     for (name, raw) in cases {

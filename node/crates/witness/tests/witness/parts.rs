@@ -7,6 +7,7 @@ use commonware_codec::{Decode as _, Encode as _};
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::Sequential;
 use proptest::{prelude::*, sample::Index};
+use shardnode_coding::CodeError;
 use shardnode_primitives::{Digest, ShardId, genesis::private_key};
 use shardnode_witness::{
     Manifest, PartLimits, PartSet, PartsError, Subject, WitnessPart, make_parts,
@@ -83,11 +84,11 @@ fn any_that_suffice_give_the_witness() {
                 if complete {
                     assert_eq!(rebuilt.unwrap(), witness);
                 } else {
-                    let missing = PartsError::Missing {
+                    let missing = CodeError::Missing {
                         got: count,
                         needed: if count == 0 { 1 } else { needed },
                     };
-                    assert_eq!(rebuilt, Err(missing));
+                    assert_eq!(rebuilt, Err(missing.into()));
                 }
                 assert_eq!(insert(&mut set, part), Ok(true));
                 assert_eq!(insert(&mut set, part), Ok(false));

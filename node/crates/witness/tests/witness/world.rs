@@ -4,27 +4,71 @@
 
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::Sequential;
+use shardnode_coding::{Code, Part};
 use shardnode_execution::{
-    Applied, ChunkInput, apply, body,
+    Applied, ChunkInput, apply,
+    body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, ChunkContent, ChunkHeader, ExecutionResult, Namespaces, ProvenBucket,
-    ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer, genesis::private_key,
-    hash::ZERO,
+    AccountId, ChunkBody, ChunkContent, ChunkHeader, Digest, ExecutionResult, Namespaces,
+    ProvenBucket, ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer,
+    genesis::private_key, hash::ZERO,
 };
 use shardnode_state::{Account, NO_ACCOUNT, StateTree};
 use shardnode_witness::{
     Due, Executable, Expected, Limits, StateWitness, Transition, Verifier, WitnessError, validate,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, num::NonZeroU16};
 
 pub(crate) const LIMITS: Limits = Limits {
     raw_bytes: 1 << 20,
     transitions: 4,
     receipts: 100,
+    code: CODE,
 };
+
+/// How bodies are divided among four participants.
+pub(crate) const CODE: Code = Code::any(NonZeroU16::new(2).unwrap(), NonZeroU16::new(4).unwrap());
+
+/// A chunk that is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    body: ChunkBody,
+    /// As its header says.
+    transactions: u32,
+    /// What its parts are of: the body, unless its producer lies.
+    coded: ChunkBody,
+    /// Whether others know it from its parts alone.
+    in_parts: bool,
+}
+
+impl Drawn {
+    fn honest(body: ChunkBody, transactions: u32) -> Self {
+        Self {
+            coded: body.clone(),
+            body,
+            transactions,
+            in_parts: false,
+        }
+    }
+
+    fn parts_root(&self) -> Digest {
+        body::divide(&self.coded, &CODE, &Sequential).unwrap().0
+    }
+
+    fn shown(&self) -> Shown {
+        if !self.in_parts {
+            return Shown::Body(self.body.clone());
+        }
+        let (_, shares) = body::divide(&self.coded, &CODE, &Sequential).unwrap();
+        let parts = (0..)
+            .zip(shares)
+            .map(|(index, share)| Part { index, share });
+        Shown::Parts(parts.skip(1).take(CODE.needed()).collect())
+    }
+}
 
 /// A witness and what it must show.
 #[derive(Clone, Debug)]
@@ -111,6 +155,7 @@ pub(crate) struct Seen {
     pub(crate) failures: u32,
     pub(crate) created: u32,
     pub(crate) invalid_bodies: u32,
+    pub(crate) miscoded: u32,
     pub(crate) missed: u32,
     pub(crate) receipts: u32,
     pub(crate) several_transitions: u32,
@@ -182,17 +227,16 @@ impl World {
         let mut world = Self::new(shards, 1 + draw.below(3));
         let mut cases = Vec::new();
         for _ in 0..8 {
-            let bodies = (0..shards)
-                .map(|shard| world.draw_body(&mut draw, ShardId(shard)))
+            let chunks: Vec<_> = (0..shards)
+                .map(|shard| world.draw_chunk(&mut draw, ShardId(shard)))
                 .collect();
-            cases.extend(world.step(bodies));
+            cases.extend(world.step(&chunks));
         }
         (world, cases)
     }
 
-    /// A body and the number of transactions that its header says; `None`
-    /// for a missed chunk.
-    fn draw_body(&mut self, draw: &mut Draw, shard: ShardId) -> Option<(ChunkBody, u32)> {
+    /// A chunk; `None` for a missed one.
+    fn draw_chunk(&mut self, draw: &mut Draw, shard: ShardId) -> Option<Drawn> {
         if draw.one_in(5) {
             self.seen.missed += 1;
             return None;
@@ -202,16 +246,28 @@ impl World {
             .collect();
         let (body, count) = (ChunkBody::of(&transactions), transactions.len() as u32);
         if count == 0 || !draw.one_in(8) {
-            return Some((body, count));
+            return Some(Drawn {
+                in_parts: count > 0 && draw.one_in(8),
+                ..Drawn::honest(body, count)
+            });
         }
         self.seen.invalid_bodies += 1;
         let mut bytes = body.0.to_vec();
-        match draw.below(3) {
+        match draw.below(5) {
             0 => *bytes.last_mut().unwrap() ^= 1,
             1 => bytes.truncate(bytes.len() - 1),
-            _ => return Some((body, count + 1)),
+            2 => return Some(Drawn::honest(body, count + 1)),
+            kind => {
+                self.seen.miscoded += 1;
+                bytes[0] ^= 1;
+                return Some(Drawn {
+                    coded: ChunkBody(bytes.into()),
+                    in_parts: kind == 3,
+                    ..Drawn::honest(body, count)
+                });
+            }
         }
-        Some((ChunkBody(bytes.into()), count))
+        Some(Drawn::honest(ChunkBody(bytes.into()), count))
     }
 
     fn draw_transfer(&mut self, draw: &mut Draw, shard: ShardId) -> Transaction {
@@ -243,13 +299,13 @@ impl World {
         transfer.sign(key, &namespaces())
     }
 
-    /// A body without transactions for every shard.
-    pub(crate) fn empty_bodies(&self) -> Vec<Option<(ChunkBody, u32)>> {
-        vec![Some((ChunkBody::of(&[]), 0)); self.shards.len()]
+    /// A chunk without transactions for every shard.
+    pub(crate) fn empty_chunks(&self) -> Vec<Option<Drawn>> {
+        vec![Some(Drawn::honest(ChunkBody::of(&[]), 0)); self.shards.len()]
     }
 
-    /// The next height, with a chunk of every shard that has a body.
-    pub(crate) fn step(&mut self, bodies: Vec<Option<(ChunkBody, u32)>>) -> Vec<Case> {
+    /// The next height, with these chunks.
+    pub(crate) fn step(&mut self, chunks: &[Option<Drawn>]) -> Vec<Case> {
         self.height += 1;
         let before: Vec<u64> = self
             .shards
@@ -257,21 +313,21 @@ impl World {
             .map(|shard| shard.header.content.height)
             .collect();
         let mut cases = Vec::new();
-        for (index, body) in bodies.iter().enumerate() {
-            if let Some((body, transactions)) = body {
-                cases.push(self.commit(index, body, *transactions));
+        for (index, drawn) in chunks.iter().enumerate() {
+            if let Some(drawn) = drawn {
+                cases.push(self.commit(index, drawn));
             }
         }
-        for (index, body) in bodies.into_iter().enumerate() {
-            if let Some((body, _)) = body {
-                self.execute(index, before[index], body);
+        for (index, drawn) in chunks.iter().enumerate() {
+            if let Some(drawn) = drawn {
+                self.execute(index, before[index], drawn);
             }
         }
         cases
     }
 
     /// Makes the shard's header and the witness for it.
-    fn commit(&mut self, index: usize, body: &ChunkBody, transactions: u32) -> Case {
+    fn commit(&mut self, index: usize, drawn: &Drawn) -> Case {
         let (height, lag) = (self.height, self.lag);
         let shard = &mut self.shards[index];
         let previous = shard.header.content.clone();
@@ -289,9 +345,10 @@ impl World {
             sequence: previous.sequence + 1,
             anchor: ZERO,
             previous: shard.header.hash(),
-            body_hash: body.hash(),
-            body_len: body.0.len() as u32,
-            transactions,
+            body_hash: drawn.body.hash(),
+            parts_root: drawn.parts_root(),
+            body_len: drawn.body.0.len() as u32,
+            transactions: drawn.transactions,
             results: due.iter().map(|one| one.applied.result.clone()).collect(),
             uncommitted: open().filter(|at| at + lag > height).collect(),
             totals: totals.clone(),
@@ -305,6 +362,7 @@ impl World {
             },
             expected: Expected {
                 layout: self.layout,
+                code: CODE,
                 header: header.clone(),
                 before: previous.totals,
                 executions: due.iter().map(|one| one.executable.clone()).collect(),
@@ -319,7 +377,7 @@ impl World {
     }
 
     /// Executes the shard's new chunk; its last one was at `before`.
-    fn execute(&mut self, index: usize, before: u64, body: ChunkBody) {
+    fn execute(&mut self, index: usize, before: u64, drawn: &Drawn) {
         let id = self.shards[index].id;
         let mut due: Vec<_> = self
             .commits
@@ -343,8 +401,8 @@ impl World {
 
         let shard = &mut self.shards[index];
         let header = shard.header.clone();
-        let transactions =
-            body::check(&body, header.content.transactions, verified).unwrap_or_default();
+        let judged = body::check(drawn.shown(), &header.content, &CODE, &Sequential, verified);
+        let transactions = judged.unwrap().transactions.unwrap_or_default();
         let input = ChunkInput {
             layout: self.layout,
             shard: id,
@@ -354,7 +412,7 @@ impl World {
         };
         let transition = Transition {
             height: self.height,
-            body,
+            body: drawn.shown(),
             incoming,
             pre_state: shard.state.partial(&touched(&input)),
         };

@@ -48,6 +48,8 @@ pub(crate) struct Network {
     members: Vec<Member>,
     success: f64,
     signed_before: u64,
+    /// Whether nodes that are started from now on save parts.
+    pub(crate) save_parts: bool,
 }
 
 fn key(index: usize) -> PrivateKey {
@@ -190,6 +192,7 @@ impl Network {
             members,
             success,
             signed_before: 0,
+            save_parts: false,
         };
         network.link(|_, _| true).await;
         network
@@ -264,6 +267,7 @@ impl Network {
                 mempool_capacity: 10_000,
                 snapshot_interval: 5,
                 retention: 1_000,
+                save_parts: self.save_parts,
                 cpu_threads: NZUsize!(1),
             },
             genesis: self.state.clone(),
@@ -332,11 +336,21 @@ impl Network {
 
     /// Headers that a running node checked as a member of their committee.
     pub(crate) fn endorsements(&self, index: usize, result: &str) -> u64 {
+        self.results(index, "endorsements", result)
+    }
+
+    /// Bodies that a running node looked for in the parts of others.
+    pub(crate) fn recoveries(&self, index: usize, result: &str) -> u64 {
+        self.results(index, "body_recoveries", result)
+    }
+
+    fn results(&self, index: usize, counter: &str, result: &str) -> u64 {
         let metrics = self.node(index).metrics.encode();
+        let name = format!("shardnode_{counter}_total{{");
         let label = format!("result=\"{result}\"");
-        let line = metrics.lines().find(|line| {
-            line.starts_with("shardnode_endorsements_total{") && line.contains(&label)
-        });
+        let line = metrics
+            .lines()
+            .find(|line| line.starts_with(&name) && line.contains(&label));
         line.map_or(0, |line| {
             let (_, value) = line.rsplit_once(' ').unwrap();
             value.parse().unwrap()
