@@ -56,6 +56,7 @@ spec:
     features:
       signatureBatchSize: 128
       mempoolCapacity: 50000
+      saveUntrackedChunkParts: Enabled
     storage:
       engine: Log
       snapshotIntervalBlocks: 500

@@ -51,6 +51,13 @@ type NodeFeatures struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000000
 	MempoolCapacity int32 `json:"mempoolCapacity,omitempty"`
+
+	// saveUntrackedChunkParts makes a producer's parts of the bodies of other
+	// shards' chunks durable before it votes, and keeps them for
+	// retentionBlocks. Without it they are in memory, for the last blocks.
+	// +optional
+	// +kubebuilder:default=Disabled
+	SaveUntrackedChunkParts Switch `json:"saveUntrackedChunkParts,omitempty"`
 }
 
 // StorageEngine names a way of keeping state.

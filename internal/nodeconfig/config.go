@@ -52,8 +52,9 @@ type StorageConfig struct {
 
 // Features are the named switches of the node's hot path.
 type Features struct {
-	SignatureBatchSize int32 `json:"signatureBatchSize"`
-	MempoolCapacity    int32 `json:"mempoolCapacity"`
+	SignatureBatchSize      int32           `json:"signatureBatchSize"`
+	MempoolCapacity         int32           `json:"mempoolCapacity"`
+	SaveUntrackedChunkParts v1alpha1.Switch `json:"saveUntrackedChunkParts"`
 }
 
 // LogConfig says what the node logs, and how.
@@ -127,8 +128,9 @@ func NewConfig(
 			RetentionBlocks:        node.Storage.RetentionBlocks,
 		},
 		Features: Features{
-			SignatureBatchSize: ptr.Deref(node.Features.SignatureBatchSize, 0),
-			MempoolCapacity:    node.Features.MempoolCapacity,
+			SignatureBatchSize:      ptr.Deref(node.Features.SignatureBatchSize, 0),
+			MempoolCapacity:         node.Features.MempoolCapacity,
+			SaveUntrackedChunkParts: node.Features.SaveUntrackedChunkParts,
 		},
 		Log: LogConfig{
 			Level:  strings.ToLower(string(node.Log.Level)),

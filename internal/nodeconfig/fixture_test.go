@@ -47,7 +47,11 @@ func newFixture(t *testing.T) *fixture {
 				EpochLengthBlocks:        43_200,
 			},
 			Node: v1alpha1.NodeSpec{
-				Features: v1alpha1.NodeFeatures{SignatureBatchSize: ptr.To[int32](128), MempoolCapacity: 100_000},
+				Features: v1alpha1.NodeFeatures{
+					SignatureBatchSize:      ptr.To[int32](128),
+					MempoolCapacity:         100_000,
+					SaveUntrackedChunkParts: v1alpha1.SwitchEnabled,
+				},
 				Storage: v1alpha1.NodeStorage{
 					Engine:                 v1alpha1.StorageEngineLog,
 					SnapshotIntervalBlocks: 1000,
