@@ -606,8 +606,12 @@ where
         true
     }
 
+    /// Takes in a body, but none that is longer than its header says: parts
+    /// show that the chunk is invalid.
     fn on_body(&mut self, header: ChunkHeader, body: ChunkBody) {
-        if body.hash() == header.content.body_hash {
+        let content = &header.content;
+        let fits = body.0.len() <= content.body_len as usize;
+        if fits && body.hash() == content.body_hash {
             self.on_shown(header, Shown::Body(body));
         }
     }

@@ -100,6 +100,31 @@ fn a_body_and_its_parts_come_to_the_same_verdict() {
     }
 }
 
+/// Its parts have room in a witness where the body has not.
+#[test]
+fn a_body_longer_than_its_header_says_is_shown_by_parts() {
+    let three = [transactions(), transactions()[..1].to_vec()].concat();
+    let mut long = ChunkBody::of(&three).0.to_vec();
+    long.push(0);
+    let long = ChunkBody(Bytes::from(long));
+    let mut chunk = chunk(&long, 3, &long);
+    chunk.body_len -= 1;
+    let limits = ShownLimits {
+        code: CODE,
+        transactions: 3,
+    };
+    let parts = parts(&long, [2, 4, 6]);
+    assert!(Shown::decode_cfg(Shown::Body(long).encode(), &limits).is_err());
+    let shown = Shown::decode_cfg(parts.encode(), &limits).unwrap();
+    let judged = body::check(shown, &chunk, &CODE, &Sequential, |_| true);
+    let transactions = None;
+    let want = Judged {
+        shown: parts,
+        transactions,
+    };
+    assert_eq!(judged, Ok(want));
+}
+
 #[test]
 fn an_empty_body_is_in_no_parts() {
     let empty = ChunkBody::of(&[]);
