@@ -93,7 +93,8 @@ fn expected_header(body: &ChunkBody) -> Value {
         "shard": 0, "height": HEIGHT, "sequence": HEIGHT - 1,
         "hash": header.hash().to_string(),
         "previous": "04".repeat(32), "anchor": "03".repeat(32),
-        "bodyHash": body.hash().to_string(), "bodyBytes": 290, "transactions": 2,
+        "bodyHash": body.hash().to_string(), "partsRoot": "0d".repeat(32),
+        "bodyBytes": 290, "transactions": 2,
         "results": [{
             "height": HEIGHT - 1, "stateRoot": "02".repeat(32),
             "outcomesRoot": "05".repeat(32), "receiptsRoot": "06".repeat(32),
