@@ -53,7 +53,8 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    pub(crate) const SENTINEL: Self = Self {
+    /// The first leaf of a tree without accounts.
+    pub const SENTINEL: Self = Self {
         id: NO_ACCOUNT,
         next: NO_ACCOUNT,
         account: Account {

@@ -32,19 +32,23 @@
 //! An [`AccountProof`] shows one account to whoever knows the root. A
 //! [`PartialState`] is what executing on some accounts takes: it becomes a
 //! [`PartialTree`], which reads them and changes them to the same root as the
-//! whole tree. The module [`partial`] specifies both.
+//! whole tree. The module [`partial`] specifies both. A [`Page`] is a run of
+//! leaves that whoever knows the root can tell from any other; all of them are
+//! the tree ([`page`]).
 
 // Leaves are bounded by 2^32, which every way into a tree checks.
 #![allow(clippy::cast_possible_truncation)]
 
 mod leaf;
 mod levels;
+pub mod page;
 pub mod partial;
 mod partial_tree;
 mod proof;
 mod tree;
 
 pub use leaf::{Account, Leaf, NO_ACCOUNT};
+pub use page::{Page, PageError, Pages};
 pub use partial::{PartialError, PartialState};
 pub use partial_tree::{CoverError, PartialTree};
 pub use proof::{AccountProof, ProofError};

@@ -4,6 +4,7 @@
 use crate::{
     leaf::{Account, Leaf, NO_ACCOUNT},
     levels,
+    page::Pages,
     partial::PartialState,
     proof::AccountProof,
 };
@@ -180,6 +181,12 @@ impl StateTree {
     #[must_use]
     pub fn leaves(&self) -> &[Leaf] {
         &self.leaves
+    }
+
+    /// A copy of the tree as it is now, in pages.
+    #[must_use]
+    pub fn pages(&self) -> Pages {
+        Pages::new(self.leaves.clone(), &self.levels)
     }
 
     /// Gives accounts new contents; those that do not exist are created, in

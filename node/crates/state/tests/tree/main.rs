@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod pages;
 mod partial;
 
 use commonware_codec::{DecodeExt as _, Encode as _};
