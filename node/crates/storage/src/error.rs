@@ -54,8 +54,8 @@ pub enum StorageError {
         /// The position after the snapshot.
         needed: u64,
     },
-    /// A record that is not above the one before.
-    #[error("record at height {height} in {partition} comes after height {last}")]
+    /// A record, or an installed snapshot, that is not above the one before.
+    #[error("height {height} in {partition} comes after height {last}")]
     Order {
         /// Where it is.
         partition: String,
@@ -64,15 +64,13 @@ pub enum StorageError {
         /// The height of the record before, or of the snapshot.
         last: u64,
     },
-    /// A snapshot of another state than that after the last record.
-    #[error("snapshot at height {height}, but the last record of {partition} is at {last}")]
-    NotLast {
+    /// A snapshot of a state that no record led to.
+    #[error("snapshot at height {height}, at which {partition} holds no record")]
+    NotRecorded {
         /// Where the records are.
         partition: String,
         /// The snapshot's height.
         height: u64,
-        /// The height of the last record.
-        last: u64,
     },
 }
 

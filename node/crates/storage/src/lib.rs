@@ -33,9 +33,19 @@ pub trait Engine: Sized + Send + Sync {
         record: ExecutionRecord,
     ) -> impl Future<Output = Result<Self, StorageError>> + Send;
 
-    /// Keeps the state after the last record, so that recovery starts there.
-    /// It is durable when this returns; until then the one before counts.
+    /// Keeps the state after the record at the snapshot's height, so that
+    /// recovery starts there. It is durable when this returns; until then the
+    /// one before counts.
     fn snapshot(
+        self,
+        snapshot: &Snapshot,
+    ) -> impl Future<Output = Result<Self, StorageError>> + Send;
+
+    /// Keeps a state that does not follow from the records, at a greater
+    /// height than all of them: recovery starts there and nowhere else, and
+    /// the next record goes on from it. When this returns that is durable;
+    /// until then nothing has changed.
+    fn install(
         self,
         snapshot: &Snapshot,
     ) -> impl Future<Output = Result<Self, StorageError>> + Send;

@@ -118,6 +118,16 @@ impl<E: Storage + Clock + Metrics> Log<E> {
         })
     }
 
+    /// Makes all records durable.
+    async fn sync(mut self) -> Result<Self, StorageError> {
+        self.records = self
+            .records
+            .sync()
+            .await
+            .map_err(journal_error(&self.partition))?;
+        Ok(self)
+    }
+
     async fn read(&self, position: u64) -> Result<ExecutionRecord, StorageError> {
         self.records
             .read(position)
@@ -165,21 +175,31 @@ impl<E: Storage + Clock + Metrics> Engine for Log<E> {
     }
 
     async fn snapshot(mut self, snapshot: &Snapshot) -> Result<Self, StorageError> {
+        if self.record(snapshot.height).await?.is_none() {
+            return Err(StorageError::NotRecorded {
+                partition: self.partition,
+                height: snapshot.height,
+            });
+        }
+        self = self.sync().await?;
+        let next_record = self.position_of(snapshot.height + 1).await?;
+        self.snapshots = self.snapshots.write(snapshot, next_record).await?;
+        Ok(self)
+    }
+
+    async fn install(mut self, snapshot: &Snapshot) -> Result<Self, StorageError> {
         let last = self.heights.last();
-        if snapshot.height != last {
-            return Err(StorageError::NotLast {
+        if snapshot.height <= last {
+            return Err(StorageError::Order {
                 partition: self.partition,
                 height: snapshot.height,
                 last,
             });
         }
-        self.records = self
-            .records
-            .sync()
-            .await
-            .map_err(journal_error(&self.partition))?;
+        self = self.sync().await?;
         let next_record = self.records.size();
-        self.snapshots = self.snapshots.write(snapshot, next_record).await?;
+        self.snapshots = self.snapshots.replace(snapshot, next_record).await?;
+        self.heights = Heights::new(next_record, snapshot.height);
         Ok(self)
     }
 

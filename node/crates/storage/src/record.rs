@@ -5,6 +5,7 @@ use bytes::{BufMut, Bytes};
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};
 use shardnode_primitives::{AccountId, Digest, list::read_list};
 use shardnode_state::{Account, Leaf};
+use std::sync::Arc;
 
 /// The execution of one chunk: what it changed, and the root afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Snapshot {
     /// The height of that execution.
     pub height: u64,
     /// All leaves by index.
-    pub leaves: Vec<Leaf>,
+    pub leaves: Arc<Vec<Leaf>>,
     /// Whatever else the caller wants back.
     pub payload: Bytes,
 }

@@ -4,7 +4,8 @@
 //! A snapshot is written to the slot that recovery would not start from, and
 //! made durable before the pointer to it: whenever a crash comes, one slot is
 //! whole. If the newest turns out to be damaged, recovery says so and starts
-//! from the other.
+//! from the other, unless the newest was installed: then nothing leads from the
+//! other to the records that follow.
 
 use crate::{
     Snapshot, StorageError,
@@ -19,7 +20,10 @@ use commonware_storage::{
     metadata::{self, Metadata},
 };
 use commonware_utils::{NZU64, NZUsize, sequence::U64};
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    sync::Arc,
+};
 use tracing::warn;
 
 /// Leaves in one piece of a snapshot: 320 kB.
@@ -166,7 +170,7 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
                     SnapshotPiece::End(payload) => {
                         return Ok(Snapshot {
                             height: pointer.height,
-                            leaves,
+                            leaves: Arc::new(leaves),
                             payload,
                         });
                     }
@@ -182,11 +186,40 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
     /// Writes a snapshot that the record at `next_record` will follow. What
     /// the snapshot builds on must be durable.
     pub(crate) async fn write(
+        self,
+        snapshot: &Snapshot,
+        next_record: u64,
+    ) -> Result<Self, StorageError> {
+        let slot = self.next_slot();
+        let pointer = self.fill(slot, snapshot, next_record).await?;
+        self.point(slot, pointer).await
+    }
+
+    /// Like [`Self::write`], and lets go of the other snapshot with the same
+    /// change of the pointers.
+    pub(crate) async fn replace(
         mut self,
         snapshot: &Snapshot,
         next_record: u64,
     ) -> Result<Self, StorageError> {
-        let slot = self.current.map_or(0, |current| 1 - current);
+        let slot = self.next_slot();
+        let pointer = self.fill(slot, snapshot, next_record).await?;
+        self.pointers.remove(&U64::new(1 - slot));
+        self.point(slot, pointer).await
+    }
+
+    /// The slot that recovery would not start from.
+    fn next_slot(&self) -> u64 {
+        self.current.map_or(0, |current| 1 - current)
+    }
+
+    /// Makes a snapshot durable in a slot.
+    async fn fill(
+        &self,
+        slot: u64,
+        snapshot: &Snapshot,
+        next_record: u64,
+    ) -> Result<SnapshotPointer, StorageError> {
         let config = self.slot_config(slot);
         let partition = config.partition.clone();
         let mut pieces = variable::Journal::init_at_size(self.context.child("slot"), config, 0)
@@ -204,12 +237,14 @@ impl<E: Storage + Clock + Metrics> Snapshots<E> {
                 .map_err(journal_error(&partition))?;
         }
         let pieces = pieces.sync().await.map_err(journal_error(&partition))?;
-
-        let pointer = SnapshotPointer {
+        Ok(SnapshotPointer {
             height: snapshot.height,
             pieces: pieces.size(),
             next_record,
-        };
+        })
+    }
+
+    async fn point(mut self, slot: u64, pointer: SnapshotPointer) -> Result<Self, StorageError> {
         self.pointers = self
             .pointers
             .put_sync(U64::new(slot), pointer)

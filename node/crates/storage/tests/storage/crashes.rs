@@ -230,3 +230,46 @@ fn torn_writes_leave_all_acknowledged_bodies() {
         });
     }
 }
+
+/// Killed at every write of an installation in turn: the old state, whole, or
+/// the new one.
+#[test]
+fn an_installation_is_done_or_has_not_begun() {
+    let (mut before, mut after) = (0, 0);
+    for syncs in 1..=12 {
+        let config = deterministic::Config::new().with_seed(syncs);
+        let recovered = deterministic::Runner::new(config).start(|context| async move {
+            let (mut log, _) = open_log(&context).await.unwrap();
+            for number in 1..=12 {
+                log = log.append(record(number)).await.unwrap();
+                if number % 5 == 0 {
+                    log = log.snapshot(&snapshot(number)).await.unwrap();
+                }
+            }
+            drop(log);
+            kill_at_sync(syncs, &context, |context| async move {
+                let (log, _) = open_log(&context).await?;
+                let mut log = log.install(&snapshot(100)).await?;
+                for number in 101.. {
+                    log = log.append(record(number)).await?;
+                }
+                Ok(())
+            })
+            .await;
+            reschedule().await;
+            open_log(&context).await.unwrap().1
+        });
+        let found = recovered.snapshot.unwrap();
+        if found == snapshot(100) {
+            let last = 100 + recovered.records.len() as u64;
+            let records: Vec<_> = (101..=last).map(record).collect();
+            assert!(recovered.records == records, "{syncs}");
+            after += 1;
+        } else {
+            assert!(found == snapshot(10), "{syncs}");
+            assert_eq!(recovered.records, [record(11), record(12)], "{syncs}");
+            before += 1;
+        }
+    }
+    assert!(before > 1 && after > 1, "{before} before, {after} after");
+}

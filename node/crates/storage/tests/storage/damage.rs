@@ -250,3 +250,17 @@ fn a_damaged_body_is_never_returned() {
     }
     assert!(noticed > 20, "{noticed} times noticed");
 }
+
+/// The snapshot before it leads to other records than those that follow.
+#[test]
+fn nothing_stands_in_for_a_damaged_installed_snapshot() {
+    deterministic::Runner::default().start(|context| async move {
+        two_snapshots(&context).await;
+        let (log, _) = open_log(&context).await.unwrap();
+        let log = log.install(&snapshot(100)).await.unwrap();
+        let log = log.append(record(101)).await.unwrap();
+        drop(log);
+        assert!(damage(&context, "shard-snapshots-0_data", 0, 1_000).await);
+        assert!(open_log(&context).await.is_err());
+    });
+}

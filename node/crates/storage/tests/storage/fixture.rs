@@ -10,6 +10,7 @@ use shardnode_state::{Account, Leaf};
 use shardnode_storage::{
     BodyStore, BodyStoreConfig, ExecutionRecord, Log, LogConfig, Recovered, Snapshot, StorageError,
 };
+use std::sync::Arc;
 
 /// More than fit one piece of a snapshot.
 const LEAVES: u64 = 4_100;
@@ -80,7 +81,7 @@ pub(crate) fn snapshot(number: u64) -> Snapshot {
     };
     Snapshot {
         height: number * 3,
-        leaves: (0..LEAVES).map(leaf).collect(),
+        leaves: Arc::new((0..LEAVES).map(leaf).collect()),
         payload: bytes(number),
     }
 }

@@ -137,9 +137,9 @@ fn heights_must_increase() {
 }
 
 #[test]
-fn a_snapshot_must_be_of_the_last_record() {
+fn a_snapshot_must_be_of_a_record() {
     deterministic::Runner::default().start(|context| async move {
-        for number in [0, 1, 3] {
+        for number in [0, 3] {
             let (mut log, recovered) = open_log(&context).await.unwrap();
             if recovered.records.is_empty() {
                 log = log.append(record(1)).await.unwrap();
@@ -148,7 +148,85 @@ fn a_snapshot_must_be_of_the_last_record() {
             let Err(error) = log.snapshot(&snapshot(number)).await else {
                 panic!("snapshot {number} after record 2");
             };
-            assert!(matches!(error, StorageError::NotLast { last: 6, .. }));
+            assert!(matches!(
+                error,
+                StorageError::NotRecorded { height, .. } if height == number * 3
+            ));
         }
+    });
+}
+
+#[test]
+fn a_snapshot_may_be_of_an_earlier_record() {
+    deterministic::Runner::default().start(|context| async move {
+        let (mut log, _) = open_log(&context).await.unwrap();
+        for number in 1..=9 {
+            log = log.append(record(number)).await.unwrap();
+        }
+        log = log.snapshot(&snapshot(7)).await.unwrap();
+        log = log.append(record(10)).await.unwrap();
+        drop(log);
+        let (_, recovered) = open_log(&context).await.unwrap();
+        assert_eq!(recovered.snapshot, Some(snapshot(7)));
+        assert_eq!(recovered.records, (8..=10).map(record).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn an_installed_snapshot_is_what_records_go_on_from() {
+    for (before, snapshots) in [(0, 0), (4, 0), (4, 1), (4, 2), (300, 2)] {
+        deterministic::Runner::default().start(|context| async move {
+            let (mut log, _) = open_log(&context).await.unwrap();
+            for number in 1..=before {
+                log = log.append(record(number)).await.unwrap();
+                if number > before - snapshots {
+                    log = log.snapshot(&snapshot(number)).await.unwrap();
+                }
+            }
+            log = log.install(&snapshot(1_000)).await.unwrap();
+            drop(log);
+            let (mut log, recovered) = open_log(&context).await.unwrap();
+            assert_eq!(recovered.snapshot, Some(snapshot(1_000)));
+            assert_eq!(recovered.records, []);
+            for number in 1_001..=1_003 {
+                log = log.append(record(number)).await.unwrap();
+            }
+            drop(log);
+            let (mut log, recovered) = open_log(&context).await.unwrap();
+            assert_eq!(recovered.snapshot, Some(snapshot(1_000)));
+            let after: Vec<_> = (1_001..=1_003).map(record).collect();
+            assert_eq!(recovered.records, after);
+
+            // What is there is found, on both sides of the gap.
+            for number in [1, before, before + 1, 999, 1_000, 1_001, 1_003, 1_004] {
+                let there = (1..=before).contains(&number) || (1_001..=1_003).contains(&number);
+                let found = log.record(number * 3).await.unwrap();
+                assert_eq!(found, there.then(|| record(number)), "{number}");
+            }
+            log = log.snapshot(&snapshot(1_002)).await.unwrap();
+            drop(log);
+            let (_, recovered) = open_log(&context).await.unwrap();
+            assert_eq!(recovered.snapshot, Some(snapshot(1_002)));
+            assert_eq!(recovered.records, [record(1_003)]);
+        });
+    }
+}
+
+#[test]
+fn nothing_is_installed_below_what_is_there() {
+    deterministic::Runner::default().start(|context| async move {
+        for number in [0, 1, 2] {
+            let (mut log, recovered) = open_log(&context).await.unwrap();
+            if recovered.records.is_empty() {
+                log = log.append(record(1)).await.unwrap();
+                log = log.append(record(2)).await.unwrap();
+            }
+            let Err(error) = log.install(&snapshot(number)).await else {
+                panic!("snapshot {number} over record 2");
+            };
+            assert!(matches!(error, StorageError::Order { last: 6, .. }));
+        }
+        let (_, recovered) = open_log(&context).await.unwrap();
+        assert_eq!(recovered.records, [record(1), record(2)]);
     });
 }
