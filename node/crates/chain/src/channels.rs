@@ -29,8 +29,11 @@ pub const WITNESSES: u64 = 8;
 /// Endorsements.
 pub const ENDORSEMENTS: u64 = 9;
 
+/// Pages of states, on request.
+pub const STATE_REQUESTS: u64 = 10;
+
 /// All channels, in the order of their ids.
-pub const ALL: [u64; 10] = [
+pub const ALL: [u64; 11] = [
     VOTES,
     CERTIFICATES,
     CERTIFICATE_REQUESTS,
@@ -41,6 +44,7 @@ pub const ALL: [u64; 10] = [
     CLIENT_REQUESTS,
     WITNESSES,
     ENDORSEMENTS,
+    STATE_REQUESTS,
 ];
 
 /// The rate limit of every channel: a safety net far above what the protocol
@@ -81,6 +85,8 @@ where
     pub witnesses: Channel<S, R>,
     /// [`ENDORSEMENTS`].
     pub endorsements: Channel<S, R>,
+    /// [`STATE_REQUESTS`].
+    pub state_requests: Channel<S, R>,
 }
 
 impl<S, R> Channels<S, R>
@@ -90,7 +96,7 @@ where
 {
     /// Names the channels that were registered in the order of [`ALL`].
     #[must_use]
-    pub fn from_registered(channels: [Channel<S, R>; 10]) -> Self {
+    pub fn from_registered(channels: [Channel<S, R>; 11]) -> Self {
         let [
             votes,
             certificates,
@@ -102,6 +108,7 @@ where
             client_requests,
             witnesses,
             endorsements,
+            state_requests,
         ] = channels;
         Self {
             votes,
@@ -114,6 +121,7 @@ where
             client_requests,
             witnesses,
             endorsements,
+            state_requests,
         }
     }
 }

@@ -15,8 +15,8 @@
 //!
 //! Availability also keeps the own parts of other shards' bodies, in parts.
 //! An actor waits only for actors further down: application, ledger,
-//! witness_validator, producer, availability, bodies and parts. What goes up is told,
-//! not asked.
+//! state_sync, witness_validator, producer, availability, bodies and parts.
+//! What goes up is told, not asked.
 
 use crate::{
     application::Application,
@@ -32,6 +32,10 @@ use crate::{
     metrics::Metrics,
     parts, pool, producer, requests,
     runtime::Runtime,
+    state_sync::{
+        self,
+        served::{Server, Shelf},
+    },
     view::ChainView,
     witness_maker, witness_validator,
 };
@@ -87,6 +91,9 @@ pub struct Node {
     pub client: requests::Client,
     /// Where the own shard's state stands; `None` for a node that tracks none.
     pub tracked: watch::Receiver<Option<ledger::Tracked>>,
+    /// How far a node is that fetches a state to go on from; `None` for one
+    /// that executes.
+    pub syncing: watch::Receiver<Option<state_sync::Progress>>,
     /// Finalised blocks.
     pub marshal: Marshal,
     /// The generator; only a producer has one.
@@ -253,6 +260,34 @@ where
         &context,
         "availability",
         availability_actor.start(fetcher),
+    ));
+
+    // States, for producers that have none or an old one.
+    let (state_sync, state_sync_inbox) = state_sync::mailbox();
+    let shelf = Shelf::default();
+    let (state_engine, state_fetcher) = chunk_resolver::Engine::new(
+        context.child("state_resolver"),
+        chunk_resolver::Config {
+            peer_provider: peers.clone(),
+            blocker: blocker.clone(),
+            consumer: state_sync.clone(),
+            producer: Server {
+                identity: identity.clone(),
+                shelf: shelf.clone(),
+                metrics: metrics.clone(),
+            },
+            mailbox_size: MAILBOX,
+            me: Some(me.clone()),
+            fetch_timeout: NZDuration!(Duration::from_secs(2)),
+            fetch_retry_delay: Duration::from_millis(200),
+            priority_requests: false,
+            priority_responses: false,
+        },
+    );
+    tasks.push(plain_task(
+        &context,
+        "state resolver",
+        state_engine.start(channels.state_requests),
     ));
 
     // Chunk production.
@@ -443,10 +478,25 @@ where
             tracked: tracked_sender,
             metrics: metrics.clone(),
             strategy: strategy.clone(),
+            state_sync,
+            shelf,
         },
         inbox,
-    )
-    .await?;
+    )?;
+    let (progress, syncing) = watch::channel(None);
+    let state_sync_actor = state_sync::Actor::new(
+        context.child("state_sync"),
+        state_sync::Parts {
+            identity: identity.clone(),
+            marshal: marshal.clone(),
+            fetcher: state_fetcher,
+            progress,
+            metrics: metrics.clone(),
+            strategy: strategy.clone(),
+        },
+        state_sync_inbox,
+    );
+    tasks.push(plain_task(&context, "state sync", state_sync_actor.start()));
     let handle = ledger_actor.start();
     tasks.push(watch_task(&context, "ledger", handle, |error| error));
     tasks.push(plain_task(
@@ -554,6 +604,7 @@ where
         view,
         client,
         tracked,
+        syncing,
         marshal,
         load,
         metrics,

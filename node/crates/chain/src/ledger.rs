@@ -15,9 +15,17 @@
 //!
 //! Snapshot, then the records after it, and the rebuilt root must be the last
 //! record's. Blocks that are delivered again are not executed again.
+//!
+//! # Catching up
+//!
+//! A block waits at the front until what executing it takes has come, or a
+//! later state, which [`crate::state_sync`] fetches. Blocks up to that state
+//! are then acknowledged without being executed: a block is never acknowledged
+//! before there is a durable state that has it.
 
 mod run;
 mod shard;
+mod snapshots;
 
 use self::{
     run::run,
@@ -35,6 +43,7 @@ use crate::{
     metrics::Metrics,
     producer,
     runtime::Runtime,
+    state_sync::{self, Fetched, served::Shelf},
     view::ChainView,
     witness_validator,
 };
@@ -60,11 +69,14 @@ use commonware_utils::{
 use shardnode_execution::Outcome;
 use shardnode_primitives::{AccountId, Block, ChunkHeader, Digest, ProvenBucket, ShardId};
 use shardnode_state::{Account, AccountProof};
-use shardnode_storage::{Engine, ExecutionRecord, Recovered, Snapshot};
+use shardnode_storage::{Engine, ExecutionRecord, Recovered};
 use shardnode_witness::Due;
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 use tracing::{info, warn};
 
@@ -116,12 +128,16 @@ pub struct Tracked {
 
 /// Talks to the actor.
 #[derive(Clone, Debug)]
-pub struct Mailbox(mpsc::Sender<Message>);
+pub struct Mailbox {
+    sender: mpsc::Sender<Message>,
+    /// The highest finalised height that this node has heard of.
+    tip: Arc<AtomicU64>,
+}
 
 impl Mailbox {
     async fn ask<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Option<T> {
         let (reply, response) = oneshot::channel();
-        self.0.send(message(reply)).await.ok()?;
+        self.sender.send(message(reply)).await.ok()?;
         response.await.ok()
     }
 
@@ -157,7 +173,7 @@ impl Mailbox {
         root: Digest,
     ) -> oneshot::Receiver<Bytes> {
         let (reply, response) = oneshot::channel();
-        let _ = self.0.try_send(Message::Serve {
+        let _ = self.sender.try_send(Message::Serve {
             height,
             destination,
             root,
@@ -171,12 +187,15 @@ impl Reporter for Mailbox {
     type Activity = Update<Block>;
 
     fn report(&mut self, update: Update<Block>) -> Feedback {
-        let Update::Block(block, ack) = update else {
-            return Feedback::Ok;
-        };
-        match self.0.try_send(Message::Block(block, ack)) {
-            Ok(()) => Feedback::Ok,
-            Err(_) => Feedback::Closed,
+        match update {
+            Update::Tip(_, height, _) => {
+                self.tip.fetch_max(height.get(), Ordering::Relaxed);
+                Feedback::Ok
+            }
+            Update::Block(block, ack) => match self.sender.try_send(Message::Block(block, ack)) {
+                Ok(()) => Feedback::Ok,
+                Err(_) => Feedback::Closed,
+            },
         }
     }
 }
@@ -211,6 +230,10 @@ pub struct Parts<S> {
     pub metrics: Arc<Metrics>,
     /// CPU work.
     pub strategy: Rayon,
+    /// Fetches a state when this one cannot be executed on from.
+    pub state_sync: state_sync::Mailbox,
+    /// Where snapshots are served from.
+    pub shelf: Shelf,
 }
 
 /// The actor.
@@ -234,26 +257,43 @@ pub struct Actor<E: Runtime, S: Engine> {
     due: BTreeMap<u64, Vec<Due>>,
     gathering: Pool<'static, Option<Inputs>>,
     gathers: bool,
+    tip: Arc<AtomicU64>,
+    state_sync: state_sync::Mailbox,
+    fetching: Pool<'static, Option<Fetched>>,
+    shelf: Shelf,
 }
 
 /// The mailbox of an actor that is created later with [`Actor::new`].
 #[must_use]
 pub fn mailbox() -> (Mailbox, Inbox) {
     let (sender, inbox) = mpsc::channel(1_024);
-    (Mailbox(sender), Inbox(inbox))
+    let tip = Arc::new(AtomicU64::new(0));
+    let mailbox = Mailbox {
+        sender,
+        tip: tip.clone(),
+    };
+    (mailbox, Inbox { inbox, tip })
 }
 
 /// The receiving end of a [`Mailbox`].
-pub struct Inbox(mpsc::Receiver<Message>);
+pub struct Inbox {
+    inbox: mpsc::Receiver<Message>,
+    tip: Arc<AtomicU64>,
+}
 
 impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     /// Creates the actor from what storage recovered.
-    pub async fn new(context: E, parts: Parts<S>, inbox: Inbox) -> Result<Self, ChainError> {
+    pub fn new(context: E, parts: Parts<S>, inbox: Inbox) -> Result<Self, ChainError> {
         let genesis = parts.genesis;
         let shard = match (parts.identity.tracked(), parts.storage) {
-            (Some(id), Some((storage, recovered))) => {
-                Some(recover(&parts.identity, &genesis, id, storage, recovered).await?)
-            }
+            (Some(id), Some((storage, recovered))) => Some(recover(
+                &parts.identity,
+                &genesis,
+                id,
+                storage,
+                recovered,
+                &parts.shelf,
+            )?),
             _ => None,
         };
         if let Some(shard) = &shard {
@@ -288,11 +328,15 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             tracked: parts.tracked,
             metrics: parts.metrics,
             strategy: parts.strategy,
-            inbox: inbox.0,
+            inbox: inbox.inbox,
             queue: VecDeque::new(),
             due: BTreeMap::new(),
             gathering: Pool::default(),
             gathers: false,
+            tip: inbox.tip,
+            state_sync: parts.state_sync,
+            fetching: Pool::default(),
+            shelf: parts.shelf,
         })
     }
 
@@ -316,6 +360,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     self.gathers = false;
                     self.execute(chunk, buckets).await?;
                     self.finish_front().await?;
+                },
+                fetched = self.fetching.next_completed() => {
+                    let fetched = fetched.ok_or(ChainError::Ended { part: "state sync" })?;
+                    self.install(fetched).await?;
                 },
             }
             self.advance().await?;
@@ -380,8 +428,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             };
             let block = block.clone();
             self.note_due(block.inner());
-            match self.own_chunk(block.inner())? {
+            let execute = self.own_chunk(block.inner())?;
+            self.on_stated(block.inner()).await?;
+            match execute {
                 Some(header) => {
+                    self.want_later_state(header.content.height);
                     self.gather(header).await?;
                     self.gathers = true;
                 }
@@ -389,6 +440,26 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             }
         }
         Ok(())
+    }
+
+    /// Asks for a state that makes executing `height` needless: at once if
+    /// what that takes is older than what peers keep, else if it does not come.
+    fn want_later_state(&mut self, height: u64) {
+        let tip = self.tip.load(Ordering::Relaxed);
+        let behind = state_sync::is_behind(height, tip, self.settings.retention);
+        // While the node is behind, one question is enough for all heights.
+        if behind && !self.fetching.is_empty() {
+            return;
+        }
+        self.fetching.cancel_all();
+        let state_sync = self.state_sync.clone();
+        let context = self.context.child("patience");
+        self.fetching.push(async move {
+            if !behind {
+                context.sleep(state_sync::PATIENCE).await;
+            }
+            state_sync.needed(height).await
+        });
     }
 
     fn note_due(&mut self, block: &Block) {
@@ -477,7 +548,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             return Ok(());
         };
         let started = self.context.current();
-        let height = chunk.header.content.height;
+        let header = chunk.header.clone();
+        let height = header.content.height;
         if !chunk.valid {
             warn!(shard = %shard.id, height, "finalised chunk has an invalid body: executed as empty");
         }
@@ -525,41 +597,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             producer.executed(proven);
         }
         self.due = self.due.split_off(&(height + 1));
-        self.snapshot_if_due().await
-    }
-
-    async fn snapshot_if_due(&mut self) -> Result<(), ChainError> {
-        let Some(shard) = self.shard.as_mut() else {
-            return Ok(());
-        };
-        shard.since_snapshot += 1;
-        if shard.since_snapshot < self.settings.snapshot_interval {
-            return Ok(());
+        shard.freeze(&header.content, self.settings.snapshot_interval);
+        let tip = self.tip.load(Ordering::Relaxed);
+        if !state_sync::is_behind(height, tip, self.settings.retention) {
+            self.fetching.cancel_all();
         }
-        let Some(executed) = shard.recent.get(&shard.height).cloned() else {
-            return Ok(());
-        };
-        let Some(evidence) = shard.evidence.get(&shard.height).cloned() else {
-            return Ok(());
-        };
-        let payload = Proven { executed, evidence }.encode();
-        shard.since_snapshot = 0;
-        let snapshot = Snapshot {
-            height: shard.height,
-            leaves: shard.state.leaves().to_vec(),
-            payload,
-        };
-        let below = shard.height.saturating_sub(self.settings.retention);
-        let storage = shard.take_storage()?;
-        let storage = storage
-            .snapshot(&snapshot)
-            .await
-            .map_err(shard.storage_error())?
-            .prune(below)
-            .await
-            .map_err(shard.storage_error())?;
-        shard.storage = Some(storage);
-        self.bodies.prune(below).await;
         Ok(())
     }
 

@@ -30,8 +30,10 @@
 //!
 //! A producer tracks one shard: its state, its chunk bodies, the receipts for
 //! it and from it. Of the other shards it sees headers, for the moment of an
-//! endorsement their witnesses, and it holds one part of each body. A chunk validator or an rpc node tracks
-//! none. [`fetch`] gets what was missed; [`requests`] serves clients.
+//! endorsement their witnesses, and it holds one part of each body. A chunk
+//! validator or an rpc node tracks none. [`fetch`] gets what was missed, or
+//! [`state_sync`] a later state where that is no longer to be had; [`requests`]
+//! serves clients.
 //!
 //! All time, randomness, storage, tasks and CPU work come from the
 //! [`runtime`], so a whole network runs in one deterministic process.
@@ -61,6 +63,7 @@ pub mod pool;
 pub mod producer;
 pub mod requests;
 pub mod runtime;
+pub mod state_sync;
 pub mod validity;
 pub mod view;
 pub mod window;

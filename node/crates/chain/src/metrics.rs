@@ -63,6 +63,12 @@ pub struct Metrics {
     parts_held: Gauge<i64>,
     parts_held_bytes: Gauge<i64>,
     recoveries: Family<ResultLabel, Counter>,
+    state_pages_fetched: Counter,
+    state_bytes_fetched: Counter,
+    state_pages_served: Counter,
+    state_bytes_served: Counter,
+    state_pages_refused: Counter,
+    snapshots_installed: Counter,
     pool: Gauge<i64>,
     rejected: Family<ReasonLabel, Counter>,
     load_target: Gauge<i64>,
@@ -119,6 +125,12 @@ impl Metrics {
             parts_held: Gauge::default(),
             parts_held_bytes: Gauge::default(),
             recoveries: Family::default(),
+            state_pages_fetched: Counter::default(),
+            state_bytes_fetched: Counter::default(),
+            state_pages_served: Counter::default(),
+            state_bytes_served: Counter::default(),
+            state_pages_refused: Counter::default(),
+            snapshots_installed: Counter::default(),
             pool: Gauge::default(),
             rejected: Family::default(),
             load_target: Gauge::default(),
@@ -237,6 +249,7 @@ impl Metrics {
             Unit::Seconds,
             self.witness_validation.clone(),
         );
+        self.register_state_sync(registry);
         registry.register(
             "chunk_parts_held",
             "Parts of other shards' chunk bodies in memory",
@@ -272,6 +285,41 @@ impl Metrics {
             "load_signed",
             "Transfers the generator signed",
             self.load_signed.clone(),
+        );
+    }
+
+    fn register_state_sync(&self, registry: &mut Registry) {
+        registry.register(
+            "state_pages_fetched",
+            "Pages of the own shard's state fetched from other producers",
+            self.state_pages_fetched.clone(),
+        );
+        registry.register_with_unit(
+            "state_fetched",
+            "Bytes of those pages",
+            Unit::Bytes,
+            self.state_bytes_fetched.clone(),
+        );
+        registry.register(
+            "state_pages_refused",
+            "Pages that were not of the state asked for",
+            self.state_pages_refused.clone(),
+        );
+        registry.register(
+            "state_pages_served",
+            "Pages of the own shard's state sent to other producers",
+            self.state_pages_served.clone(),
+        );
+        registry.register_with_unit(
+            "state_served",
+            "Bytes of those pages",
+            Unit::Bytes,
+            self.state_bytes_served.clone(),
+        );
+        registry.register(
+            "snapshots_installed",
+            "Fetched states that this node went on from",
+            self.snapshots_installed.clone(),
         );
     }
 
@@ -401,6 +449,29 @@ impl Metrics {
     pub fn recovered(&self, valid: bool) {
         let result = if valid { "recovered" } else { "invalid" };
         self.recoveries.get_or_create(&ResultLabel { result }).inc();
+    }
+
+    /// A page of a state came, and is right.
+    pub fn state_page_fetched(&self, bytes: usize) {
+        self.state_pages_fetched.inc();
+        self.state_bytes_fetched.inc_by(bytes as u64);
+    }
+
+    /// A page came that is not of the state asked for.
+    pub fn state_page_refused(&self) {
+        self.state_pages_refused.inc();
+    }
+
+    /// A page of a state was sent to a peer.
+    pub fn state_page_served(&self, bytes: usize) {
+        self.state_pages_served.inc();
+        self.state_bytes_served.inc_by(bytes as u64);
+    }
+
+    /// The own shard goes on from a fetched state at `height`.
+    pub fn snapshot_installed(&self, height: u64) {
+        self.snapshots_installed.inc();
+        self.executed_height.set(signed(height));
     }
 
     /// A chunk was produced.

@@ -2,14 +2,17 @@
 //! The own shard's state and storage, and what is kept in memory of recent
 //! executions.
 
-use super::Tracked;
+use super::{
+    Tracked,
+    snapshots::{Frozen, restore},
+};
 use crate::{
     config::Identity,
     error::ChainError,
     executed::{Evidence, Executed, Proven},
     genesis_state::GenesisState,
+    state_sync::served::Shelf,
 };
-use bytes::Bytes;
 use commonware_codec::Decode as _;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
 use shardnode_execution::Outcome;
@@ -45,7 +48,8 @@ pub(super) struct Shard<S> {
     outcomes: BTreeMap<Digest, (u64, Outcome)>,
     known: VecDeque<(u64, Vec<Digest>)>,
     pub(super) waiting: BTreeMap<u64, Vec<oneshot::Sender<Arc<Executed>>>>,
-    pub(super) since_snapshot: u64,
+    /// States that wait for a header to state them, by height.
+    pub(super) frozen: BTreeMap<u64, Frozen>,
 }
 
 impl<S: Engine> Shard<S> {
@@ -81,6 +85,17 @@ impl<S: Engine> Shard<S> {
         if self.recent.len() > RECENT {
             self.recent.pop_first();
         }
+    }
+
+    /// Goes on from another state, ahead of this one.
+    pub(super) fn jump(&mut self, totals: ShardTotals, state: StateTree) {
+        self.height = totals.height;
+        self.totals = totals;
+        self.state = state;
+        self.frozen.clear();
+        self.evidence.clear();
+        // Whoever waits for an execution that will not happen is told so.
+        self.waiting = self.waiting.split_off(&(self.height + 1));
     }
 
     fn forget_oldest_outcomes(&mut self) {
@@ -143,32 +158,25 @@ fn decode_record(
     shard: ShardId,
     record: &ExecutionRecord,
 ) -> Result<Proven, ChainError> {
-    decode_payload(identity, shard, record.height, &record.payload)
-}
-
-fn decode_payload(
-    identity: &Identity,
-    shard: ShardId,
-    height: u64,
-    payload: &Bytes,
-) -> Result<Proven, ChainError> {
     let limits = (
         identity.genesis.layout.shards(),
         identity.genesis.protocol.max_transactions_per_chunk,
     );
-    Proven::decode_cfg(payload.clone(), &limits).map_err(|source| ChainError::Record {
+    Proven::decode_cfg(record.payload.clone(), &limits).map_err(|source| ChainError::Record {
         shard,
-        height,
+        height: record.height,
         source,
     })
 }
 
-pub(super) async fn recover<S: Engine>(
+/// The shard as storage has it; its snapshot goes on the shelf.
+pub(super) fn recover<S: Engine>(
     identity: &Identity,
     genesis: &GenesisState,
     id: ShardId,
     storage: S,
     recovered: Recovered,
+    shelf: &Shelf,
 ) -> Result<Shard<S>, ChainError> {
     let mut shard = Shard {
         id,
@@ -181,7 +189,7 @@ pub(super) async fn recover<S: Engine>(
         outcomes: BTreeMap::new(),
         known: VecDeque::new(),
         waiting: BTreeMap::new(),
-        since_snapshot: recovered.records.len() as u64,
+        frozen: BTreeMap::new(),
     };
     let state_error = |height| {
         move |source| ChainError::State {
@@ -191,14 +199,12 @@ pub(super) async fn recover<S: Engine>(
         }
     };
     if let Some(snapshot) = recovered.snapshot {
-        let proven = decode_payload(identity, id, snapshot.height, &snapshot.payload)?;
-        shard.state =
-            StateTree::from_leaves(snapshot.leaves).map_err(state_error(snapshot.height))?;
-        shard.height = snapshot.height;
-        shard.totals = proven.executed.totals.clone();
-        check_root(&shard, proven.executed.result.state_root)?;
-        remember_before(&mut shard, identity).await?;
-        shard.remember(proven);
+        let (origin, state) = restore(id, snapshot)?;
+        shard.height = origin.totals.height;
+        shard.totals = origin.totals.clone();
+        shard.state = state;
+        check_root(&shard, origin.totals.state_root)?;
+        shelf.put(origin.served(shard.state.pages()));
     }
     for record in recovered.records {
         let proven = decode_record(identity, id, &record)?;
@@ -213,26 +219,6 @@ pub(super) async fn recover<S: Engine>(
         shard.remember(proven);
     }
     Ok(shard)
-}
-
-/// Executions before the snapshot that a header may still have to commit to:
-/// their records are kept beyond it.
-async fn remember_before<S: Engine>(
-    shard: &mut Shard<S>,
-    identity: &Identity,
-) -> Result<(), ChainError> {
-    let lag = u64::from(identity.genesis.protocol.execution_lag);
-    for height in shard.height.saturating_sub(lag)..shard.height {
-        let Some(storage) = &shard.storage else {
-            continue;
-        };
-        let record = storage.record(height).await;
-        if let Some(record) = record.map_err(shard.storage_error())? {
-            let proven = decode_record(identity, shard.id, &record)?;
-            shard.remember(proven);
-        }
-    }
-    Ok(())
 }
 
 fn check_root<S>(shard: &Shard<S>, want: Digest) -> Result<(), ChainError> {

@@ -2,6 +2,7 @@
 //! A network under test: starts, kills and watches its nodes.
 
 pub(crate) mod client;
+mod liar;
 
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey, ed25519::PublicKey};
 use commonware_p2p::simulated::{self, Link, Oracle};
@@ -23,6 +24,10 @@ use shardnode_primitives::{ChunkHeader, Genesis, GenesisDocument, genesis::Genes
 use std::{collections::BTreeMap, future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
 
 const ACCOUNTS_PER_SHARD: u32 = 40;
+/// So many that a state has three pages.
+const ACCOUNTS_IN_PAGES: u32 = 2_500;
+/// Blocks that are kept where nobody is away for long.
+const LONG: u64 = 1_000;
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// What can happen to the links.
@@ -36,6 +41,8 @@ pub(crate) enum Fault {
 struct Member {
     key: PrivateKey,
     running: Option<(Handle<()>, Node)>,
+    /// How often it lost its disk.
+    disk: usize,
 }
 
 /// The network.
@@ -47,6 +54,8 @@ pub(crate) struct Network {
     oracle: Oracle<PublicKey, Context>,
     members: Vec<Member>,
     success: f64,
+    retention: u64,
+    liars: Vec<usize>,
     signed_before: u64,
     /// Whether nodes that are started from now on save parts.
     pub(crate) save_parts: bool,
@@ -57,6 +66,16 @@ fn key(index: usize) -> PrivateKey {
 }
 
 fn genesis(shards: u16, producers: u16, chunk_validators: u16, lag: u8) -> Genesis {
+    genesis_with(shards, producers, chunk_validators, lag, ACCOUNTS_PER_SHARD)
+}
+
+fn genesis_with(
+    shards: u16,
+    producers: u16,
+    chunk_validators: u16,
+    lag: u8,
+    accounts: u32,
+) -> Genesis {
     let tracking = shards * producers;
     let validators: Vec<_> = (0..tracking + chunk_validators)
         .map(|index| {
@@ -82,7 +101,7 @@ fn genesis(shards: u16, producers: u16, chunk_validators: u16, lag: u8) -> Genes
         "createdAtMs": 0,
         "seed": "11".repeat(32),
         "shards": shards,
-        "accounts": {"perShard": ACCOUNTS_PER_SHARD, "initialBalance": 1_000_000},
+        "accounts": {"perShard": accounts, "initialBalance": 1_000_000},
         "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000},
         "validators": validators,
     });
@@ -144,6 +163,25 @@ where
     )
 }
 
+/// [`run`] with states of several pages, and bodies kept for `retention`
+/// blocks.
+pub(crate) fn run_with_retention<F, Fut>(
+    seed: u64,
+    (shards, producers, lag): (u16, u16, u8),
+    retention: u64,
+    story: F,
+) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
+    let genesis = genesis_with(shards, producers, 0, lag, ACCOUNTS_IN_PAGES);
+    run_on(seed, genesis, 1.0, move |mut network| {
+        network.retention = retention;
+        story(network)
+    })
+}
+
 fn run_on<F, Fut>(seed: u64, genesis: Genesis, success: f64, story: F) -> String
 where
     F: FnOnce(Network) -> Fut,
@@ -166,6 +204,7 @@ impl Network {
             .map(|index| Member {
                 key: key(index),
                 running: None,
+                disk: 0,
             })
             .collect();
         let keys: Vec<PublicKey> = members.iter().map(|m| m.key.public_key()).collect();
@@ -191,6 +230,8 @@ impl Network {
             oracle,
             members,
             success,
+            retention: LONG,
+            liars: Vec::new(),
             signed_before: 0,
             save_parts: false,
         };
@@ -244,7 +285,11 @@ impl Network {
         let me = self.members[index].key.clone();
         let control = self.oracle.control(me.public_key());
         let mut registered = Vec::new();
-        for channel in channels::ALL {
+        for mut channel in channels::ALL {
+            if channel == channels::STATE_REQUESTS && self.liars.contains(&index) {
+                self.serve_lies(index).await;
+                channel = liar::NOBODY;
+            }
             registered.push(control.register(channel, channels::quota()).await.unwrap());
         }
         let Ok(registered) = registered.try_into() else {
@@ -266,14 +311,14 @@ impl Network {
                 signature_batch: BatchSize::Whole,
                 mempool_capacity: 10_000,
                 snapshot_interval: 5,
-                retention: 1_000,
+                retention: self.retention,
                 save_parts: self.save_parts,
                 cpu_threads: NZUsize!(1),
             },
             genesis: self.state.clone(),
             generator,
             metrics: Arc::new(Metrics::new("test", "test", &format!("n{index}"))),
-            partition: format!("node-{index}"),
+            partition: format!("node-{index}-{}", self.members[index].disk),
             channels: Channels::from_registered(registered),
             peers: self.oracle.manager(),
             blocker: control,
@@ -303,6 +348,27 @@ impl Network {
         let _ = handle.await;
         drop(node);
         self.context.sleep(Duration::from_millis(1)).await;
+    }
+
+    /// Takes away all that a killed node has stored.
+    pub(crate) fn wipe(&mut self, index: usize) {
+        assert!(self.members[index].running.is_none(), "node {index} runs");
+        self.members[index].disk += 1;
+    }
+
+    /// From their next start on, these nodes answer every question about
+    /// states with a lie, and are honest in all else.
+    pub(crate) fn lie_about_states(&mut self, liars: &[usize]) {
+        self.liars = liars.to_vec();
+    }
+
+    /// The sum of a running node's series of this name.
+    pub(crate) fn measured(&self, index: usize, name: &str) -> u64 {
+        let metrics = self.node(index).metrics.encode();
+        let series = format!("{name}{{");
+        let lines = metrics.lines().filter(|line| line.starts_with(&series));
+        let value = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        lines.map(value).sum()
     }
 
     fn running(&self) -> impl Iterator<Item = &Node> {
