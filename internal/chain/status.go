@@ -41,6 +41,8 @@ type Status struct {
 	Shards []ShardStatus `json:"shards"`
 	// Tracked is the node's own state; nil for a node that tracks no shard.
 	Tracked *TrackedStatus `json:"tracked"`
+	// Syncing is how far fetching a later state is; nil for a node that executes.
+	Syncing *SyncingStatus `json:"syncing"`
 	Pool    PoolStatus     `json:"pool"`
 	// Load is the in-node generator; nil for a node that has none.
 	Load *Load `json:"load"`
@@ -86,6 +88,17 @@ type TrackedStatus struct {
 	ExecutedHeight uint64 `json:"executedHeight"`
 	StateRoot      string `json:"stateRoot"`
 	Accounts       uint64 `json:"accounts"`
+}
+
+// SyncingStatus is how far a node is that cannot execute on from its own state
+// and fetches a later one.
+type SyncingStatus struct {
+	NeededHeight uint64 `json:"neededHeight"`
+	// SnapshotHeight is nil until the node has found a snapshot.
+	SnapshotHeight *uint64 `json:"snapshotHeight"`
+	PagesFetched   uint32  `json:"pagesFetched"`
+	// Pages is nil until the node knows how many there are.
+	Pages *uint32 `json:"pages"`
 }
 
 // PoolStatus is how full a node's pool is.

@@ -50,6 +50,24 @@ func TestStatusOfAnRPCNode(t *testing.T) {
 	}
 }
 
+// A node that fetches a state says what it does not know yet with null.
+func TestStatusOfASyncingNode(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /status", answer(http.StatusOK,
+		`{"syncing": {"neededHeight": 7, "snapshotHeight": 1000, "pagesFetched": 0, "pages": null}}`))
+	status, err := client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	syncing := status.Syncing
+	if syncing == nil || syncing.NeededHeight != 7 || syncing.SnapshotHeight == nil || *syncing.SnapshotHeight != 1000 {
+		t.Fatalf("syncing is %+v", syncing)
+	}
+	if syncing.Pages != nil {
+		t.Errorf("pages is %d, want none", *syncing.Pages)
+	}
+}
+
 // A node that cannot read what its kernel uses says so with null.
 func TestStatusWithoutSysctls(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ use shardnode_chain::{
     Metrics, Node,
     pool::PoolError,
     requests::{Fate, SubmitError as Refused},
+    state_sync::Progress,
     view::EndorsedStake,
 };
 use shardnode_config::Config;
@@ -17,7 +18,8 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
-    ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TrackedStatus, Unavailable,
+    ShardStatus, Status, SubmitError, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
+    Unavailable,
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -102,6 +104,28 @@ fn load_status(control: &shardnode_chain::generator::Control) -> LoadStatus {
     }
 }
 
+/// Why a node that fetches a state is not ready.
+fn syncing(progress: &Progress) -> String {
+    let Progress {
+        shard,
+        needed,
+        snapshot,
+        fetched,
+        pages,
+    } = progress;
+    match (snapshot, pages) {
+        (None, _) => format!(
+            "shard {shard} cannot be executed at height {needed}: looking for a snapshot of it"
+        ),
+        (Some(height), None) => {
+            format!("fetching the state of shard {shard} at height {height}")
+        }
+        (Some(height), Some(pages)) => format!(
+            "fetching the state of shard {shard} at height {height}: {fetched} of {pages} pages"
+        ),
+    }
+}
+
 fn shard_status(
     block: &Block,
     header: &ChunkHeader,
@@ -171,6 +195,12 @@ impl shardnode_rpc::Node for Api {
                 state_root: tracked.root,
                 accounts: u64::from(tracked.accounts),
             }),
+            syncing: self.node.syncing.borrow().map(|progress| SyncingStatus {
+                needed_height: progress.needed,
+                snapshot_height: progress.snapshot,
+                pages_fetched: progress.fetched,
+                pages: progress.pages,
+            }),
             pool: PoolStatus {
                 transactions: self.node.metrics.pooled(),
                 capacity: self.mempool_capacity,
@@ -216,6 +246,9 @@ impl shardnode_rpc::Node for Api {
                     tracked.shard, tracked.height
                 ));
             }
+        }
+        if let Some(progress) = *self.node.syncing.borrow() {
+            reasons.push(syncing(&progress));
         }
         Readiness {
             ready: reasons.is_empty(),

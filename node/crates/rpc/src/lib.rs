@@ -26,5 +26,5 @@ pub use node::{Node, SubmitError, Unavailable};
 pub use server::router;
 pub use types::{
     AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
-    ShardStatus, Status, Submitted, SupplyStatus, TcpStatus, TrackedStatus,
+    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

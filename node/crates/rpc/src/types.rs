@@ -67,6 +67,8 @@ pub struct Status {
     pub shards: Vec<ShardStatus>,
     /// This node's own state; `None` for a node that tracks no shard.
     pub tracked: Option<TrackedStatus>,
+    /// How far fetching a later state is; `None` for a node that executes.
+    pub syncing: Option<SyncingStatus>,
     /// The transaction pool.
     pub pool: PoolStatus,
     /// The in-node generator; only a producer has one.
@@ -125,6 +127,20 @@ pub struct ShardStatus {
     /// Stake of the committee of its last chunk; `None` before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mandated_stake: Option<u64>,
+}
+
+/// A state that is fetched because this node's cannot be executed on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SyncingStatus {
+    /// The height that cannot be executed.
+    pub needed_height: u64,
+    /// The executed height of the state that is fetched, once one is found.
+    pub snapshot_height: Option<u64>,
+    /// Pages of it that have come.
+    pub pages_fetched: u32,
+    /// Pages that it has, once the first has come.
+    pub pages: Option<u32>,
 }
 
 /// A node's own state.

@@ -19,8 +19,8 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, AdminToken, LoadStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus,
-    Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, TcpStatus,
-    TrackedStatus, Unavailable, router,
+    Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, SyncingStatus,
+    TcpStatus, TrackedStatus, Unavailable, router,
 };
 use std::sync::{
     Arc,
@@ -46,6 +46,7 @@ pub(crate) struct Fixture {
     pub(crate) role: Role,
     pub(crate) healthy: bool,
     pub(crate) readiness: Readiness,
+    pub(crate) syncing: Option<SyncingStatus>,
     pub(crate) pool: Pool,
     /// The chunk's body.
     pub(crate) body: ChunkBody,
@@ -139,6 +140,7 @@ impl Default for Fixture {
                 ready: true,
                 reasons: Vec::new(),
             },
+            syncing: None,
             pool: Pool::Takes,
             body: ChunkBody::of(&[transaction(1), transaction(2)]),
             connected: true,
@@ -210,6 +212,7 @@ impl Node for Fixture {
                 mandated_stake: Some(1_000),
             }],
             tracked: (self.role == Role::Producer).then_some(tracked),
+            syncing: self.syncing,
             pool: PoolStatus {
                 transactions: 5,
                 capacity: 10,

@@ -4,7 +4,7 @@
 use crate::fixture::{Answer, Fixture, request, send};
 use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
-use shardnode_rpc::{Readiness, Role};
+use shardnode_rpc::{Readiness, Role, SyncingStatus};
 use std::collections::BTreeSet;
 
 fn get(node: &Fixture, path: &str) -> Answer {
@@ -78,6 +78,40 @@ fn status_of_an_rpc_node_has_neither_state_nor_load() {
     assert_eq!(status["role"], "rpc");
     assert_eq!(status["tracked"], Value::Null);
     assert_eq!(status["load"], Value::Null);
+}
+
+#[test]
+fn status_says_how_far_fetching_a_state_is() {
+    assert_eq!(
+        get(&Fixture::default(), "/status").json()["syncing"],
+        Value::Null
+    );
+    let cases = [
+        (
+            None,
+            0,
+            None,
+            json!({"neededHeight": 7, "snapshotHeight": null, "pagesFetched": 0, "pages": null}),
+        ),
+        (
+            Some(1_000),
+            3,
+            Some(14),
+            json!({"neededHeight": 7, "snapshotHeight": 1_000, "pagesFetched": 3, "pages": 14}),
+        ),
+    ];
+    for (snapshot_height, pages_fetched, pages, expected) in cases {
+        let node = Fixture {
+            syncing: Some(SyncingStatus {
+                needed_height: 7,
+                snapshot_height,
+                pages_fetched,
+                pages,
+            }),
+            ..Fixture::default()
+        };
+        assert_eq!(get(&node, "/status").json()["syncing"], expected);
+    }
 }
 
 /// The paths of all fields; lists stand for their first element.
