@@ -15,8 +15,9 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// A network carries its load, survives the kill of a validator, stops on Ctrl-C
-// without leaving a process, and goes on when it is started again.
+// A network carries its load, survives the kill of a validator and the loss of
+// its disk, stops on Ctrl-C without leaving a process, and goes on when it is
+// started again.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -26,6 +27,7 @@ func TestLifecycle(t *testing.T) {
 	chain.awaitTransfers(t)
 	chain.awaitEndorsements(t)
 	chain.killAndRecover(t)
+	chain.loseDisk(t)
 
 	validators := network.validators(t)
 	network.signal(t, os.Interrupt)

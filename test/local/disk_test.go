@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// retention is the retentionBlocks of the test's network.
+const retention = 30
+
+// loseDisk takes the data directory of a producer away and kills it, when the
+// first bodies are no longer kept. It starts on an empty disk, and comes back
+// to the state roots that the chain commits to by way of another's state.
+func (o *observer) loseDisk(t *testing.T) {
+	t.Helper()
+	const victim, other = 1, 0
+	eventually(t, "the first bodies are not kept any more", func() bool {
+		status := o.ask(t)[other]
+		return status != nil && status.FinalizedHeight > 2*retention
+	})
+	// The victim goes on in the moved directory until it is killed.
+	data := filepath.Join(o.network.stateDir, "small", "nodes", o.validators[victim].Name, "data")
+	if err := os.Rename(data, data+".lost"); err != nil {
+		t.Fatal(err)
+	}
+	o.kill(t, victim)
+	if got := o.snapshotsInstalled(t, victim); got != "1" {
+		t.Errorf("%s installed %q snapshots, want 1", o.validators[victim].Name, got)
+	}
+}
+
+var snapshotsInstalled = regexp.MustCompile(`(?m)^shardnode_snapshots_installed_total\{[^}]*\} (\d+)$`)
+
+// snapshotsInstalled is how many fetched states a validator went on from.
+func (o *observer) snapshotsInstalled(t *testing.T, validator int) string {
+	t.Helper()
+	url := "http://" + o.validators[validator].HTTP + "/metrics"
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	metrics, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := snapshotsInstalled.FindSubmatch(metrics)
+	if found == nil {
+		t.Fatalf("%s does not say how many snapshots it installed", url)
+	}
+	return string(found[1])
+}
