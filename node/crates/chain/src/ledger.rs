@@ -27,6 +27,7 @@ mod run;
 mod shard;
 mod snapshots;
 
+pub use self::snapshots::Origin;
 use self::{
     run::run,
     shard::{Shard, recover, stored_execution},

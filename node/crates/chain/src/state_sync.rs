@@ -475,10 +475,12 @@ impl<E: Runtime> Actor<E> {
             Ok(state) => {
                 let (balance, totals) = (state.balance(), target.totals.balance);
                 error!(%shard, height, balance, totals, "state does not have the balance that its header states");
+                self.give_up();
                 return;
             }
             Err(source) => {
                 error!(%shard, height, %source, "state under a finalised root cannot be built");
+                self.give_up();
                 return;
             }
         };

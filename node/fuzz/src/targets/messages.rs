@@ -8,6 +8,7 @@ use shardnode_chain::{
     client_messages::{Answer, ClientMessage},
     fetch::Key,
     messages::{ChunkMessage, MessageLimits},
+    state_sync::messages as state,
 };
 use shardnode_primitives::{AccountId, Transaction, hash::ZERO};
 
@@ -23,6 +24,8 @@ pub fn target() -> Target {
         decoders: vec![
             Decoder::of::<ChunkMessage>(MessageLimits::of(&genesis), drop),
             Decoder::of::<Key>((), |key| drop(key.to_string())),
+            Decoder::of::<state::Key>((), |key| drop(key.to_string())),
+            Decoder::of::<state::Offer>((), drop),
             Decoder::of::<ClientMessage>(body, |message| {
                 if let ClientMessage::Reply(_, Answer::Account(_, proof)) = message {
                     let _ = proof.verify(&AccountId(ZERO.0), &ZERO);

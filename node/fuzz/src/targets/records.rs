@@ -3,7 +3,10 @@
 
 use super::{MOST, Target};
 use crate::Decoder;
-use shardnode_chain::executed::{Evidence, Executed, Proven};
+use shardnode_chain::{
+    executed::{Evidence, Executed, Proven},
+    ledger::Origin,
+};
 use shardnode_state::StateTree;
 use shardnode_storage::{ExecutionRecord, SnapshotPiece, SnapshotPointer};
 
@@ -15,6 +18,7 @@ pub fn target() -> Target {
         decoders: vec![
             Decoder::of::<ExecutionRecord>((), drop),
             Decoder::of::<SnapshotPointer>((), drop),
+            Decoder::of::<Origin>((), drop),
             Decoder::of::<SnapshotPiece>((), |piece| {
                 if let SnapshotPiece::Leaves(leaves) = piece {
                     let _ = StateTree::from_leaves(leaves);

@@ -5,7 +5,7 @@ use super::Target;
 use crate::Decoder;
 use shardnode_primitives::{AccountId, hash::ZERO};
 use shardnode_state::{
-    Account, AccountProof, Leaf, NO_ACCOUNT, PartialState, PartialTree, ProofError,
+    Account, AccountProof, Leaf, NO_ACCOUNT, Page, PartialState, PartialTree, ProofError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,11 @@ pub fn target() -> Target {
                     if let Err(ProofError::Root { got, .. }) = proof.verify(&id, &ZERO) {
                         let _ = proof.verify(&id, &got);
                     }
+                }
+            }),
+            Decoder::of::<Page>((), |page| {
+                if let Err(error) = page.clone().verify(&ZERO) {
+                    let _ = page.verify(&error.got);
                 }
             }),
             Decoder::of::<PartialState>((), |state| {

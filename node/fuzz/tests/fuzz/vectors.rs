@@ -14,7 +14,9 @@ use shardnode_chain::{
     client_messages::{Answer, ClientMessage, Question},
     executed::{Evidence, Executed, Proven},
     fetch::Key,
+    ledger::Origin,
     messages::ChunkMessage,
+    state_sync::messages as state_messages,
 };
 use shardnode_coding::{Code, Part};
 use shardnode_execution::{
@@ -97,6 +99,7 @@ fn state() -> Vectors {
             hex(&tree.prove(&account(25).0).encode()),
         ),
         ("leaf", hex(&tree.leaves()[2].encode())),
+        ("page", hex(&tree.pages().page(0).unwrap().encode())),
         ("partialState", hex(&tree.partial(&ids()).encode())),
     ])
 }
@@ -229,6 +232,33 @@ fn chunk_messages(values: &Values) -> Vectors {
     vectors
 }
 
+fn state_sync(values: &Values) -> Vectors {
+    let newest = state_messages::Key::Newest {
+        shard: ShardId(1),
+        slot: 2,
+    };
+    let page = state_messages::Key::Page {
+        shard: ShardId(1),
+        height: 258,
+        root: DIGEST,
+        index: 3,
+    };
+    let offer = state_messages::Offer {
+        height: 258,
+        block: 259,
+    };
+    let origin = Origin {
+        block: 259,
+        totals: values.totals.clone(),
+    };
+    BTreeMap::from([
+        ("offer", hex(&offer.encode())),
+        ("origin", hex(&origin.encode())),
+        ("stateKey.newest", hex(&newest.encode())),
+        ("stateKey.page", hex(&page.encode())),
+    ])
+}
+
 fn client_messages(values: &Values) -> Vectors {
     let ask = |question| ClientMessage::Ask(7, question);
     let reply = |answer| ClientMessage::Reply(7, answer);
@@ -271,6 +301,7 @@ pub(crate) fn computed() -> Vectors {
     vectors.extend(storage());
     vectors.extend(executed(&values));
     vectors.extend(chunk_messages(&values));
+    vectors.extend(state_sync(&values));
     vectors.extend(client_messages(&values));
     vectors
 }

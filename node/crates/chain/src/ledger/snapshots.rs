@@ -31,11 +31,11 @@ pub(super) struct Frozen {
 
 /// What is stored with the accounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Origin {
+pub struct Origin {
     /// The block whose header states the totals.
-    pub(super) block: u64,
+    pub block: u64,
     /// The state's height and root are in them.
-    pub(super) totals: ShardTotals,
+    pub totals: ShardTotals,
 }
 
 impl Write for Origin {
