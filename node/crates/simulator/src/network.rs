@@ -53,6 +53,7 @@ pub struct Network {
     shared: Arc<Shared>,
     recorder: Arc<Recorder>,
     load: u32,
+    retention: u64,
     seed: u64,
 }
 
@@ -111,6 +112,7 @@ impl Network {
             shared,
             recorder,
             load: 0,
+            retention: plan.retention,
             seed,
         }
     }
@@ -153,6 +155,11 @@ impl Network {
         }
         match fault {
             Fault::Kill(index) => self.kill(*index).await,
+            Fault::LoseDisk(index) => {
+                self.kill(*index).await;
+                self.members[*index].disk += 1;
+                self.note(*index, "lost its disk");
+            }
             Fault::Start(index) => self.start(*index).await,
             Fault::StopAtDisk(index, operations) => {
                 self.members[*index].faults.stop_after(*operations);
@@ -240,14 +247,14 @@ impl Network {
                 signature_batch: BatchSize::Whole,
                 mempool_capacity: 10_000,
                 snapshot_interval: 5,
-                retention: 1_000,
+                retention: self.retention,
                 save_parts: false,
                 cpu_threads: NZUsize!(1),
             },
             genesis: self.state.clone(),
             generator: self.generator(index),
             metrics: Arc::new(Metrics::new("simulated", "", &format!("n{index}"))),
-            partition: format!("node-{index}"),
+            partition: format!("node-{index}-{}", member.disk),
             channels: Channels::from_registered(registered),
             peers: self.links.oracle.manager(),
             blocker: control,

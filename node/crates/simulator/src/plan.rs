@@ -21,6 +21,8 @@ use std::{
 pub enum Fault {
     /// A node is killed: what it had not synced is gone.
     Kill(usize),
+    /// A node is killed, and all that it had stored is gone.
+    LoseDisk(usize),
     /// A killed or stopped node starts on what it has.
     Start(usize),
     /// A node's machine stops before the change to its disk that comes after
@@ -42,6 +44,7 @@ impl Fault {
     pub const fn kind(&self) -> Option<&'static str> {
         match self {
             Self::Kill(_) => Some("kills"),
+            Self::LoseDisk(_) => Some("lost disks"),
             Self::StopAtDisk(..) => Some("stops at a disk operation"),
             Self::Partition(_) => Some("partitions"),
             Self::Deafen(..) => Some("one-way cuts"),
@@ -116,6 +119,8 @@ pub struct Plan {
     /// Whether a node that blocks another no longer hears it: if not, liars go
     /// on talking.
     pub blocking: bool,
+    /// Blocks for which nodes keep bodies and receipts for others.
+    pub retention: u64,
     /// What happens when, from the start of the run.
     pub faults: Vec<(Duration, Fault)>,
     /// When everything stops going wrong, and everybody is honest again.
@@ -138,6 +143,7 @@ impl Plan {
             liars: BTreeMap::new(),
             colluders: BTreeSet::new(),
             blocking: true,
+            retention: 1_000,
             faults: Vec::new(),
             calm_at: Duration::from_secs(5),
             dead: BTreeSet::new(),
@@ -154,10 +160,12 @@ impl Plan {
     /// must be executed.
     #[must_use]
     pub fn keeps_memory(&self) -> bool {
-        !self
-            .faults
-            .iter()
-            .any(|(_, fault)| matches!(fault, Fault::Kill(_) | Fault::StopAtDisk(..)))
+        !self.faults.iter().any(|(_, fault)| {
+            matches!(
+                fault,
+                Fault::Kill(_) | Fault::LoseDisk(_) | Fault::StopAtDisk(..)
+            )
+        })
     }
 
     /// Whether somebody's messages are kept for others to send again.

@@ -18,6 +18,7 @@ pub struct Report {
     blocks: u64,
     transfers: u64,
     missed_chunks: u64,
+    installed: u64,
     misses: Misses,
     injected: BTreeMap<&'static str, u64>,
     expected: u64,
@@ -38,6 +39,7 @@ impl Report {
             blocks: 0,
             transfers: 0,
             missed_chunks: 0,
+            installed: 0,
             misses: Misses::default(),
             injected: BTreeMap::new(),
             expected: 0,
@@ -55,6 +57,7 @@ impl Report {
         self.blocks += outcome.blocks;
         self.transfers += outcome.transfers;
         self.missed_chunks += outcome.missed_chunks;
+        self.installed += outcome.installed;
         self.misses.add(&outcome.misses);
         for (kind, count) in &outcome.injected {
             *self.injected.entry(kind).or_default() += count;
@@ -140,6 +143,13 @@ impl fmt::Display for Report {
                 .map(|(kind, count)| format!("{count} {kind}"))
                 .collect();
             writeln!(f, "  injected: {}", injected.join(", "))?;
+        }
+        if self.installed > 0 {
+            writeln!(
+                f,
+                "  {} states of other producers installed",
+                self.installed
+            )?;
         }
         if self.misses != Misses::default() {
             writeln!(

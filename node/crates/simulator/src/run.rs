@@ -11,7 +11,7 @@ use crate::{
     checks::{Checks, Counted, Misses, Promise, Violation},
     cpu,
     dice::Dice,
-    network::Network,
+    network::{Member, Network},
     plan::Plan,
     recorder::Recorder,
     replay::Planted,
@@ -53,6 +53,8 @@ pub struct Outcome {
     pub transfers: u64,
     /// Chunks missed.
     pub missed_chunks: u64,
+    /// States that nodes got from others and went on from.
+    pub installed: u64,
     /// Why, in a scenario with dead producers.
     pub misses: Misses,
     /// What was done on purpose, and how often.
@@ -136,6 +138,7 @@ impl Outcome {
             blocks: 0,
             transfers: 0,
             missed_chunks: 0,
+            installed: 0,
             misses: Misses {
                 turns: 0,
                 committees: 0,
@@ -216,6 +219,7 @@ impl Story<'_> {
         outcome.missed_chunks = checks
             .tip()
             .map_or(0, shardnode_primitives::Block::missed_chunks);
+        outcome.installed = network.members.iter().map(Member::installed).sum();
         outcome.committees = checks.committees().counted();
         outcome.fingerprint = context.auditor().state();
         // They hold links, which must not outlive the run.

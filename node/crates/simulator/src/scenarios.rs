@@ -69,6 +69,11 @@ pub const ALL: &[Scenario] = &[
         disturbed::disk_crashes,
     ),
     safe(
+        "lost-states",
+        "A producer loses its disk, or is away for longer than others have to keep what it missed.",
+        disturbed::lost_states,
+    ),
+    safe(
         "slow-disks",
         "Some disks take up to 40 ms for every write and sync.",
         disturbed::slow_disks,

@@ -10,6 +10,8 @@ use std::{error::Error, sync::Arc};
 
 /// The count of the histogram of witnesses that a node re-executed from.
 const VALIDATIONS: &str = "shardnode_witness_validation_seconds_count{";
+/// The counter of states that a node fetched and went on from.
+const INSTALLED: &str = "shardnode_snapshots_installed_total{";
 
 struct Up {
     handle: Handle<String>,
@@ -25,9 +27,12 @@ pub struct Member {
     pub wire: Arc<Wire>,
     /// What is wrong with its machine.
     pub faults: Arc<Faults>,
+    /// How many disks it lost.
+    pub disk: usize,
     up: Option<Up>,
     signed_before: u64,
     validated_before: u64,
+    installed_before: u64,
 }
 
 /// An error and its causes in one line.
@@ -48,9 +53,11 @@ impl Member {
             identity,
             wire,
             faults,
+            disk: 0,
             up: None,
             signed_before: 0,
             validated_before: 0,
+            installed_before: 0,
         }
     }
 
@@ -87,15 +94,23 @@ impl Member {
     /// Witnesses that it re-executed from, over all restarts.
     #[must_use]
     pub fn validated(&self) -> u64 {
-        let now = self.node().map_or(0, |node| {
+        self.validated_before + self.measured(VALIDATIONS)
+    }
+
+    /// States of other producers that it went on from, over all restarts.
+    #[must_use]
+    pub fn installed(&self) -> u64 {
+        self.installed_before + self.measured(INSTALLED)
+    }
+
+    /// The sample whose line starts like this; 0 while it is down.
+    fn measured(&self, start: &str) -> u64 {
+        self.node().map_or(0, |node| {
             let metrics = node.metrics.encode();
-            let mut lines = metrics.lines();
-            lines
-                .find(|line| line.starts_with(VALIDATIONS))
-                .and_then(|line| line.rsplit_once(' ')?.1.parse().ok())
+            let line = metrics.lines().find(|line| line.starts_with(start));
+            line.and_then(|line| line.rsplit_once(' ')?.1.parse().ok())
                 .unwrap_or(0)
-        });
-        self.validated_before + now
+        })
     }
 
     pub(super) fn up(&mut self, handle: Handle<String>, started: oneshot::Receiver<Node>) {
@@ -121,6 +136,7 @@ impl Member {
     fn remember(&mut self) {
         self.signed_before = self.signed();
         self.validated_before = self.validated();
+        self.installed_before = self.installed();
     }
 
     /// Kills it, and waits until its tasks are gone.

@@ -84,6 +84,38 @@ pub(super) fn disk_crashes(dice: &mut Dice) -> Plan {
     plan
 }
 
+/// One producer loses its disk, or is away for long. Others of its shard have
+/// what they need, and keep it for a short time only.
+pub(super) fn lost_states(dice: &mut Dice) -> Plan {
+    let mut shape = dice.pick(&[
+        Shape::new(2, 2, 4, 16),
+        Shape::new(2, 3, 3, 12),
+        Shape::new(3, 2, 3, 12),
+    ]);
+    shape.lag = dice.pick(&[1, 1, 2, 3]);
+    let mut plan = Plan::new(shape);
+    plan.retention = dice.between(5, 8);
+    plan.calm_at = Duration::from_secs(10);
+    let node = dice.index(shape.voters());
+    let at = dice.millis(2_000, 3_000);
+    let (fault, away) = if dice.once_in(3) {
+        plan.retention = 5;
+        (Fault::Kill(node), dice.millis(4_500, 5_500))
+    } else {
+        (Fault::LoseDisk(node), dice.millis(1_500, 4_500))
+    };
+    let back = at + away;
+    plan.faults.push((at, fault));
+    plan.faults.push((back, Fault::Start(node)));
+    if dice.once_in(2) {
+        let stop = Fault::StopAtDisk(node, dice.between(0, 400));
+        let again = back + dice.millis(500, 1_500);
+        plan.faults.push((back, stop));
+        plan.faults.push((again, Fault::Start(node)));
+    }
+    plan
+}
+
 /// Slows the disks of up to `most` nodes down.
 pub(super) fn slow(dice: &mut Dice, plan: &mut Plan, most: u64) {
     let count = usize::try_from(dice.between(1, most)).unwrap_or(1);

@@ -43,6 +43,14 @@ fn the_large_scenario_holds() {
     hold(iter::once(named("large")), 1);
 }
 
+/// Without that the scenario would show nothing but another way to catch up.
+#[test]
+fn who_cannot_execute_on_takes_the_state_of_another() {
+    let outcome = run(named("lost-states"), 2);
+    assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
+    assert!(outcome.installed > 0);
+}
+
 #[test]
 fn equal_seeds_run_equally_and_others_do_not() {
     let scenario = named("everything");
