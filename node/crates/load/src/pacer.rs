@@ -41,7 +41,7 @@ impl Pacer {
         self.grow(now);
         let due = self.credit / NANOS_PER_SECOND;
         self.credit %= NANOS_PER_SECOND;
-        // Credit is at most one second's worth, and the rate is a u32.
+        // At most one second's worth, and the rate is a u32.
         u32::try_from(due).unwrap_or(u32::MAX)
     }
 
@@ -52,8 +52,11 @@ impl Pacer {
         self.bound();
     }
 
+    /// One second's worth, and less than a transfer: what was left over when
+    /// the last ones were handed out stays due.
     fn bound(&mut self) {
-        self.credit = self.credit.min(u128::from(self.rate) * NANOS_PER_SECOND);
+        let most = (u128::from(self.rate) + 1) * NANOS_PER_SECOND - 1;
+        self.credit = self.credit.min(most);
     }
 }
 
@@ -96,6 +99,14 @@ mod tests {
         let mut pacer = started(100);
         pacer.set_rate(1_000, SECOND / 2);
         assert_eq!(pacer.due(SECOND), 50 + 500);
+    }
+
+    #[test]
+    fn fractions_stay_due() {
+        let mut pacer = started(1);
+        assert_eq!(pacer.due(SECOND - Duration::from_nanos(1)), 0);
+        assert_eq!(pacer.due(SECOND * 2 - Duration::from_nanos(2)), 1);
+        assert_eq!(pacer.due(SECOND * 2), 1);
     }
 
     #[test]
