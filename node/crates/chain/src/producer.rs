@@ -21,7 +21,6 @@ use crate::{
     runtime::Runtime,
     witness_maker,
 };
-use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
 use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
@@ -169,6 +168,7 @@ impl<E: Runtime> Actor<E> {
     async fn run(mut self, genesis: Block) -> Result<(), ProducerError> {
         let digest = self.parts.genesis;
         let mut tip = (Arc::new(genesis), digest);
+        self.take_up_last().await;
         self.produce(&tip.0).await?;
         while let Some(message) = self.inbox.recv().await {
             let mut message = Some(message);
@@ -349,6 +349,34 @@ impl<E: Runtime> Actor<E> {
             .await;
     }
 
+    /// The chunk that this node signed last, before it was started again, may
+    /// be in a block that waits for parts of it which only this node has: no
+    /// other block comes then, and so no turn to send it again.
+    async fn take_up_last(&self) {
+        let Some(last) = self.last.clone() else {
+            return;
+        };
+        let Some(body) = self.stored_body(&last).await else {
+            return;
+        };
+        let Some((_, shares)) = self.divide(&body).await else {
+            return;
+        };
+        if let Some(chunk) = self.take_in(last, body.clone()).await {
+            let availability = &self.parts.availability;
+            availability.produced(chunk, body, shares, Vec::new()).await;
+        }
+    }
+
+    async fn stored_body(&self, header: &ChunkHeader) -> Option<ChunkBody> {
+        let content = &header.content;
+        if content.transactions == 0 {
+            return Some(ChunkBody::of(&[]));
+        }
+        let stored = self.parts.bodies.serve(content.height, content.body_hash);
+        stored.await.ok().map(ChunkBody)
+    }
+
     async fn take_in(&self, header: ChunkHeader, body: ChunkBody) -> Option<Arc<CheckedChunk>> {
         let shown = Shown::Body(body);
         self.parts.bodies.intake(header, shown, true).await?
@@ -365,17 +393,8 @@ impl<E: Runtime> Actor<E> {
         if last.content.height > height {
             return Ok(());
         }
-        let body = match last.content.transactions {
-            0 => Some(Bytes::new()),
-            _ => self
-                .parts
-                .bodies
-                .serve(height, last.content.body_hash)
-                .await
-                .ok(),
-        };
         // Without the body nobody can have seen the chunk: its turn is lost.
-        let Some(body) = body.map(ChunkBody) else {
+        let Some(body) = self.stored_body(&last).await else {
             return Ok(());
         };
         if let Some((_, shares)) = self.divide(&body).await {
