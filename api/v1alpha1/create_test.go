@@ -239,8 +239,12 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be greater than or equal to 1"}},
 	},
 	"chunks too large": {
-		[]edit{set("spec.protocol.maxTransactionsPerChunk", 65_537)},
-		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be less than or equal to 65536"}},
+		[]edit{set("spec.protocol.maxTransactionsPerChunk", 32_769)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be less than or equal to 32768"}},
+	},
+	"congestion control of another kind": {
+		[]edit{set("spec.protocol.congestionControl", "On")},
+		[]refusal{{"spec.protocol.congestionControl", `Unsupported value: "On"`}, notChecked},
 	},
 	"no mandates": {
 		[]edit{set("spec.protocol.mandatesPerShard", 0)},

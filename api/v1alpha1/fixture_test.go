@@ -44,6 +44,7 @@ spec:
     maxTransactionsPerChunk: 30000
     mandatesPerShard: 6
     epochLengthBlocks: 1000
+    congestionControl: Enabled
   node:
     image: registry.example.com/shardnode:1.0.0
     resources:
@@ -56,6 +57,8 @@ spec:
     features:
       signatureBatchSize: 128
       mempoolCapacity: 50000
+      mempoolMebibytes: 16
+      adaptiveChunkSize: Enabled
       saveUntrackedChunkParts: Enabled
     storage:
       engine: Log

@@ -52,6 +52,22 @@ type NodeFeatures struct {
 	// +kubebuilder:validation:Maximum=10000000
 	MempoolCapacity int32 `json:"mempoolCapacity,omitempty"`
 
+	// mempoolMebibytes bounds the pool by the size of its transactions; it
+	// refuses more. All transactions have 145 bytes: the default is above what
+	// mempoolCapacity lets in by default.
+	// +optional
+	// +kubebuilder:default=64
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	MempoolMebibytes int32 `json:"mempoolMebibytes,omitempty"`
+
+	// adaptiveChunkSize has producers put fewer transactions into chunks while
+	// chunks of their shard are missed, so that a network that is offered more
+	// than it can do goes on with what it can.
+	// +optional
+	// +kubebuilder:default=Enabled
+	AdaptiveChunkSize Switch `json:"adaptiveChunkSize,omitempty"`
+
 	// saveUntrackedChunkParts makes a producer's parts of the bodies of other
 	// shards' chunks durable before it votes, and keeps them for
 	// retentionBlocks. Without it they are in memory, for the last blocks.

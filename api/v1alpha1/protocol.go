@@ -13,11 +13,13 @@ type ProtocolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	MinBlockTimeMilliseconds int32 `json:"minBlockTimeMilliseconds,omitempty"`
 
-	// maxTransactionsPerChunk is the most transactions that a chunk holds.
+	// maxTransactionsPerChunk is the most transactions that a chunk holds. The
+	// state witness of a larger one could exceed 64 MiB, and nobody could check
+	// it. All transactions have 145 bytes, so it is a limit in bytes as well.
 	// +optional
 	// +kubebuilder:default=20000
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65536
+	// +kubebuilder:validation:Maximum=32768
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	MaxTransactionsPerChunk int32 `json:"maxTransactionsPerChunk,omitempty"`
 
@@ -48,4 +50,14 @@ type ProtocolSpec struct {
 	// +kubebuilder:validation:Maximum=10000000
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	EpochLengthBlocks int32 `json:"epochLengthBlocks,omitempty"`
+
+	// congestionControl keeps shards from being sent more than they can take. A
+	// chunk credits only as many receipts as its state witness can show, and to
+	// a shard that is more than four blocks behind with crediting nothing more
+	// is sent until it has caught up. Without it a shard that falls far behind
+	// may stand still for good; disable it only to measure what it costs.
+	// +optional
+	// +kubebuilder:default=Enabled
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	CongestionControl Switch `json:"congestionControl,omitempty"`
 }

@@ -65,6 +65,10 @@ var wrongUpdates = map[string]struct {
 		after: []edit{set("spec.protocol.mandatesPerShard", 64)},
 		want:  []refusal{{"spec.protocol.mandatesPerShard", fixedByGenesis}},
 	},
+	"congestion control switched off": {
+		after: []edit{set("spec.protocol.congestionControl", "Disabled")},
+		want:  []refusal{{"spec.protocol.congestionControl", fixedByGenesis}},
+	},
 	"protocol given up for the defaults": {
 		after: []edit{remove("spec.protocol")},
 		want: []refusal{

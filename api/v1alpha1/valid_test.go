@@ -103,6 +103,11 @@ func TestBoundsAreInclusive(t *testing.T) {
 			set("spec.regions", []object{{"name": "north", "nodes": 201}}),
 			set("spec.protocol.mandatesPerShard", 10_000),
 		},
+		"largest chunks": {set("spec.protocol.maxTransactionsPerChunk", 32_768)},
+		"without limits": {
+			set("spec.protocol.congestionControl", "Disabled"),
+			set("spec.node.features.adaptiveChunkSize", "Disabled"),
+		},
 		"shortest epoch": {set("spec.protocol.epochLengthBlocks", 16)},
 		"no chunk validators": {
 			set("spec.chunkValidators", 0),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -38,7 +39,11 @@ func TestGenesisDifference(t *testing.T) {
 		"balance":  {func(genesis *nodeconfig.Genesis) { genesis.Accounts.InitialBalance++ }, "spec.genesis has other accounts or balances"},
 		"protocol": {func(genesis *nodeconfig.Genesis) { genesis.Protocol.MinBlockTimeMs++ }, "spec.protocol is another"},
 		"mandates": {func(genesis *nodeconfig.Genesis) { genesis.Protocol.MandatesPerShard++ }, "spec.protocol is another"},
-		"shards":   {func(genesis *nodeconfig.Genesis) { genesis.Shards++ }, otherValidators},
+		"congestion control": {
+			func(genesis *nodeconfig.Genesis) { genesis.Protocol.CongestionControl = v1alpha1.SwitchDisabled },
+			"spec.protocol is another",
+		},
+		"shards": {func(genesis *nodeconfig.Genesis) { genesis.Shards++ }, otherValidators},
 		"one producer": {
 			func(genesis *nodeconfig.Genesis) { genesis.Validators = genesis.Validators[:1] },
 			otherValidators,

@@ -75,6 +75,9 @@ type ShardStatus struct {
 	Balance        uint64 `json:"balance"`
 	Sent           uint64 `json:"sent"`
 	Received       uint64 `json:"received"`
+	// BlocksBehind is how far the shard is behind with crediting what was sent
+	// to it.
+	BlocksBehind uint64 `json:"blocksBehind"`
 	// EndorsedStake is the stake of those that endorsed the shard's last chunk,
 	// and MandatedStake that of its whole committee; 0 until the node has seen a
 	// chunk of the shard become final.
@@ -105,6 +108,8 @@ type SyncingStatus struct {
 type PoolStatus struct {
 	Transactions uint64 `json:"transactions"`
 	Capacity     uint64 `json:"capacity"`
+	// Waiting are the transactions whose receiver's shard is congested.
+	Waiting uint64 `json:"waiting"`
 }
 
 // TCP is what the kernel uses for new connections in the node's network

@@ -54,6 +54,8 @@ type StorageConfig struct {
 type Features struct {
 	SignatureBatchSize      int32           `json:"signatureBatchSize"`
 	MempoolCapacity         int32           `json:"mempoolCapacity"`
+	MempoolMebibytes        int32           `json:"mempoolMebibytes"`
+	AdaptiveChunkSize       v1alpha1.Switch `json:"adaptiveChunkSize"`
 	SaveUntrackedChunkParts v1alpha1.Switch `json:"saveUntrackedChunkParts"`
 }
 
@@ -130,6 +132,8 @@ func NewConfig(
 		Features: Features{
 			SignatureBatchSize:      ptr.Deref(node.Features.SignatureBatchSize, 0),
 			MempoolCapacity:         node.Features.MempoolCapacity,
+			MempoolMebibytes:        node.Features.MempoolMebibytes,
+			AdaptiveChunkSize:       node.Features.AdaptiveChunkSize,
 			SaveUntrackedChunkParts: node.Features.SaveUntrackedChunkParts,
 		},
 		Log: LogConfig{

@@ -45,11 +45,14 @@ func newFixture(t *testing.T) *fixture {
 				MaxTransactionsPerChunk:  20_000,
 				MandatesPerShard:         64,
 				EpochLengthBlocks:        43_200,
+				CongestionControl:        v1alpha1.SwitchEnabled,
 			},
 			Node: v1alpha1.NodeSpec{
 				Features: v1alpha1.NodeFeatures{
 					SignatureBatchSize:      ptr.To[int32](128),
 					MempoolCapacity:         100_000,
+					MempoolMebibytes:        64,
+					AdaptiveChunkSize:       v1alpha1.SwitchEnabled,
 					SaveUntrackedChunkParts: v1alpha1.SwitchEnabled,
 				},
 				Storage: v1alpha1.NodeStorage{

@@ -33,11 +33,12 @@ type GenesisAccounts struct {
 
 // GenesisProtocol holds the parameters that validity depends on.
 type GenesisProtocol struct {
-	ExecutionLag            int32 `json:"executionLag"`
-	MinBlockTimeMs          int32 `json:"minBlockTimeMs"`
-	MaxTransactionsPerChunk int32 `json:"maxTransactionsPerChunk"`
-	MandatesPerShard        int32 `json:"mandatesPerShard"`
-	EpochLength             int32 `json:"epochLength"`
+	ExecutionLag            int32           `json:"executionLag"`
+	MinBlockTimeMs          int32           `json:"minBlockTimeMs"`
+	MaxTransactionsPerChunk int32           `json:"maxTransactionsPerChunk"`
+	MandatesPerShard        int32           `json:"mandatesPerShard"`
+	EpochLength             int32           `json:"epochLength"`
+	CongestionControl       v1alpha1.Switch `json:"congestionControl"`
 }
 
 // GenesisValidator is one validator of the network.
@@ -101,6 +102,7 @@ func NewGenesis(
 			MaxTransactionsPerChunk: protocol.MaxTransactionsPerChunk,
 			MandatesPerShard:        protocol.MandatesPerShard,
 			EpochLength:             protocol.EpochLengthBlocks,
+			CongestionControl:       protocol.CongestionControl,
 		},
 		Validators: validators,
 	}, nil

@@ -138,6 +138,7 @@ network:
 		MaxTransactionsPerChunk:  1000,
 		MandatesPerShard:         6,
 		EpochLengthBlocks:        43_200,
+		CongestionControl:        v1alpha1.SwitchEnabled,
 	}
 	if spec.Protocol != want {
 		t.Errorf("protocol is %+v, want %+v", spec.Protocol, want)

@@ -15,6 +15,7 @@ use shardnode_config::Config;
 use shardnode_execution::Outcome;
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+    congestion::blocks_behind,
 };
 use shardnode_rpc::{
     AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
@@ -130,6 +131,7 @@ fn shard_status(
     block: &Block,
     header: &ChunkHeader,
     endorsed: Option<EndorsedStake>,
+    execution_lag: u8,
 ) -> ShardStatus {
     let content = &header.content;
     let totals = &content.totals;
@@ -145,6 +147,7 @@ fn shard_status(
         balance: totals.balance,
         sent: totals.sent,
         received: totals.received,
+        blocks_behind: blocks_behind(totals, block.height, execution_lag),
         endorsed_stake: endorsed.map(|stake| stake.endorsed),
         mandated_stake: endorsed.map(|stake| stake.mandated),
     }
@@ -187,7 +190,10 @@ impl shardnode_rpc::Node for Api {
                 .chunks
                 .iter()
                 .zip(&view.endorsed)
-                .map(|(header, endorsed)| shard_status(&view.block, header, *endorsed))
+                .map(|(header, endorsed)| {
+                    let lag = identity.genesis.protocol.execution_lag;
+                    shard_status(&view.block, header, *endorsed, lag)
+                })
                 .collect(),
             tracked: tracked.map(|tracked| TrackedStatus {
                 shard: tracked.shard,
@@ -204,6 +210,7 @@ impl shardnode_rpc::Node for Api {
             pool: PoolStatus {
                 transactions: self.node.metrics.pooled(),
                 capacity: self.mempool_capacity,
+                waiting: self.node.metrics.waiting(),
             },
             load: self.load(),
             cpu_seconds: process::cpu_seconds(),
@@ -282,7 +289,10 @@ impl shardnode_rpc::Node for Api {
         let hash = transaction.hash();
         match self.node.client.submit(transaction).await {
             Ok(shard) => Ok(Submitted { hash, shard }),
-            Err(Refused::Pool(PoolError::Full)) => Err(SubmitError::PoolFull),
+            Err(Refused::Pool(PoolError::Full | PoolError::Bytes)) => Err(SubmitError::PoolFull),
+            Err(refused @ Refused::Pool(PoolError::Congested)) => {
+                Err(SubmitError::Congested(refused.to_string()))
+            }
             Err(refused @ Refused::Unavailable(_)) => Err(Unavailable(refused.to_string()).into()),
             Err(refused) => Err(SubmitError::Rejected(refused.to_string())),
         }

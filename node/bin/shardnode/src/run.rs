@@ -19,7 +19,7 @@ use commonware_stream::{
 use commonware_utils::{NZU32, NZUsize};
 use shardnode_chain::{
     ChainError, Channels, GenesisState, Identity, Metrics, Parts, Settings, channels,
-    genesis_state::GenesisStateError,
+    genesis_state::GenesisStateError, pool::Capacity,
 };
 use shardnode_config::{Config, Switch};
 use shardnode_execution::signatures::BatchSize;
@@ -169,7 +169,11 @@ fn metrics_of_peers(api: &Api) {
 fn settings(config: &Config, threads: NonZeroUsize) -> Settings {
     Settings {
         signature_batch: BatchSize::from_setting(config.features.signature_batch_size),
-        mempool_capacity: config.features.mempool_capacity,
+        mempool: Capacity {
+            transactions: config.features.mempool_capacity,
+            bytes: config.features.mempool_mebibytes.saturating_mul(1 << 20),
+        },
+        adaptive_chunk_size: config.features.adaptive_chunk_size == Switch::Enabled,
         snapshot_interval: config.storage.snapshot_interval_blocks,
         retention: config.storage.retention_blocks,
         save_parts: config.features.save_untracked_chunk_parts == Switch::Enabled,

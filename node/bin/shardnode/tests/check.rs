@@ -60,14 +60,18 @@ impl Files {
                 "storage": {
                     "engine": "Log", "snapshotIntervalBlocks": 1000, "retentionBlocks": 20000,
                 },
-                "features": {"signatureBatchSize": 0, "mempoolCapacity": 100_000},
+                "features": {
+                    "signatureBatchSize": 0, "mempoolCapacity": 100_000, "mempoolMebibytes": 64,
+                    "adaptiveChunkSize": "Enabled",
+                },
                 "log": {"level": "info", "format": "text"},
             }),
             genesis: json!({
                 "network": "net", "createdAtMs": 1_790_000_000_000u64, "seed": "5e".repeat(32),
                 "shards": 1, "accounts": {"perShard": 10, "initialBalance": 1000},
                 "protocol": {
-                    "executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20000, "mandatesPerShard": 8, "epochLength": 1000,
+                    "executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20000,
+                    "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled",
                 },
                 "validators": [validator(0), validator(1), validator(2)],
             }),
@@ -331,11 +335,21 @@ fn wrong_configurations() {
             "features.mempoolCapacity: must be at least 1",
         ),
         (
+            "/features/mempoolMebibytes",
+            Some(json!(0)),
+            "features.mempoolMebibytes: must be at least 1",
+        ),
+        (
+            "/features/adaptiveChunkSize",
+            Some(json!("On")),
+            "features.adaptiveChunkSize: unknown variant `On`, expected `Enabled` or `Disabled`",
+        ),
+        (
             "/features/turbo",
             Some(json!(true)),
             "features.turbo: unknown field `turbo`, \
-             expected one of `signatureBatchSize`, `mempoolCapacity`, \
-             `saveUntrackedChunkParts`",
+             expected one of `signatureBatchSize`, `mempoolCapacity`, `mempoolMebibytes`, \
+             `adaptiveChunkSize`, `saveUntrackedChunkParts`",
         ),
         (
             "/log/level",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a node is told.
 
+use crate::pool::Capacity;
 use commonware_cryptography::{
     Signer as _,
     ed25519::{PrivateKey, PublicKey},
@@ -11,7 +12,7 @@ use shardnode_execution::signatures::BatchSize;
 use shardnode_mandates::{Committee, Mandates, MandatesError};
 use shardnode_primitives::{
     Block, BlockLimits, Genesis, Namespaces, ReceiptBucket, ShardId, Transaction,
-    chunk::ChunkHeader, genesis::Producer,
+    chunk::ChunkHeader, genesis::Producer, witness_size::MAX_WITNESS,
 };
 use shardnode_witness::{Limits, PartLimits};
 use std::{
@@ -24,16 +25,15 @@ use std::{
 /// its block may have. A shard without one by then has missed its chunk.
 pub const CHUNK_WAIT: Duration = Duration::from_millis(1_000);
 
-/// The most bytes of a state witness, encoded or raw.
-pub const MAX_WITNESS: usize = 64 << 20;
-
 /// Settings of one node that other nodes need not share.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How many signatures are verified together.
     pub signature_batch: BatchSize,
-    /// Transactions the pool holds.
-    pub mempool_capacity: usize,
+    /// What the pool holds.
+    pub mempool: Capacity,
+    /// Whether chunks get smaller while chunks are missed.
+    pub adaptive_chunk_size: bool,
     /// Executed chunks between two snapshots of the state.
     pub snapshot_interval: u64,
     /// Blocks for which chunk bodies and outgoing receipts stay available.

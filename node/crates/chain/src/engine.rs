@@ -307,7 +307,12 @@ where
             "witness maker",
             actor.start(context.child("witness_maker")),
         ));
-        let (pool_actor, pool) = pool::Actor::new(settings.mempool_capacity, metrics.clone());
+        let (pool_actor, pool) = pool::Actor::new(
+            settings.mempool,
+            identity.genesis.layout,
+            me.shard,
+            metrics.clone(),
+        );
         tasks.push(plain_task(
             &context,
             "pool",
@@ -319,6 +324,7 @@ where
             producer::Parts {
                 identity: identity.clone(),
                 me,
+                adaptive_chunk_size: settings.adaptive_chunk_size,
                 availability: availability.clone(),
                 witnesses,
                 bodies: bodies.clone(),

@@ -8,8 +8,8 @@ use commonware_consensus::{
 };
 use commonware_cryptography::Digestible as _;
 use shardnode_primitives::{
-    AccountId, Block, ChunkHeader, Digest, Endorsements, Genesis, Randomness, ShardId, ShardTotals,
-    genesis::GenesisAccount, hash::ZERO,
+    AccountId, Block, ChunkHeader, Digest, DuePosition, Endorsements, Genesis, Randomness, ShardId,
+    ShardTotals, genesis::GenesisAccount, hash::ZERO,
 };
 use shardnode_state::{Account, StateError, StateTree};
 
@@ -120,5 +120,6 @@ fn totals(tree: &StateTree) -> ShardTotals {
         balance: tree.balance(),
         sent: 0,
         received: 0,
+        next_due: DuePosition::at(1),
     }
 }

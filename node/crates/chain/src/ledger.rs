@@ -6,10 +6,13 @@
 //!
 //! # What a chunk's execution is given
 //!
-//! The chunk at height `h`, whose shard's chunk before it is at height `p`,
-//! credits the receipts that any shard's headers in the blocks `(p, h]` are
-//! the first to commit to: by source shard, then by executed height.
-//! Each bucket is checked against the committing header's `receipts_root`.
+//! The chunk at height `h` credits the receipts that any shard's headers in
+//! the blocks up to `h` are the first to commit to, in this order: by block,
+//! by source shard, by executed height. It starts where the chunk before it
+//! stopped, and takes as much as [`Crediting`] wants; the rest waits for the
+//! next one. Each bucket is checked against the committing header's
+//! `receipts_root`. What block `h - 1` says of the shards decides to which of
+//! them the chunk's transfers may send.
 //!
 //! # Recovery
 //!
@@ -29,14 +32,13 @@ mod snapshots;
 
 pub use self::snapshots::Origin;
 use self::{
-    run::run,
+    run::{Inputs, run},
     shard::{Shard, recover, stored_execution},
 };
 use crate::{
-    availability,
-    bodies::{self, CheckedChunk},
+    availability, bodies,
     config::{Identity, Settings},
-    due::due_in,
+    due::{Delivered, by_header, due_in, is_from, more_than_credited},
     error::ChainError,
     executed::{Executed, Proven},
     fetch::Key,
@@ -67,8 +69,10 @@ use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
     futures::Pool,
 };
-use shardnode_execution::Outcome;
-use shardnode_primitives::{AccountId, Block, ChunkHeader, Digest, ProvenBucket, ShardId};
+use shardnode_execution::{Crediting, Outcome, StateView as _};
+use shardnode_primitives::{
+    AccountId, Block, ChunkHeader, Congestion, Digest, DuePosition, ShardId,
+};
 use shardnode_state::{Account, AccountProof};
 use shardnode_storage::{Engine, ExecutionRecord, Recovered};
 use shardnode_witness::Due;
@@ -201,7 +205,8 @@ impl Reporter for Mailbox {
     }
 }
 
-type Inputs = (Arc<CheckedChunk>, Vec<Arc<ProvenBucket>>);
+/// Headers whose receipts are asked for side by side.
+const SIDE_BY_SIDE: usize = 1_024;
 
 /// What the actor works with.
 pub struct Parts<S> {
@@ -355,11 +360,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     self.on_message(message).await?;
                 },
                 inputs = self.gathering.next_completed() => {
-                    let Some((chunk, buckets)) = inputs else {
+                    let Some(inputs) = inputs else {
                         return Err(ChainError::Ended { part: "availability" });
                     };
                     self.gathers = false;
-                    self.execute(chunk, buckets).await?;
+                    self.execute(inputs).await?;
                     self.finish_front().await?;
                 },
                 fetched = self.fetching.next_completed() => {
@@ -501,66 +506,100 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
 
     /// Asks for everything that executing the chunk needs.
     async fn gather(&mut self, header: ChunkHeader) -> Result<(), ChainError> {
-        let Some(destination) = self.identity.tracked() else {
+        let Some(shard) = &self.shard else {
             return Ok(());
         };
-        let after = self.shard.as_ref().map_or(0, |shard| shard.height);
-        let mut due = Vec::new();
-        for height in after + 1..=header.content.height {
-            if !self.due.contains_key(&height) {
-                let block = self
-                    .marshal
-                    .get_block(Height::new(height))
-                    .await
-                    .ok_or(ChainError::MissingBlock { height })?;
-                self.note_due(block.inner());
-            }
-            due.extend(self.due.get(&height).into_iter().flatten().copied());
-        }
-        due.sort_by_key(|due| (due.source, due.height));
+        let (destination, leaves) = (shard.id, shard.state.leaf_count());
+        let (from, height) = (shard.totals.next_due, header.content.height);
+        let due = self.queue(from, height).await?;
+        let protocol = self.identity.genesis.protocol;
+        let congestion = Congestion::after(&self.parent_of(height).await?, &protocol);
 
         let availability = self.availability.clone();
         self.gathering.push(async move {
-            let buckets = due.into_iter().map(|due| {
-                let key = Key::Bucket {
-                    source: due.source,
-                    height: due.height,
-                    destination,
-                    root: due.receipts_root,
-                };
-                let availability = &availability;
-                async move { availability.bucket(key, true).await }
-            });
-            let (chunk, buckets) = futures::join!(
+            let headers: Vec<&[Due]> = by_header(&due).collect();
+            let mut headers = headers.chunks(SIDE_BY_SIDE);
+            let first = headers.next().unwrap_or_default();
+            // The chunk and, unless there is more than usual, all receipts.
+            let (chunk, mut delivered) = futures::join!(
                 availability.chunk(header, true),
-                futures::future::join_all(buckets)
+                deliveries(&availability, first, destination),
             );
-            Some((chunk?, buckets.into_iter().collect::<Option<Vec<_>>>()?))
+            let chunk = chunk?;
+            let mut crediting = Crediting::new(protocol, chunk.transactions.len(), leaves);
+            let mut incoming = Vec::new();
+            loop {
+                for one in delivered? {
+                    if !crediting.wants_more() {
+                        break;
+                    }
+                    crediting.credit(&one.delivery);
+                    incoming.push(one);
+                }
+                let more = headers.next().filter(|_| crediting.wants_more());
+                let Some(more) = more else { break };
+                delivered = deliveries(&availability, more, destination).await;
+            }
+            Some(Inputs {
+                chunk,
+                incoming,
+                congestion,
+            })
         });
         Ok(())
     }
 
-    async fn execute(
-        &mut self,
-        chunk: Arc<CheckedChunk>,
-        incoming: Vec<Arc<ProvenBucket>>,
-    ) -> Result<(), ChainError> {
+    /// What fell due for the own shard from this place up to `height`, or as
+    /// much of it as a chunk can credit.
+    async fn queue(&mut self, from: DuePosition, height: u64) -> Result<Vec<Due>, ChainError> {
+        let mut queue = Vec::new();
+        for height in from.block..=height {
+            if more_than_credited(&self.identity.genesis.protocol, queue.len()) {
+                break;
+            }
+            if !self.due.contains_key(&height) {
+                let block = self.finalized_block(height).await?;
+                self.note_due(block.inner());
+            }
+            let due = self.due.get(&height).into_iter().flatten().copied();
+            queue.extend(due.filter(|due| is_from(from, due)));
+        }
+        Ok(queue)
+    }
+
+    async fn finalized_block(&mut self, height: u64) -> Result<Digested<Block>, ChainError> {
+        let block = self.marshal.get_block(Height::new(height)).await;
+        block.ok_or(ChainError::MissingBlock { height })
+    }
+
+    /// The block before the one at `height`, which is at the front.
+    async fn parent_of(&mut self, height: u64) -> Result<Block, ChainError> {
+        let parent = &self.chain.block;
+        if parent.height + 1 == height {
+            return Ok(parent.clone());
+        }
+        // The first blocks after a restart continue what was there before.
+        let parent = self.finalized_block(height - 1).await?;
+        Ok(parent.inner().clone())
+    }
+
+    async fn execute(&mut self, inputs: Inputs) -> Result<(), ChainError> {
         let Some(shard) = self.shard.as_mut() else {
             return Ok(());
         };
         let started = self.context.current();
-        let header = chunk.header.clone();
+        let header = inputs.chunk.header.clone();
         let height = header.content.height;
-        if !chunk.valid {
+        if !inputs.chunk.valid {
             warn!(shard = %shard.id, height, "finalised chunk has an invalid body: executed as empty");
         }
-        let layout = self.identity.genesis.layout;
+        let identity = self.identity.clone();
         let mut state = std::mem::take(&mut shard.state);
         let totals = shard.totals.clone();
         let (state, outcome) = self
             .strategy
-            .spawn(chunk.transactions.len().max(1), move |_| {
-                let outcome = run(&mut state, layout, &chunk, &incoming, &totals);
+            .spawn(inputs.chunk.transactions.len().max(1), move |_| {
+                let outcome = run(&mut state, &identity.genesis, &inputs, &totals);
                 (state, outcome)
             })
             .await;
@@ -586,6 +625,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         shard.storage = Some(storage);
         shard.height = height;
         shard.totals = executed.totals.clone();
+        let next_due = executed.totals.next_due;
         shard.remember(proven.clone());
         self.tracked.send_replace(Some(shard.progress()));
         let elapsed = self
@@ -597,7 +637,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         if let Some(producer) = &self.producer {
             producer.executed(proven);
         }
-        self.due = self.due.split_off(&(height + 1));
+        self.due = self.due.split_off(&next_due.block);
         shard.freeze(&header.content, self.settings.snapshot_interval);
         let tip = self.tip.load(Ordering::Relaxed);
         if !state_sync::is_behind(height, tip, self.settings.retention) {
@@ -614,7 +654,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let digest = block.digest();
         let block = block.inner();
         let now = self.context.now_ms();
-        self.metrics.finalized(&self.chain.block, block, now);
+        let lag = self.identity.genesis.protocol.execution_lag;
+        self.metrics.finalized(&self.chain.block, block, lag, now);
         self.metrics
             .produced_transfers(self.identity.produced_transfers(block));
         let committees = self.identity.committees_of(block);
@@ -634,4 +675,27 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         ack.acknowledge();
         Ok(())
     }
+}
+
+/// The receipts that fell due with these headers.
+async fn deliveries(
+    availability: &availability::Mailbox,
+    headers: &[&[Due]],
+    destination: ShardId,
+) -> Option<Vec<Delivered>> {
+    let headers = headers.iter().map(|due| async move {
+        let buckets = due.iter().map(|due| {
+            let key = Key::Bucket {
+                source: due.source,
+                height: due.height,
+                destination,
+                root: due.receipts_root,
+            };
+            availability.bucket(key, true)
+        });
+        let buckets = futures::future::join_all(buckets).await;
+        Delivered::new(due, buckets.into_iter().collect::<Option<_>>()?)
+    });
+    let headers = futures::future::join_all(headers).await;
+    headers.into_iter().collect()
 }

@@ -35,6 +35,9 @@
 //! [`state_sync`] a later state where that is no longer to be had; [`requests`]
 //! serves clients.
 //!
+//! [`sizing`] decides how full chunks are, [`pool`] what waits, and
+//! [`shardnode_primitives::congestion`] to which shards nothing is sent.
+//!
 //! All time, randomness, storage, tasks and CPU work come from the
 //! [`runtime`], so a whole network runs in one deterministic process.
 
@@ -63,6 +66,7 @@ pub mod pool;
 pub mod producer;
 pub mod requests;
 pub mod runtime;
+pub mod sizing;
 pub mod state_sync;
 pub mod validity;
 pub mod view;

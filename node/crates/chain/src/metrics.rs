@@ -9,7 +9,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
-use shardnode_primitives::{Block, ChunkHeader, ShardId};
+use shardnode_primitives::{Block, ChunkHeader, ShardId, congestion::blocks_behind};
 use std::{
     borrow::Cow,
     sync::{
@@ -27,6 +27,11 @@ struct ShardLabel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReasonLabel {
     reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CauseLabel {
+    cause: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -69,12 +74,18 @@ pub struct Metrics {
     state_bytes_served: Counter,
     state_pages_refused: Counter,
     snapshots_installed: Counter,
+    chunk_limit: Gauge<i64>,
+    chunks_limited: Family<CauseLabel, Counter>,
+    behind: GaugeByShard,
     pool: Gauge<i64>,
+    pool_bytes: Gauge<i64>,
+    pool_waiting: Gauge<i64>,
     rejected: Family<ReasonLabel, Counter>,
     load_target: Gauge<i64>,
     load_signed: Counter,
     seen: AtomicU64,
     pooled: AtomicU64,
+    waiting: AtomicU64,
 }
 
 const BLOCK_TIME_BUCKETS: [f64; 14] = [
@@ -131,12 +142,18 @@ impl Metrics {
             state_bytes_served: Counter::default(),
             state_pages_refused: Counter::default(),
             snapshots_installed: Counter::default(),
+            chunk_limit: Gauge::default(),
+            chunks_limited: Family::default(),
+            behind: Family::default(),
             pool: Gauge::default(),
+            pool_bytes: Gauge::default(),
+            pool_waiting: Gauge::default(),
             rejected: Family::default(),
             load_target: Gauge::default(),
             load_signed: Counter::default(),
             seen: AtomicU64::new(0),
             pooled: AtomicU64::new(0),
+            waiting: AtomicU64::new(0),
             registry: Mutex::new(Registry::default()),
         };
         metrics.register(&mut registry);
@@ -267,9 +284,35 @@ impl Metrics {
             self.recoveries.clone(),
         );
         registry.register(
+            "chunk_transactions_limit",
+            "Most transactions of the chunk this node produced last",
+            self.chunk_limit.clone(),
+        );
+        registry.register(
+            "chunks_limited",
+            "Chunks this node produced with fewer transactions than its pool had, by cause",
+            self.chunks_limited.clone(),
+        );
+        registry.register(
+            "shard_blocks_behind",
+            "Blocks that a shard is behind with crediting receipts, from finalised headers",
+            self.behind.clone(),
+        );
+        registry.register(
             "pool_transactions",
             "Transactions in the pool",
             self.pool.clone(),
+        );
+        registry.register_with_unit(
+            "pool",
+            "Size of the transactions in the pool",
+            Unit::Bytes,
+            self.pool_bytes.clone(),
+        );
+        registry.register(
+            "pool_waiting",
+            "Transactions in the pool whose receiver's shard is congested",
+            self.pool_waiting.clone(),
         );
         registry.register(
             "pool_rejected",
@@ -354,7 +397,7 @@ impl Metrics {
     }
 
     /// `block` is finalised on top of `before`, the block processed last.
-    pub fn finalized(&self, before: &Block, block: &Block, now_ms: u64) {
+    pub fn finalized(&self, before: &Block, block: &Block, lag: u8, now_ms: u64) {
         self.seen(block.height);
         self.finalized_height.set(signed(block.height));
         let seconds = |ms: u64| Duration::from_millis(ms).as_secs_f64();
@@ -365,11 +408,11 @@ impl Metrics {
         self.finality_lag
             .observe(seconds(now_ms.saturating_sub(block.timestamp_ms)));
         for header in &block.chunks {
-            self.finalized_header(block.height, header);
+            self.finalized_header(block.height, lag, header);
         }
     }
 
-    fn finalized_header(&self, height: u64, header: &ChunkHeader) {
+    fn finalized_header(&self, height: u64, lag: u8, header: &ChunkHeader) {
         let content = &header.content;
         let label = ShardLabel {
             shard: content.shard.0,
@@ -383,6 +426,8 @@ impl Metrics {
             &self.cross_shard.get_or_create(&label),
             content.totals.cross_shard,
         );
+        let behind = blocks_behind(&content.totals, height, lag);
+        self.behind.get_or_create(&label).set(signed(behind));
         raise(
             &self.missed.get_or_create(&label),
             height.saturating_sub(content.sequence),
@@ -485,10 +530,32 @@ impl Metrics {
         self.produced_transfers.inc_by(count);
     }
 
-    /// The pool holds this many transactions.
-    pub fn pool(&self, transactions: usize) {
+    /// The chunk produced now may have this many transactions.
+    pub fn chunk_limit(&self, transactions: u32) {
+        self.chunk_limit.set(i64::from(transactions));
+    }
+
+    /// The chunk produced now would have more transactions, but for this.
+    pub fn chunk_limited(&self, cause: &'static str) {
+        self.chunks_limited
+            .get_or_create(&CauseLabel { cause })
+            .inc();
+    }
+
+    /// The pool holds this many transactions of so many bytes, of which so
+    /// many wait for congested shards.
+    pub fn pool(&self, transactions: usize, bytes: usize, waiting: usize) {
         self.pooled.store(transactions as u64, Ordering::Relaxed);
+        self.waiting.store(waiting as u64, Ordering::Relaxed);
         self.pool.set(signed(transactions as u64));
+        self.pool_bytes.set(signed(bytes as u64));
+        self.pool_waiting.set(signed(waiting as u64));
+    }
+
+    /// Transactions in the pool that wait for congested shards.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     /// Transactions in the pool.

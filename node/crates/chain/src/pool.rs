@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The actor that holds transactions until a chunk takes them: first come,
-//! first served, at most `mempoolCapacity` of them. Only transactions whose
-//! signatures were verified, or made, by this node are let in.
+//! first served, at most `mempoolCapacity` of them and `mempoolMebibytes` in
+//! all. Only transactions whose signatures were verified, or made, by this
+//! node are let in.
+//!
+//! While a shard is congested, transfers to it stay where they are, and so
+//! does everything behind them that the same account signed: nonces are used
+//! in the order in which they came. What can only wait may fill a quarter of
+//! the pool; more is refused, so that there is room for the rest.
 
+mod queue;
+
+use self::queue::Queue;
 use crate::{metrics::Metrics, runtime::Runtime};
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot};
-use shardnode_primitives::{AccountId, Transaction};
-use std::{
-    collections::{BTreeSet, VecDeque},
-    sync::Arc,
-};
+use shardnode_primitives::{Congestion, ShardId, ShardLayout, Transaction};
+use std::sync::Arc;
 
 /// Why a transaction was not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,9 +24,46 @@ pub enum PoolError {
     /// The pool holds `mempoolCapacity` transactions.
     #[error("pool is full")]
     Full,
+    /// The pool holds `mempoolMebibytes` of transactions.
+    #[error("pool is full")]
+    Bytes,
     /// The pool has a transaction with this signer and nonce.
     #[error("a transaction with this signer and nonce is pooled already")]
     Duplicate,
+    /// The pool holds as much for congested shards as it may.
+    #[error("receiver's shard is congested, and enough transfers wait for such shards")]
+    Congested,
+}
+
+impl PoolError {
+    /// What it is counted as.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Bytes => "bytes",
+            Self::Duplicate => "duplicate",
+            Self::Congested => "congested",
+        }
+    }
+}
+
+/// What a pool may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Transactions.
+    pub transactions: usize,
+    /// Their bytes.
+    pub bytes: usize,
+}
+
+/// What a chunk takes.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// The oldest that need not wait.
+    pub transactions: Vec<Transaction>,
+    /// Whether others were left behind because they must wait.
+    pub held_back: bool,
 }
 
 enum Message {
@@ -30,9 +73,10 @@ enum Message {
     },
     Take {
         most: usize,
-        reply: oneshot::Sender<Vec<Transaction>>,
+        reply: oneshot::Sender<Taken>,
     },
     GiveBack(Vec<Transaction>),
+    Congested(Congestion),
 }
 
 /// Talks to the actor.
@@ -51,8 +95,8 @@ impl Mailbox {
         response.await.ok()
     }
 
-    /// Takes the oldest transactions.
-    pub async fn take(&self, most: usize) -> Vec<Transaction> {
+    /// Takes the oldest transactions that need not wait.
+    pub async fn take(&self, most: usize) -> Taken {
         let (reply, response) = oneshot::channel();
         let _ = self.0.send(Message::Take { most, reply }).await;
         response.await.unwrap_or_default()
@@ -62,26 +106,32 @@ impl Mailbox {
     pub async fn give_back(&self, transactions: Vec<Transaction>) {
         let _ = self.0.send(Message::GiveBack(transactions)).await;
     }
+
+    /// From now on, these shards are congested and no others.
+    pub async fn congested(&self, congestion: Congestion) {
+        let _ = self.0.send(Message::Congested(congestion)).await;
+    }
 }
 
 /// The actor.
 pub struct Actor {
-    capacity: usize,
-    waiting: VecDeque<Transaction>,
-    known: BTreeSet<(AccountId, u64)>,
+    queue: Queue,
     metrics: Arc<Metrics>,
     inbox: mpsc::Receiver<Message>,
 }
 
 impl Actor {
-    /// Creates the actor.
+    /// Creates the actor for the pool of `shard`.
     #[must_use]
-    pub fn new(capacity: usize, metrics: Arc<Metrics>) -> (Self, Mailbox) {
+    pub fn new(
+        capacity: Capacity,
+        layout: ShardLayout,
+        shard: ShardId,
+        metrics: Arc<Metrics>,
+    ) -> (Self, Mailbox) {
         let (sender, inbox) = mpsc::channel(256);
         let actor = Self {
-            capacity,
-            waiting: VecDeque::new(),
-            known: BTreeSet::new(),
+            queue: Queue::new(capacity, layout, shard),
             metrics,
             inbox,
         };
@@ -107,52 +157,24 @@ impl Actor {
                     reply.send_lossy(added);
                 }
                 Message::Take { most, reply } => {
-                    let taken = self.take(most);
+                    let taken = self.queue.take(most);
                     if let Err(taken) = reply.send(taken) {
-                        self.give_back(taken);
+                        self.queue.give_back(taken.transactions);
                     }
                 }
-                Message::GiveBack(transactions) => self.give_back(transactions),
+                Message::GiveBack(transactions) => self.queue.give_back(transactions),
+                Message::Congested(congestion) => self.queue.congested(congestion),
             }
-            self.metrics.pool(self.waiting.len());
+            self.metrics
+                .pool(self.queue.len(), self.queue.bytes(), self.queue.waiting());
         }
     }
 
     fn add(&mut self, transaction: Transaction) -> Result<(), PoolError> {
-        if self.waiting.len() >= self.capacity {
-            self.metrics.rejected("full");
-            return Err(PoolError::Full);
+        let added = self.queue.add(transaction);
+        if let Err(error) = added {
+            self.metrics.rejected(error.reason());
         }
-        if !self
-            .known
-            .insert((*transaction.signer(), transaction.nonce()))
-        {
-            self.metrics.rejected("duplicate");
-            return Err(PoolError::Duplicate);
-        }
-        self.waiting.push_back(transaction);
-        Ok(())
-    }
-
-    fn take(&mut self, most: usize) -> Vec<Transaction> {
-        let count = most.min(self.waiting.len());
-        let taken: Vec<Transaction> = self.waiting.drain(..count).collect();
-        for transaction in &taken {
-            self.known
-                .remove(&(*transaction.signer(), transaction.nonce()));
-        }
-        taken
-    }
-
-    /// These were let in before: the capacity does not turn them away.
-    fn give_back(&mut self, transactions: Vec<Transaction>) {
-        for transaction in transactions.into_iter().rev() {
-            if self
-                .known
-                .insert((*transaction.signer(), transaction.nonce()))
-            {
-                self.waiting.push_front(transaction);
-            }
-        }
+        added
     }
 }

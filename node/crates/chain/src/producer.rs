@@ -19,6 +19,7 @@ use crate::{
     metrics::Metrics,
     pool,
     runtime::Runtime,
+    sizing::ChunkSizing,
     witness_maker,
 };
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
@@ -29,7 +30,7 @@ use commonware_utils::{channel::mpsc, sequence::U64};
 use shardnode_coding::Share;
 use shardnode_execution::body::{self, Shown};
 use shardnode_primitives::{
-    Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, genesis::Producer,
+    Block, ChunkBody, ChunkContent, ChunkHeader, Congestion, Digest, Transaction, genesis::Producer,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -90,6 +91,8 @@ pub struct Parts {
     pub identity: Arc<Identity>,
     /// Its place among the producers.
     pub me: Producer,
+    /// Whether chunks get smaller while chunks are missed.
+    pub adaptive_chunk_size: bool,
     /// Sends chunks out.
     pub availability: availability::Mailbox,
     /// Makes and sends state witnesses.
@@ -121,6 +124,9 @@ pub struct Actor<E: Runtime> {
     executed: BTreeMap<u64, Proven>,
     anchors: BTreeMap<u64, Digest>,
     outstanding: VecDeque<Outstanding>,
+    sizing: ChunkSizing,
+    /// Leaves of the state that was executed on last.
+    leaves: u32,
     inbox: mpsc::Receiver<Message>,
 }
 
@@ -146,6 +152,11 @@ impl<E: Runtime> Actor<E> {
         let last = last.transpose()?;
         let (sender, inbox) = mpsc::channel(2_048);
         let genesis = parts.genesis;
+        let sizing = ChunkSizing::new(
+            parts.identity.genesis.protocol,
+            parts.identity.genesis.producers_of(parts.me.shard).count(),
+            parts.adaptive_chunk_size,
+        );
         let actor = Self {
             parts,
             produced: Some(produced),
@@ -154,6 +165,8 @@ impl<E: Runtime> Actor<E> {
             executed: BTreeMap::new(),
             anchors: BTreeMap::from([(0, genesis)]),
             outstanding: VecDeque::new(),
+            sizing,
+            leaves: 0,
             inbox,
         };
         Ok((actor, Mailbox(sender)))
@@ -189,6 +202,7 @@ impl<E: Runtime> Actor<E> {
     }
 
     fn on_executed(&mut self, proven: Proven) {
+        self.leaves = proven.evidence.pre_state.count();
         self.executed.insert(proven.executed.result.height, proven);
     }
 
@@ -197,9 +211,12 @@ impl<E: Runtime> Actor<E> {
         while self.anchors.len() > ANCHORS {
             self.anchors.pop_first();
         }
+        let congestion = Congestion::after(block, &self.parts.identity.genesis.protocol);
+        self.parts.pool.congested(congestion).await;
         let Some(header) = block.chunk(self.parts.me.shard) else {
             return;
         };
+        self.sizing.finalized(header, block.height);
         // Everything from the oldest execution that a header still has to
         // commit to.
         if let Some(oldest) = header.content.uncommitted.first() {
@@ -253,8 +270,15 @@ impl<E: Runtime> Actor<E> {
             return self.send_again(last, parent, &results).await;
         }
 
-        let most = genesis.protocol.max_transactions_per_chunk as usize;
-        let transactions = self.parts.pool.take(most).await;
+        let (most, limited_by) = self.sizing.limit(self.leaves);
+        let taken = self.parts.pool.take(most as usize).await;
+        let transactions = taken.transactions;
+        self.parts.metrics.chunk_limit(most);
+        if transactions.len() == most as usize {
+            self.parts.metrics.chunk_limited(limited_by.cause());
+        } else if taken.held_back {
+            self.parts.metrics.chunk_limited("congestion");
+        }
         let body = ChunkBody::of(&transactions);
         let Some((parts_root, shares)) = self.divide(&body).await else {
             self.parts.pool.give_back(transactions).await;

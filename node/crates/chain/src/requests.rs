@@ -28,7 +28,7 @@ use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot, watch};
 use shardnode_primitives::{AccountId, ChunkBody, ChunkHeader, Digest, ShardId, Transaction};
-use shardnode_state::Account;
+use shardnode_state::{Account, NO_ACCOUNT};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tracing::debug;
 
@@ -53,6 +53,9 @@ pub enum SubmitError {
     /// The signer cannot pay.
     #[error("amount is above the signer's balance")]
     Balance,
+    /// No account can have the receiver's id.
+    #[error("receiver is the reserved id of all zeroes")]
+    Receiver,
     /// No node of the signer's shard answered.
     #[error("no node of shard {0} answered")]
     Unavailable(ShardId),
@@ -63,7 +66,7 @@ pub enum SubmitError {
 #[error("no node of shard {0} answered")]
 pub struct Unavailable(pub ShardId);
 
-/// What became of a transaction, as a number that travels: 0 executed, 1 to 4
+/// What became of a transaction, as a number that travels: 0 executed, 1 to 6
 /// the failures, 255 unknown.
 const UNKNOWN: u8 = u8::MAX;
 
@@ -87,6 +90,9 @@ const fn submit_code(result: Result<(), SubmitError>) -> u8 {
         Err(SubmitError::Nonce) => 4,
         Err(SubmitError::Balance) => 5,
         Err(SubmitError::Unavailable(_)) => 6,
+        Err(SubmitError::Receiver) => 7,
+        Err(SubmitError::Pool(PoolError::Congested)) => 8,
+        Err(SubmitError::Pool(PoolError::Bytes)) => 9,
     }
 }
 
@@ -98,6 +104,9 @@ const fn submit_result(code: u8, shard: ShardId) -> Result<(), SubmitError> {
         3 => Err(SubmitError::Signature),
         4 => Err(SubmitError::Nonce),
         5 => Err(SubmitError::Balance),
+        7 => Err(SubmitError::Receiver),
+        8 => Err(SubmitError::Pool(PoolError::Congested)),
+        9 => Err(SubmitError::Pool(PoolError::Bytes)),
         _ => Err(SubmitError::Unavailable(shard)),
     }
 }
@@ -124,6 +133,7 @@ impl Local {
             Err(SubmitError::Signature) => self.metrics.rejected("signature"),
             Err(SubmitError::Nonce) => self.metrics.rejected("nonce"),
             Err(SubmitError::Balance) => self.metrics.rejected("balance"),
+            Err(SubmitError::Receiver) => self.metrics.rejected("receiver"),
             Err(SubmitError::Unavailable(_)) => self.metrics.rejected("shard"),
             Ok(()) | Err(SubmitError::Pool(_)) => {}
         }
@@ -140,12 +150,15 @@ impl Local {
         if !transaction.verify(&self.identity.namespaces) {
             return Err(SubmitError::Signature);
         }
+        let Transaction::Transfer(signed) = &transaction;
+        if signed.transfer.receiver == NO_ACCOUNT {
+            return Err(SubmitError::Receiver);
+        }
         let (_, account) = self.ledger.account(signer).await.ok_or(gone)?;
         let account = account.unwrap_or_default();
         if transaction.nonce() <= account.nonce {
             return Err(SubmitError::Nonce);
         }
-        let Transaction::Transfer(signed) = &transaction;
         if signed.transfer.amount > account.balance {
             return Err(SubmitError::Balance);
         }

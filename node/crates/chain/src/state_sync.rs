@@ -26,8 +26,11 @@
 //! Only the accounts. The totals and the root are in the header that states
 //! the snapshot, which is in a finalised block that this node has itself.
 //! Every execution up to the snapshot is committed to by then, so no header
-//! will ask for one of them; and the receipts that fall due later are those of
-//! headers in later blocks.
+//! will ask for one of them. The totals also say which receipts are not yet
+//! credited (`next_due`): those of headers in blocks from that place on, which
+//! this node has, too. A shard that is behind has some from below the snapshot
+//! among them. They are asked for as ever: the shards that sent them keep them
+//! for `retentionBlocks`.
 //!
 //! # How
 //!

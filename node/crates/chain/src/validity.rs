@@ -13,8 +13,8 @@ use commonware_parallel::Strategy;
 use rand_core::CryptoRng;
 use shardnode_mandates::Committee;
 use shardnode_primitives::{
-    Block, ChunkBody, ChunkHeader, Digest, Endorsements, Genesis, Namespaces, ShardId, Transaction,
-    endorsement, hash::ZERO, randomness::RandomnessError,
+    Block, ChunkBody, ChunkHeader, Digest, DuePosition, Endorsements, Genesis, Namespaces, ShardId,
+    Transaction, endorsement, hash::ZERO, randomness::RandomnessError,
 };
 
 /// The first rule that a block or header breaks.
@@ -159,6 +159,12 @@ pub fn check_header(
     rule(
         is.sent >= was.sent && is.received >= was.received,
         "sent and received never fall",
+    )?;
+    rule(
+        is.next_due >= was.next_due
+            && is.next_due <= DuePosition::at(is.height.saturating_add(1))
+            && (is.next_due == was.next_due || !new.results.is_empty()),
+        "receipts are credited in the order in which they fell due",
     )?;
     let balance = was
         .balance

@@ -5,13 +5,7 @@
 //! Only the newest chunk is worth a witness: a block that is already final
 //! needs no endorsement of an older one.
 
-use crate::{
-    bodies,
-    config::{Identity, MAX_WITNESS},
-    executed::Evidence,
-    metrics::Metrics,
-    runtime::Runtime,
-};
+use crate::{bodies, config::Identity, executed::Evidence, metrics::Metrics, runtime::Runtime};
 use commonware_codec::{Encode as _, EncodeSize as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::{Recipients, Sender};
@@ -19,7 +13,7 @@ use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
 use commonware_utils::channel::mpsc;
 use shardnode_mandates::Committee;
-use shardnode_primitives::ChunkHeader;
+use shardnode_primitives::{ChunkHeader, witness_size::MAX_WITNESS};
 use shardnode_witness::{
     PartsError, StateWitness, Subject, Transition, WitnessPart, encode, make_parts,
 };

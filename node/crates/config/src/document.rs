@@ -86,6 +86,10 @@ pub struct Features {
     pub signature_batch_size: usize,
     /// Transactions the pool holds.
     pub mempool_capacity: usize,
+    /// The size of all transactions that the pool holds.
+    pub mempool_mebibytes: usize,
+    /// Whether chunks get smaller while chunks are missed.
+    pub adaptive_chunk_size: Switch,
     /// Whether parts of the bodies of other shards' chunks are durable, and
     /// kept as long as bodies.
     pub save_untracked_chunk_parts: Switch,
@@ -105,6 +109,8 @@ impl Default for Features {
         Self {
             signature_batch_size: 0,
             mempool_capacity: 100_000,
+            mempool_mebibytes: 64,
+            adaptive_chunk_size: Switch::Enabled,
             save_untracked_chunk_parts: Switch::Disabled,
         }
     }

@@ -152,6 +152,9 @@ impl Config {
         if self.features.mempool_capacity == 0 {
             return Err(file.wrong("features.mempoolCapacity", "must be at least 1"));
         }
+        if self.features.mempool_mebibytes == 0 {
+            return Err(file.wrong("features.mempoolMebibytes", "must be at least 1"));
+        }
         Ok(())
     }
 

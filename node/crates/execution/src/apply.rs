@@ -94,5 +94,6 @@ fn add_up(
         balance,
         sent: sum("value sent", before.sent, execution.sent)?,
         received: sum("value received", before.received, execution.received)?,
+        next_due: execution.next_due,
     })
 }

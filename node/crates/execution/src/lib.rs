@@ -9,37 +9,46 @@
 //!
 //! # Rules
 //!
-//! 1. Incoming receipts are credited in the order given: by source shard, then
-//!    by height, then as their source emitted them. An account that does not
-//!    exist is created.
+//! 1. Receipts are credited in the order in which they fell due: by block,
+//!    then by source shard, then as their source emitted them; not always all
+//!    of them ([`crediting`]). An account that does not exist is created.
 //! 2. Transfers are executed in the chunk's order. A transfer *fails*, and
 //!    changes nothing, if its signer does not exist or belongs to another
-//!    shard, its nonce is not above the signer's, or its amount is above the
-//!    signer's balance. Otherwise the signer is debited and its nonce set.
+//!    shard, its nonce is not above the signer's, its amount is above the
+//!    signer's balance, or its receiver's shard is congested
+//!    ([`shardnode_primitives::congestion`]). Otherwise the signer is debited
+//!    and its nonce set.
 //! 3. A receiver of the same shard is credited at once; for any other shard a
 //!    receipt is emitted. An executed transfer counts once, where it debits.
 //!
 //! | module | does |
 //! |---|---|
 //! | [`body`], [`signatures`] | decide whether a chunk's body is valid |
+//! | [`crediting`] | bounds the receipts that a chunk credits |
 //! | [`touched`] | names the accounts that an execution takes |
 //! | [`view`] | holds them: a whole state, or the part in a witness |
 //! | [`apply`] | executes, changes the state, and adds up what a header commits to |
 
+// Transactions are counted in 32 bits: a chunk has far fewer.
+#![allow(clippy::cast_possible_truncation)]
+
 pub mod apply;
 pub mod body;
+pub mod crediting;
 pub mod outcome;
 pub mod signatures;
 pub mod touched;
 pub mod view;
 
 pub use apply::{Applied, ApplyError, apply};
+pub use crediting::{Crediting, Delivery};
 pub use outcome::{Failure, Outcome};
 pub use touched::touched;
 pub use view::{State, StateView};
 
 use shardnode_primitives::{
-    AccountId, Digest, Receipt, ReceiptBucket, ShardId, ShardLayout, Transaction, Transfer, merkle,
+    AccountId, Congestion, Digest, DuePosition, Receipt, ReceiptBucket, ShardId, ShardLayout,
+    Transaction, Transfer, genesis::Protocol, merkle,
 };
 use shardnode_state::{Account, NO_ACCOUNT, StateError};
 use std::collections::BTreeMap;
@@ -47,6 +56,8 @@ use std::collections::BTreeMap;
 /// What is executed.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkInput<'a> {
+    /// The network's parameters.
+    pub protocol: Protocol,
     /// How accounts are divided.
     pub layout: ShardLayout,
     /// The shard that executes.
@@ -55,8 +66,11 @@ pub struct ChunkInput<'a> {
     pub height: u64,
     /// The chunk's transactions, their signatures verified.
     pub transactions: &'a [Transaction],
-    /// Receipts that became due, by source shard and then height.
-    pub incoming: &'a [ReceiptBucket],
+    /// Receipts that fell due, in that order: as many as [`Crediting`] wants,
+    /// or all there are.
+    pub incoming: &'a [Delivery],
+    /// What the block before the chunk's says of the shards.
+    pub congestion: &'a Congestion,
 }
 
 /// What an execution came to.
@@ -80,6 +94,8 @@ pub struct Execution {
     pub sent: u64,
     /// Value that came in receipts.
     pub received: u64,
+    /// Where crediting goes on.
+    pub next_due: DuePosition,
 }
 
 /// Why an execution is impossible. None of them can happen on a whole state
@@ -100,6 +116,14 @@ pub enum ExecutionError {
     /// The state has no answer.
     #[error("an account cannot be read")]
     State(#[from] StateError),
+    /// More receipts than the chunk credits.
+    #[error("receipts of shard {source_shard} due at block {block} are more than a chunk credits")]
+    TooMuch {
+        /// Where they come from.
+        source_shard: ShardId,
+        /// When they fell due.
+        block: u64,
+    },
     /// A receipt that was sent to the wrong shard.
     #[error(
         "receipt of shard {source_shard} at height {height} is for account {account} of another shard"
@@ -161,6 +185,10 @@ impl<S: StateView> Ledger<'_, S> {
         let Some(balance) = account.balance.checked_sub(transfer.amount) else {
             return Ok(Outcome::Failed(Failure::InsufficientBalance));
         };
+        let destination = input.layout.shard_of(&transfer.receiver);
+        if destination != input.shard && input.congestion.contains(destination) {
+            return Ok(Outcome::Failed(Failure::Congested));
+        }
         let debited = Account {
             balance,
             nonce: transfer.nonce,
@@ -181,18 +209,28 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         changes: BTreeMap::new(),
     };
     let (mut credits, mut received) = (0, 0);
-    for bucket in input.incoming {
-        for receipt in &bucket.receipts {
-            if input.layout.shard_of(&receipt.receiver) != input.shard {
-                return Err(ExecutionError::Misrouted {
-                    source_shard: bucket.source,
-                    height: bucket.height,
-                    account: receipt.receiver,
-                });
+    let mut crediting = Crediting::new(input.protocol, input.transactions.len(), view.leaf_count());
+    for delivery in input.incoming {
+        if !crediting.wants_more() {
+            return Err(ExecutionError::TooMuch {
+                source_shard: delivery.source,
+                block: delivery.block,
+            });
+        }
+        crediting.credit(delivery);
+        for bucket in &delivery.buckets {
+            for receipt in &bucket.receipts {
+                if input.layout.shard_of(&receipt.receiver) != input.shard {
+                    return Err(ExecutionError::Misrouted {
+                        source_shard: bucket.source,
+                        height: bucket.height,
+                        account: receipt.receiver,
+                    });
+                }
+                ledger.credit(&receipt.receiver, receipt.amount)?;
+                credits += 1;
+                received = add(received, receipt.amount)?;
             }
-            ledger.credit(&receipt.receiver, receipt.amount)?;
-            credits += 1;
-            received = add(received, receipt.amount)?;
         }
     }
 
@@ -247,5 +285,6 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         credits,
         sent,
         received,
+        next_due: crediting.next_due(input.height),
     })
 }

@@ -35,17 +35,21 @@ pub enum Failure {
     /// The receiver is the id that no account can have.
     #[error("receiver is the reserved id of all zeroes")]
     ReservedReceiver = 5,
+    /// The receiver's shard is behind with what was sent to it.
+    #[error("receiver's shard is congested")]
+    Congested = 6,
 }
 
 impl Outcome {
     /// Every outcome there is.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Executed,
         Self::Failed(Failure::StaleNonce),
         Self::Failed(Failure::InsufficientBalance),
         Self::Failed(Failure::WrongShard),
         Self::Failed(Failure::NoAccount),
         Self::Failed(Failure::ReservedReceiver),
+        Self::Failed(Failure::Congested),
     ];
 
     /// 0 for executed, else the failure's number.

@@ -13,6 +13,7 @@ pub fn touched(input: &ChunkInput<'_>) -> BTreeSet<AccountId> {
     let credited = input
         .incoming
         .iter()
+        .flat_map(|delivery| &delivery.buckets)
         .flat_map(|bucket| &bucket.receipts)
         .map(|receipt| receipt.receiver);
     let transferred = input.transactions.iter().flat_map(|transaction| {

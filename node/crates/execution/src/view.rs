@@ -10,6 +10,9 @@ pub trait StateView {
     /// The account, or `None` if there is none with this id. An error is for
     /// accounts that a part of a state says nothing about.
     fn account(&self, id: &AccountId) -> Result<Option<Account>, StateError>;
+
+    /// The number of leaves of the whole tree.
+    fn leaf_count(&self) -> u32;
 }
 
 /// A state that executions change.
@@ -23,6 +26,10 @@ impl StateView for StateTree {
     fn account(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
         Ok(self.get(id))
     }
+
+    fn leaf_count(&self) -> u32 {
+        self.accounts() + 1
+    }
 }
 
 impl State for StateTree {
@@ -34,6 +41,10 @@ impl State for StateTree {
 impl StateView for PartialTree {
     fn account(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
         self.get(id)
+    }
+
+    fn leaf_count(&self) -> u32 {
+        self.count()
     }
 }
 

@@ -39,6 +39,7 @@ use commonware_cryptography::{
     blake3::Digest,
     ed25519::{PrivateKey, PublicKey, Signature},
 };
+use std::fmt;
 
 /// The transactions of a chunk, as they travel and are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +120,63 @@ impl FixedSize for ExecutionResult {
     const SIZE: usize = 8 + 3 * 32 + 2 * 4;
 }
 
+/// A place in the queue of receipts that fall due for a shard; see
+/// [`crate::congestion`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DuePosition {
+    /// A block's height.
+    pub block: u64,
+    /// The first shard whose header in that block is not before the place.
+    pub source: ShardId,
+}
+
+impl DuePosition {
+    /// Before everything that falls due with the block at this height.
+    #[must_use]
+    pub const fn at(block: u64) -> Self {
+        Self {
+            block,
+            source: ShardId(0),
+        }
+    }
+
+    /// After what falls due with the header of `source` in `block`.
+    #[must_use]
+    pub const fn after(block: u64, source: ShardId) -> Self {
+        Self {
+            block,
+            source: ShardId(source.0.saturating_add(1)),
+        }
+    }
+}
+
+impl Write for DuePosition {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.block.write(buf);
+        self.source.write(buf);
+    }
+}
+
+impl Read for DuePosition {
+    type Cfg = ();
+    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
+        Ok(Self {
+            block: u64::read(buf)?,
+            source: ShardId::read(buf)?,
+        })
+    }
+}
+
+impl FixedSize for DuePosition {
+    const SIZE: usize = 8 + ShardId::SIZE;
+}
+
+impl fmt::Display for DuePosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "shard {} in block {}", self.source, self.block)
+    }
+}
+
 /// Everything a shard did since genesis, as of its newest committed
 /// execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +197,9 @@ pub struct ShardTotals {
     pub sent: u64,
     /// Value that came from other shards.
     pub received: u64,
+    /// The receipts that fell due before this place are credited, and no
+    /// others.
+    pub next_due: DuePosition,
 }
 
 impl Write for ShardTotals {
@@ -151,6 +212,7 @@ impl Write for ShardTotals {
         self.balance.write(buf);
         self.sent.write(buf);
         self.received.write(buf);
+        self.next_due.write(buf);
     }
 }
 
@@ -166,12 +228,13 @@ impl Read for ShardTotals {
             balance: u64::read(buf)?,
             sent: u64::read(buf)?,
             received: u64::read(buf)?,
+            next_due: DuePosition::read(buf)?,
         })
     }
 }
 
 impl FixedSize for ShardTotals {
-    const SIZE: usize = 7 * 8 + 32;
+    const SIZE: usize = 7 * 8 + 32 + DuePosition::SIZE;
 }
 
 /// The signed part of a chunk header; see the [module](self) for its meaning.

@@ -7,7 +7,7 @@
 //! owns its public key. The genesis hash is
 //! blake3 over a canonical encoding of every field.
 
-use crate::{AccountId, ShardId, ShardLayout, hash};
+use crate::{AccountId, ShardId, ShardLayout, hash, witness_size};
 use bytes::BufMut as _;
 use commonware_codec::{DecodeExt as _, Encode as _};
 use commonware_cryptography::{
@@ -80,6 +80,18 @@ pub struct Protocol {
     pub mandates_per_shard: u32,
     /// Blocks of an epoch; see [`crate::randomness`].
     pub epoch_length: u64,
+    /// Whether shards that are behind are sent nothing more, and chunks credit
+    /// no more than can be shown.
+    pub congestion_control: CongestionControl,
+}
+
+/// Whether the limits of [`crate::congestion`] are in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum CongestionControl {
+    /// They are.
+    Enabled,
+    /// They are not: a shard that falls far behind may stand still for good.
+    Disabled,
 }
 
 /// A validator as it is written.
@@ -169,7 +181,6 @@ pub struct GenesisAccount {
 const MAX_NAME: usize = 63;
 const MAX_SHARDS: u16 = 1024;
 const MAX_LAG: u8 = 4;
-const MAX_TRANSACTIONS: u32 = 65_536;
 const MAX_MANDATES: u64 = 1_000_000;
 const MAX_VALIDATORS: usize = 4_096;
 /// A boundary of epochs must be finalised long before the seed that it fixes
@@ -212,12 +223,16 @@ impl GenesisDocument {
         if protocol.min_block_time_ms < 10 {
             return Err(invalid("protocol.minBlockTimeMs", "must be at least 10"));
         }
-        if protocol.max_transactions_per_chunk == 0
-            || protocol.max_transactions_per_chunk > MAX_TRANSACTIONS
-        {
+        let most = witness_size::most_transactions(protocol.execution_lag);
+        if protocol.max_transactions_per_chunk == 0 || protocol.max_transactions_per_chunk > most {
             return Err(invalid(
                 "protocol.maxTransactionsPerChunk",
-                format!("must be 1 to {MAX_TRANSACTIONS}"),
+                format!(
+                    "must be 1 to {most} with an executionLag of {}: state witnesses of larger \
+                     chunks could have more than {} bytes, and nobody could check them",
+                    protocol.execution_lag,
+                    witness_size::MAX_WITNESS
+                ),
             ));
         }
         if protocol.mandates_per_shard == 0
@@ -380,6 +395,10 @@ impl Genesis {
         bytes.put_u32(self.protocol.max_transactions_per_chunk);
         bytes.put_u32(self.protocol.mandates_per_shard);
         bytes.put_u64(self.protocol.epoch_length);
+        bytes.put_u8(match self.protocol.congestion_control {
+            CongestionControl::Disabled => 0,
+            CongestionControl::Enabled => 1,
+        });
         bytes.put_u32(self.producers.len() as u32);
         for producer in &self.producers {
             text(&mut bytes, &producer.name);

@@ -10,6 +10,7 @@
 //! | [`endorsement`] | a committee's word for a header |
 //! | [`block`] | one header per shard, ordered by consensus |
 //! | [`randomness`] | what leaders reveal, and the epochs' seeds |
+//! | [`congestion`], [`witness_size`] | how shards and witnesses are kept from growing beyond what can be checked |
 //! | [`genesis`] | the document that every node of a network shares |
 //! | [`merkle`], [`mod@hash`], [`namespace`] | commitments, hash domains, signature namespaces |
 //! | [`list`] | reading lists of what others sent |
@@ -23,6 +24,7 @@
 
 pub mod block;
 pub mod chunk;
+pub mod congestion;
 pub mod endorsement;
 pub mod genesis;
 pub mod hash;
@@ -33,10 +35,12 @@ pub mod namespace;
 pub mod randomness;
 pub mod receipt;
 pub mod transaction;
+pub mod witness_size;
 
 pub use block::{Block, BlockLimits};
-pub use chunk::{ChunkBody, ChunkContent, ChunkHeader, ExecutionResult, ShardTotals};
+pub use chunk::{ChunkBody, ChunkContent, ChunkHeader, DuePosition, ExecutionResult, ShardTotals};
 pub use commonware_cryptography::blake3::Digest;
+pub use congestion::Congestion;
 pub use endorsement::{Endorsement, Endorsements};
 pub use genesis::{Genesis, GenesisDocument};
 pub use ids::{AccountId, ShardId, ShardLayout};

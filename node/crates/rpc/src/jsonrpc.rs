@@ -37,6 +37,8 @@ pub(crate) enum ErrorCode {
     Rejected,
     /// No node that could answer did, or it is past the retention.
     Unavailable,
+    /// The transaction could only wait, and there is no room for that.
+    Congested,
 }
 
 impl From<ErrorCode> for i32 {
@@ -49,6 +51,7 @@ impl From<ErrorCode> for i32 {
             ErrorCode::PoolFull => -32_001,
             ErrorCode::Rejected => -32_002,
             ErrorCode::Unavailable => -32_003,
+            ErrorCode::Congested => -32_004,
         }
     }
 }

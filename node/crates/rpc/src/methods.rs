@@ -141,6 +141,7 @@ impl From<SubmitError> for RpcError {
     fn from(error: SubmitError) -> Self {
         let code = match error {
             SubmitError::PoolFull => ErrorCode::PoolFull,
+            SubmitError::Congested(_) => ErrorCode::Congested,
             SubmitError::Rejected(_) => ErrorCode::Rejected,
             SubmitError::Unavailable(_) => ErrorCode::Unavailable,
         };

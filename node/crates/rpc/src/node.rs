@@ -17,6 +17,9 @@ pub enum SubmitError {
     /// The pool has no room.
     #[error("pool is full")]
     PoolFull,
+    /// It could only wait, and the pool has no room for that.
+    #[error("{0}")]
+    Congested(String),
     /// It could never be executed as it stands; says why.
     #[error("{0}")]
     Rejected(String),

@@ -121,6 +121,8 @@ pub struct ShardStatus {
     pub sent: u64,
     /// Value that came from other shards since genesis.
     pub received: u64,
+    /// Blocks that it is behind with crediting what was sent to it.
+    pub blocks_behind: u64,
     /// Stake that endorsed its last chunk; `None` before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endorsed_stake: Option<u64>,
@@ -167,6 +169,8 @@ pub struct PoolStatus {
     pub transactions: u64,
     /// Transactions it can hold.
     pub capacity: u64,
+    /// Those that it holds because the receiver's shard is congested.
+    pub waiting: u64,
 }
 
 /// The in-node generator.

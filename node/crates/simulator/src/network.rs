@@ -21,6 +21,7 @@ use commonware_utils::NZUsize;
 use futures::future::{Either, select};
 use shardnode_chain::{
     Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, generator::Control,
+    pool::Capacity,
 };
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
@@ -245,7 +246,11 @@ impl Network {
         let parts = Parts {
             settings: Settings {
                 signature_batch: BatchSize::Whole,
-                mempool_capacity: 10_000,
+                mempool: Capacity {
+                    transactions: 10_000,
+                    bytes: 10 << 20,
+                },
+                adaptive_chunk_size: true,
                 snapshot_interval: 5,
                 retention: self.retention,
                 save_parts: false,

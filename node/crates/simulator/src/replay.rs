@@ -6,16 +6,16 @@
 use commonware_parallel::Sequential;
 use shardnode_chain::{GenesisState, config::body_code};
 use shardnode_execution::{
-    Applied, ChunkInput, Outcome, apply,
+    Applied, ChunkInput, Crediting, Delivery, Outcome, StateView as _, apply,
     body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
 };
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkHeader, ExecutionResult, Genesis, Namespaces, Receipt,
-    ReceiptBucket, ShardId, ShardTotals, Transaction,
+    AccountId, Block, ChunkBody, ChunkHeader, Congestion, ExecutionResult, Genesis, Namespaces,
+    Receipt, ReceiptBucket, ShardId, ShardTotals, Transaction,
 };
 use shardnode_state::StateTree;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Decoded signers kept.
 const KEYS: usize = 4_096;
@@ -44,15 +44,18 @@ pub enum Planted {
     DoubledTransfer,
 }
 
+/// What one header sent to a shard: the executions that it committed to.
 struct Due {
+    block: u64,
     source: ShardId,
-    height: u64,
+    heights: Vec<u64>,
 }
 
 struct Shard {
     state: StateTree,
     totals: ShardTotals,
-    due: Vec<Due>,
+    /// Oldest first.
+    due: VecDeque<Due>,
     executed: BTreeMap<u64, (ExecutionResult, ShardTotals, Vec<ReceiptBucket>)>,
 }
 
@@ -64,6 +67,10 @@ pub struct Replayer {
     keys: KeyCache,
     nonces: BTreeMap<AccountId, u64>,
     in_flight: BTreeMap<(AccountId, u64), Receipt>,
+    /// The newest height up to which each shard has credited everything, by
+    /// the headers of the block before.
+    credited: Vec<u64>,
+    height: u64,
     transfers: u64,
     planted: Option<Planted>,
 }
@@ -75,7 +82,7 @@ impl Replayer {
         let shards = genesis.layout.iter().map(|shard| Shard {
             state: state.state(shard),
             totals: state.totals(shard),
-            due: Vec::new(),
+            due: VecDeque::new(),
             executed: BTreeMap::new(),
         });
         Self {
@@ -84,6 +91,8 @@ impl Replayer {
             keys: KeyCache::new(KEYS),
             nonces: BTreeMap::new(),
             in_flight: BTreeMap::new(),
+            credited: vec![0; usize::from(genesis.layout.shards())],
+            height: 0,
             transfers: 0,
             planted: None,
             genesis,
@@ -150,21 +159,27 @@ impl Replayer {
     pub fn execute(&mut self, block: &Block, bodies: &BTreeMap<ShardId, ChunkBody>) -> Vec<Broken> {
         for header in block.new_chunks() {
             let source = header.content.shard;
-            for result in &header.content.results {
-                for (index, shard) in self.shards.iter_mut().enumerate() {
-                    if index != source.index() {
-                        shard.due.push(Due {
-                            source,
-                            height: result.height,
-                        });
-                    }
+            let results = header.content.results.iter();
+            let heights: Vec<u64> = results.map(|result| result.height).collect();
+            for (index, shard) in self.shards.iter_mut().enumerate() {
+                if index != source.index() && !heights.is_empty() {
+                    shard.due.push_back(Due {
+                        block: block.height,
+                        source,
+                        heights: heights.clone(),
+                    });
                 }
             }
         }
+        let congestion = self.congestion();
         let mut broken = Vec::new();
         for header in block.new_chunks() {
             let body = bodies.get(&header.content.shard);
-            self.execute_chunk(header, body, &mut broken);
+            self.execute_chunk(header, body, &congestion, &mut broken);
+        }
+        self.height = block.height;
+        for (credited, header) in self.credited.iter_mut().zip(&block.chunks) {
+            *credited = header.content.totals.next_due.block - 1;
         }
         self.check_supply(block.height, &mut broken);
         broken
@@ -183,32 +198,52 @@ impl Replayer {
             .unwrap_or_default()
     }
 
-    /// The receipts that fell due for a shard, in order, and no longer due.
-    fn incoming(&mut self, shard: ShardId) -> Vec<ReceiptBucket> {
-        let mut due = std::mem::take(&mut self.shards[shard.index()].due);
-        due.sort_by_key(|due| (due.source, due.height));
-        due.iter()
-            .filter_map(|due| {
-                let source = &self.shards[due.source.index()];
-                let (_, _, buckets) = source.executed.get(&due.height)?;
-                buckets.get(shard.index()).cloned()
-            })
-            .collect()
+    /// The shards that were too far behind in the block before.
+    fn congestion(&self) -> Congestion {
+        let lag = u64::from(self.genesis.protocol.execution_lag);
+        let layout = self.genesis.layout;
+        let behind = layout.iter().zip(&self.credited);
+        let behind = behind.filter(|(_, credited)| **credited + lag + 4 < self.height);
+        Congestion::of(behind.map(|(shard, _)| shard))
+    }
+
+    /// What a chunk with so many transactions credits, which is no longer due.
+    fn incoming(&mut self, shard: ShardId, transactions: usize) -> Vec<Delivery> {
+        let leaves = self.shards[shard.index()].state.leaf_count();
+        let mut crediting = Crediting::new(self.genesis.protocol, transactions, leaves);
+        let mut incoming = Vec::new();
+        while crediting.wants_more()
+            && let Some(due) = self.shards[shard.index()].due.pop_front()
+        {
+            let source = &self.shards[due.source.index()];
+            let executed = due.heights.iter().filter_map(|at| source.executed.get(at));
+            let buckets = executed.filter_map(|(_, _, buckets)| buckets.get(shard.index()));
+            let delivery = Delivery {
+                block: due.block,
+                source: due.source,
+                buckets: buckets.cloned().collect(),
+            };
+            crediting.credit(&delivery);
+            incoming.push(delivery);
+        }
+        incoming
     }
 
     fn execute_chunk(
         &mut self,
         header: &ChunkHeader,
         body: Option<&ChunkBody>,
+        congestion: &Congestion,
         broken: &mut Vec<Broken>,
     ) {
         let content = &header.content;
         let (id, height) = (content.shard, content.height);
         let empty = ChunkBody::of(&[]);
         let mut transactions = self.transactions(header, body.unwrap_or(&empty));
-        let mut incoming = self.incoming(id);
+        let mut incoming = self.incoming(id, transactions.len());
         self.make_planted_mistake(&mut transactions, &mut incoming);
-        for receipt in incoming.iter().flat_map(|bucket| &bucket.receipts) {
+        let buckets = incoming.iter().flat_map(|delivery| &delivery.buckets);
+        for receipt in buckets.flat_map(|bucket| &bucket.receipts) {
             let emitted = self.in_flight.remove(&(receipt.sender, receipt.nonce));
             if emitted.as_ref() != Some(receipt) {
                 broken.push(Broken::Receipt(format!(
@@ -218,11 +253,13 @@ impl Replayer {
         }
         let shard = &mut self.shards[id.index()];
         let input = ChunkInput {
+            protocol: self.genesis.protocol,
             layout: self.genesis.layout,
             shard: id,
             height,
             transactions: &transactions,
             incoming: &incoming,
+            congestion,
         };
         let applied = match apply(&mut shard.state, input, &shard.totals) {
             Ok(applied) => applied,
@@ -261,11 +298,12 @@ impl Replayer {
     fn make_planted_mistake(
         &mut self,
         transactions: &mut Vec<Transaction>,
-        incoming: &mut [ReceiptBucket],
+        incoming: &mut [Delivery],
     ) {
         let made = match self.planted {
             Some(Planted::DroppedReceipt) => incoming
                 .iter_mut()
+                .flat_map(|delivery| &mut delivery.buckets)
                 .any(|bucket| bucket.receipts.pop().is_some()),
             Some(Planted::DoubledTransfer) => transactions
                 .first()

@@ -89,6 +89,11 @@ pub const ALL: &[Scenario] = &[
         disturbed::dead_producers,
     ),
     safe(
+        "standing-shard",
+        "All producers of one shard are cut off; others send it nothing more until it has caught up.",
+        disturbed::standing_shard,
+    ),
+    safe(
         "false-results",
         "Producers commit to wrong states, receipts, outcomes, counts or minted value.",
         lying::false_results,

@@ -119,6 +119,7 @@ impl Shape {
                 "maxTransactionsPerChunk": 200,
                 "mandatesPerShard": self.mandates,
                 "epochLength": self.epoch_length,
+                "congestionControl": "Enabled",
             },
             "validators": validators,
         });

@@ -29,7 +29,7 @@ use bytes::BufMut;
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
 };
-use shardnode_primitives::Digest;
+use shardnode_primitives::{Digest, witness_size};
 
 /// Some leaves of a tree and the nodes that lead from them to its root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,11 @@ pub struct PartialState {
     pub(crate) leaves: Vec<(u32, Leaf)>,
     pub(crate) siblings: Vec<Digest>,
 }
+
+const _: () = assert!(
+    PartialState::ENTRY as u64 == witness_size::LEAF,
+    "the bound of witnesses counts leaves as they are"
+);
 
 /// A partial state is of another tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +67,12 @@ impl PartialState {
         } else {
             Err(PartialError { got, want: *root })
         }
+    }
+
+    /// The number of leaves of the whole tree.
+    #[must_use]
+    pub const fn count(&self) -> u32 {
+        self.count
     }
 
     /// The leaves given, with their indices.

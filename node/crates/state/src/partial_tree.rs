@@ -105,6 +105,12 @@ impl PartialTree {
         }
     }
 
+    /// The number of leaves of the whole tree.
+    #[must_use]
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
     /// The commitment to all accounts of the tree.
     #[must_use]
     pub fn root(&self) -> Digest {

@@ -11,6 +11,7 @@ use crate::{
 use shardnode_primitives::{
     AccountId, Digest,
     hash::{Domain, ZERO, hash},
+    witness_size,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,10 +51,7 @@ pub(crate) fn seal(count: u32, top: &Digest) -> Digest {
 
 /// Levels between the leaves and the top of a tree of `count` leaves.
 pub(crate) const fn depth(count: u32) -> usize {
-    match count {
-        0 | 1 => 0,
-        count => (u32::BITS - (count - 1).leading_zeros()) as usize,
-    }
+    witness_size::depth(count) as usize
 }
 
 /// All accounts of one shard.

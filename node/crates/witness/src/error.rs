@@ -90,14 +90,14 @@ pub enum WitnessError {
         /// Why not.
         why: Unshown,
     },
-    /// More or fewer buckets than fell due.
+    /// More or fewer buckets than the chunk credits of those that fell due.
     #[error("execution {execution}: {got} receipt buckets instead of {want}")]
     Buckets {
         /// The executed height.
         execution: u64,
         /// The witness's.
         got: usize,
-        /// What fell due.
+        /// What it must credit, or at least that.
         want: usize,
     },
     /// A bucket is not the one that fell due in its place.

@@ -2,11 +2,15 @@
 //! What a validator knows from finalised blocks before it sees a witness.
 
 use shardnode_coding::Code;
-use shardnode_primitives::{ChunkHeader, Digest, ShardId, ShardLayout, ShardTotals};
+use shardnode_primitives::{
+    ChunkHeader, Congestion, Digest, ShardId, ShardLayout, ShardTotals, genesis::Protocol,
+};
 
 /// What a witness must show.
 #[derive(Clone, Debug)]
 pub struct Expected {
+    /// The network's parameters.
+    pub protocol: Protocol,
     /// How accounts are divided.
     pub layout: ShardLayout,
     /// How bodies are divided.
@@ -18,20 +22,25 @@ pub struct Expected {
     pub before: ShardTotals,
     /// What is executed for each of the header's results, in order.
     pub executions: Vec<Executable>,
+    /// What is in the queue of the shard from the place in `before` on, up to
+    /// the last execution; or at least as much of it as they can credit.
+    pub due: Vec<Due>,
 }
 
-/// A chunk in a finalised block, and what fell due for it.
+/// A chunk in a finalised block.
 #[derive(Clone, Debug)]
 pub struct Executable {
     /// Its header.
     pub header: ChunkHeader,
-    /// The receipts that it credits, by source shard and then height.
-    pub due: Vec<Due>,
+    /// What the block before says of the shards.
+    pub congestion: Congestion,
 }
 
 /// Receipts of one execution that a header in a finalised block commits to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
+    /// The block's height: when they fall due.
+    pub block: u64,
     /// The shard that emitted them.
     pub source: ShardId,
     /// The height of the execution.

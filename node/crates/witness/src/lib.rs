@@ -34,10 +34,12 @@
 //!    commits to. Whether the body is valid is decided by
 //!    [`shardnode_execution::body`], as trackers decide it: an invalid one
 //!    executes as a chunk without transactions.
-//! 3. There is one bucket for each list of receipts that fell due, in order,
-//!    and each is proven under the root that its source's header commits to.
-//! 4. The partial state has the root that is to be executed on, and holds
-//!    exactly what the execution touches, nothing less and nothing more.
+//! 3. The partial state has the root that is to be executed on.
+//! 4. There is one bucket for each list of receipts that fell due and that the
+//!    chunk credits ([`shardnode_execution::crediting`]), in order, from the
+//!    place on that the shard's totals name, and each is proven under the root
+//!    that its source's header commits to. The partial state holds exactly
+//!    what the execution touches, nothing less and nothing more.
 //! 5. Executing comes to exactly the header's results and totals.
 //!
 //! # Parts

@@ -8,13 +8,11 @@ use crate::{
 };
 use commonware_parallel::Strategy;
 use shardnode_execution::{
-    ChunkInput, apply, body,
+    ChunkInput, Crediting, Delivery, StateView as _, apply, body,
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
-use shardnode_primitives::{
-    ExecutionResult, ProvenBucket, ReceiptBucket, ShardId, ShardTotals, Transaction,
-};
+use shardnode_primitives::{ExecutionResult, ProvenBucket, ShardId, ShardTotals, Transaction};
 use std::fmt::Display;
 
 /// How the signatures of transactions are verified.
@@ -73,6 +71,7 @@ pub fn validate<S: Strategy>(
     }
     let transitions = witness.transitions.into_iter().zip(&expected.executions);
     let mut totals = expected.before.clone();
+    let mut due = expected.due.as_slice();
     for (index, ((transition, executable), result)) in transitions.zip(results).enumerate() {
         let chunk = &executable.header.content;
         for got in [transition.height, chunk.height] {
@@ -86,6 +85,7 @@ pub fn validate<S: Strategy>(
             executable,
             result,
             &totals,
+            &mut due,
             expected,
             &mut verifier,
         )?;
@@ -95,12 +95,13 @@ pub fn validate<S: Strategy>(
 }
 
 /// Executes one transition, whose result must be `want`, and returns the
-/// totals after it.
+/// totals after it. What it credits is no longer `due`.
 fn execute<S: Strategy>(
     transition: Transition,
     executable: &Executable,
     want: &ExecutionResult,
     before: &ShardTotals,
+    due: &mut &[Due],
     expected: &Expected,
     verifier: &mut Verifier<'_, S>,
 ) -> Result<ShardTotals, WitnessError> {
@@ -111,18 +112,21 @@ fn execute<S: Strategy>(
     let judged = body::check(transition.body, chunk, &expected.code, strategy, verify)
         .map_err(|why| WitnessError::Body { execution, why })?;
     let transactions = judged.transactions.unwrap_or_default();
-    let incoming = proven(transition.incoming, &executable.due, shard, execution)?;
+    let mut state = transition
+        .pre_state
+        .verify(&before.state_root)
+        .map_err(|source| WitnessError::PreState { execution, source })?;
+    let crediting = Crediting::new(expected.protocol, transactions.len(), state.leaf_count());
+    let incoming = credited(transition.incoming, due, crediting, shard, execution)?;
     let input = ChunkInput {
+        protocol: expected.protocol,
         layout: expected.layout,
         shard,
         height: execution,
         transactions: &transactions,
         incoming: &incoming,
+        congestion: &executable.congestion,
     };
-    let mut state = transition
-        .pre_state
-        .verify(&before.state_root)
-        .map_err(|source| WitnessError::PreState { execution, source })?;
     state
         .check_cover(&touched(&input))
         .map_err(|source| WitnessError::Cover { execution, source })?;
@@ -137,36 +141,60 @@ fn execute<S: Strategy>(
     }
 }
 
-/// The buckets without their proofs, once those hold.
-fn proven(
+/// What the chunk at `execution` credits of what is due, which must be exactly
+/// these buckets; without their proofs, once those hold.
+fn credited(
     buckets: Vec<ProvenBucket>,
-    due: &[Due],
+    due: &mut &[Due],
+    mut crediting: Crediting,
     destination: ShardId,
     execution: u64,
-) -> Result<Vec<ReceiptBucket>, WitnessError> {
-    if buckets.len() != due.len() {
-        return Err(WitnessError::Buckets {
-            execution,
-            got: buckets.len(),
-            want: due.len(),
-        });
-    }
-    let checked = buckets.into_iter().zip(due).map(|(proven, due)| {
-        let bucket = &proven.bucket;
-        let named = bucket.source == due.source
-            && bucket.height == due.height
-            && bucket.destination == destination;
-        if named && proven.verifies(&due.receipts_root) {
-            Ok(proven.bucket)
-        } else {
-            Err(WitnessError::Receipts {
+) -> Result<Vec<Delivery>, WitnessError> {
+    let got = buckets.len();
+    let mut buckets = buckets.into_iter();
+    let mut deliveries = Vec::new();
+    while crediting.wants_more()
+        && let Some((block, source)) = due.first().map(|due| (due.block, due.source))
+        && block <= execution
+    {
+        let of_header = |due: &&Due| (due.block, due.source) == (block, source);
+        let (delivered, rest) = due.split_at(due.iter().take_while(of_header).count());
+        *due = rest;
+        let mut delivery = Delivery {
+            block,
+            source,
+            buckets: Vec::with_capacity(delivered.len()),
+        };
+        for due in delivered {
+            let proven = buckets.next().ok_or(WitnessError::Buckets {
                 execution,
-                source_shard: due.source,
-                height: due.height,
-            })
+                got,
+                want: got + 1,
+            })?;
+            let bucket = &proven.bucket;
+            let named = bucket.source == due.source
+                && bucket.height == due.height
+                && bucket.destination == destination;
+            if !named || !proven.verifies(&due.receipts_root) {
+                return Err(WitnessError::Receipts {
+                    execution,
+                    source_shard: due.source,
+                    height: due.height,
+                });
+            }
+            delivery.buckets.push(proven.bucket);
         }
-    });
-    checked.collect()
+        crediting.credit(&delivery);
+        deliveries.push(delivery);
+    }
+    match buckets.len() {
+        0 => Ok(deliveries),
+        superfluous => Err(WitnessError::Buckets {
+            execution,
+            got,
+            want: got - superfluous,
+        }),
+    }
 }
 
 /// How one field differs, if it does.
@@ -206,6 +234,7 @@ fn totals_difference(got: &ShardTotals, want: &ShardTotals) -> Option<Difference
         balance,
         sent,
         received,
+        next_due,
     } = got;
     differs("height", height, &want.height)
         .or_else(|| differs("state root", state_root, &want.state_root))
@@ -221,4 +250,5 @@ fn totals_difference(got: &ShardTotals, want: &ShardTotals) -> Option<Difference
         .or_else(|| differs("balance", balance, &want.balance))
         .or_else(|| differs("value sent", sent, &want.sent))
         .or_else(|| differs("value received", received, &want.received))
+        .or_else(|| differs("next receipts to credit", next_due, &want.next_due))
 }

@@ -6,9 +6,9 @@ use crate::{Decoder, documents};
 use commonware_cryptography::{Digestible as _, Signer as _};
 use shardnode_chain::validity::{Base, check_header};
 use shardnode_primitives::{
-    Block, BlockLimits, ChunkContent, ChunkHeader, Endorsement, Endorsements, ExecutionResult,
-    Genesis, Namespaces, Randomness, ShardTotals, genesis::private_key, hash::ZERO,
-    randomness::Reveal,
+    Block, BlockLimits, ChunkContent, ChunkHeader, DuePosition, Endorsement, Endorsements,
+    ExecutionResult, Genesis, Namespaces, Randomness, ShardTotals, genesis::private_key,
+    hash::ZERO, randomness::Reveal,
 };
 
 /// The most validators that genesis allows.
@@ -26,6 +26,7 @@ pub fn target() -> Target {
         name: "blocks",
         decoders: vec![
             Decoder::of::<ExecutionResult>((), drop),
+            Decoder::of::<DuePosition>((), drop),
             Decoder::of::<ShardTotals>((), drop),
             Decoder::of::<ChunkContent>(LAG, drop),
             Decoder::of::<ChunkHeader>(LAG, move |header| {

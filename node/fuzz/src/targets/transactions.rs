@@ -10,7 +10,8 @@ use shardnode_execution::{
     signatures::{BatchSize, KeyCache, verify_all},
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, Namespaces, ShardId, ShardLayout, ShardTotals, Transaction, hash::ZERO,
+    AccountId, ChunkBody, DuePosition, Namespaces, ShardId, ShardLayout, ShardTotals, Transaction,
+    hash::ZERO,
 };
 
 /// The target.
@@ -55,6 +56,7 @@ fn body(bytes: &[u8], namespace: &[u8]) -> bool {
         balance: 0,
         sent: 0,
         received: 0,
+        next_due: DuePosition::at(0),
     };
     let chunk = header_of(ShardId(0), &totals, &body).content;
     let mut keys = KeyCache::new(8);

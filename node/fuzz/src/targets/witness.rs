@@ -9,7 +9,9 @@ use shardnode_execution::{
     signatures::{BatchSize, KeyCache},
 };
 use shardnode_primitives::{
-    ChunkBody, Digest, ExecutionResult, Namespaces, ProvenBucket, ShardLayout, ShardTotals,
+    ChunkBody, Congestion, Digest, DuePosition, ExecutionResult, Namespaces, ProvenBucket,
+    ShardLayout, ShardTotals,
+    genesis::{CongestionControl, Protocol},
     hash::ZERO,
 };
 use shardnode_state::PartialState;
@@ -28,6 +30,15 @@ const LIMITS: Limits = Limits {
 const SHOWN: ShownLimits = ShownLimits {
     code: CODE,
     transactions: MOST,
+};
+
+const PROTOCOL: Protocol = Protocol {
+    execution_lag: LAG,
+    min_block_time_ms: 250,
+    max_transactions_per_chunk: MOST,
+    mandates_per_shard: 8,
+    epoch_length: 1_000,
+    congestion_control: CongestionControl::Enabled,
 };
 
 /// What a frame may decompress to is bounded by the limit, not by its length;
@@ -98,6 +109,7 @@ fn expected(witness: &StateWitness) -> Expected {
         balance: u64::MAX / 2,
         sent: 0,
         received: 0,
+        next_due: DuePosition::at(0),
     };
     let empty = ChunkBody::of(&[]);
     let mut header = header_of(shard, &before, &empty);
@@ -109,10 +121,17 @@ fn expected(witness: &StateWitness) -> Expected {
         executed.content.height = transition.height;
         Executable {
             header: executed,
-            due: transition.incoming.iter().map(due).collect(),
+            congestion: Congestion::default(),
         }
     });
+    let incoming = |transition: &Transition| {
+        let block = transition.height;
+        let due = transition.incoming.iter();
+        due.map(|proven| due_at(block, proven)).collect::<Vec<_>>()
+    };
     Expected {
+        protocol: PROTOCOL,
+        due: witness.transitions.iter().flat_map(incoming).collect(),
         layout: ShardLayout::new(2),
         code: CODE,
         executions: executions.collect(),
@@ -132,8 +151,9 @@ fn result(transition: &Transition) -> ExecutionResult {
     }
 }
 
-fn due(proven: &ProvenBucket) -> Due {
+fn due_at(block: u64, proven: &ProvenBucket) -> Due {
     Due {
+        block,
         source: proven.bucket.source,
         height: proven.bucket.height,
         receipts_root: proven.receipts_root().unwrap_or(ZERO),

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use commonware_parallel::Sequential;
     use shardnode_execution::body;
-    use shardnode_primitives::{ChunkBody, ShardId, ShardTotals, hash::ZERO};
+    use shardnode_primitives::{ChunkBody, DuePosition, ShardId, ShardTotals, hash::ZERO};
     use std::{num::NonZeroU16, time::UNIX_EPOCH};
 
     const CODE: Code = Code::any(NonZeroU16::new(2).unwrap(), NonZeroU16::new(4).unwrap());
@@ -158,6 +158,7 @@ mod tests {
             balance: 0,
             sent: 0,
             received: 0,
+            next_due: DuePosition::at(1),
         };
         let mut header = ChunkHeader::genesis(ShardId(0), totals).unwrap();
         let body = ChunkBody(vec![5; 145].into());

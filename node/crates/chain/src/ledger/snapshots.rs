@@ -163,11 +163,12 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             .map_err(shard.storage_error())?;
         shard.storage = Some(storage);
         shard.jump(origin.totals.clone(), state);
+        let next_due = origin.totals.next_due;
         self.tracked.send_replace(Some(shard.progress()));
         info!(shard = %shard.id, before, height, root = %origin.totals.state_root, "state installed");
         self.shelf.put(origin.served(pages));
         self.metrics.snapshot_installed(height);
-        self.due = self.due.split_off(&(height + 1));
+        self.due = self.due.split_off(&next_due.block);
         // What the front block needs may be another thing now, or nothing.
         self.gathering.cancel_all();
         self.gathers = false;
@@ -196,7 +197,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use shardnode_primitives::Digest;
+    use shardnode_primitives::{Digest, DuePosition};
 
     #[test]
     fn origins_are_stored_as_specified() {
@@ -211,14 +212,19 @@ mod tests {
                 balance: 4,
                 sent: 5,
                 received: 6,
+                next_due: DuePosition {
+                    block: 7,
+                    source: ShardId(8),
+                },
             },
         };
         let mut golden = vec![0, 0, 0, 0, 0, 0, 3, 0xea];
         golden.extend([0, 0, 0, 0, 0, 0, 3, 0xe9]);
         golden.extend([7; 32]);
-        for number in 1..=6 {
+        for number in 1..=7 {
             golden.extend(u64::to_be_bytes(number));
         }
+        golden.extend([0, 8]);
         assert_eq!(origin.encode(), golden);
         let snapshot = Snapshot {
             height: 1_001,

@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
     use commonware_codec::Encode as _;
-    use shardnode_primitives::{AccountId, ShardTotals};
+    use shardnode_primitives::{AccountId, DuePosition, ShardTotals};
     use shardnode_state::{Account, Pages, StateTree};
 
     fn tree(accounts: u32) -> StateTree {
@@ -153,6 +153,7 @@ mod tests {
             balance: tree.balance(),
             sent: 0,
             received: 0,
+            next_due: DuePosition::at(1),
         };
         Download::new(Target { block: 6, totals }, most)
     }

@@ -68,7 +68,7 @@ pub(super) fn choose(needed: u64, offers: &[(Offer, Stated)]) -> Result<Target, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shardnode_primitives::Digest;
+    use shardnode_primitives::{Digest, DuePosition};
 
     /// What is tried, on offer, and chosen.
     type Case = (&'static str, Vec<(Offer, Stated)>, Result<u64, Missing>);
@@ -83,6 +83,7 @@ mod tests {
             balance: 0,
             sent: 0,
             received: 0,
+            next_due: DuePosition::at(1),
         })
     }
 

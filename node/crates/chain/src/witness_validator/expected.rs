@@ -3,13 +3,13 @@
 
 use crate::{
     config::Identity,
-    due::due_in,
+    due::{due_in, is_from, more_than_credited},
     history::History,
     validity::{Base, Violation, check_header},
 };
-use commonware_cryptography::Digestible as _;
-use shardnode_primitives::{Block, ChunkHeader, ShardId};
-use shardnode_witness::{Executable, Expected};
+use commonware_cryptography::{Digested, Digestible as _};
+use shardnode_primitives::{Block, ChunkHeader, Congestion, DuePosition, ShardId};
+use shardnode_witness::{Due, Executable, Expected};
 
 /// Why a header is not worth validating.
 #[derive(Debug, thiserror::Error)]
@@ -44,32 +44,65 @@ pub(super) async fn expected(
     check_header(header, base, &identity.genesis, &identity.namespaces)?;
     let mut executions = Vec::with_capacity(content.results.len());
     for result in &content.results {
-        executions.push(executable(result.height, shard, history).await?);
+        executions.push(executable(result.height, shard, history, identity).await?);
     }
+    let due = match content.results.last() {
+        Some(last) => {
+            let from = previous.content.totals.next_due;
+            queue(from, last.height, shard, history, identity).await?
+        }
+        None => Vec::new(),
+    };
     Ok(Expected {
+        protocol: identity.genesis.protocol,
         layout: identity.genesis.layout,
         code: identity.body_code(),
         header: header.clone(),
         before: previous.content.totals.clone(),
         executions,
+        due,
     })
 }
 
-/// The chunk of `shard` at `height`, and what fell due for it.
-async fn executable(height: u64, shard: ShardId, history: &History) -> Result<Executable, Unfit> {
-    let before = height - 1;
-    let before = history.block(before).await.ok_or(Unfit::NoBlock(before))?;
-    let last = newest(before.inner(), shard)?.content.height;
-    let (mut due, mut chunk) = (Vec::new(), None);
-    for height in last + 1..=height {
-        let block = history.block(height).await.ok_or(Unfit::NoBlock(height))?;
-        let block = block.inner();
-        chunk = Some(newest(block, shard)?.clone());
-        due.extend(due_in(block, shard));
+/// The chunk of `shard` at `height`, and what was congested then.
+async fn executable(
+    height: u64,
+    shard: ShardId,
+    history: &History,
+    identity: &Identity,
+) -> Result<Executable, Unfit> {
+    let block = block(height, history).await?;
+    let before = self::block(height.saturating_sub(1), history).await?;
+    Ok(Executable {
+        header: newest(block.inner(), shard)?.clone(),
+        congestion: Congestion::after(before.inner(), &identity.genesis.protocol),
+    })
+}
+
+/// What fell due for `shard` from this place up to `height`, or as much of it
+/// as can be credited.
+async fn queue(
+    from: DuePosition,
+    height: u64,
+    shard: ShardId,
+    history: &History,
+    identity: &Identity,
+) -> Result<Vec<Due>, Unfit> {
+    let protocol = &identity.genesis.protocol;
+    let mut queue = Vec::new();
+    for height in from.block..=height {
+        // Each of the header's results may credit as much as one can.
+        if more_than_credited(protocol, queue.len() / usize::from(protocol.execution_lag)) {
+            break;
+        }
+        let block = block(height, history).await?;
+        queue.extend(due_in(block.inner(), shard).filter(|due| is_from(from, due)));
     }
-    due.sort_by_key(|due| (due.source, due.height));
-    let header = chunk.ok_or(Unfit::NoBlock(height))?;
-    Ok(Executable { header, due })
+    Ok(queue)
+}
+
+async fn block(height: u64, history: &History) -> Result<Digested<Block>, Unfit> {
+    history.block(height).await.ok_or(Unfit::NoBlock(height))
 }
 
 fn newest(block: &Block, shard: ShardId) -> Result<&ChunkHeader, Unfit> {

@@ -8,7 +8,9 @@ mod catching_up;
 mod harness;
 
 use commonware_runtime::Clock as _;
-use harness::{Fault, run, run_with_chunk_validators, run_with_loss};
+use harness::{Fault, Network, run, run_with_chunk_validators, run_with_loss};
+use shardnode_chain::view::ChainView;
+use shardnode_primitives::congestion::{MOST_BEHIND, blocks_behind};
 use std::time::Duration;
 
 #[test]
@@ -294,6 +296,49 @@ fn chunks_are_endorsed_by_those_who_hold_no_state() {
         let view = network.view(0);
         assert!(view.transfers() > transfers, "chunks are back");
         assert_eq!(view.transfers(), network.signed());
+        assert!(view.supply().conserved());
+        network.check_agreement().await;
+    });
+}
+
+/// A shard whose only producer is down is sent nothing more once it is behind,
+/// everything else goes on, and what waited arrives once it is back.
+#[test]
+fn senders_hold_back_from_a_shard_that_stands_still() {
+    run_with_chunk_validators(21, 4, 1, 4, |mut network| async move {
+        network.start_all().await;
+        network.set_load(60);
+        // What a killed node has in its pool is gone.
+        network.node(3).load.as_ref().unwrap().set_rate(0);
+        network.wait_for_height(6).await;
+        network.kill(3).await;
+        let killed_at = network.view(0).height();
+        network.wait_for_height(killed_at + 8).await;
+
+        let view = network.view(0);
+        let behind = blocks_behind(&view.block.chunks[3].content.totals, view.height(), 1);
+        assert!(behind > MOST_BEHIND, "{behind} blocks behind");
+        let waiting = |network: &Network| -> u64 {
+            (0..3)
+                .map(|node| network.node(node).metrics.waiting())
+                .sum()
+        };
+        assert!(waiting(&network) > 0, "transfers to it wait");
+        let sent = |view: &ChainView| view.cross_shard();
+        let (transfers, crossed) = (view.transfers(), sent(&view));
+        network.wait_for_height(view.height() + 4).await;
+        let view = network.view(0);
+        assert!(view.transfers() > transfers, "others go on");
+        assert!(sent(&view) > crossed, "and between them");
+
+        network.start(3).await;
+        let back_at = network.view(0).height();
+        network.wait_for_height(back_at + 6).await;
+        network.set_load(0);
+        network.drain().await;
+        let view = network.view(0);
+        assert_eq!(waiting(&network), 0);
+        assert_eq!(view.transfers(), network.signed(), "none was lost");
         assert!(view.supply().conserved());
         network.check_agreement().await;
     });

@@ -8,7 +8,7 @@ use commonware_parallel::Sequential;
 use shardnode_coding::{Code, Part};
 use shardnode_execution::body::{self, Judged, Shown, ShownLimits, Unshown};
 use shardnode_primitives::{
-    ChunkBody, ChunkContent, ShardId, ShardTotals, Transaction, hash::ZERO,
+    ChunkBody, ChunkContent, DuePosition, ShardId, ShardTotals, Transaction, hash::ZERO,
 };
 use std::num::NonZeroU16;
 
@@ -46,6 +46,7 @@ fn chunk(body: &ChunkBody, transactions: u32, coded: &ChunkBody) -> ChunkContent
             balance: 0,
             sent: 0,
             received: 0,
+            next_due: DuePosition::at(1),
         },
     }
 }

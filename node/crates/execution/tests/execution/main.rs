@@ -4,21 +4,32 @@
 #![allow(clippy::unwrap_used)]
 
 mod bodies;
+mod crediting;
 mod outcomes;
 mod parts;
 
 use commonware_codec::DecodeExt as _;
 use commonware_cryptography::ed25519::Signature;
 use proptest::{collection::vec, prelude::*};
-use shardnode_execution::ChunkInput;
+use shardnode_execution::{ChunkInput, Delivery};
 use shardnode_primitives::{
-    AccountId, Receipt, ReceiptBucket, ShardId, ShardLayout, ShardTotals, SignedTransfer,
-    Transaction, Transfer,
+    AccountId, Congestion, DuePosition, Receipt, ReceiptBucket, ShardId, ShardLayout, ShardTotals,
+    SignedTransfer, Transaction, Transfer,
+    genesis::{CongestionControl, Protocol},
 };
 use shardnode_state::{Account, StateTree};
 use std::collections::BTreeMap;
 
 const LAYOUT: ShardLayout = ShardLayout::new(3);
+
+const PROTOCOL: Protocol = Protocol {
+    execution_lag: 1,
+    min_block_time_ms: 250,
+    max_transactions_per_chunk: 1_000,
+    mandates_per_shard: 8,
+    epoch_length: 1_000,
+    congestion_control: CongestionControl::Enabled,
+};
 
 /// Accounts of every shard, few enough to recur; number 0 is the reserved id.
 fn id(number: u8) -> AccountId {
@@ -49,17 +60,21 @@ struct Case {
     shard: ShardId,
     state: StateTree,
     transactions: Vec<Transaction>,
-    incoming: Vec<ReceiptBucket>,
+    incoming: Vec<Delivery>,
+    congestion: Congestion,
+    protocol: Protocol,
 }
 
 impl Case {
     fn input(&self) -> ChunkInput<'_> {
         ChunkInput {
+            protocol: self.protocol,
             layout: LAYOUT,
             shard: self.shard,
             height: 9,
             transactions: &self.transactions,
             incoming: &self.incoming,
+            congestion: &self.congestion,
         }
     }
 
@@ -73,6 +88,7 @@ impl Case {
             balance: self.state.balance(),
             sent: 1_000_000,
             received: 1_000_000,
+            next_due: DuePosition::at(1),
         }
     }
 }
@@ -82,7 +98,9 @@ fn case() -> impl Strategy<Value = Case> {
     let accounts = vec((1u8..40, 0u64..100, 0u64..4), 0..30);
     let transfers = vec((number, 0u8..40, 0u64..60, 0u64..8), 0..40);
     let receipts = vec(vec((1u8..40, 1u64..50), 0..8), 0..4);
-    (0u16..3, accounts, transfers, receipts).prop_map(|(shard, accounts, transfers, receipts)| {
+    let congested = vec(0u16..3, 0..2);
+    let drawn = (0u16..3, accounts, transfers, receipts, congested);
+    drawn.prop_map(|(shard, accounts, transfers, receipts, congested)| {
         let shard = ShardId(shard);
         let own = |id: &AccountId| LAYOUT.shard_of(id) == shard;
         let accounts: BTreeMap<AccountId, Account> = accounts
@@ -96,15 +114,27 @@ fn case() -> impl Strategy<Value = Case> {
             .collect();
         let incoming = (1..)
             .zip(receipts)
-            .map(|(height, receipts)| bucket(shard, height, &receipts))
+            .map(|(height, receipts)| delivery(shard, height, &receipts))
             .collect();
         Case {
             shard,
             state: StateTree::genesis(accounts).unwrap(),
             transactions,
             incoming,
+            congestion: Congestion::of(congested.into_iter().map(ShardId)),
+            protocol: PROTOCOL,
         }
     })
+}
+
+/// Receipts of the execution at `height`, due at the next one.
+fn delivery(destination: ShardId, height: u64, receipts: &[(u8, u64)]) -> Delivery {
+    let bucket = bucket(destination, height, receipts);
+    Delivery {
+        block: height + 1,
+        source: bucket.source,
+        buckets: vec![bucket],
+    }
 }
 
 /// Receipts for those of the receivers that are of the destination.

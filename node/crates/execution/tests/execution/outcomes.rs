@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What becomes of transfers and receipts, and the sums.
 
-use crate::{Case, LAYOUT, bucket, id, transfer};
+use crate::{Case, LAYOUT, PROTOCOL, delivery, id, transfer};
 use shardnode_execution::{ApplyError, ExecutionError, Failure, Outcome, apply, execute};
-use shardnode_primitives::{ShardId, ShardTotals, Transaction};
+use shardnode_primitives::{Congestion, ShardId, ShardTotals, Transaction};
 use shardnode_state::{Account, StateTree};
 
-/// Shard 0 has accounts 1 and 2, of shard 1 is 3; 25 is of shard 0 and does
-/// not exist.
+/// Shard 0 has accounts 1 and 2, of shard 1 is 3, of shard 2 is 5; 25 is of
+/// shard 0 and does not exist. Shards 0 and 2 are congested.
 fn shard_zero(transactions: Vec<Transaction>) -> Case {
     assert_eq!(
-        [1, 2, 3, 25].map(|number| LAYOUT.shard_of(&id(number)).0),
-        [0, 0, 1, 0]
+        [1, 2, 3, 5, 25].map(|number| LAYOUT.shard_of(&id(number)).0),
+        [0, 0, 1, 2, 0]
     );
     let account = Account {
         balance: 100,
@@ -22,6 +22,8 @@ fn shard_zero(transactions: Vec<Transaction>) -> Case {
         state: StateTree::genesis([(id(1), account), (id(2), account)]).unwrap(),
         transactions,
         incoming: Vec::new(),
+        congestion: Congestion::of([ShardId(0), ShardId(2)]),
+        protocol: PROTOCOL,
     }
 }
 
@@ -70,6 +72,11 @@ fn every_outcome_has_its_rule() {
             transfer(1, 0, 1, 6),
             Outcome::Failed(Failure::ReservedReceiver),
         ),
+        (
+            "to a congested shard",
+            transfer(1, 5, 1, 6),
+            Outcome::Failed(Failure::Congested),
+        ),
     ];
     let mut seen = Vec::new();
     for (name, transaction, want) in cases {
@@ -95,13 +102,13 @@ fn every_outcome_has_its_rule() {
 #[test]
 fn outcomes_have_codes_of_their_own() {
     let codes = Outcome::ALL.map(Outcome::code);
-    assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
 fn value_that_cannot_exist_is_an_error() {
     let mut rich = shard_zero(Vec::new());
-    rich.incoming = vec![bucket(ShardId(0), 1, &[(1, u64::MAX)])];
+    rich.incoming = vec![delivery(ShardId(0), 1, &[(1, u64::MAX)])];
     let overflow = ExecutionError::Overflow {
         account: id(1),
         amount: u64::MAX,
@@ -109,15 +116,15 @@ fn value_that_cannot_exist_is_an_error() {
     assert_eq!(execute(&rich.state, rich.input()), Err(overflow));
 
     let mut both = shard_zero(Vec::new());
-    both.incoming = vec![bucket(ShardId(0), 1, &[(25, u64::MAX), (7, u64::MAX)])];
-    assert_eq!(both.incoming[0].receipts.len(), 2);
+    both.incoming = vec![delivery(ShardId(0), 1, &[(25, u64::MAX), (7, u64::MAX)])];
+    assert_eq!(both.incoming[0].buckets[0].receipts.len(), 2);
     assert_eq!(
         execute(&both.state, both.input()),
         Err(ExecutionError::Value)
     );
 
     let mut misrouted = shard_zero(Vec::new());
-    misrouted.incoming = vec![bucket(ShardId(1), 4, &[(3, 1)])];
+    misrouted.incoming = vec![delivery(ShardId(1), 4, &[(3, 1)])];
     let error = ExecutionError::Misrouted {
         source_shard: ShardId(2),
         height: 4,
@@ -150,4 +157,15 @@ fn sums_that_cannot_be_are_an_error() {
     for (name, change) in cases {
         assert_eq!(with(change), ApplyError::Totals(name));
     }
+}
+
+#[test]
+fn a_transfer_that_was_held_back_can_be_included_again() {
+    let mut case = shard_zero(vec![transfer(1, 5, 10, 6)]);
+    let execution = execute(&case.state, case.input()).unwrap();
+    assert!(execution.changes.is_empty() && execution.transfers == 0);
+    case.congestion = Congestion::default();
+    let execution = execute(&case.state, case.input()).unwrap();
+    assert_eq!(execution.outcomes[0].1, Outcome::Executed);
+    assert_eq!(execution.sent, 10);
 }

@@ -22,6 +22,10 @@ impl StateView for Recorder<'_> {
         self.asked.borrow_mut().insert(*id);
         Ok(self.state.get(id))
     }
+
+    fn leaf_count(&self) -> u32 {
+        self.state.leaf_count()
+    }
 }
 
 impl State for Recorder<'_> {

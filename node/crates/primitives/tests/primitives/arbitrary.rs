@@ -12,7 +12,7 @@ use commonware_cryptography::{
 };
 use proptest::{collection::vec, prelude::*};
 use shardnode_primitives::{
-    AccountId, Block, ChunkContent, ChunkHeader, Digest, Endorsement, Endorsements,
+    AccountId, Block, ChunkContent, ChunkHeader, Digest, DuePosition, Endorsement, Endorsements,
     ExecutionResult, ProvenBucket, Randomness, Receipt, ReceiptBucket, ShardId, ShardTotals,
     SignedTransfer, Transaction, Transfer, genesis::private_key, randomness::Reveal,
 };
@@ -121,7 +121,7 @@ pub(crate) fn result() -> impl Strategy<Value = ExecutionResult> {
 }
 
 pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
-    (any::<[u64; 7]>(), digest()).prop_map(
+    (any::<[u64; 8]>(), digest(), shard_id()).prop_map(
         |(
             [
                 height,
@@ -131,8 +131,10 @@ pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
                 balance,
                 sent,
                 received,
+                block,
             ],
             state_root,
+            source,
         )| {
             ShardTotals {
                 height,
@@ -143,6 +145,7 @@ pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
                 balance,
                 sent,
                 received,
+                next_due: DuePosition { block, source },
             }
         },
     )

@@ -34,8 +34,8 @@ fn valid() -> Value {
         "seed": "5e".repeat(32),
         "shards": 2,
         "accounts": {"perShard": 4, "initialBalance": 1_000},
-        "protocol": {"executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20_000,
-            "mandatesPerShard": 8, "epochLength": 1_000},
+        "protocol": {"executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 3_000,
+            "mandatesPerShard": 8, "epochLength": 1_000, "congestionControl": "Enabled"},
         "validators": [validator(1, 0, 0), validator(2, 0, 1), validator(3, 1, 0)],
     })
 }
@@ -124,7 +124,7 @@ fn wrong_documents_name_the_field() {
         ),
         (
             "/protocol/maxTransactionsPerChunk",
-            json!(65_537),
+            json!(34_118),
             "protocol.maxTransactionsPerChunk",
         ),
         (
@@ -189,7 +189,7 @@ fn limits_are_inclusive() {
         ("/protocol/executionLag", json!(4)),
         ("/protocol/minBlockTimeMs", json!(10)),
         ("/protocol/maxTransactionsPerChunk", json!(1)),
-        ("/protocol/maxTransactionsPerChunk", json!(65_536)),
+        ("/protocol/maxTransactionsPerChunk", json!(34_117)),
         ("/protocol/mandatesPerShard", json!(1_500)),
         ("/protocol/epochLength", json!(16)),
         ("/validators/1/stake", json!(1)),
@@ -233,9 +233,10 @@ fn the_hash_covers_every_field() {
         ("/accounts/initialBalance", json!(1_001)),
         ("/protocol/executionLag", json!(2)),
         ("/protocol/minBlockTimeMs", json!(251)),
-        ("/protocol/maxTransactionsPerChunk", json!(20_001)),
+        ("/protocol/maxTransactionsPerChunk", json!(3_001)),
         ("/protocol/mandatesPerShard", json!(9)),
         ("/protocol/epochLength", json!(1_001)),
+        ("/protocol/congestionControl", json!("Disabled")),
         ("/validators/0/stake", json!(1_001)),
         ("/validators/0/name", json!("other")),
         ("/validators/0/publicKey", json!(public_key(4))),

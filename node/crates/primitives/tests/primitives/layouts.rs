@@ -98,6 +98,8 @@ proptest! {
         ] {
             bytes.extend(total.to_be_bytes());
         }
+        bytes.extend(totals.next_due.block.to_be_bytes());
+        bytes.extend(totals.next_due.source.0.to_be_bytes());
         bytes.extend_from_slice(header.signature.as_ref());
         prop_assert_eq!(&header.encode()[..], &bytes[..]);
         prop_assert_eq!(header.hash(), blake3(&[&[0x20], &bytes]));

@@ -15,9 +15,9 @@ use commonware_consensus::{
 use commonware_cryptography::{Digestible as _, Signer as _};
 use commonware_formatting::hex;
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkContent, ChunkHeader, Digest, Endorsement, Endorsements,
-    ExecutionResult, Namespaces, ProvenBucket, Randomness, Receipt, ReceiptBucket, ShardId,
-    ShardTotals, Transaction, Transfer, genesis::private_key, merkle,
+    AccountId, Block, ChunkBody, ChunkContent, ChunkHeader, Digest, DuePosition, Endorsement,
+    Endorsements, ExecutionResult, Namespaces, ProvenBucket, Randomness, Receipt, ReceiptBucket,
+    ShardId, ShardTotals, Transaction, Transfer, genesis::private_key, merkle,
 };
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -78,6 +78,7 @@ fn totals() -> ShardTotals {
         balance: 7_000,
         sent: 80,
         received: 90,
+        next_due: DuePosition::after(256, ShardId(0)),
     }
 }
 
@@ -148,6 +149,7 @@ fn computed() -> BTreeMap<&'static str, String> {
         ("chunkHeader.genesis", hex(&genesis_header.encode())),
         ("chunkHeader.hash", hex(&header.hash().0)),
         ("chunkHeader.signature", hex(header.signature.as_ref())),
+        ("duePosition", hex(&totals().next_due.encode())),
         ("endorsement", hex(&endorsement.encode())),
         ("endorsements", hex(&block.endorsements[0].encode())),
         ("executionResult", hex(&result().encode())),

@@ -13,8 +13,8 @@ use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkHeader, Digest, Endorsements, ExecutionResult, Namespaces,
-    Randomness, ShardId, ShardTotals, Transaction, Transfer, chunk::ChunkContent,
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, DuePosition, Endorsements, ExecutionResult,
+    Namespaces, Randomness, ShardId, ShardTotals, Transaction, Transfer, chunk::ChunkContent,
     genesis::private_key,
 };
 use shardnode_rpc::{
@@ -84,6 +84,7 @@ fn totals() -> ShardTotals {
         balance: 1_000,
         sent: 50,
         received: 30,
+        next_due: DuePosition::at(HEIGHT),
     }
 }
 
@@ -208,6 +209,7 @@ impl Node for Fixture {
                 balance: 1_000,
                 sent: 50,
                 received: 30,
+                blocks_behind: 2,
                 endorsed_stake: Some(900),
                 mandated_stake: Some(1_000),
             }],
@@ -216,6 +218,7 @@ impl Node for Fixture {
             pool: PoolStatus {
                 transactions: 5,
                 capacity: 10,
+                waiting: 1,
             },
             load: self.load(),
             cpu_seconds: 12.25,

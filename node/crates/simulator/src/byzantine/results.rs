@@ -22,16 +22,19 @@ pub enum Lie {
     Minted,
     /// Transfers that nobody made.
     Counted,
+    /// Receipts that it credited, as still to be credited.
+    Postponed,
 }
 
 impl Lie {
     /// Every lie there is.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::StateRoot,
         Self::ReceiptsRoot,
         Self::OutcomesRoot,
         Self::Minted,
         Self::Counted,
+        Self::Postponed,
     ];
 
     /// The false content; `None` if `content` commits to no execution.
@@ -55,6 +58,7 @@ impl Lie {
                 result.transfers += 1;
                 content.totals.transfers += 1;
             }
+            Self::Postponed => content.totals.next_due.block = content.totals.height,
         }
         Some(content)
     }
@@ -132,7 +136,7 @@ impl Behaviour for FalseResults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shardnode_primitives::{ExecutionResult, ShardId, ShardTotals, hash::ZERO};
+    use shardnode_primitives::{DuePosition, ExecutionResult, ShardId, ShardTotals, hash::ZERO};
 
     #[test]
     fn every_lie_is_another_header() {
@@ -145,6 +149,7 @@ mod tests {
             balance: 0,
             sent: 0,
             received: 0,
+            next_due: DuePosition::at(2),
         };
         let mut content = ChunkContent {
             shard: ShardId(0),

@@ -176,3 +176,14 @@ pub(super) fn dead_producers(dice: &mut Dice) -> Plan {
     }
     plan
 }
+
+pub(super) fn standing_shard(dice: &mut Dice) -> Plan {
+    let shape = dice.pick(&[Shape::new(4, 1, 4, 16), Shape::new(4, 2, 2, 16)]);
+    let mut plan = Plan::new(shape);
+    plan.calm_at = Duration::from_secs(9);
+    let shard = u16::try_from(dice.index(usize::from(shape.shards))).unwrap_or(0);
+    let producers = (0..shape.producers).map(|slot| shape.producer(shard, slot));
+    let cut_off = Fault::Partition(producers.collect());
+    plan.faults.push((dice.millis(FIRST_MS, 2_000), cut_off));
+    plan
+}

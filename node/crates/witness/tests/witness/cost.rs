@@ -16,14 +16,16 @@ use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::Sequential;
 use shardnode_coding::Code;
 use shardnode_execution::{
-    ChunkInput, apply,
+    ChunkInput, Delivery, apply,
     body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, ChunkContent, ChunkHeader, ProvenBucket, Receipt, ReceiptBucket, ShardId,
-    ShardLayout, ShardTotals, Transaction, Transfer, genesis::private_key, hash::ZERO,
+    AccountId, ChunkBody, ChunkContent, ChunkHeader, Congestion, DuePosition, ProvenBucket,
+    Receipt, ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer,
+    genesis::{CongestionControl, Protocol, private_key},
+    hash::ZERO,
 };
 use shardnode_state::{Account, StateTree};
 use shardnode_witness::{
@@ -44,6 +46,14 @@ const SHARD: ShardId = ShardId(0);
 const HEIGHT: u64 = SOURCES + 1;
 /// The participants of the reference workload.
 const CODE: Code = Code::any(NonZeroU16::new(47).unwrap(), NonZeroU16::new(140).unwrap());
+const PROTOCOL: Protocol = Protocol {
+    execution_lag: 1,
+    min_block_time_ms: 250,
+    max_transactions_per_chunk: 30_000,
+    mandates_per_shard: 6,
+    epoch_length: 1_000,
+    congestion_control: CongestionControl::Enabled,
+};
 
 /// The shortest of several runs, and what the last one gave.
 fn time<T>(mut work: impl FnMut() -> T) -> (Duration, T) {
@@ -153,6 +163,7 @@ fn incoming(keys: &[PrivateKey], many: usize) -> (Vec<Due>, Vec<ProvenBucket>) {
             ];
             let (receipts_root, mut proven) = ProvenBucket::prove_all(buckets);
             let due = Due {
+                block: height,
                 source,
                 height,
                 receipts_root,
@@ -183,14 +194,24 @@ fn cost_of_a_witness() {
 fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
     let transactions = transactions(keys, many);
     let (due, incoming) = incoming(keys, many);
-    let buckets: Vec<_> = incoming.iter().map(|one| one.bucket.clone()).collect();
+    let deliveries: Vec<_> = incoming
+        .iter()
+        .map(|one| Delivery {
+            block: one.bucket.height,
+            source: one.bucket.source,
+            buckets: vec![one.bucket.clone()],
+        })
+        .collect();
+    let congestion = Congestion::default();
     let body = ChunkBody::of(&transactions);
     let input = ChunkInput {
+        protocol: PROTOCOL,
         layout: LAYOUT,
         shard: SHARD,
         height: HEIGHT,
         transactions: &transactions,
-        incoming: &buckets,
+        incoming: &deliveries,
+        congestion: &congestion,
     };
     let before = ShardTotals {
         height: HEIGHT - 1,
@@ -201,6 +222,7 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
         balance: state.balance(),
         sent: 0,
         received: 0,
+        next_due: DuePosition::at(1),
     };
     let (record, pre_state) = time(|| state.partial(&touched(&input)));
     let transition = Transition {
@@ -234,14 +256,16 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
     let results = vec![applied.result];
     let next = header(HEIGHT + 1, results, applied.totals, &ChunkBody::of(&[]), 0);
     let expected = Expected {
+        protocol: PROTOCOL,
         layout: LAYOUT,
         code: CODE,
         header: next,
         before,
         executions: vec![Executable {
             header: executed,
-            due,
+            congestion: congestion.clone(),
         }],
+        due,
     };
 
     let leaves = transition.pre_state.leaves().len();

@@ -251,21 +251,40 @@ fn no_field_of_what_is_expected_can_differ() {
             (
                 "receipts root",
                 |case| {
-                    flip(&mut case.expected.executions[0].due[0].receipts_root);
+                    flip(&mut case.expected.due[0].receipts_root);
                 },
                 "are not those that fell due",
             ),
             (
                 "receipts height",
                 |case| {
-                    case.expected.executions[0].due[0].height += 1;
+                    case.expected.due[0].height += 1;
                 },
                 "are not those that fell due",
+            ),
+            (
+                "receipts source",
+                |case| case.expected.due[0].source.0 ^= 1,
+                "are not those that fell due",
+            ),
+            (
+                "receipts due later",
+                |case| {
+                    for due in &mut case.expected.due {
+                        due.block += 100;
+                    }
+                },
+                "receipt buckets instead of",
             ),
             (
                 "state root before",
                 |case| flip(&mut case.expected.before.state_root),
                 "partial state has root",
+            ),
+            (
+                "a credit more than the chunk may make",
+                |case| case.expected.protocol.max_transactions_per_chunk = 1 << 20,
+                "receipt buckets instead of",
             ),
             (
                 "transfers before",
@@ -382,6 +401,11 @@ fn no_result_and_no_sum_can_differ() {
                 "total balance",
                 |case| case.expected.header.content.totals.balance += 1,
                 "totals: balance is",
+            ),
+            (
+                "next receipts",
+                |case| case.expected.header.content.totals.next_due.block += 1,
+                "totals: next receipts to credit is",
             ),
             (
                 "total sent",

@@ -53,7 +53,7 @@ proptest! {
 /// The random histories have everything in them that a witness can show.
 #[test]
 fn histories_have_everything_in_them() {
-    let mut seen = [0; 8];
+    let mut seen = [0; 10];
     for seed in 0..24 {
         let (world, cases) = World::play(seed);
         assert!(!cases.is_empty());
@@ -68,6 +68,8 @@ fn histories_have_everything_in_them() {
             here.missed,
             here.receipts,
             here.several_transitions,
+            here.held_back,
+            here.left_due,
         ];
         for (sum, more) in seen.iter_mut().zip(here) {
             *sum += more;

@@ -6,15 +6,17 @@ use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::Sequential;
 use shardnode_coding::{Code, Part};
 use shardnode_execution::{
-    Applied, ChunkInput, apply,
+    Applied, ChunkInput, Crediting, Delivery, Failure, Outcome, StateView as _, apply,
     body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, ChunkContent, ChunkHeader, Digest, ExecutionResult, Namespaces,
-    ProvenBucket, ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer,
-    genesis::private_key, hash::ZERO,
+    AccountId, ChunkBody, ChunkContent, ChunkHeader, Congestion, Digest, DuePosition,
+    ExecutionResult, Namespaces, ProvenBucket, ShardId, ShardLayout, ShardTotals, Transaction,
+    Transfer,
+    genesis::{CongestionControl, Protocol, private_key},
+    hash::ZERO,
 };
 use shardnode_state::{Account, NO_ACCOUNT, StateTree};
 use shardnode_witness::{
@@ -159,23 +161,27 @@ pub(crate) struct Seen {
     pub(crate) missed: u32,
     pub(crate) receipts: u32,
     pub(crate) several_transitions: u32,
+    pub(crate) held_back: u32,
+    pub(crate) left_due: u32,
 }
 
 pub(crate) struct World {
     layout: ShardLayout,
+    protocol: Protocol,
     lag: u64,
     keys: Vec<PrivateKey>,
     nonces: BTreeMap<AccountId, u64>,
     shards: Vec<Shard>,
     /// The results that headers committed to, by the height of their block.
     commits: Vec<(u64, ShardId, ExecutionResult)>,
+    congestion: Congestion,
     height: u64,
     pub(crate) seen: Seen,
 }
 
 impl World {
     /// Some of the keys have accounts, the others wait to be paid.
-    pub(crate) fn new(shards: u16, lag: u64) -> Self {
+    pub(crate) fn new(shards: u16, lag: u8) -> Self {
         let layout = ShardLayout::new(shards);
         let keys: Vec<_> = (1..=24).map(|number| private_key([number; 32])).collect();
         let shards = layout.iter().map(|id| {
@@ -197,6 +203,7 @@ impl World {
                 balance: state.balance(),
                 sent: 0,
                 received: 0,
+                next_due: DuePosition::at(1),
             };
             let header = ChunkHeader::genesis(id, totals.clone()).unwrap();
             let executed = BTreeMap::new();
@@ -210,11 +217,20 @@ impl World {
         });
         Self {
             layout,
-            lag,
+            protocol: Protocol {
+                execution_lag: lag,
+                min_block_time_ms: 250,
+                max_transactions_per_chunk: 1_000,
+                mandates_per_shard: 8,
+                epoch_length: 1_000,
+                congestion_control: CongestionControl::Enabled,
+            },
+            lag: lag.into(),
             shards: shards.collect(),
             keys,
             nonces: BTreeMap::new(),
             commits: Vec::new(),
+            congestion: Congestion::default(),
             height: 0,
             seen: Seen::default(),
         }
@@ -224,12 +240,18 @@ impl World {
     pub(crate) fn play(seed: u64) -> (Self, Vec<Case>) {
         let mut draw = Draw(seed);
         let shards = 1 + draw.below(4) as u16;
-        let mut world = Self::new(shards, 1 + draw.below(3));
+        let mut world = Self::new(shards, 1 + draw.below(3) as u8);
+        if draw.one_in(3) {
+            // More than a network can have: every chunk credits one delivery.
+            world.protocol.max_transactions_per_chunk = 1 << 20;
+        }
         let mut cases = Vec::new();
         for _ in 0..8 {
             let chunks: Vec<_> = (0..shards)
                 .map(|shard| world.draw_chunk(&mut draw, ShardId(shard)))
                 .collect();
+            let congested = (0..shards).filter(|_| draw.one_in(6)).map(ShardId);
+            world.congestion = Congestion::of(congested);
             cases.extend(world.step(&chunks));
         }
         (world, cases)
@@ -307,11 +329,6 @@ impl World {
     /// The next height, with these chunks.
     pub(crate) fn step(&mut self, chunks: &[Option<Drawn>]) -> Vec<Case> {
         self.height += 1;
-        let before: Vec<u64> = self
-            .shards
-            .iter()
-            .map(|shard| shard.header.content.height)
-            .collect();
         let mut cases = Vec::new();
         for (index, drawn) in chunks.iter().enumerate() {
             if let Some(drawn) = drawn {
@@ -320,7 +337,7 @@ impl World {
         }
         for (index, drawn) in chunks.iter().enumerate() {
             if let Some(drawn) = drawn {
-                self.execute(index, before[index], drawn);
+                self.execute(index, drawn);
             }
         }
         cases
@@ -329,6 +346,8 @@ impl World {
     /// Makes the shard's header and the witness for it.
     fn commit(&mut self, index: usize, drawn: &Drawn) -> Case {
         let (height, lag) = (self.height, self.lag);
+        let from = self.shards[index].header.content.totals.next_due;
+        let queue = self.queue(ShardId(index as u16), from, height);
         let shard = &mut self.shards[index];
         let previous = shard.header.content.clone();
         let open = || previous.uncommitted.iter().copied().chain([height]);
@@ -361,11 +380,13 @@ impl World {
                 transitions: due.iter().map(|one| one.transition.clone()).collect(),
             },
             expected: Expected {
+                protocol: self.protocol,
                 layout: self.layout,
                 code: CODE,
                 header: header.clone(),
                 before: previous.totals,
                 executions: due.iter().map(|one| one.executable.clone()).collect(),
+                due: queue,
             },
         };
         self.seen.several_transitions += u32::from(due.len() > 1);
@@ -376,39 +397,73 @@ impl World {
         case
     }
 
-    /// Executes the shard's new chunk; its last one was at `before`.
-    fn execute(&mut self, index: usize, before: u64, drawn: &Drawn) {
-        let id = self.shards[index].id;
-        let mut due: Vec<_> = self
-            .commits
+    /// What falls due for a shard from this place on, up to `height`.
+    fn queue(&self, destination: ShardId, from: DuePosition, height: u64) -> Vec<Due> {
+        self.commits
             .iter()
-            .filter(|(at, source, _)| *at > before && *source != id)
-            .map(|(_, source, result)| Due {
+            .filter(|(block, source, _)| {
+                let place = DuePosition {
+                    block: *block,
+                    source: *source,
+                };
+                place >= from && *block <= height && *source != destination
+            })
+            .map(|(block, source, result)| Due {
+                block: *block,
                 source: *source,
                 height: result.height,
                 receipts_root: result.receipts_root,
             })
-            .collect();
-        due.sort_by_key(|due| (due.source, due.height));
-        let incoming: Vec<ProvenBucket> = due
-            .iter()
-            .map(|due| {
+            .collect()
+    }
+
+    /// What a chunk of the shard with so many transactions credits.
+    fn credited(&self, index: usize, transactions: usize) -> (Vec<Delivery>, Vec<ProvenBucket>) {
+        let shard = &self.shards[index];
+        let queue = self.queue(shard.id, shard.totals.next_due, self.height);
+        let mut crediting = Crediting::new(self.protocol, transactions, shard.state.leaf_count());
+        let (mut deliveries, mut proven) = (Vec::new(), Vec::new());
+        for header in
+            queue.chunk_by(|one, other| (one.block, one.source) == (other.block, other.source))
+        {
+            if !crediting.wants_more() {
+                break;
+            }
+            let of = |due: &Due| {
                 let source = &self.shards[due.source.index()];
                 source.executed[&due.height].applied.buckets[index].clone()
-            })
-            .collect();
-        let buckets: Vec<ReceiptBucket> = incoming.iter().map(|one| one.bucket.clone()).collect();
+            };
+            let buckets: Vec<ProvenBucket> = header.iter().map(of).collect();
+            let delivery = Delivery {
+                block: header[0].block,
+                source: header[0].source,
+                buckets: buckets.iter().map(|one| one.bucket.clone()).collect(),
+            };
+            crediting.credit(&delivery);
+            deliveries.push(delivery);
+            proven.extend(buckets);
+        }
+        (deliveries, proven)
+    }
 
+    /// Executes the shard's new chunk.
+    fn execute(&mut self, index: usize, drawn: &Drawn) {
+        let id = self.shards[index].id;
+        let content = &self.shards[index].header.content;
+        let judged = body::check(drawn.shown(), content, &CODE, &Sequential, verified);
+        let transactions = judged.unwrap().transactions.unwrap_or_default();
+        let (deliveries, incoming) = self.credited(index, transactions.len());
+        let congestion = self.congestion.clone();
         let shard = &mut self.shards[index];
         let header = shard.header.clone();
-        let judged = body::check(drawn.shown(), &header.content, &CODE, &Sequential, verified);
-        let transactions = judged.unwrap().transactions.unwrap_or_default();
         let input = ChunkInput {
+            protocol: self.protocol,
             layout: self.layout,
             shard: id,
             height: self.height,
             transactions: &transactions,
-            incoming: &buckets,
+            incoming: &deliveries,
+            congestion: &congestion,
         };
         let transition = Transition {
             height: self.height,
@@ -422,15 +477,24 @@ impl World {
         self.seen.created += shard.state.accounts() - accounts;
         self.seen.transfers += applied.result.transfers;
         self.seen.failures += transactions.len() as u32 - applied.result.transfers;
-        self.seen.receipts += buckets
+        self.seen.receipts += deliveries
             .iter()
+            .flat_map(|one| &one.buckets)
             .map(|one| one.receipts.len() as u32)
             .sum::<u32>();
+        let congested = Outcome::Failed(Failure::Congested);
+        let held_back = applied
+            .outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome == congested);
+        self.seen.held_back += held_back.count() as u32;
+        let all = DuePosition::at(self.height + 1);
+        self.seen.left_due += u32::from(applied.totals.next_due != all);
         shard.totals = applied.totals.clone();
         let executed = Executed {
             applied,
             transition,
-            executable: Executable { header, due },
+            executable: Executable { header, congestion },
         };
         shard.executed.insert(self.height, executed);
     }

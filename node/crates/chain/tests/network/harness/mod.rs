@@ -13,7 +13,7 @@ use commonware_runtime::{
 use commonware_utils::{NZUsize, Probability};
 use shardnode_chain::{
     Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, generator::Control,
-    view::ChainView,
+    pool::Capacity, view::ChainView,
 };
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
@@ -102,7 +102,7 @@ fn genesis_with(
         "seed": "11".repeat(32),
         "shards": shards,
         "accounts": {"perShard": accounts, "initialBalance": 1_000_000},
-        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000},
+        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled"},
         "validators": validators,
     });
     let document: GenesisDocument = serde_json::from_value(document).unwrap();
@@ -309,7 +309,11 @@ impl Network {
         let parts = Parts {
             settings: Settings {
                 signature_batch: BatchSize::Whole,
-                mempool_capacity: 10_000,
+                mempool: Capacity {
+                    transactions: 10_000,
+                    bytes: 10 << 20,
+                },
+                adaptive_chunk_size: true,
                 snapshot_interval: 5,
                 retention: self.retention,
                 save_parts: self.save_parts,
