@@ -75,7 +75,8 @@ func checkMeasured(t *testing.T, summary *Summary) {
 func TestUpWithChunkValidator(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{
-		Manifest: testManifest(t, "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1", "nodes: 4", "nodes: 5"),
+		Manifest: testManifest(t, "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1", "nodes: 4", "nodes: 5",
+			"durationSeconds: 1", "durationSeconds: 60"),
 		Duration: time.Second,
 	}, nil)
 	summary, err := run.end(t)
