@@ -19,6 +19,7 @@ use commonware_runtime::{
     signal::Signal,
     telemetry::metrics::{Metric, Registered},
 };
+use commonware_utils::SystemTimeExt as _;
 use rand_core::{TryCryptoRng, TryRng};
 use std::{
     convert::Infallible,
@@ -48,17 +49,18 @@ impl Skew {
     fn of(self, at: SystemTime) -> SystemTime {
         match self {
             Self::None => at,
-            Self::Ahead(by) => at + by,
+            Self::Ahead(by) => at.saturating_add_ext(by),
             Self::Behind(by) => at - by,
         }
     }
 
-    /// The right time when the clock shows `at`.
+    /// The right time when the clock shows `at`; who waits for ever waits for
+    /// the last time that there is.
     fn when(self, at: SystemTime) -> SystemTime {
         match self {
             Self::None => at,
             Self::Ahead(by) => at - by,
-            Self::Behind(by) => at + by,
+            Self::Behind(by) => at.saturating_add_ext(by),
         }
     }
 }
@@ -262,3 +264,27 @@ impl TryRng for Machine {
 }
 
 impl TryCryptoRng for Machine {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::UNIX_EPOCH;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn wrong_clocks_wake_at_the_right_time() {
+        let right = UNIX_EPOCH + 10 * SECOND;
+        for skew in [Skew::None, Skew::Ahead(SECOND), Skew::Behind(SECOND)] {
+            assert_eq!(skew.when(skew.of(right)), right, "{skew:?}");
+        }
+        assert_eq!(Skew::Ahead(SECOND).of(right), right + SECOND);
+        assert_eq!(Skew::Behind(SECOND).of(right), right - SECOND);
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_can_wait_for_ever() {
+        let ever = SystemTime::limit();
+        assert_eq!(Skew::Behind(SECOND).when(ever), ever);
+    }
+}
