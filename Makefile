@@ -16,6 +16,9 @@ MANIFEST ?= config/samples/quickstart.yaml
 ## DURATION: How long make demo runs, such as 60s; unset, until Ctrl-C
 DURATION ?=
 
+## FRESH: Anything has make demo start over, instead of going on with the network that is kept
+FRESH ?=
+
 ## NODES: How many nodes make cluster-up starts (default 1)
 export NODES
 
@@ -145,7 +148,7 @@ image-toolbox:
 
 .PHONY: demo
 demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
-	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json)
+	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json) $(if $(FRESH),--fresh)
 
 ##@ Run on Kubernetes
 
@@ -324,7 +327,8 @@ generate: setup ## Generate the deepcopy code and the CRDs from api/, the dashbo
 # The vectors of one crate are read by the next.
 .PHONY: vectors
 vectors: setup-test ## Write the golden vectors of the node's formats anew, after a change that is meant
-	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test primitives --test mandates --test witness vectors
+	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test primitives --test mandates --test coding \
+		--test witness vectors
 	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test fuzz golden
 
 .PHONY: fuzz-corpus

@@ -4,10 +4,11 @@
 //! # What a header says
 //!
 //! The header of a chunk at height `h` commits to the chunk's body, to the
-//! parts from which others can recover it, and to the results of executing the shard's chunks up to height `h - k`, where `k` is
-//! the network's `executionLag`. A shard executes only at heights at which it
-//! has a chunk, so between two chunks of a shard, however far apart, zero to
-//! `k` executions become due:
+//! parts from which others can recover it, and to the results of executing the
+//! shard's chunks up to height `h - k`, where `k` is the network's
+//! `executionLag`. A shard executes only at heights at which it has a chunk, so
+//! between two chunks of a shard, however far apart, zero to `k` executions
+//! become due:
 //!
 //! ```text
 //! previous.uncommitted ++ [h]  =  heights(results) ++ uncommitted
