@@ -39,6 +39,7 @@ use crate::{
     view::ChainView,
     witness_maker, witness_validator,
 };
+use bytes::Bytes;
 use commonware_broadcast::buffered;
 use commonware_consensus::{
     Reporters,
@@ -56,7 +57,7 @@ use commonware_cryptography::{
     ed25519::PublicKey,
 };
 use commonware_p2p::{Blocker, Provider, Receiver, Sender};
-use commonware_resolver::p2p as chunk_resolver;
+use commonware_resolver::{Consumer, p2p as resolver};
 use commonware_runtime::{Handle, buffer::paged::CacheRef};
 use commonware_storage::archive::immutable;
 use commonware_utils::{NZDuration, NZU16, NZU64, NZUsize, channel::watch};
@@ -232,24 +233,19 @@ where
         },
     );
     let (ledger, inbox) = ledger::mailbox();
-    let (chunk_engine, fetcher) = chunk_resolver::Engine::new(
+    let (chunk_engine, fetcher) = resolver::Engine::new(
         context.child("chunk_resolver"),
-        chunk_resolver::Config {
-            peer_provider: peers.clone(),
-            blocker: blocker.clone(),
-            consumer: fetch::Answers(availability.clone()),
-            producer: fetch::Server {
+        resolver_config(
+            &peers,
+            &blocker,
+            &me,
+            fetch::Answers(availability.clone()),
+            fetch::Server {
                 bodies: bodies.clone(),
                 ledger: ledger.clone(),
                 availability: availability.clone(),
             },
-            mailbox_size: MAILBOX,
-            me: Some(me.clone()),
-            fetch_timeout: NZDuration!(Duration::from_secs(2)),
-            fetch_retry_delay: Duration::from_millis(200),
-            priority_requests: false,
-            priority_responses: false,
-        },
+        ),
     );
     tasks.push(plain_task(
         &context,
@@ -265,24 +261,19 @@ where
     // States, for producers that have none or an old one.
     let (state_sync, state_sync_inbox) = state_sync::mailbox();
     let shelf = Shelf::default();
-    let (state_engine, state_fetcher) = chunk_resolver::Engine::new(
+    let (state_engine, state_fetcher) = resolver::Engine::new(
         context.child("state_resolver"),
-        chunk_resolver::Config {
-            peer_provider: peers.clone(),
-            blocker: blocker.clone(),
-            consumer: state_sync.clone(),
-            producer: Server {
+        resolver_config(
+            &peers,
+            &blocker,
+            &me,
+            state_sync.clone(),
+            Server {
                 identity: identity.clone(),
                 shelf: shelf.clone(),
                 metrics: metrics.clone(),
             },
-            mailbox_size: MAILBOX,
-            me: Some(me.clone()),
-            fetch_timeout: NZDuration!(Duration::from_secs(2)),
-            fetch_retry_delay: Duration::from_millis(200),
-            priority_requests: false,
-            priority_responses: false,
-        },
+        ),
     );
     tasks.push(plain_task(
         &context,
@@ -619,6 +610,34 @@ where
 }
 
 /// An actor without an error of its own: that it ended is the error.
+/// How a resolver asks peers, and answers them.
+fn resolver_config<D, B, C, Q>(
+    peers: &D,
+    blocker: &B,
+    me: &PublicKey,
+    consumer: C,
+    producer: Q,
+) -> resolver::Config<PublicKey, D, B, C::Key, C, Q>
+where
+    D: Provider<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
+    C: Consumer<Value = Bytes>,
+    Q: resolver::Producer<Key = C::Key>,
+{
+    resolver::Config {
+        peer_provider: peers.clone(),
+        blocker: blocker.clone(),
+        consumer,
+        producer,
+        mailbox_size: MAILBOX,
+        me: Some(me.clone()),
+        fetch_timeout: NZDuration!(Duration::from_secs(2)),
+        fetch_retry_delay: Duration::from_millis(200),
+        priority_requests: false,
+        priority_responses: false,
+    }
+}
+
 fn plain_task<E: Runtime>(
     context: &E,
     part: &'static str,

@@ -8,8 +8,8 @@ use commonware_consensus::{
 };
 use commonware_cryptography::Digestible as _;
 use shardnode_primitives::{
-    AccountId, Block, ChunkHeader, Digest, DuePosition, Endorsements, Genesis, Randomness, ShardId,
-    ShardTotals, genesis::GenesisAccount, hash::ZERO,
+    AccountId, Block, ChunkHeader, Digest, Endorsements, Genesis, Randomness, ShardId, ShardTotals,
+    genesis::GenesisAccount, hash::ZERO,
 };
 use shardnode_state::{Account, StateError, StateTree};
 
@@ -67,8 +67,9 @@ impl GenesisState {
         for (shard, accounts) in genesis.layout.iter().zip(by_shard) {
             let tree = StateTree::genesis(accounts)
                 .map_err(|source| GenesisStateError::Accounts { shard, source })?;
-            let header = ChunkHeader::genesis(shard, totals(&tree))
-                .map_err(|source| GenesisStateError::Header { shard, source })?;
+            let header =
+                ChunkHeader::genesis(shard, ShardTotals::genesis(tree.root(), tree.balance()))
+                    .map_err(|source| GenesisStateError::Header { shard, source })?;
             trees.push(tree);
             chunks.push(header);
         }
@@ -106,20 +107,7 @@ impl GenesisState {
     /// What the genesis header of one shard says.
     #[must_use]
     pub fn totals(&self, shard: ShardId) -> ShardTotals {
-        totals(&self.trees[shard.index()])
-    }
-}
-
-fn totals(tree: &StateTree) -> ShardTotals {
-    ShardTotals {
-        height: 0,
-        state_root: tree.root(),
-        transfers: 0,
-        cross_shard: 0,
-        credits: 0,
-        balance: tree.balance(),
-        sent: 0,
-        received: 0,
-        next_due: DuePosition::at(1),
+        let tree = &self.trees[shard.index()];
+        ShardTotals::genesis(tree.root(), tree.balance())
     }
 }

@@ -138,9 +138,7 @@ fn most_shown(protocol: &Protocol, leaves: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shardnode_primitives::{
-        DuePosition, ShardId, ShardTotals, genesis::CongestionControl, hash::ZERO,
-    };
+    use shardnode_primitives::{ShardId, ShardTotals, genesis::CongestionControl, hash::ZERO};
 
     const PROTOCOL: Protocol = Protocol {
         execution_lag: 1,
@@ -152,17 +150,7 @@ mod tests {
     };
 
     fn newest(height: u64) -> ChunkHeader {
-        let totals = ShardTotals {
-            height: 0,
-            state_root: ZERO,
-            transfers: 0,
-            cross_shard: 0,
-            credits: 0,
-            balance: 0,
-            sent: 0,
-            received: 0,
-            next_due: DuePosition::at(1),
-        };
+        let totals = ShardTotals::genesis(ZERO, 0);
         let mut header = ChunkHeader::genesis(ShardId(0), totals).unwrap();
         header.content.height = height;
         header

@@ -203,6 +203,24 @@ pub struct ShardTotals {
     pub next_due: DuePosition,
 }
 
+impl ShardTotals {
+    /// Of a shard that has executed nothing yet.
+    #[must_use]
+    pub const fn genesis(state_root: Digest, balance: u64) -> Self {
+        Self {
+            height: 0,
+            state_root,
+            transfers: 0,
+            cross_shard: 0,
+            credits: 0,
+            balance,
+            sent: 0,
+            received: 0,
+            next_due: DuePosition::at(1),
+        }
+    }
+}
+
 impl Write for ShardTotals {
     fn write(&self, buf: &mut impl BufMut) {
         self.height.write(buf);

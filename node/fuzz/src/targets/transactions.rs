@@ -10,8 +10,7 @@ use shardnode_execution::{
     signatures::{BatchSize, KeyCache, verify_all},
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, DuePosition, Namespaces, ShardId, ShardLayout, ShardTotals, Transaction,
-    hash::ZERO,
+    AccountId, ChunkBody, Namespaces, ShardId, ShardLayout, ShardTotals, Transaction, hash::ZERO,
 };
 
 /// The target.
@@ -47,17 +46,7 @@ fn body(bytes: &[u8], namespace: &[u8]) -> bool {
         body,
         "the transactions of a body make another body"
     );
-    let totals = ShardTotals {
-        height: 0,
-        state_root: ZERO,
-        transfers: 0,
-        cross_shard: 0,
-        credits: 0,
-        balance: 0,
-        sent: 0,
-        received: 0,
-        next_due: DuePosition::at(0),
-    };
+    let totals = ShardTotals::genesis(ZERO, 0);
     let chunk = header_of(ShardId(0), &totals, &body).content;
     let mut keys = KeyCache::new(8);
     let verify = |transactions: &[Transaction]| {

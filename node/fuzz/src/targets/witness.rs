@@ -9,8 +9,8 @@ use shardnode_execution::{
     signatures::{BatchSize, KeyCache},
 };
 use shardnode_primitives::{
-    ChunkBody, Congestion, Digest, DuePosition, ExecutionResult, Namespaces, ProvenBucket,
-    ShardLayout, ShardTotals,
+    ChunkBody, Congestion, Digest, ExecutionResult, Namespaces, ProvenBucket, ShardLayout,
+    ShardTotals,
     genesis::{CongestionControl, Protocol},
     hash::ZERO,
 };
@@ -100,17 +100,7 @@ fn expected(witness: &StateWitness) -> Expected {
         .transitions
         .first()
         .map_or(ZERO, |first| own_root(first.pre_state.clone()));
-    let before = ShardTotals {
-        height: 0,
-        state_root: before,
-        transfers: 0,
-        cross_shard: 0,
-        credits: 0,
-        balance: u64::MAX / 2,
-        sent: 0,
-        received: 0,
-        next_due: DuePosition::at(0),
-    };
+    let before = ShardTotals::genesis(before, u64::MAX / 2);
     let empty = ChunkBody::of(&[]);
     let mut header = header_of(shard, &before, &empty);
     header.content.height = witness.height;

@@ -143,23 +143,13 @@ mod tests {
     use super::*;
     use commonware_parallel::Sequential;
     use shardnode_execution::body;
-    use shardnode_primitives::{ChunkBody, DuePosition, ShardId, ShardTotals, hash::ZERO};
+    use shardnode_primitives::{ChunkBody, ShardId, ShardTotals, hash::ZERO};
     use std::{num::NonZeroU16, time::UNIX_EPOCH};
 
     const CODE: Code = Code::any(NonZeroU16::new(2).unwrap(), NonZeroU16::new(4).unwrap());
 
     fn wanted() -> (Wanted<()>, Vec<Share>) {
-        let totals = ShardTotals {
-            height: 0,
-            state_root: ZERO,
-            transfers: 0,
-            cross_shard: 0,
-            credits: 0,
-            balance: 0,
-            sent: 0,
-            received: 0,
-            next_due: DuePosition::at(1),
-        };
+        let totals = ShardTotals::genesis(ZERO, 0);
         let mut header = ChunkHeader::genesis(ShardId(0), totals).unwrap();
         let body = ChunkBody(vec![5; 145].into());
         let (root, shares) = body::divide(&body, &CODE, &Sequential).unwrap();

@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
     use commonware_codec::Encode as _;
-    use shardnode_primitives::{AccountId, DuePosition, ShardTotals};
+    use shardnode_primitives::{AccountId, ShardTotals};
     use shardnode_state::{Account, Pages, StateTree};
 
     fn tree(accounts: u32) -> StateTree {
@@ -146,14 +146,7 @@ mod tests {
     fn download(tree: &StateTree, most: u64) -> Download {
         let totals = ShardTotals {
             height: 5,
-            state_root: tree.root(),
-            transfers: 0,
-            cross_shard: 0,
-            credits: 0,
-            balance: tree.balance(),
-            sent: 0,
-            received: 0,
-            next_due: DuePosition::at(1),
+            ..ShardTotals::genesis(tree.root(), tree.balance())
         };
         Download::new(Target { block: 6, totals }, most)
     }

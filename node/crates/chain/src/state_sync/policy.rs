@@ -68,7 +68,7 @@ pub(super) fn choose(needed: u64, offers: &[(Offer, Stated)]) -> Result<Target, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shardnode_primitives::{Digest, DuePosition};
+    use shardnode_primitives::Digest;
 
     /// What is tried, on offer, and chosen.
     type Case = (&'static str, Vec<(Offer, Stated)>, Result<u64, Missing>);
@@ -76,14 +76,7 @@ mod tests {
     fn stated(height: u64) -> Stated {
         Stated::As(ShardTotals {
             height,
-            state_root: Digest([1; 32]),
-            transfers: 0,
-            cross_shard: 0,
-            credits: 0,
-            balance: 0,
-            sent: 0,
-            received: 0,
-            next_due: DuePosition::at(1),
+            ..ShardTotals::genesis(Digest([1; 32]), 0)
         })
     }
 

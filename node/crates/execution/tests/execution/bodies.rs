@@ -8,7 +8,7 @@ use commonware_parallel::Sequential;
 use shardnode_coding::{Code, Part};
 use shardnode_execution::body::{self, Judged, Shown, ShownLimits, Unshown};
 use shardnode_primitives::{
-    ChunkBody, ChunkContent, DuePosition, ShardId, ShardTotals, Transaction, hash::ZERO,
+    ChunkBody, ChunkContent, ShardId, ShardTotals, Transaction, hash::ZERO,
 };
 use std::num::NonZeroU16;
 
@@ -37,17 +37,7 @@ fn chunk(body: &ChunkBody, transactions: u32, coded: &ChunkBody) -> ChunkContent
         transactions,
         results: Vec::new(),
         uncommitted: vec![1],
-        totals: ShardTotals {
-            height: 0,
-            state_root: ZERO,
-            transfers: 0,
-            cross_shard: 0,
-            credits: 0,
-            balance: 0,
-            sent: 0,
-            received: 0,
-            next_due: DuePosition::at(1),
-        },
+        totals: ShardTotals::genesis(ZERO, 0),
     }
 }
 

@@ -142,14 +142,8 @@ mod tests {
     fn every_lie_is_another_header() {
         let totals = ShardTotals {
             height: 1,
-            state_root: ZERO,
-            transfers: 0,
-            cross_shard: 0,
-            credits: 0,
-            balance: 0,
-            sent: 0,
-            received: 0,
             next_due: DuePosition::at(2),
+            ..ShardTotals::genesis(ZERO, 0)
         };
         let mut content = ChunkContent {
             shard: ShardId(0),

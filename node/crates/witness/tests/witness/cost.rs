@@ -22,8 +22,8 @@ use shardnode_execution::{
     touched,
 };
 use shardnode_primitives::{
-    AccountId, ChunkBody, ChunkContent, ChunkHeader, Congestion, DuePosition, ProvenBucket,
-    Receipt, ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer,
+    AccountId, ChunkBody, ChunkContent, ChunkHeader, Congestion, ProvenBucket, Receipt,
+    ReceiptBucket, ShardId, ShardLayout, ShardTotals, Transaction, Transfer,
     genesis::{CongestionControl, Protocol, private_key},
     hash::ZERO,
 };
@@ -215,14 +215,7 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
     };
     let before = ShardTotals {
         height: HEIGHT - 1,
-        state_root: state.root(),
-        transfers: 0,
-        cross_shard: 0,
-        credits: 0,
-        balance: state.balance(),
-        sent: 0,
-        received: 0,
-        next_due: DuePosition::at(1),
+        ..ShardTotals::genesis(state.root(), state.balance())
     };
     let (record, pre_state) = time(|| state.partial(&touched(&input)));
     let transition = Transition {

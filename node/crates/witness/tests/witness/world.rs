@@ -194,17 +194,7 @@ impl World {
                     (account, Account { balance, nonce: 0 })
                 });
             let state = StateTree::genesis(accounts).unwrap();
-            let totals = ShardTotals {
-                height: 0,
-                state_root: state.root(),
-                transfers: 0,
-                cross_shard: 0,
-                credits: 0,
-                balance: state.balance(),
-                sent: 0,
-                received: 0,
-                next_due: DuePosition::at(1),
-            };
+            let totals = ShardTotals::genesis(state.root(), state.balance());
             let header = ChunkHeader::genesis(id, totals.clone()).unwrap();
             let executed = BTreeMap::new();
             Shard {
