@@ -210,6 +210,8 @@ where
         }
     }
 
+    /// Takes in a part, and what its producer did not sign not even for long
+    /// enough to take a candidate's place.
     fn on_part(&mut self, peer: &PublicKey, bytes: Bytes) {
         let limit = self.parts.identity.part_limits();
         let part = match WitnessPart::decode_cfg(bytes, &limit) {
@@ -227,8 +229,15 @@ where
         if !self.in_flight(slot.0) || !identity.is_validator(peer) {
             return;
         }
+        let hash = part.header_hash();
+        let known = self.slots.get(&slot).and_then(|slot| slot.get(&hash));
+        let known = known.is_some_and(|candidate| candidate.parts.is_some());
+        if !known && !part.is_signed_by(&producer.key, &identity.namespaces) {
+            debug!(%peer, shard = %slot.1, height = slot.0, "witness part without its producer's signature");
+            return;
+        }
         let now = self.context.current();
-        let Some(candidate) = self.candidate(slot, part.header_hash()) else {
+        let Some(candidate) = self.candidate(slot, hash) else {
             return;
         };
         let parts = candidate.parts.get_or_insert_default();
