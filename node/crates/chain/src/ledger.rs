@@ -85,15 +85,16 @@ use std::{
 };
 use tracing::{info, warn};
 
-/// Finalised blocks that wait for the actor; marshal delivers at most
-/// [`PENDING_ACKS`] ahead of the acknowledgements.
+/// Finalised blocks that are delivered and not acknowledged, at most. They
+/// have a queue of their own: marshal stops at a block that is not taken in.
 pub const PENDING_ACKS: usize = 16;
 
 /// Marshal's handle in this chain.
 pub type Marshal = core::Mailbox<Scheme, Standard<Block>>;
 
+type Finalized = (Digested<Block>, Exact);
+
 enum Message {
-    Block(Digested<Block>, Exact),
     Executed {
         height: u64,
         reply: oneshot::Sender<Arc<Executed>>,
@@ -135,6 +136,7 @@ pub struct Tracked {
 #[derive(Clone, Debug)]
 pub struct Mailbox {
     sender: mpsc::Sender<Message>,
+    blocks: mpsc::Sender<Finalized>,
     /// The highest finalised height that this node has heard of.
     tip: Arc<AtomicU64>,
 }
@@ -197,7 +199,7 @@ impl Reporter for Mailbox {
                 self.tip.fetch_max(height.get(), Ordering::Relaxed);
                 Feedback::Ok
             }
-            Update::Block(block, ack) => match self.sender.try_send(Message::Block(block, ack)) {
+            Update::Block(block, ack) => match self.blocks.try_send((block, ack)) {
                 Ok(()) => Feedback::Ok,
                 Err(_) => Feedback::Closed,
             },
@@ -259,7 +261,8 @@ pub struct Actor<E: Runtime, S: Engine> {
     metrics: Arc<Metrics>,
     strategy: Rayon,
     inbox: mpsc::Receiver<Message>,
-    queue: VecDeque<(Digested<Block>, Exact)>,
+    blocks: mpsc::Receiver<Finalized>,
+    queue: VecDeque<Finalized>,
     due: BTreeMap<u64, Vec<Due>>,
     gathering: Pool<'static, Option<Inputs>>,
     gathers: bool,
@@ -273,17 +276,20 @@ pub struct Actor<E: Runtime, S: Engine> {
 #[must_use]
 pub fn mailbox() -> (Mailbox, Inbox) {
     let (sender, inbox) = mpsc::channel(1_024);
+    let (deliver, blocks) = mpsc::channel(PENDING_ACKS);
     let tip = Arc::new(AtomicU64::new(0));
     let mailbox = Mailbox {
         sender,
+        blocks: deliver,
         tip: tip.clone(),
     };
-    (mailbox, Inbox { inbox, tip })
+    (mailbox, Inbox { inbox, blocks, tip })
 }
 
 /// The receiving end of a [`Mailbox`].
 pub struct Inbox {
     inbox: mpsc::Receiver<Message>,
+    blocks: mpsc::Receiver<Finalized>,
     tip: Arc<AtomicU64>,
 }
 
@@ -335,6 +341,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             metrics: parts.metrics,
             strategy: parts.strategy,
             inbox: inbox.inbox,
+            blocks: inbox.blocks,
             queue: VecDeque::new(),
             due: BTreeMap::new(),
             gathering: Pool::default(),
@@ -355,9 +362,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     async fn run(mut self) -> Result<(), ChainError> {
         loop {
             select! {
-                message = self.inbox.recv() => {
-                    let Some(message) = message else { return Ok(()) };
-                    self.on_message(message).await?;
+                delivered = self.blocks.recv() => {
+                    let Some((block, ack)) = delivered else { return Ok(()) };
+                    // A member of a committee needs the block, not its execution.
+                    self.validator.finalized(block.clone()).await;
+                    self.queue.push_back((block, ack));
                 },
                 inputs = self.gathering.next_completed() => {
                     let Some(inputs) = inputs else {
@@ -371,23 +380,21 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     let fetched = fetched.ok_or(ChainError::Ended { part: "state sync" })?;
                     self.install(fetched).await?;
                 },
+                // Last, so that no number of questions keeps the chain waiting.
+                message = self.inbox.recv() => {
+                    let Some(message) = message else { return Ok(()) };
+                    self.on_message(message).await?;
+                },
             }
             self.advance().await?;
         }
     }
 
     async fn on_message(&mut self, message: Message) -> Result<(), ChainError> {
-        if let Message::Block(block, ack) = message {
-            // A member of a committee needs the block, not its execution.
-            self.validator.finalized(block.clone()).await;
-            self.queue.push_back((block, ack));
-            return Ok(());
-        }
         let Some(shard) = self.shard.as_mut() else {
             return Ok(());
         };
         match message {
-            Message::Block(..) => {}
             Message::Executed { height, reply } => match shard.recent.get(&height) {
                 Some(executed) => {
                     reply.send_lossy(executed.clone());
@@ -698,4 +705,46 @@ async fn deliveries(
     });
     let headers = futures::future::join_all(headers).await;
     headers.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commonware_consensus::{
+        simplex::types::Context,
+        types::{Epoch, Round, View},
+    };
+    use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+    use shardnode_primitives::{Randomness, hash::ZERO};
+
+    fn block() -> Digested<Block> {
+        let block = Block {
+            context: Context {
+                round: Round::new(Epoch::new(0), View::new(1)),
+                leader: PrivateKey::from_seed(0).public_key(),
+                parent: (View::new(0), ZERO),
+            },
+            height: 1,
+            timestamp_ms: 0,
+            randomness: Randomness::genesis(ZERO),
+            chunks: Vec::new(),
+            endorsements: Vec::new(),
+        };
+        Digested::precomputed(block, ZERO)
+    }
+
+    #[test]
+    fn blocks_are_taken_in_however_much_is_asked() {
+        let (mut mailbox, mut inbox) = mailbox();
+        let asked: Vec<_> = (0..5_000)
+            .map(|height| mailbox.serve(height, ShardId(0), ZERO))
+            .collect();
+        for _ in 0..PENDING_ACKS {
+            let (acknowledgement, _) = Exact::handle();
+            let update = Update::Block(block(), acknowledgement);
+            assert!(matches!(mailbox.report(update), Feedback::Ok));
+            assert!(inbox.blocks.try_recv().is_ok());
+        }
+        drop(asked);
+    }
 }
