@@ -49,7 +49,8 @@
 //!
 //! A page is 80 kB and 22 hashes at most; 16 are asked for at a time. A state
 //! has at most as many accounts as genesis has and credits created. A download
-//! that no page came for in [`STALL`] is given up for another.
+//! that no page came for in [`STALL`] is given up for what those offer who did
+//! not offer this one; once nobody else is left, everybody counts again.
 
 pub mod messages;
 pub mod served;
@@ -62,7 +63,7 @@ pub use self::policy::is_behind;
 use self::{
     download::Download,
     messages::{Key, Offer},
-    policy::{Missing, Stated, Target, choose},
+    policy::{Missing, Stated, Target, choose, holders},
 };
 use crate::{config::Identity, ledger::Marshal, metrics::Metrics, runtime::Runtime};
 use bytes::Bytes;
@@ -80,7 +81,7 @@ use commonware_utils::{
 use shardnode_primitives::{ShardId, ShardTotals, genesis::Producer};
 use shardnode_state::StateTree;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -209,6 +210,8 @@ pub struct Actor<E: Runtime> {
     need: Option<Need>,
     /// By slot.
     offers: BTreeMap<u16, Offer>,
+    /// Slots that offered what they did not serve.
+    silent: BTreeSet<u16>,
     asked_at: Option<SystemTime>,
     download: Option<(Download, SystemTime)>,
 }
@@ -222,6 +225,7 @@ impl<E: Runtime> Actor<E> {
             inbox: inbox.0,
             need: None,
             offers: BTreeMap::new(),
+            silent: BTreeSet::new(),
             asked_at: None,
             download: None,
         }
@@ -325,10 +329,12 @@ impl<E: Runtime> Actor<E> {
         }
         let now = self.context.current();
         let since = |then: SystemTime| now.duration_since(then).unwrap_or_default();
-        if let Some((_, progressed)) = &self.download
+        if let Some((download, progressed)) = &self.download
             && since(*progressed) > STALL
         {
-            warn!(shard = %me.shard, "nobody serves the state that is being fetched any more");
+            let height = download.target().totals.height;
+            warn!(shard = %me.shard, height, "nobody serves the state that is being fetched");
+            self.silent.extend(holders(height, &self.offers));
             self.give_up();
         }
         if self.asked_at.is_none_or(|at| since(at) >= ROUND) {
@@ -349,11 +355,11 @@ impl<E: Runtime> Actor<E> {
             return;
         };
         let mut offers = Vec::with_capacity(self.offers.len());
-        for offer in self.offers.values() {
+        for (slot, offer) in &self.offers {
             let stated = stated(&self.parts.marshal, me.shard, *offer).await;
-            offers.push((*offer, stated));
+            offers.push((*slot, *offer, stated));
         }
-        match choose(needed, &offers) {
+        match choose(needed, &offers, &mut self.silent) {
             Ok(target) => {
                 info!(
                     shard = %me.shard,
@@ -415,16 +421,10 @@ impl<E: Runtime> Actor<E> {
         };
         let totals = &download.target().totals;
         let (height, root) = (totals.height, totals.state_root);
-        // Who has a newer one has this one still.
-        let holders: Vec<PublicKey> = self
-            .parts
-            .identity
-            .genesis
-            .producers_of(me.shard)
-            .filter(|other| {
-                let offer = self.offers.get(&other.slot);
-                offer.is_some_and(|offer| offer.height >= height)
-            })
+        let slots: Vec<u16> = holders(height, &self.offers).collect();
+        let producers = self.parts.identity.genesis.producers_of(me.shard);
+        let holders: Vec<PublicKey> = producers
+            .filter(|other| slots.contains(&other.slot))
             .map(|other| other.key.clone())
             .collect();
         let Ok(targets) = NonEmptyVec::try_from(holders) else {
@@ -508,6 +508,7 @@ impl<E: Runtime> Actor<E> {
     /// Ends all fetching.
     fn stop(&mut self) {
         self.need = None;
+        self.silent.clear();
         self.give_up();
         debug!("no state is needed");
         self.parts

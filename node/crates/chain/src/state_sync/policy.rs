@@ -3,6 +3,7 @@
 
 use super::messages::Offer;
 use shardnode_primitives::ShardTotals;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether what executing `needed` takes is older than what nodes keep, when
 /// the finalised tip is at `tip`.
@@ -42,22 +43,44 @@ pub(super) enum Missing {
     NotStated(u64),
 }
 
+/// The slots that say they have the state at `height`: who has a newer one has
+/// this one still.
+pub(super) fn holders(height: u64, offers: &BTreeMap<u16, Offer>) -> impl Iterator<Item = u16> {
+    let holders = offers
+        .iter()
+        .filter(move |(_, offer)| offer.height >= height);
+    holders.map(|(slot, _)| *slot)
+}
+
 /// The newest state on offer that a finalised block states, and that makes
-/// executing `needed` needless.
-pub(super) fn choose(needed: u64, offers: &[(Offer, Stated)]) -> Result<Target, Missing> {
-    let newest = offers.iter().map(|(offer, _)| offer.height).max();
+/// executing `needed` needless. Offers are by slot. Those of slots that are
+/// `silent` count only if there is nothing else to fetch; then none is silent
+/// any more.
+pub(super) fn choose(
+    needed: u64,
+    offers: &[(u16, Offer, Stated)],
+    silent: &mut BTreeSet<u16>,
+) -> Result<Target, Missing> {
+    let newest = offers.iter().map(|(_, offer, _)| offer.height).max();
     let newest = newest.ok_or(Missing::NoOffer)?;
     if newest < needed {
         return Err(Missing::TooOld(newest));
     }
-    offers
-        .iter()
-        .filter(|(offer, _)| offer.height >= needed)
-        .filter_map(|(offer, stated)| match stated {
-            Stated::As(totals) => Some((offer, totals)),
-            Stated::Unknown | Stated::Otherwise => None,
-        })
-        .max_by_key(|(offer, _)| offer.height)
+    let stated = |passed_over: &BTreeSet<u16>| {
+        offers
+            .iter()
+            .filter(|(slot, offer, _)| offer.height >= needed && !passed_over.contains(slot))
+            .filter_map(|(_, offer, stated)| match stated {
+                Stated::As(totals) => Some((offer, totals)),
+                Stated::Unknown | Stated::Otherwise => None,
+            })
+            .max_by_key(|(offer, _)| offer.height)
+    };
+    let chosen = stated(silent).or_else(|| {
+        silent.clear();
+        stated(silent)
+    });
+    chosen
         .map(|(offer, totals)| Target {
             block: offer.block,
             totals: totals.clone(),
@@ -80,6 +103,19 @@ mod tests {
         })
     }
 
+    fn offer(height: u64, stated: Stated) -> (Offer, Stated) {
+        let block = height + 1;
+        (Offer { height, block }, stated)
+    }
+
+    /// The first of a list is from slot 0, and so on.
+    fn by_slot(offers: Vec<(Offer, Stated)>) -> Vec<(u16, Offer, Stated)> {
+        let by_slot = (0u16..).zip(offers);
+        by_slot
+            .map(|(slot, (offer, stated))| (slot, offer, stated))
+            .collect()
+    }
+
     #[test]
     fn a_node_is_behind_what_peers_keep() {
         for (needed, tip, behind) in [
@@ -95,15 +131,6 @@ mod tests {
 
     #[test]
     fn the_newest_stated_offer_is_chosen() {
-        let offer = |height, stated| {
-            (
-                Offer {
-                    height,
-                    block: height + 1,
-                },
-                stated,
-            )
-        };
         let cases: [Case; 7] = [
             ("nothing", vec![], Err(Missing::NoOffer)),
             (
@@ -134,8 +161,27 @@ mod tests {
             ),
         ];
         for (name, offers, want) in cases {
-            let got = choose(10, &offers).map(|target| target.totals.height);
-            assert_eq!(got, want, "{name}");
+            let got = choose(10, &by_slot(offers), &mut BTreeSet::new());
+            assert_eq!(got.map(|target| target.totals.height), want, "{name}");
         }
+    }
+
+    #[test]
+    fn who_did_not_serve_an_offer_is_passed_over_for_somebody_else() {
+        let offers = by_slot(vec![offer(20, stated(20)), offer(10, stated(10))]);
+        let by_slot = offers.iter().map(|(slot, offer, _)| (*slot, *offer));
+        let by_slot: BTreeMap<u16, Offer> = by_slot.collect();
+        let mut silent = BTreeSet::new();
+        let chosen = |silent: &mut BTreeSet<u16>| {
+            let target = choose(10, &offers, silent);
+            target.map(|target| target.totals.height)
+        };
+        assert_eq!(chosen(&mut silent), Ok(20));
+        silent.extend(holders(20, &by_slot));
+        assert_eq!(chosen(&mut silent), Ok(10));
+        assert_eq!(silent, BTreeSet::from([0]));
+        silent.extend(holders(10, &by_slot));
+        assert_eq!(chosen(&mut silent), Ok(20), "nobody else is left");
+        assert_eq!(silent, BTreeSet::new());
     }
 }
