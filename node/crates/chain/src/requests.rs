@@ -29,7 +29,11 @@ use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot, watch};
 use shardnode_primitives::{AccountId, ChunkBody, ChunkHeader, Digest, ShardId, Transaction};
 use shardnode_state::{Account, NO_ACCOUNT};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tracing::debug;
 
 /// How long a client waits for another node, proof included.
@@ -316,6 +320,13 @@ impl Client {
 /// An answer, and the peer that asked.
 type Answered = (PublicKey, ClientMessage);
 
+/// A question that was not answered yet.
+struct Pending {
+    asked: PublicKey,
+    deadline: SystemTime,
+    reply: oneshot::Sender<Answer>,
+}
+
 /// The actor that carries questions and answers.
 pub struct Actor<E: Runtime, S, R> {
     context: E,
@@ -323,7 +334,7 @@ pub struct Actor<E: Runtime, S, R> {
     network: Channel<S, R>,
     outgoing: mpsc::Receiver<Outgoing>,
     answers: (mpsc::Sender<Answered>, mpsc::Receiver<Answered>),
-    pending: BTreeMap<u64, (std::time::SystemTime, oneshot::Sender<Answer>)>,
+    pending: BTreeMap<u64, Pending>,
     next: u64,
 }
 
@@ -377,11 +388,7 @@ where
                     let Ok((peer, bytes)) = received else { return };
                     match ClientMessage::decode_cfg(Bytes::from(bytes), &most) {
                         Ok(ClientMessage::Ask(id, question)) => self.on_question(peer, id, question),
-                        Ok(ClientMessage::Reply(id, answer)) => {
-                            if let Some((_, reply)) = self.pending.remove(&id) {
-                                reply.send_lossy(answer);
-                            }
-                        }
+                        Ok(ClientMessage::Reply(id, answer)) => self.on_reply(&peer, id, answer),
                         Err(error) => debug!(%peer, %error, "undecodable client request"),
                     }
                 },
@@ -393,7 +400,7 @@ where
             }
             let now = self.context.current();
             self.pending
-                .retain(|_, (deadline, reply)| *deadline > now && !reply.is_closed());
+                .retain(|_, pending| pending.deadline > now && !pending.reply.is_closed());
         }
     }
 
@@ -414,13 +421,27 @@ where
         let first = turn.checked_rem(count).unwrap_or_default();
         producers.rotate_left(first as usize);
         let question = ClientMessage::Ask(self.next, outgoing.question).encode();
-        let asked = producers.into_iter().any(|producer| {
-            let to = Recipients::One(producer);
+        let asked = producers.into_iter().find(|producer| {
+            let to = Recipients::One(producer.clone());
             !self.network.0.send(to, question.clone(), false).is_empty()
         });
-        if asked {
-            let deadline = self.context.current() + TIMEOUT;
-            self.pending.insert(self.next, (deadline, outgoing.reply));
+        if let Some(asked) = asked {
+            let pending = Pending {
+                asked,
+                deadline: self.context.current() + TIMEOUT,
+                reply: outgoing.reply,
+            };
+            self.pending.insert(self.next, pending);
+        }
+    }
+
+    /// Only whoever was asked can answer.
+    fn on_reply(&mut self, peer: &PublicKey, id: u64, answer: Answer) {
+        let pending = self.pending.get(&id);
+        if pending.is_some_and(|pending| pending.asked == *peer)
+            && let Some(pending) = self.pending.remove(&id)
+        {
+            pending.reply.send_lossy(answer);
         }
     }
 
