@@ -13,9 +13,9 @@
 //! transactions. Whoever executes must come to the same verdict, whichever way
 //! the body came, so this is the only place that decides it. It is decided
 //! from what shows it ([`Shown`]): the body, or as many parts as give a body.
-//! Parts that give none, or one with another hash or more bytes than the header
-//! says, show that no body is valid; so does a body whose coding has another
-//! root. Shown one or the other, everybody comes to the same.
+//! Parts that give none, or one that is empty, or has another hash or more bytes
+//! than the header says, show that no body is valid; so does a body whose coding
+//! has another root. Shown one or the other, everybody comes to the same.
 
 use bytes::{BufMut, Bytes};
 use commonware_codec::{
@@ -158,9 +158,10 @@ pub fn recover(
             .map_err(|why| Unshown::Part { index, why })?;
         checked.insert(index, share);
     }
-    // One that is longer could be too long for a witness.
+    // One that is longer could be too long for a witness, and no part is made
+    // of an empty one.
     let fits = |body: &ChunkBody| {
-        body.0.len() <= chunk.body_len as usize && body.hash() == chunk.body_hash
+        (1..=chunk.body_len as usize).contains(&body.0.len()) && body.hash() == chunk.body_hash
     };
     match code.rebuild(root, checked.values(), strategy) {
         Ok(bytes) => Ok(Some(ChunkBody(bytes)).filter(fits)),

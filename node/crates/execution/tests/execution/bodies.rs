@@ -130,6 +130,27 @@ fn an_empty_body_is_in_no_parts() {
     assert_eq!(judged.transactions, None);
 }
 
+/// A header can name the hash of no bytes and the root over their coding, next
+/// to a length that is not theirs.
+#[test]
+fn parts_of_no_bytes_show_that_there_is_no_body() {
+    let empty = ChunkBody::of(&[]);
+    let (root, shares) = CODE.divide(&empty.0, &Sequential).unwrap();
+    let mut chunk = chunk(&ChunkBody::of(&transactions()), 2, &empty);
+    (chunk.body_hash, chunk.parts_root) = (empty.hash(), root);
+    let parts: Vec<Part> = (0u16..)
+        .zip(shares)
+        .take(3)
+        .map(|(index, share)| Part { index, share })
+        .collect();
+    let recovered = body::recover(&parts, &chunk, &CODE, &Sequential);
+    assert_eq!(recovered, Ok(None));
+    for shown in [Shown::Parts(parts), Shown::Body(empty)] {
+        let judged = check(&shown, &chunk, true).unwrap();
+        assert_eq!(judged.transactions, None, "{shown:?}");
+    }
+}
+
 #[test]
 fn what_is_of_another_chunk_shows_nothing() {
     let body = ChunkBody::of(&transactions());
