@@ -17,7 +17,6 @@
 use crate::{
     availability::{self, Wanted},
     config::{CHUNK_WAIT, Committees, Identity},
-    fetch::Key,
     genesis_state::GenesisState,
     ledger,
     metrics::Metrics,
@@ -155,13 +154,7 @@ impl Application {
                 }
                 continue;
             }
-            for result in &header.content.results {
-                let key = Key::Bucket {
-                    source: header.content.shard,
-                    height: result.height,
-                    destination: own,
-                    root: result.receipts_root,
-                };
+            for key in availability::receipts_of(header, &self.identity) {
                 if self.availability.bucket(key, false).await.is_none() {
                     return std::future::pending().await;
                 }

@@ -54,13 +54,21 @@ impl MessageLimits {
     }
 }
 
-/// What bounds the shares of a chunk's body.
-pub(crate) fn share_limits(header: &ChunkHeader, limits: &MessageLimits) -> ShareLimits {
-    let most = limits.transactions as usize * Transaction::SIZE;
-    ShareLimits {
-        code: limits.code,
-        length: most.min(header.content.body_len as usize),
+impl MessageLimits {
+    /// What bounds the shares of any chunk's body.
+    pub(crate) const fn share(&self) -> ShareLimits {
+        ShareLimits {
+            code: self.code,
+            length: self.transactions as usize * Transaction::SIZE,
+        }
     }
+}
+
+/// What bounds the shares of a chunk's body.
+fn share_limits(header: &ChunkHeader, limits: &MessageLimits) -> ShareLimits {
+    let ShareLimits { code, length } = limits.share();
+    let length = length.min(header.content.body_len as usize);
+    ShareLimits { code, length }
 }
 
 impl Write for ChunkMessage {

@@ -23,7 +23,7 @@ pub(super) const ANSWER: Duration = Duration::from_millis(400);
 const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 /// Somebody waits for something of the chunk with this header.
-pub(super) struct Wanted<T> {
+pub(super) struct Awaited<T> {
     pub(super) header: ChunkHeader,
     pub(super) replies: Vec<oneshot::Sender<T>>,
     /// When to ask those who hold it; `None` once they are asked.
@@ -38,7 +38,7 @@ pub(super) struct Wanted<T> {
     recovering: bool,
 }
 
-impl<T> Wanted<T> {
+impl<T> Awaited<T> {
     pub(super) const fn new(header: ChunkHeader) -> Self {
         Self {
             header,
@@ -106,7 +106,7 @@ impl<T> Wanted<T> {
                 parts = self.collected.len(),
                 needed = code.needed(),
                 "the body of a chunk is at no node that answers: waiting for a producer of the \
-                 shard, for enough producers with parts of it, or for a later state of the shard"
+                 shard, or for enough producers with parts of it"
             );
         }
     }
@@ -148,13 +148,13 @@ mod tests {
 
     const CODE: Code = Code::any(NonZeroU16::new(2).unwrap(), NonZeroU16::new(4).unwrap());
 
-    fn wanted() -> (Wanted<()>, Vec<Share>) {
+    fn wanted() -> (Awaited<()>, Vec<Share>) {
         let totals = ShardTotals::genesis(ZERO, 0);
         let mut header = ChunkHeader::genesis(ShardId(0), totals).unwrap();
         let body = ChunkBody(vec![5; 145].into());
         let (root, shares) = body::divide(&body, &CODE, &Sequential).unwrap();
         header.content.parts_root = root;
-        (Wanted::new(header), shares)
+        (Awaited::new(header), shares)
     }
 
     #[test]

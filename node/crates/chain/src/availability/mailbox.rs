@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How other actors talk to this one.
+
+use crate::{bodies::CheckedChunk, config::Committees, fetch::Key};
+use bytes::Bytes;
+use commonware_utils::channel::{mpsc, oneshot};
+use shardnode_coding::Share;
+use shardnode_primitives::{
+    ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket, ShardId,
+};
+use std::{sync::Arc, time::SystemTime};
+
+/// What a leader wants: for every shard a header for `height` on this base.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The block's height.
+    pub height: u64,
+    /// The anchor that its chunks must have.
+    pub anchor: Digest,
+    /// The hashes of the parent's headers, by shard.
+    pub previous: Vec<Digest>,
+    /// Who must endorse, by shard.
+    pub committees: Committees,
+    /// When to make do with what is there.
+    pub deadline: SystemTime,
+}
+
+/// A header that its committee endorsed.
+pub type Collected = (ChunkHeader, Endorsements);
+
+pub(super) enum Message {
+    Produced {
+        chunk: Arc<CheckedChunk>,
+        body: ChunkBody,
+        shares: Vec<Share>,
+        buckets: Vec<ProvenBucket>,
+    },
+    Part {
+        header: Box<ChunkHeader>,
+        reply: oneshot::Sender<bool>,
+    },
+    ServePart {
+        shard: ShardId,
+        height: u64,
+        index: u16,
+        root: Digest,
+        reply: oneshot::Sender<Bytes>,
+    },
+    Chunk {
+        header: Box<ChunkHeader>,
+        at_once: bool,
+        reply: oneshot::Sender<Arc<CheckedChunk>>,
+    },
+    Bucket {
+        key: Key,
+        at_once: bool,
+        reply: oneshot::Sender<Arc<ProvenBucket>>,
+    },
+    Collect {
+        wanted: Wanted,
+        reply: oneshot::Sender<Vec<Collected>>,
+    },
+    Endorsed(Endorsement),
+    Finalized(u64),
+    Fetched {
+        key: Key,
+        value: Bytes,
+        reply: oneshot::Sender<bool>,
+    },
+}
+
+/// Talks to the actor.
+#[derive(Clone, Debug)]
+pub struct Mailbox(pub(super) mpsc::Sender<Message>);
+
+impl Mailbox {
+    /// Sends a chunk of this node, the shares of its body, and the receipts
+    /// that its header is the first to commit to, to whoever needs them.
+    pub async fn produced(
+        &self,
+        chunk: Arc<CheckedChunk>,
+        body: ChunkBody,
+        shares: Vec<Share>,
+        buckets: Vec<ProvenBucket>,
+    ) {
+        let message = Message::Produced {
+            chunk,
+            body,
+            shares,
+            buckets,
+        };
+        let _ = self.0.send(message).await;
+    }
+
+    /// Waits for the chunk of the own shard with this header. `at_once` asks
+    /// peers without waiting for them to send it.
+    pub async fn chunk(&self, header: ChunkHeader, at_once: bool) -> Option<Arc<CheckedChunk>> {
+        let (reply, response) = oneshot::channel();
+        let message = Message::Chunk {
+            header: Box::new(header),
+            at_once,
+            reply,
+        };
+        self.0.send(message).await.ok()?;
+        response.await.ok()
+    }
+
+    /// Waits for the own part of the body of another shard's chunk; false if
+    /// there is no such body.
+    pub async fn part(&self, header: ChunkHeader) -> Option<bool> {
+        let (reply, response) = oneshot::channel();
+        let header = Box::new(header);
+        self.0.send(Message::Part { header, reply }).await.ok()?;
+        response.await.ok()
+    }
+
+    /// The part of the voter at place `index`, for a peer; the channel closes
+    /// if it cannot be had from this node.
+    #[must_use]
+    pub fn serve_part(
+        &self,
+        shard: ShardId,
+        height: u64,
+        index: u16,
+        root: Digest,
+    ) -> oneshot::Receiver<Bytes> {
+        let (reply, response) = oneshot::channel();
+        let _ = self.0.try_send(Message::ServePart {
+            shard,
+            height,
+            index,
+            root,
+            reply,
+        });
+        response
+    }
+
+    /// Waits for the receipts named by a [`Key::Bucket`].
+    pub async fn bucket(&self, key: Key, at_once: bool) -> Option<Arc<ProvenBucket>> {
+        let (reply, response) = oneshot::channel();
+        let message = Message::Bucket {
+            key,
+            at_once,
+            reply,
+        };
+        self.0.send(message).await.ok()?;
+        response.await.ok()
+    }
+
+    /// The endorsed headers that fit, as soon as there is one for every shard
+    /// or at the deadline. Only headers whose chunk is at hand, or the own
+    /// part of it.
+    pub async fn collect(&self, wanted: Wanted) -> Vec<Collected> {
+        let (reply, response) = oneshot::channel();
+        let _ = self.0.send(Message::Collect { wanted, reply }).await;
+        response.await.unwrap_or_default()
+    }
+
+    /// Sends an endorsement of this node to everybody who may lead.
+    pub async fn endorsed(&self, endorsement: Endorsement) {
+        let _ = self.0.send(Message::Endorsed(endorsement)).await;
+    }
+
+    /// Forgets what finalised blocks made obsolete.
+    pub async fn finalized(&self, height: u64) {
+        let _ = self.0.send(Message::Finalized(height)).await;
+    }
+
+    /// An answer to a request; the response says whether it is right.
+    #[must_use]
+    pub fn fetched(&self, key: Key, value: Bytes) -> oneshot::Receiver<bool> {
+        let (reply, response) = oneshot::channel();
+        let _ = self.0.try_send(Message::Fetched { key, value, reply });
+        response
+    }
+}
