@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether the node can keep anything in its data directory.
+//! Whether the node can keep anything in its data directory, and read what is
+//! there.
 
+use shardnode_primitives::namespace::FORMATS;
 use std::{
     fs::{self, File},
     io::{self, Write as _},
@@ -12,29 +14,76 @@ const PROBE: &str = ".probe";
 /// The least that a file takes on most disks.
 const PROBE_BYTES: usize = 4_096;
 
-/// A directory in which no file can be made, written or made durable.
+/// Says in decimal digits which [`FORMATS`] everything beside it has. A
+/// directory without it is of version 1, or empty.
+const MARK: &str = ".formats";
+const NEW_MARK: &str = ".formats.new";
+
+/// Why a data directory is not used.
 #[derive(Debug, thiserror::Error)]
-#[error("data directory {} cannot be used", path.display())]
-pub struct Unusable {
-    /// The directory.
-    pub path: PathBuf,
-    /// What the system says.
-    #[source]
-    pub source: io::Error,
+pub enum Unusable {
+    /// No file can be made, written or made durable in it.
+    #[error("data directory {} cannot be used", path.display())]
+    System {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// A node with other formats wrote it.
+    #[error(
+        "data directory {} has formats {got}, this node reads {FORMATS}: start the node that \
+         wrote it, or begin with an empty one", path.display()
+    )]
+    Formats {
+        /// The directory.
+        path: PathBuf,
+        /// What its mark says.
+        got: String,
+    },
 }
 
 /// Makes the directory unless it is there, and tries it out with a small file.
 pub fn check(path: &Path) -> Result<(), Unusable> {
-    probe(path).map_err(|source| Unusable {
-        path: path.into(),
-        source,
-    })
+    probe(path).map_err(|source| system(path, source))
+}
+
+/// Looks at the version of what is in the directory, and marks one without a
+/// mark as version 1.
+pub fn formats(path: &Path) -> Result<(), Unusable> {
+    const FIRST: u16 = 1;
+    let mark = path.join(MARK);
+    let got = match fs::read(&mark) {
+        Ok(got) => String::from_utf8_lossy(&got).trim().to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+            let version = if empty { FORMATS } else { FIRST };
+            // Renamed, so that a node that is killed leaves all of it or none.
+            let new = path.join(NEW_MARK);
+            let written = write(&new, version.to_string().as_bytes());
+            let marked = written.and_then(|()| fs::rename(&new, &mark));
+            marked.map_err(|source| system(path, source))?;
+            version.to_string()
+        }
+        Err(source) => return Err(system(path, source)),
+    };
+    if got == FORMATS.to_string() {
+        return Ok(());
+    }
+    let path = path.into();
+    Err(Unusable::Formats { path, got })
+}
+
+fn system(path: &Path, source: io::Error) -> Unusable {
+    let path = path.into();
+    Unusable::System { path, source }
 }
 
 fn probe(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
     let probe = path.join(PROBE);
-    let written = write(&probe);
+    let written = write(&probe, &[0; PROBE_BYTES]);
     match fs::remove_file(&probe) {
         // A file that could not be made cannot be removed either.
         Err(error) if written.is_ok() => Err(error),
@@ -42,9 +91,9 @@ fn probe(path: &Path) -> io::Result<()> {
     }
 }
 
-fn write(path: &Path) -> io::Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
-    file.write_all(&[0; PROBE_BYTES])?;
+    file.write_all(bytes)?;
     file.sync_all()
 }
 
@@ -69,6 +118,31 @@ mod tests {
         let error = check(&path).unwrap_err();
         let expected = format!("data directory {} cannot be used", path.display());
         assert_eq!(error.to_string(), expected);
-        assert_eq!(error.source.kind(), io::ErrorKind::NotADirectory);
+        let Unusable::System { source, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!(source.kind(), io::ErrorKind::NotADirectory);
+    }
+
+    #[test]
+    fn a_directory_of_other_formats_is_refused_and_stays_as_it_is() {
+        let path = std::env::temp_dir().join(format!("shardnode-formats-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        // Empty, then with the mark, then as before there were marks.
+        formats(&path).unwrap();
+        formats(&path).unwrap();
+        fs::remove_file(path.join(MARK)).unwrap();
+        fs::write(path.join("store"), "bytes").unwrap();
+        formats(&path).unwrap();
+        for mark in ["2", "", "what"] {
+            fs::write(path.join(MARK), mark).unwrap();
+            let error = formats(&path).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("has formats {mark}, this node reads 1")),
+                "{error}"
+            );
+            assert_eq!(fs::read_to_string(path.join(MARK)).unwrap(), mark);
+        }
+        fs::remove_dir_all(path).unwrap();
     }
 }

@@ -82,7 +82,7 @@ fn main() -> ExitCode {
 fn run(config: Config) -> ExitCode {
     log::init(config.log);
     let data_dir = config.data_dir.clone();
-    if let Err(unusable) = data_dir::check(&data_dir) {
+    if let Err(unusable) = data_dir::check(&data_dir).and_then(|()| data_dir::formats(&data_dir)) {
         error!("{}", chain(&unusable));
         return ExitCode::FAILURE;
     }

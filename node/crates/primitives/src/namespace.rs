@@ -4,6 +4,13 @@
 //! A signature made for one network and one purpose must mean nothing
 //! elsewhere, so every signed message carries one of these prefixes.
 
+/// The version of all that nodes send each other and keep on disk. Blocks and
+/// witnesses also carry one of their own, because they are read on their own.
+///
+/// Nodes of different versions do not complete a handshake ([`Namespaces::p2p`]),
+/// and a node refuses a data directory of another version.
+pub const FORMATS: u16 = 1;
+
 /// The signature namespaces of one network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespaces {
@@ -18,7 +25,7 @@ pub struct Namespaces {
     pub endorsement: Vec<u8>,
     /// Consensus votes: `<network>/<genesis hash>/consensus`.
     pub consensus: Vec<u8>,
-    /// The p2p handshake: `<network>/<genesis hash>/p2p`.
+    /// The p2p handshake: `<network>/<genesis hash>/p2p/<`[`FORMATS`]`>`.
     pub p2p: Vec<u8>,
 }
 
@@ -33,7 +40,7 @@ impl Namespaces {
             witness: bound("witness"),
             endorsement: bound("endorsement"),
             consensus: bound("consensus"),
-            p2p: bound("p2p"),
+            p2p: bound(&format!("p2p/{FORMATS}")),
         }
     }
 }
