@@ -40,6 +40,9 @@ export SCALE_SEED
 ## TERRAFORM: The program that make terraform-test runs (default terraform or tofu of this machine, else OpenTofu, built)
 export TERRAFORM
 
+## KILLS: How often make kills kills a node (default 50)
+KILLS ?= 50
+
 ## SEEDS: How many seeds of each scenario make simulate runs (default 500)
 SEEDS ?= 500
 
@@ -243,6 +246,10 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 .PHONY: test-local
 test-local: setup-test build build-page ## Run networks on this machine from end to end, with a Prometheus that scrapes one
 	@go test -count=1 -p 1 ./test/local/... ./test/dashboards/...
+
+.PHONY: kills
+kills: setup-test build ## Kill a node under load, KILLS times, and wait each time for the chain to confirm the state it came back with
+	@KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'TestKills$$' ./test/local
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
