@@ -22,7 +22,9 @@
 //! later one, and its disk never returns an error or damaged bytes: the tests
 //! of `shardnode-storage` cover those. A wrong clock is wrong by a constant.
 //! Links drop, delay and cut messages; what takes long inside a link stays in
-//! order. CPU work takes no time.
+//! order. CPU work takes no time. A node that blocks a peer no longer hears it
+//! until all is calm, where the network of a real one hears it again after 30
+//! seconds.
 
 pub mod byzantine;
 pub mod checks;

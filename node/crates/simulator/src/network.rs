@@ -194,13 +194,20 @@ impl Network {
         }
     }
 
-    /// Ends every fault and every lie, and starts every node that is down.
-    pub async fn calm(&mut self) {
+    /// Ends every lie: what nodes send from now on is what their code says.
+    pub fn behave(&self) {
         self.shared.colluders.disband();
+        for member in &self.members {
+            member.wire.behave();
+        }
+    }
+
+    /// Ends every fault, and starts every node that is down. No lie may be on
+    /// its way any more: who believes to have heard one stays blocked.
+    pub async fn calm(&mut self) {
         self.links.calm().await;
         for index in 0..self.members.len() {
             let member = &self.members[index];
-            member.wire.behave();
             member.faults.slow_disk(Duration::ZERO);
             if member.faults.stopped() {
                 self.kill(index).await;

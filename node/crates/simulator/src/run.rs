@@ -2,7 +2,8 @@
 //! One run: a scenario with a seed.
 //!
 //! 1. All nodes start, generators sign transfers, and the plan's faults happen
-//!    until all is calm.
+//!    until all is calm: first nobody lies any more, and [`ARRIVAL`] later
+//!    nothing else is wrong either.
 //! 2. The chain has to go on within [`RECOVERY`].
 //! 3. Generators stop, and what was sent has to arrive within [`DRAIN`].
 //! 4. What must hold of the whole run is checked.
@@ -29,6 +30,9 @@ use std::{
 
 /// How long the chain may take to go on once all is calm.
 pub const RECOVERY: Duration = Duration::from_secs(30);
+/// What was sent has arrived by then: the longest link takes 60 ms, and no
+/// link varies by more than tens of milliseconds.
+const ARRIVAL: Duration = Duration::from_millis(500);
 /// How long everything sent may take to arrive after that.
 pub const DRAIN: Duration = Duration::from_secs(60);
 /// Blocks that every node finalises before the chain counts as going on.
@@ -189,6 +193,7 @@ impl Story<'_> {
         outcome.misses = self.storm(&mut network, &mut checks).await;
         match self.expectation {
             Expectation::Safe => {
+                self.end_lies(&mut network, &mut checks).await;
                 network.calm().await;
                 outcome.recovery = self.recover(&mut network, &mut checks).await;
                 network.set_load(0);
@@ -264,6 +269,15 @@ impl Story<'_> {
         // What was on its way when they died may come or not.
         let (from, to) = (first + 2, checks.height());
         checks.check_misses(network, self.plan, from, to)
+    }
+
+    /// Makes everybody honest, and lets the last lies arrive.
+    async fn end_lies(&self, network: &mut Network, checks: &mut Checks) {
+        network.behave();
+        let arrived = network.elapsed() + ARRIVAL;
+        while network.elapsed() < arrived {
+            self.tick(network, checks).await;
+        }
     }
 
     /// How long the chain takes to go on.
