@@ -46,7 +46,7 @@ KILLS ?= 50
 ## SEEDS: How many seeds of each scenario make simulate runs (default 500)
 SEEDS ?= 500
 
-## LARGE_SEEDS: How many seeds of the large scenario make simulate runs (default 20)
+## LARGE_SEEDS: How many seeds of each large scenario make simulate runs (default 20)
 LARGE_SEEDS ?= 20
 
 ## FUZZ_SECONDS: How long make fuzz runs each target (default 60)
@@ -234,9 +234,11 @@ test-node: setup-test ## Run the Rust tests
 	@$(CARGO) test --release --locked --workspace
 
 .PHONY: simulate
-simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, and the large one with LARGE_SEEDS
+simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, and the large ones with LARGE_SEEDS
 	@failed=0; bin/shardnode simulate --scenario all --seeds 0..$(SEEDS) || failed=1; \
-	bin/shardnode simulate --scenario large --seeds 0..$(LARGE_SEEDS) || failed=1; exit $$failed
+	for large in large large-corrupt-committee; do \
+		bin/shardnode simulate --scenario $$large --seeds 0..$(LARGE_SEEDS) || failed=1; \
+	done; exit $$failed
 
 .PHONY: fuzz
 fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of node/fuzz for FUZZ_SECONDS

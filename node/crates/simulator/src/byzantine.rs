@@ -6,8 +6,10 @@
 //! are all it has. Several of them can collude.
 
 mod blocks;
+mod bodies;
 mod chunks;
 mod colluders;
+mod no_coding;
 mod noise;
 mod receipts;
 mod results;
@@ -15,6 +17,7 @@ mod witnesses;
 
 pub use self::{
     blocks::{DoubleVotes, EquivocatedBlocks},
+    bodies::{BodyLie, InvalidBodies},
     chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
     colluders::Colluders,
     noise::{Garbage, Replays},

@@ -51,7 +51,8 @@ pub struct Network {
     pub members: Vec<Member>,
     accounts: Vec<GenesisAccount>,
     links: Links,
-    shared: Arc<Shared>,
+    /// What its wires share.
+    pub shared: Arc<Shared>,
     recorder: Arc<Recorder>,
     load: u32,
     retention: u64,

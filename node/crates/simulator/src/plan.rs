@@ -5,7 +5,7 @@
 use crate::{
     byzantine::{
         Behaviour, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FalseResults,
-        ForgedReceipts, ForgedWitnesses, Garbage, Lie, Replays, WithheldBodies, WithheldParts,
+        ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie, Replays, WithheldBodies, WithheldParts,
         WithheldWitnesses,
     },
     machine::Skew,
@@ -67,6 +67,8 @@ pub enum Lies {
     WithheldBodies,
     /// [`WithheldParts`], but for one in so many.
     WithheldParts(u64),
+    /// [`InvalidBodies`], once in so many chunks.
+    Bodies(u64),
     /// [`ForgedReceipts`].
     Receipts,
     /// [`DoubleSignedChunks`].
@@ -89,6 +91,7 @@ impl Lies {
             Self::WithheldWitnesses(keeps) => Box::new(WithheldWitnesses::new(*keeps)),
             Self::WithheldBodies => Box::new(WithheldBodies),
             Self::WithheldParts(keeps) => Box::new(WithheldParts::new(*keeps)),
+            Self::Bodies(once_in) => Box::new(InvalidBodies::new(*once_in)),
             Self::Receipts => Box::new(ForgedReceipts),
             Self::Chunks => Box::new(DoubleSignedChunks::default()),
             Self::Blocks => Box::new(EquivocatedBlocks::default()),

@@ -124,6 +124,11 @@ pub const ALL: &[Scenario] = &[
         lying::withheld_parts,
     ),
     safe(
+        "invalid-bodies",
+        "Producers commit to bodies that are invalid, or parts that are of no body.",
+        lying::invalid_bodies,
+    ),
+    safe(
         "forged-receipts",
         "Producers send receipts and answers that no execution came to.",
         lying::forged_receipts,
@@ -166,6 +171,13 @@ pub const ALL: &[Scenario] = &[
         large: true,
         expectation: Expectation::Safe,
         plan: lying::large,
+    },
+    Scenario {
+        name: "large-corrupt-committee",
+        sentence: "More than two thirds of a committee among 48 validators are byzantine, and the checks notice.",
+        large: true,
+        expectation: Expectation::FalseRoot,
+        plan: lying::large_corrupt_committee,
     },
 ];
 

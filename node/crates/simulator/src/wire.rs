@@ -18,8 +18,9 @@ use shardnode_chain::{
     Identity, channels,
     messages::{ChunkMessage, MessageLimits},
 };
+use shardnode_primitives::Digest;
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -70,6 +71,7 @@ pub struct Shared {
     /// Who endorses whatever any producer sends.
     pub colluders: Colluders,
     tape: Mutex<VecDeque<Outgoing>>,
+    bodiless: Mutex<BTreeSet<Digest>>,
 }
 
 /// Holds on, whatever became of other holders.
@@ -81,6 +83,17 @@ impl Shared {
     /// Counts something that was done on purpose.
     pub fn count(&self, kind: &'static str) {
         *lock(&self.injected).entry(kind).or_default() += 1;
+    }
+
+    /// A liar made the header with this hash without a valid body.
+    pub fn note_bodiless(&self, header: Digest) {
+        lock(&self.bodiless).insert(header);
+    }
+
+    /// Whether a liar made the header with this hash without a valid body.
+    #[must_use]
+    pub fn is_bodiless(&self, header: &Digest) -> bool {
+        lock(&self.bodiless).contains(header)
     }
 
     /// A message that somebody sent not long ago, by a number at random.

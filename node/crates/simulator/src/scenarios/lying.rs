@@ -13,6 +13,9 @@ use crate::{
 };
 use std::time::Duration;
 
+/// The shape of the large scenarios.
+const LARGE: Shape = Shape::new(16, 1, 32, 24);
+
 /// A network, of which as many voters lie as consensus tolerates.
 fn liars(dice: &mut Dice, lies: impl Fn(&mut Dice) -> Vec<Lies>) -> Plan {
     let mut plan = Plan::new(shape(dice));
@@ -73,6 +76,10 @@ pub(super) fn withheld_parts(dice: &mut Dice) -> Plan {
     })
 }
 
+pub(super) fn invalid_bodies(dice: &mut Dice) -> Plan {
+    liars(dice, |dice| vec![Lies::Bodies(dice.between(1, 3))])
+}
+
 pub(super) fn forged_receipts(dice: &mut Dice) -> Plan {
     liars(dice, |_| vec![Lies::Receipts])
 }
@@ -98,16 +105,17 @@ pub(super) fn garbage(dice: &mut Dice) -> Plan {
 }
 
 fn any(dice: &mut Dice) -> Vec<Lies> {
-    let lies = match dice.between(1, 10) {
+    let lies = match dice.between(1, 11) {
         1 => Lies::ForgedWitnesses,
-        2 => Lies::WithheldWitnesses(dice.between(1, 4)),
+        2 => Lies::WithheldWitnesses(dice.between(2, 4)),
         3 => Lies::WithheldBodies,
         4 => Lies::Receipts,
         5 => Lies::Chunks,
         6 => Lies::Blocks,
         7 => Lies::Garbage(dice.between(4, 16)),
         8 => Lies::Replays(dice.between(4, 16)),
-        9 => Lies::WithheldParts(dice.between(1, 4)),
+        9 => Lies::WithheldParts(dice.between(2, 4)),
+        10 => Lies::Bodies(dice.between(1, 3)),
         _ => results(dice),
     };
     vec![lies]
@@ -133,9 +141,8 @@ pub(super) fn everything(dice: &mut Dice) -> Plan {
     plan
 }
 
-pub(super) fn corrupt_committee(dice: &mut Dice) -> Plan {
-    // The producer of one shard lies, and most of those who check it collude.
-    let shape = Shape::new(4, 1, 8, 9);
+/// The producer of one shard lies, and so many of those who check it collude.
+fn corrupt(dice: &mut Dice, shape: Shape, colluders: usize) -> Plan {
     let mut plan = Plan::new(shape);
     plan.calm_at = Duration::from_secs(30);
     let producer = dice.index(shape.voters());
@@ -144,14 +151,25 @@ pub(super) fn corrupt_committee(dice: &mut Dice) -> Plan {
     let lies = vec![Lies::Results(vec![lie], 1)];
     plan.liars.insert(producer, lies);
     plan.colluders.insert(producer);
-    let others = dice.some_of(7, usize::from(shape.chunk_validators));
+    let others = dice.some_of(colluders, usize::from(shape.chunk_validators));
     plan.colluders
         .extend(others.iter().map(|index| shape.voters() + index));
     plan
 }
 
+pub(super) fn corrupt_committee(dice: &mut Dice) -> Plan {
+    corrupt(dice, Shape::new(4, 1, 8, 9), 7)
+}
+
+pub(super) fn large_corrupt_committee(dice: &mut Dice) -> Plan {
+    // Three fifths of the stake: more than two thirds of every fifth committee.
+    let mut plan = corrupt(dice, LARGE, 28);
+    plan.load = 4;
+    plan
+}
+
 pub(super) fn large(dice: &mut Dice) -> Plan {
-    let shape = Shape::new(16, 1, 32, 24);
+    let shape = LARGE;
     let mut plan = Plan::new(shape);
     plan.load = 4;
     plan.calm_at = Duration::from_secs(6);
@@ -159,8 +177,11 @@ pub(super) fn large(dice: &mut Dice) -> Plan {
     // A fifth of the stake, so that a committee with a third is drawn now and
     // then.
     let voters = dice.some_of(3, shape.voters());
-    for liar in &voters {
-        let lies = any(dice);
+    for (place, liar) in voters.iter().enumerate() {
+        let lies = match place {
+            0 => vec![results(dice)],
+            _ => any(dice),
+        };
         plan.liars.insert(*liar, lies);
     }
     plan.colluders.extend(&voters);

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A producer that commits to a body that is invalid, or to parts that are of
+//! no body.
+
+use super::{Behaviour, Liar, StandIns, no_coding};
+use crate::wire::Outgoing;
+use bytes::Bytes;
+use commonware_codec::{Encode as _, FixedSize as _};
+use commonware_cryptography::{
+    Signer as _,
+    ed25519::{PublicKey, Signature},
+};
+use commonware_parallel::Sequential;
+use rand_core::Rng as _;
+use shardnode_chain::{channels, messages::ChunkMessage};
+use shardnode_coding::Share;
+use shardnode_execution::body;
+use shardnode_primitives::{
+    AccountId, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, transaction::Transfer,
+};
+use std::collections::BTreeMap;
+
+/// What is wrong with a body. All of them keep the rules that can be checked
+/// without the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyLie {
+    /// It is no transactions.
+    Junk,
+    /// The signature of one transaction does not hold.
+    Unsigned,
+    /// The parts are of other bytes.
+    OtherParts,
+    /// The parts are of no bytes at all.
+    NoCoding,
+    /// It has one transaction more than the header says.
+    Shortened,
+}
+
+impl BodyLie {
+    /// Every lie there is.
+    pub const ALL: [Self; 5] = [
+        Self::Junk,
+        Self::Unsigned,
+        Self::OtherParts,
+        Self::NoCoding,
+        Self::Shortened,
+    ];
+
+    /// What it counts as.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Junk => "bodies of junk",
+            Self::Unsigned => "bodies without valid signatures",
+            Self::OtherParts => "parts of other bodies",
+            Self::NoCoding => "parts of no body",
+            Self::Shortened => "bodies longer than stated",
+        }
+    }
+}
+
+/// What goes out instead of a chunk.
+struct False {
+    content: ChunkContent,
+    /// The body, if it is another one.
+    body: Option<ChunkBody>,
+    /// The parts, if they are others.
+    shares: Option<Vec<Share>>,
+}
+
+fn junk(liar: &mut Liar<'_>, length: u32) -> Bytes {
+    let mut bytes = vec![0; length as usize];
+    liar.rng.fill_bytes(&mut bytes);
+    bytes.into()
+}
+
+/// Transfers of the liar's own account, of which the signature of one does not
+/// hold.
+fn unsigned(liar: &mut Liar<'_>, transactions: u32) -> Bytes {
+    let identity = liar.identity;
+    let own = AccountId(identity.key.public_key().as_ref().try_into().unwrap_or([0; 32]));
+    let signed: Vec<Transaction> = (1..=u64::from(transactions))
+        .map(|nonce| {
+            let transfer = Transfer {
+                signer: own,
+                receiver: own,
+                amount: 1,
+                nonce,
+            };
+            transfer.sign(&identity.key, &identity.namespaces)
+        })
+        .collect();
+    let mut bytes = ChunkBody::of(&signed).0.to_vec();
+    let victim = (liar.rng.next_u64() % u64::from(transactions.max(1))) as usize;
+    let signature = (victim + 1) * Transaction::SIZE - Signature::SIZE;
+    if let Some(byte) = bytes.get_mut(signature) {
+        *byte ^= 1;
+    }
+    bytes.into()
+}
+
+/// The chunk with this content, false like this; `None` if it cannot be.
+fn about(lie: BodyLie, content: &ChunkContent, liar: &mut Liar<'_>) -> Option<False> {
+    let mut content = content.clone();
+    let code = liar.identity.body_code();
+    if content.transactions == 0 {
+        return None;
+    }
+    if lie == BodyLie::Shortened {
+        content.transactions -= 1;
+        content.body_len -= Transaction::SIZE as u32;
+        return (content.transactions > 0).then_some(False {
+            content,
+            body: None,
+            shares: None,
+        });
+    }
+    let bytes = match lie {
+        BodyLie::Unsigned => unsigned(liar, content.transactions),
+        _ => junk(liar, content.body_len),
+    };
+    let body = ChunkBody(bytes);
+    let (root, shares) = body::divide(&body, &code, &Sequential).ok()?;
+    content.parts_root = root;
+    let (body, shares) = match lie {
+        BodyLie::OtherParts => (None, shares),
+        BodyLie::NoCoding => {
+            let (root, shares) = no_coding::commit(&shares, &code, body.0.len())?;
+            content.parts_root = root;
+            (None, shares)
+        }
+        _ => {
+            content.body_hash = body.hash();
+            (Some(body), shares)
+        }
+    };
+    Some(False {
+        content,
+        body,
+        shares: Some(shares),
+    })
+}
+
+/// Commits to invalid bodies once in `once_in` chunks with transactions, and
+/// signs the header and the witness's parts accordingly.
+pub struct InvalidBodies {
+    once_in: u64,
+    instead: StandIns,
+    made: BTreeMap<Digest, False>,
+}
+
+impl InvalidBodies {
+    /// Once in so many chunks with transactions.
+    #[must_use]
+    pub fn new(once_in: u64) -> Self {
+        Self {
+            once_in,
+            instead: StandIns::default(),
+            made: BTreeMap::new(),
+        }
+    }
+
+    fn header(&mut self, liar: &mut Liar<'_>, own: &ChunkHeader) -> Option<ChunkHeader> {
+        let Self {
+            once_in,
+            instead,
+            made,
+        } = self;
+        instead.of(own, || {
+            if own.content.transactions == 0 || !liar.once_in(*once_in) {
+                return None;
+            }
+            let lie = liar.rng.next_u64() % BodyLie::ALL.len() as u64;
+            let lie = *BodyLie::ALL.get(usize::try_from(lie).ok()?)?;
+            let about = about(lie, &own.content, liar)?;
+            liar.shared.count(lie.kind());
+            let identity = liar.identity;
+            let content = about.content.clone();
+            let header = ChunkHeader::sign(content, &identity.key, &identity.namespaces);
+            liar.shared.note_bodiless(header.hash());
+            made.insert(own.hash(), about);
+            Some(header)
+        })
+    }
+
+    /// The part for the owner with this key.
+    fn share(&self, liar: &Liar<'_>, own: &ChunkHeader, owner: &PublicKey) -> Option<Share> {
+        let shares = self.made.get(&own.hash())?.shares.as_ref()?;
+        let mut producers = liar.identity.genesis.producers.iter();
+        let place = producers.position(|producer| producer.key == *owner)?;
+        shares.get(place).cloned()
+    }
+}
+
+impl Behaviour for InvalidBodies {
+    fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>> {
+        if message.channel == channels::WITNESSES {
+            return self.instead.part(message, liar);
+        }
+        let told = liar.chunk_message(message)?;
+        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _) | ChunkMessage::Part(own, _)) =
+            &told
+        else {
+            return None;
+        };
+        let own = own.clone();
+        let false_one = self.header(liar, &own);
+        let mut out = self.instead.released(&own, liar);
+        let Some(header) = false_one else {
+            out.push(message.clone());
+            return Some(out);
+        };
+        match told {
+            ChunkMessage::Chunk(_, body) => {
+                let made = self.made.get(&own.hash());
+                let body = made.and_then(|made| made.body.clone()).unwrap_or(body);
+                out.push(message.with(ChunkMessage::Chunk(header, body).encode()));
+            }
+            ChunkMessage::Part(_, own_share) => out.extend(message.to.iter().map(|owner| {
+                let share = self.share(liar, &own, owner);
+                let share = share.unwrap_or_else(|| own_share.clone());
+                let part = ChunkMessage::Part(header.clone(), share);
+                message.with(part.encode()).to(vec![owner.clone()])
+            })),
+            _ => out.push(message.with(ChunkMessage::Header(header).encode())),
+        }
+        Some(out)
+    }
+}
