@@ -4,9 +4,9 @@
 
 use crate::{
     byzantine::{
-        Behaviour, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FalseResults,
-        ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie, Replays, WithheldBodies, WithheldParts,
-        WithheldWitnesses,
+        Behaviour, BodyLie, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FalseResults,
+        ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie, Replays, WithheldBodies,
+        WithheldParts, WithheldWitnesses,
     },
     machine::Skew,
     shape::Shape,
@@ -98,6 +98,27 @@ impl Lies {
             Self::Votes => Box::new(DoubleVotes),
             Self::Garbage(once_in) => Box::new(Garbage::new(*once_in)),
             Self::Replays(once_in) => Box::new(Replays::new(*once_in)),
+        }
+    }
+}
+
+impl Lies {
+    /// What it counts as.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        match self {
+            Self::Results(lies, _) => lies.iter().map(|lie| lie.kind()).collect(),
+            Self::ForgedWitnesses => vec!["forged witnesses", "forged states in witnesses"],
+            Self::WithheldWitnesses(_) => vec!["withheld witness parts"],
+            Self::WithheldBodies => vec!["withheld bodies"],
+            Self::WithheldParts(_) => vec!["withheld bodies", "withheld parts"],
+            Self::Bodies(_) => BodyLie::ALL.map(BodyLie::kind).to_vec(),
+            Self::Receipts => vec!["forged receipts", "forged answers"],
+            Self::Chunks => vec!["double-signed chunks"],
+            Self::Blocks => vec!["equivocated blocks", "double votes"],
+            Self::Votes => vec!["double votes"],
+            Self::Garbage(_) => vec!["garbage"],
+            Self::Replays(_) => vec!["replayed messages", "messages for another height"],
         }
     }
 }

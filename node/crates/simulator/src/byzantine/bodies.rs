@@ -6,10 +6,7 @@ use super::{Behaviour, Liar, StandIns, no_coding};
 use crate::wire::Outgoing;
 use bytes::Bytes;
 use commonware_codec::{Encode as _, FixedSize as _};
-use commonware_cryptography::{
-    Signer as _,
-    ed25519::{PublicKey, Signature},
-};
+use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_parallel::Sequential;
 use rand_core::Rng as _;
 use shardnode_chain::{channels, messages::ChunkMessage};
@@ -51,7 +48,7 @@ impl BodyLie {
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Junk => "bodies of junk",
-            Self::Unsigned => "bodies without valid signatures",
+            Self::Unsigned => "bodies with a false signature",
             Self::OtherParts => "parts of other bodies",
             Self::NoCoding => "parts of no body",
             Self::Shortened => "bodies longer than stated",
@@ -78,7 +75,7 @@ fn junk(liar: &mut Liar<'_>, length: u32) -> Bytes {
 /// hold.
 fn unsigned(liar: &mut Liar<'_>, transactions: u32) -> Bytes {
     let identity = liar.identity;
-    let own = AccountId(identity.key.public_key().as_ref().try_into().unwrap_or([0; 32]));
+    let own = AccountId::of(&identity.key.public_key());
     let signed: Vec<Transaction> = (1..=u64::from(transactions))
         .map(|nonce| {
             let transfer = Transfer {
@@ -91,9 +88,10 @@ fn unsigned(liar: &mut Liar<'_>, transactions: u32) -> Bytes {
         })
         .collect();
     let mut bytes = ChunkBody::of(&signed).0.to_vec();
-    let victim = (liar.rng.next_u64() % u64::from(transactions.max(1))) as usize;
-    let signature = (victim + 1) * Transaction::SIZE - Signature::SIZE;
-    if let Some(byte) = bytes.get_mut(signature) {
+    let victim = liar.rng.next_u64().checked_rem(signed.len() as u64);
+    let victim = victim.and_then(|victim| usize::try_from(victim).ok());
+    let victim = victim.and_then(|victim| bytes.chunks_exact_mut(Transaction::SIZE).nth(victim));
+    if let Some(byte) = victim.and_then(|victim| victim.last_mut()) {
         *byte ^= 1;
     }
     bytes.into()
@@ -107,8 +105,8 @@ fn about(lie: BodyLie, content: &ChunkContent, liar: &mut Liar<'_>) -> Option<Fa
         return None;
     }
     if lie == BodyLie::Shortened {
+        content.body_len -= content.body_len / content.transactions;
         content.transactions -= 1;
-        content.body_len -= Transaction::SIZE as u32;
         return (content.transactions > 0).then_some(False {
             content,
             body: None,

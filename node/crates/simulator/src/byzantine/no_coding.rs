@@ -67,7 +67,10 @@ mod tests {
             let needed = usize::from(needed);
             for chosen in [&checked[..needed], &checked[checked.len() - needed..]] {
                 let rebuilt = code.rebuild(&root, chosen.iter(), &Sequential);
-                assert!(matches!(rebuilt, Err(CodeError::Inconsistent(_))), "{rebuilt:?}");
+                assert!(
+                    matches!(rebuilt, Err(CodeError::Inconsistent(_))),
+                    "{rebuilt:?}"
+                );
             }
         }
     }

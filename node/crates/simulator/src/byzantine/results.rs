@@ -37,6 +37,19 @@ impl Lie {
         Self::Postponed,
     ];
 
+    /// What it counts as.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::StateRoot => "false states",
+            Self::ReceiptsRoot => "false receipts",
+            Self::OutcomesRoot => "false outcomes",
+            Self::Minted => "minted value",
+            Self::Counted => "false counts",
+            Self::Postponed => "postponed receipts",
+        }
+    }
+
     /// The false content; `None` if `content` commits to no execution.
     #[must_use]
     pub fn about(self, content: &ChunkContent) -> Option<ChunkContent> {
@@ -97,7 +110,7 @@ impl FalseResults {
             let lie = liar.rng.next_u64() % lies.len() as u64;
             let lie = lies.get(usize::try_from(lie).ok()?)?;
             let content = lie.about(&header.content)?;
-            liar.shared.count("false results");
+            liar.shared.count(lie.kind());
             let identity = liar.identity;
             Some(ChunkHeader::sign(
                 content,

@@ -5,13 +5,14 @@
 use super::{Behaviour, Liar, manifest};
 use crate::wire::Outgoing;
 use bytes::Bytes;
-use commonware_codec::Decode as _;
+use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_parallel::Sequential;
 use rand_core::Rng as _;
 use shardnode_chain::channels;
 use shardnode_execution::body::Shown;
 use shardnode_primitives::{ChunkBody, Digest, ReceiptBucket};
+use shardnode_state::PartialState;
 use shardnode_witness::{PartSet, StateWitness, WitnessPart, decode, encode, make_parts};
 use std::collections::BTreeMap;
 
@@ -57,12 +58,28 @@ fn increase(bucket: &mut ReceiptBucket) -> bool {
     receipt.map(|receipt| receipt.amount += 1).is_some()
 }
 
+/// The same leaves and nodes, but for one bit somewhere.
+fn other_state(state: &PartialState, liar: &mut Liar<'_>) -> Option<PartialState> {
+    let mut bytes = state.encode().to_vec();
+    let place = liar.rng.next_u64().checked_rem(bytes.len() as u64)?;
+    *bytes.get_mut(usize::try_from(place).ok()?)? ^= 1;
+    PartialState::decode(Bytes::from(bytes)).ok()
+}
+
 /// Changes something; false if there is nothing to change.
 fn forge(witness: &mut StateWitness, liar: &mut Liar<'_>) -> bool {
-    let kind = liar.rng.next_u64() % 4;
+    let kind = liar.rng.next_u64() % 6;
     let Some(transition) = witness.transitions.last_mut() else {
         return false;
     };
+    // Not every place has another value.
+    if kind >= 4
+        && let Some(state) = other_state(&transition.pre_state, liar)
+    {
+        liar.shared.count("forged states in witnesses");
+        transition.pre_state = state;
+        return true;
+    }
     let mut buckets = transition.incoming.iter_mut();
     match kind {
         0 if buckets.any(|proven| increase(&mut proven.bucket)) => {}

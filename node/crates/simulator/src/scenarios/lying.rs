@@ -162,8 +162,8 @@ pub(super) fn corrupt_committee(dice: &mut Dice) -> Plan {
 }
 
 pub(super) fn large_corrupt_committee(dice: &mut Dice) -> Plan {
-    // Three fifths of the stake: more than two thirds of every fifth committee.
-    let mut plan = corrupt(dice, LARGE, 28);
+    // Two thirds of the stake: more than that of two committees in five.
+    let mut plan = corrupt(dice, LARGE, 31);
     plan.load = 4;
     plan
 }
