@@ -2,16 +2,19 @@
 //! What must hold in every run, checked after every finalised block.
 
 mod committees;
+mod endorsers;
 
 pub use committees::{Committees, Counted};
 
+use self::endorsers::Endorsers;
 use crate::{
     network::Network,
     plan::Plan,
-    replay::{Broken, Planted, Replayer},
+    planted::Planted,
+    replay::{Broken, Replayer},
 };
 use commonware_consensus::types::Height;
-use commonware_cryptography::{Digested, Digestible as _};
+use commonware_cryptography::{Digested, Digestible as _, Hasher as _, blake3::Blake3};
 use shardnode_primitives::{Block, ChunkBody, ChunkHeader, Digest, ShardId};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -121,6 +124,8 @@ pub struct Checks {
     next: Vec<u64>,
     replayed: usize,
     results_checked: usize,
+    endorsers: Endorsers,
+    planted: Option<Planted>,
     violations: Vec<Violation>,
 }
 
@@ -136,13 +141,17 @@ impl Checks {
             next: vec![1; network.members.len()],
             replayed: 0,
             results_checked: 0,
+            endorsers: Endorsers::default(),
+            planted: None,
             violations: Vec::new(),
         }
     }
 
-    /// Makes the replay wrong.
+    /// Makes the replay or a check wrong.
     pub fn plant(&mut self, bug: Planted) {
+        self.planted = Some(bug);
         self.replay.plant(bug);
+        self.committees.plant(bug);
     }
 
     /// What was violated.
@@ -197,11 +206,29 @@ impl Checks {
                     break;
                 };
                 network.note(index, format!("finalised block {at}, {}", block.digest()));
+                let block = self.seen(index, block);
                 self.see(index, at, block);
                 self.next[index] += 1;
             }
         }
         self.follow(network).await;
+        let checked = self.chain.get(..self.results_checked);
+        if let Some(tip) = checked.and_then(<[_]>::last) {
+            let endorsed = network.shared.take_endorsed();
+            let broken = self
+                .endorsers
+                .check(endorsed, &self.committees, tip.inner());
+            self.violations.extend(broken);
+        }
+    }
+
+    /// The block as the checks see it.
+    fn seen(&self, index: usize, block: Digested<Block>) -> Digested<Block> {
+        if self.planted != Some(Planted::OtherBlock) || index == 0 {
+            return block;
+        }
+        let other = Blake3::hash(&[block.digest().as_ref()]);
+        Digested::precomputed(block.inner().clone(), other)
     }
 
     fn see(&mut self, index: usize, height: u64, block: Digested<Block>) {
@@ -280,8 +307,10 @@ impl Checks {
             ));
         }
         self.check_agreement(network);
-        let outsiders = self.committees.check_work(network, plan);
-        self.violations.extend(outsiders);
+        if let Some(tip) = self.chain.last() {
+            let overworked = self.committees.check_work(network, plan, tip.inner());
+            self.violations.extend(overworked);
+        }
     }
 
     /// Nodes of one shard have the same state at the same height.
@@ -307,8 +336,9 @@ impl Checks {
     /// that neither a dead producer nor a committee that waits for dead members
     /// explains is a violation.
     pub fn check_misses(&mut self, network: &Network, plan: &Plan, from: u64, to: u64) -> Misses {
+        let nobody = self.planted == Some(Planted::NobodyDead);
         let dead = |key: &_| {
-            let mut dead = plan.dead.iter();
+            let mut dead = plan.dead.iter().filter(|_| !nobody);
             dead.any(|index| network.members[*index].wire.is(key))
         };
         let mut misses = Misses::default();

@@ -33,6 +33,7 @@ pub mod dice;
 pub mod machine;
 pub mod network;
 pub mod plan;
+mod planted;
 pub mod recorder;
 pub mod regions;
 pub mod replay;
@@ -44,7 +45,7 @@ pub mod sweep;
 pub mod wire;
 
 pub use checks::{Misses, Promise, Violation};
-pub use replay::Planted;
+pub use planted::Planted;
 pub use report::Report;
 pub use run::{Changes, DRAIN, Outcome, RECOVERY, run, run_with};
 pub use scenarios::{Expectation, Scenario};

@@ -3,6 +3,7 @@
 //! code that shares nothing with a node but the function that executes one
 //! chunk.
 
+use crate::planted::Planted;
 use commonware_parallel::Sequential;
 use shardnode_chain::{GenesisState, config::body_code};
 use shardnode_execution::{
@@ -33,15 +34,6 @@ pub enum Broken {
     Supply(String),
     /// A chunk that cannot be executed.
     Execution(String),
-}
-
-/// An error on purpose, to see that it is noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planted {
-    /// One receipt is not credited.
-    DroppedReceipt,
-    /// One transfer is executed twice.
-    DoubledTransfer,
 }
 
 /// What one header sent to a shard: the executions that it committed to.
@@ -310,7 +302,8 @@ impl Replayer {
                 .cloned()
                 .map(|first| transactions.push(first))
                 .is_some(),
-            None => false,
+            Some(Planted::LostValue) => self.in_flight.pop_first().is_some(),
+            _ => false,
         };
         if made {
             self.planted = None;

@@ -103,6 +103,12 @@ impl Report {
         &self.committees
     }
 
+    /// The most CPU time that a seed took.
+    #[must_use]
+    pub const fn worst_cpu(&self) -> Duration {
+        self.worst_cpu
+    }
+
     /// The command that runs one seed again.
     #[must_use]
     pub fn command(&self, seed: u64) -> String {

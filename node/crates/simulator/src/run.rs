@@ -14,8 +14,8 @@ use crate::{
     dice::Dice,
     network::{Member, Network},
     plan::Plan,
+    planted::Planted,
     recorder::Recorder,
-    replay::Planted,
     scenarios::{Expectation, Scenario},
     wire::{Shared, lock},
 };
@@ -82,7 +82,7 @@ pub struct Outcome {
 /// What is different from a scenario as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// A mistake that the replay makes.
+    /// A mistake.
     pub planted: Option<Planted>,
 }
 

@@ -8,7 +8,7 @@
 use crate::byzantine::{Behaviour, Colluders};
 use bytes::Bytes;
 use commonware_actor::{Feedback, Unreliable};
-use commonware_codec::Decode as _;
+use commonware_codec::{Decode as _, DecodeExt as _};
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_p2p::{CheckedSender, LimitedSender, Recipients, Sender as _, simulated};
 use commonware_runtime::{IoBufs, deterministic::Context};
@@ -18,7 +18,7 @@ use shardnode_chain::{
     Identity, channels,
     messages::{ChunkMessage, MessageLimits},
 };
-use shardnode_primitives::Digest;
+use shardnode_primitives::{Digest, Endorsement, ShardId};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{
@@ -63,6 +63,17 @@ impl Outgoing {
     }
 }
 
+/// An endorsement that an honest node sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endorsed {
+    /// The node.
+    pub validator: PublicKey,
+    /// The shard.
+    pub shard: ShardId,
+    /// The height.
+    pub height: u64,
+}
+
 /// What all wires of a run share.
 #[derive(Default)]
 pub struct Shared {
@@ -72,6 +83,7 @@ pub struct Shared {
     pub colluders: Colluders,
     tape: Mutex<VecDeque<Outgoing>>,
     bodiless: Mutex<BTreeSet<Digest>>,
+    endorsed: Mutex<Vec<Endorsed>>,
 }
 
 /// Holds on, whatever became of other holders.
@@ -94,6 +106,12 @@ impl Shared {
     #[must_use]
     pub fn is_bodiless(&self, header: &Digest) -> bool {
         lock(&self.bodiless).contains(header)
+    }
+
+    /// What honest nodes endorsed since the last time.
+    #[must_use]
+    pub fn take_endorsed(&self) -> Vec<Endorsed> {
+        std::mem::take(&mut *lock(&self.endorsed))
     }
 
     /// A message that somebody sent not long ago, by a number at random.
@@ -139,6 +157,7 @@ pub struct Wire {
     shared: Arc<Shared>,
     behaviours: Mutex<Behaviours>,
     links: Mutex<BTreeMap<u64, Link>>,
+    honest: bool,
     lies: AtomicBool,
     records: bool,
 }
@@ -160,6 +179,7 @@ impl Wire {
             identity,
             others,
             shared,
+            honest: behaviours.is_empty(),
             lies: AtomicBool::new(!behaviours.is_empty()),
             behaviours: Mutex::new(Behaviours {
                 all: behaviours,
@@ -233,6 +253,20 @@ impl Wire {
             .find_map(|behaviour| behaviour.lie(&mut liar, message))
     }
 
+    /// Notes what an honest node endorses.
+    fn note(&self, message: &Outgoing) {
+        if !self.honest || message.channel != channels::ENDORSEMENTS {
+            return;
+        }
+        if let Ok(word) = Endorsement::decode(message.bytes.clone()) {
+            lock(&self.shared.endorsed).push(Endorsed {
+                validator: self.identity.key.public_key(),
+                shard: word.shard,
+                height: word.height,
+            });
+        }
+    }
+
     /// Tells colluders what goes out.
     fn overhear(&self, message: &Outgoing) {
         if message.channel != channels::CHUNKS || !self.shared.colluders.any() {
@@ -300,6 +334,7 @@ impl CheckedSender for Checked<'_> {
         };
         match self.wire.lie(&message) {
             None => {
+                self.wire.note(&message);
                 self.wire.overhear(&message);
                 if self.wire.records {
                     self.wire.shared.record(&message);

@@ -2,13 +2,19 @@
 //! Who endorsed what, and how many byzantine members committees had.
 
 use super::{Promise, Violation};
-use crate::{network::Network, plan::Plan, shape::Shape};
+use crate::{
+    network::{Member, Network},
+    plan::{Fault, Plan},
+    planted::Planted,
+    shape::Shape,
+    wire::Endorsed,
+};
 use commonware_cryptography::{Signer as _, Verifier as _, ed25519::PublicKey};
 use shardnode_mandates::{
     Committee, Mandates,
     security::{EqualStakes, computed},
 };
-use shardnode_primitives::{Block, Genesis, Namespaces, endorsement};
+use shardnode_primitives::{Block, Genesis, Namespaces, ShardId, endorsement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many committees a run had, and how many of them byzantine members
@@ -45,7 +51,9 @@ pub struct Committees {
     byzantine: BTreeSet<PublicKey>,
     odds: (f64, f64),
     counted: Counted,
-    duties: BTreeMap<PublicKey, u64>,
+    epoch_length: u64,
+    dealt: BTreeMap<u64, Vec<Committee<PublicKey>>>,
+    planted: Option<Planted>,
 }
 
 impl Committees {
@@ -74,8 +82,14 @@ impl Committees {
             byzantine: keys.map(|key| key.public_key()).collect(),
             odds,
             counted: Counted::default(),
-            duties: BTreeMap::new(),
+            epoch_length: genesis.protocol.epoch_length,
+            dealt: BTreeMap::new(),
+            planted: None,
         }
+    }
+
+    pub(super) const fn plant(&mut self, bug: Planted) {
+        self.planted = Some(bug);
     }
 
     /// What was counted.
@@ -87,10 +101,35 @@ impl Committees {
     /// The committees that the new headers of `block` need, by shard.
     #[must_use]
     pub fn of(&self, block: &Block) -> Vec<Committee<PublicKey>> {
+        self.deal(block.randomness.seed.0, block.height)
+    }
+
+    /// The committees that the child of `block` needs, by shard.
+    fn after(&self, block: &Block) -> Vec<Committee<PublicKey>> {
+        let height = block.height + 1;
+        let seed = block.randomness.seed_at(height, self.epoch_length);
+        self.deal(seed.0, height)
+    }
+
+    fn deal(&self, seed: [u8; 32], height: u64) -> Vec<Committee<PublicKey>> {
+        let other = self.planted == Some(Planted::OtherCommittees);
         let mandates = self.mandates.as_ref();
         mandates.map_or_else(Vec::new, |mandates| {
-            mandates.deal(block.randomness.seed.0, block.height)
+            mandates.deal(seed, height + u64::from(other))
         })
+    }
+
+    /// Whether the node that endorsed was in the committee. The newest block
+    /// that was checked is `tip`, and it endorsed for a child of that at most.
+    pub(super) fn seats(&self, endorsed: &Endorsed, tip: &Block) -> bool {
+        let seats = |committees: &[Committee<PublicKey>]| {
+            let committee = committees.get(endorsed.shard.index());
+            committee.is_some_and(|one| one.stake_of(|key| *key == endorsed.validator) > 0)
+        };
+        self.dealt.get(&endorsed.height).map_or_else(
+            || endorsed.height == tip.height + 1 && seats(&self.after(tip)),
+            |dealt| seats(dealt),
+        )
     }
 
     /// Every new header is endorsed by a quorum of its committee's stake, and
@@ -101,9 +140,6 @@ impl Committees {
         let headers = block.chunks.iter().zip(&block.endorsements);
         for ((header, endorsements), committee) in headers.zip(&committees) {
             self.count(committee);
-            for member in committee.members() {
-                *self.duties.entry(member.validator.clone()).or_default() += 1;
-            }
             if header.content.height != block.height {
                 continue;
             }
@@ -131,6 +167,7 @@ impl Committees {
                 ));
             }
         }
+        self.dealt.insert(block.height, committees);
         violations
     }
 
@@ -149,28 +186,46 @@ impl Committees {
         });
     }
 
-    /// Nobody re-executed more than what its committees had to check. A
-    /// producer that signs two chunks makes its committee check both; a node
-    /// that lost its memory may check one again; and what is not in a block
-    /// yet is not known here.
-    pub(super) fn check_work(&self, network: &Network, plan: &Plan) -> Vec<Violation> {
-        let chunks = if plan.liars.is_empty() { 1 } else { 2 };
-        let again = 2 * u64::from(plan.shape.shards);
+    /// Nobody re-executed more than what its committees had to check, over all
+    /// restarts. A producer that signs two chunks, or lost its disk and with it
+    /// what it had signed, makes its committee check both. A node that was
+    /// killed may check again what is for the height after the block that it
+    /// comes back with.
+    pub(super) fn check_work(&self, network: &Network, plan: &Plan, tip: &Block) -> Vec<Violation> {
+        let lost = |fault: &Fault| matches!(fault, Fault::LoseDisk(_));
+        let twice = !plan.liars.is_empty() || plan.faults.iter().any(|(_, fault)| lost(fault));
+        let chunks = if twice { 2 } else { 1 };
+        let next = self.after(tip);
         let mut violations = Vec::new();
-        if !plan.keeps_memory() {
-            return violations;
-        }
         for (index, member) in network.members.iter().enumerate() {
-            let key = member.identity.key.public_key();
-            let duties = self.duties.get(&key).copied().unwrap_or_default();
+            let heights = self.dealt.values().chain([&next]);
+            let none = self.planted == Some(Planted::NoDuties);
+            let heights = heights.filter(|_| !none);
+            let duties: u64 = heights.map(|dealt| duties(dealt, member)).sum();
+            let again = member.stops * u64::from(plan.shape.shards);
             let validated = member.validated();
-            if validated > duties * chunks + again {
+            if validated > (duties + again) * chunks {
                 violations.push(Violation::new(
                     Promise::Committees,
-                    format!("n{index} re-executed {validated} chunks, its committees had {duties}"),
+                    format!(
+                        "n{index} re-executed {validated} chunks, its committees had {duties} and \
+                         went down {} times",
+                        member.stops
+                    ),
                 ));
             }
         }
         violations
     }
+}
+
+/// How many of these committees have chunks to re-execute for this node: it is
+/// in them, and compares the chunks of the shard that it tracks with its own.
+fn duties(dealt: &[Committee<PublicKey>], member: &Member) -> u64 {
+    let own = member.identity.tracked();
+    let all = (0u16..).map(ShardId).zip(dealt);
+    let theirs = all.filter(|(shard, committee)| {
+        Some(*shard) != own && committee.stake_of(|key| member.wire.is(key)) > 0
+    });
+    theirs.count() as u64
 }

@@ -29,6 +29,8 @@ pub struct Member {
     pub faults: Arc<Faults>,
     /// How many disks it lost.
     pub disk: usize,
+    /// How often it went down.
+    pub stops: u64,
     up: Option<Up>,
     signed_before: u64,
     validated_before: u64,
@@ -54,6 +56,7 @@ impl Member {
             wire,
             faults,
             disk: 0,
+            stops: 0,
             up: None,
             signed_before: 0,
             validated_before: 0,
@@ -134,6 +137,7 @@ impl Member {
     }
 
     fn remember(&mut self) {
+        self.stops += 1;
         self.signed_before = self.signed();
         self.validated_before = self.validated();
         self.installed_before = self.installed();
