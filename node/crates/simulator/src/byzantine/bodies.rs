@@ -139,10 +139,12 @@ fn about(lie: BodyLie, content: &ChunkContent, liar: &mut Liar<'_>) -> Option<Fa
     })
 }
 
-/// Commits to invalid bodies once in `once_in` chunks with transactions, and
-/// signs the header and the witness's parts accordingly.
+/// Commits to invalid bodies once in `once_in` chunks with transactions, in all
+/// ways in turn from some one on, and signs the header and the witness's parts
+/// accordingly.
 pub struct InvalidBodies {
     once_in: u64,
+    turn: Option<u64>,
     instead: StandIns,
     made: BTreeMap<Digest, False>,
 }
@@ -153,6 +155,7 @@ impl InvalidBodies {
     pub fn new(once_in: u64) -> Self {
         Self {
             once_in,
+            turn: None,
             instead: StandIns::default(),
             made: BTreeMap::new(),
         }
@@ -161,6 +164,7 @@ impl InvalidBodies {
     fn header(&mut self, liar: &mut Liar<'_>, own: &ChunkHeader) -> Option<ChunkHeader> {
         let Self {
             once_in,
+            turn,
             instead,
             made,
         } = self;
@@ -168,8 +172,9 @@ impl InvalidBodies {
             if own.content.transactions == 0 || !liar.once_in(*once_in) {
                 return None;
             }
-            let lie = liar.rng.next_u64() % BodyLie::ALL.len() as u64;
-            let lie = *BodyLie::ALL.get(usize::try_from(lie).ok()?)?;
+            let turn = turn.get_or_insert_with(|| liar.rng.next_u64() % BodyLie::ALL.len() as u64);
+            let lie = *BodyLie::ALL.get(usize::try_from(*turn).ok()?)?;
+            *turn = (*turn + 1) % BodyLie::ALL.len() as u64;
             let about = about(lie, &own.content, liar)?;
             liar.shared.count(lie.kind());
             let identity = liar.identity;
