@@ -9,6 +9,7 @@ mod blocks;
 mod bodies;
 mod chunks;
 mod colluders;
+mod crowding;
 mod no_coding;
 mod noise;
 mod receipts;
@@ -20,6 +21,7 @@ pub use self::{
     bodies::{BodyLie, InvalidBodies},
     chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
     colluders::Colluders,
+    crowding::CrowdedWitnesses,
     noise::{Garbage, Replays},
     receipts::ForgedReceipts,
     results::{FalseResults, Lie},

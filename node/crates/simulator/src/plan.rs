@@ -4,9 +4,9 @@
 
 use crate::{
     byzantine::{
-        Behaviour, BodyLie, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FalseResults,
-        ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie, Replays, WithheldBodies,
-        WithheldParts, WithheldWitnesses,
+        Behaviour, BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
+        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie, Replays,
+        WithheldBodies, WithheldParts, WithheldWitnesses,
     },
     machine::Skew,
     shape::Shape,
@@ -63,6 +63,8 @@ pub enum Lies {
     ForgedWitnesses,
     /// [`WithheldWitnesses`], but for one part in so many.
     WithheldWitnesses(u64),
+    /// [`CrowdedWitnesses`].
+    CrowdedWitnesses,
     /// [`WithheldBodies`].
     WithheldBodies,
     /// [`WithheldParts`], but for one in so many.
@@ -89,6 +91,7 @@ impl Lies {
             Self::Results(lies, once_in) => Box::new(FalseResults::new(lies, *once_in)),
             Self::ForgedWitnesses => Box::new(ForgedWitnesses::default()),
             Self::WithheldWitnesses(keeps) => Box::new(WithheldWitnesses::new(*keeps)),
+            Self::CrowdedWitnesses => Box::new(CrowdedWitnesses::default()),
             Self::WithheldBodies => Box::new(WithheldBodies),
             Self::WithheldParts(keeps) => Box::new(WithheldParts::new(*keeps)),
             Self::Bodies(once_in) => Box::new(InvalidBodies::new(*once_in)),
@@ -110,6 +113,7 @@ impl Lies {
             Self::Results(lies, _) => lies.iter().map(|lie| lie.kind()).collect(),
             Self::ForgedWitnesses => vec!["forged witnesses", "forged states in witnesses"],
             Self::WithheldWitnesses(_) => vec!["withheld witness parts"],
+            Self::CrowdedWitnesses => vec!["unsigned witness parts"],
             Self::WithheldBodies => vec!["withheld bodies"],
             Self::WithheldParts(_) => vec!["withheld bodies", "withheld parts"],
             Self::Bodies(_) => BodyLie::ALL.map(BodyLie::kind).to_vec(),
@@ -149,9 +153,11 @@ pub struct Plan {
     pub faults: Vec<(Duration, Fault)>,
     /// When everything stops going wrong, and everybody is honest again.
     pub calm_at: Duration,
-    /// Producers that are dead from the first fault on, if a missed chunk must
-    /// be explained by them and the committees.
+    /// Validators that are dead from the first fault on, or lie from the start,
+    /// if a missed chunk must be explained by them and the committees.
     pub dead: BTreeSet<usize>,
+    /// The longest time without a finalised block, before all is calm.
+    pub lull: Option<Duration>,
 }
 
 impl Plan {
@@ -171,6 +177,7 @@ impl Plan {
             faults: Vec::new(),
             calm_at: Duration::from_secs(5),
             dead: BTreeSet::new(),
+            lull: None,
         }
     }
 

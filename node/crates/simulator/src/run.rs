@@ -248,26 +248,40 @@ impl Story<'_> {
         checks.look(network).await;
     }
 
-    /// Lets the plan's faults happen, and says what dead producers cost.
+    /// Lets the plan's faults happen, and says what the dead cost.
     async fn storm(&self, network: &mut Network, checks: &mut Checks) -> Misses {
         let mut faults = self.plan.faults.iter().peekable();
         let mut first = None;
+        let (mut height, mut since) = (0, network.elapsed());
         while network.elapsed() < self.plan.calm_at {
             while let Some((_, fault)) = faults.next_if(|(at, _)| *at <= network.elapsed()) {
                 network.apply(fault).await;
                 first.get_or_insert(checks.height());
             }
             self.tick(network, checks).await;
+            let now = network.elapsed();
+            if checks.height() > height {
+                (height, since) = (checks.height(), now);
+            }
+            if let Some(lull) = self.plan.lull
+                && now.saturating_sub(since) > lull
+            {
+                checks.violated(Violation::new(
+                    Promise::Liveness,
+                    format!("no block after {height} for {} s", lull.as_secs()),
+                ));
+                since = now;
+            }
             let over = self.expectation == Expectation::FalseRoot;
             if over && !checks.violations().is_empty() {
                 return Misses::default();
             }
         }
-        let Some(first) = first.filter(|_| !self.plan.dead.is_empty()) else {
+        if self.plan.dead.is_empty() {
             return Misses::default();
-        };
+        }
         // What was on its way when they died may come or not.
-        let (from, to) = (first + 2, checks.height());
+        let (from, to) = (first.unwrap_or_default() + 2, checks.height());
         checks.check_misses(network, self.plan, from, to)
     }
 

@@ -114,6 +114,11 @@ pub const ALL: &[Scenario] = &[
         lying::withheld_witnesses,
     ),
     safe(
+        "crowded-witnesses",
+        "A validator sends junk in place of the witnesses to come; no chunk is missed for it.",
+        lying::crowded_witnesses,
+    ),
+    safe(
         "withheld-bodies",
         "Producers keep the bodies of their chunks to themselves, and others recover them from their parts.",
         lying::withheld_bodies,
@@ -152,6 +157,11 @@ pub const ALL: &[Scenario] = &[
         "garbage",
         "Validators send garbage and damaged messages on every channel.",
         lying::garbage,
+    ),
+    safe(
+        "lasting-lies",
+        "Validators lie for long, in any way, and the chain goes on all the while.",
+        lying::lasting_lies,
     ),
     safe(
         "everything",

@@ -66,6 +66,28 @@ pub(super) fn withheld_witnesses(dice: &mut Dice) -> Plan {
     })
 }
 
+/// What a member endorses does not depend on what others send in the name of
+/// the producer.
+pub(super) fn crowded_witnesses(dice: &mut Dice) -> Plan {
+    let shape = Shape::new(2, 2, dice.pick(&[2, 4, 8]), dice.pick(&[24, 48]));
+    let mut plan = Plan::new(shape);
+    plan.blocking = dice.once_in(2);
+    let liar = shape.voters() + dice.index(usize::from(shape.chunk_validators));
+    plan.liars.insert(liar, vec![Lies::CrowdedWitnesses]);
+    plan.dead.insert(liar);
+    plan
+}
+
+/// Only liars are at work, so only their turns to lead cost time: each that of
+/// a leader who is waited for in vain.
+pub(super) fn lasting_lies(dice: &mut Dice) -> Plan {
+    let mut plan = liars(dice, any);
+    plan.calm_at = Duration::from_secs(15);
+    let in_vain = u32::try_from(plan.liars.len()).unwrap_or(u32::MAX);
+    plan.lull = Some(Duration::from_secs(3).saturating_mul(in_vain + 1));
+    plan
+}
+
 pub(super) fn withheld_bodies(dice: &mut Dice) -> Plan {
     liars(dice, |_| vec![Lies::WithheldBodies])
 }
@@ -105,7 +127,7 @@ pub(super) fn garbage(dice: &mut Dice) -> Plan {
 }
 
 fn any(dice: &mut Dice) -> Vec<Lies> {
-    let lies = match dice.between(1, 11) {
+    let lies = match dice.between(1, 12) {
         1 => Lies::ForgedWitnesses,
         2 => Lies::WithheldWitnesses(dice.between(2, 4)),
         3 => Lies::WithheldBodies,
@@ -116,6 +138,7 @@ fn any(dice: &mut Dice) -> Vec<Lies> {
         8 => Lies::Replays(dice.between(4, 16)),
         9 => Lies::WithheldParts(dice.between(2, 4)),
         10 => Lies::Bodies(dice.between(1, 3)),
+        11 => Lies::CrowdedWitnesses,
         _ => results(dice),
     };
     vec![lies]
