@@ -8,11 +8,22 @@
 //!
 //! A validator judges a block by [`validity`](crate::validity) and, for the
 //! shard that it tracks, by what it has itself: the results that the header
-//! commits to must be its own, the body must be at hand, durable and valid,
+//! commits to must be its own, what shows the body must be at hand and durable,
 //! and the receipts that the block's headers commit to for its shard must be
 //! at hand. Of every other shard's new chunk it must hold its part of the
 //! body. While any of this can still arrive the verdict is pending, never
 //! `false`.
+//!
+//! An invalid body is no reason against a block: those who do not track the
+//! shard cannot know of it, and it executes as one without transactions.
+//!
+//! Validators differ in what they have, so a verdict has to come before the
+//! vote that notarises a block ([`Inline`]): a notarised block was right for a
+//! majority of the honest ones, and the others go along with it. Were the
+//! verdict taken after it, those who wait and those who do not could keep each
+//! other from finishing the view for ever.
+//!
+//! [`Inline`]: commonware_consensus::marshal::standard::Inline
 
 use crate::{
     availability::{self, Wanted},
@@ -147,8 +158,11 @@ impl Application {
                 match chunk {
                     Some(chunk) if chunk.valid => {}
                     Some(_) => {
-                        warn!(height = block.height, shard = %own, "chunk has an invalid body");
-                        return false;
+                        warn!(
+                            height = block.height,
+                            shard = %own,
+                            "chunk has an invalid body, and executes as one without transactions"
+                        );
                     }
                     None => return std::future::pending().await,
                 }

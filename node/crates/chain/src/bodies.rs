@@ -6,8 +6,8 @@
 //! shard's chunk, so a finalised chunk survives every tracker being killed.
 //!
 //! An *invalid* body is invalid as a whole ([`shardnode_execution::body`]): no
-//! honest tracker votes for it, and if it is finalised all the same it
-//! executes as a chunk without transactions. What shows that goes into the
+//! honest tracker endorses or proposes it, and if it is finalised all the same
+//! it executes as a chunk without transactions. What shows that goes into the
 //! witness of the execution, so it is kept like a body, even where it is parts
 //! that show that there is no body.
 

@@ -43,7 +43,7 @@ use bytes::Bytes;
 use commonware_broadcast::buffered;
 use commonware_consensus::{
     Reporters,
-    marshal::{self, Start, core, resolver::p2p as block_resolver, standard::Deferred},
+    marshal::{self, Start, core, resolver::p2p as block_resolver, standard::Inline},
     simplex::{
         self,
         config::{Floor, ForwardPolicy, SkipBudget, SkipPolicy},
@@ -533,7 +533,7 @@ where
         metrics.clone(),
         strategy.clone(),
     );
-    let automaton = Deferred::new(
+    let automaton = Inline::new(
         context.child("application"),
         application,
         marshal.clone(),
