@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A second opinion: the finalised blocks, executed over all of the state, by
-//! code that shares nothing with a node but the function that executes one
-//! chunk.
+//! A second opinion: the finalised blocks, executed over all of the state. What
+//! it shares with a node is what has one definition: the function that executes
+//! a chunk, the rule of which bodies are valid, and how much a chunk credits.
+//! Which receipts are due, where they go and in what order it works out itself.
 
 use crate::planted::Planted;
 use commonware_parallel::Sequential;
