@@ -36,7 +36,23 @@ func chunks() row {
 			query{percentile("0.99", "", "shardnode_witness_make_seconds", ofRegions), "make witness"},
 			query{percentile("0.99", "", "shardnode_witness_receive_seconds", ofRegions), "receive witness"},
 			query{percentile("0.99", "", "shardnode_witness_validation_seconds", ofRegions), "execute from witness"}),
+		graph("Bodies recovered from parts",
+			"Chunks per second whose body a node did not get from anybody, and made from the parts of others, or found that "+
+				"there is none that is valid. In the chosen regions.",
+			units.Short, half,
+			query{recoveries("recovered"), "recovered"},
+			query{recoveries("invalid"), "invalid"}),
+		many("Parts of bodies held by validator",
+			"Memory of the parts of other shards' bodies. None where they are saved to disk.",
+			units.BytesIEC, half,
+			query{nodes(metric("shardnode_chunk_parts_held_bytes", ofRegions)), "{{node}}"}),
 	}}
+}
+
+// recoveries are the chunks per second that came to this result.
+func recoveries(result string) string {
+	matchers := fmt.Sprintf("%s, result=%q", ofRegions, result)
+	return fmt.Sprintf("sum(%s)", rate("shardnode_body_recoveries_total", matchers))
 }
 
 // Pixels of a bar and of the text beside it: ten bars fit into the panel.

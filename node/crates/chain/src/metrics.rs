@@ -39,6 +39,10 @@ struct ResultLabel {
     result: &'static str,
 }
 
+/// Results of looking for a body in the parts of others.
+const RECOVERED: &str = "recovered";
+const INVALID: &str = "invalid";
+
 type GaugeByShard = Family<ShardLabel, Gauge<i64>>;
 type ByShard = Family<ShardLabel, Counter<u64, AtomicU64>>;
 
@@ -156,6 +160,10 @@ impl Metrics {
             waiting: AtomicU64::new(0),
             registry: Mutex::new(Registry::default()),
         };
+        // What has not happened is 0, not unknown.
+        for result in [RECOVERED, INVALID] {
+            drop(metrics.recoveries.get_or_create(&ResultLabel { result }));
+        }
         metrics.register(&mut registry);
         Self {
             registry: Mutex::new(registry),
@@ -492,7 +500,7 @@ impl Metrics {
     /// Enough parts of a chunk's body were collected; `valid` says whether they
     /// gave a body that is.
     pub fn recovered(&self, valid: bool) {
-        let result = if valid { "recovered" } else { "invalid" };
+        let result = if valid { RECOVERED } else { INVALID };
         self.recoveries.get_or_create(&ResultLabel { result }).inc();
     }
 
