@@ -2,8 +2,9 @@
 //! The actor that takes in chunk bodies of the own shard: decodes them,
 //! verifies every signature, and makes them durable.
 //!
-//! A validator votes for a block only when this actor has answered for its
-//! shard's chunk, so a finalised chunk survives every tracker being killed.
+//! A validator notarises a block only when this actor has answered for its
+//! shard's chunk, so a finalised chunk that a tracker notarised survives every
+//! tracker being killed.
 //!
 //! An *invalid* body is invalid as a whole ([`shardnode_execution::body`]): no
 //! honest tracker endorses or proposes it, and if it is finalised all the same
@@ -14,6 +15,7 @@
 use crate::{config::Identity, runtime::Runtime};
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _};
+use commonware_macros::select;
 use commonware_parallel::Strategy as _;
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot};
@@ -52,11 +54,6 @@ enum Message {
         header: Box<ChunkHeader>,
         reply: oneshot::Sender<Option<Arc<CheckedChunk>>>,
     },
-    Load {
-        height: u64,
-        hash: Digest,
-        reply: oneshot::Sender<Bytes>,
-    },
     Shown {
         height: u64,
         body: Digest,
@@ -68,9 +65,20 @@ enum Message {
     },
 }
 
+/// Somebody else asks for a body.
+struct Question {
+    height: u64,
+    hash: Digest,
+    reply: oneshot::Sender<Bytes>,
+}
+
 /// Talks to the actor.
 #[derive(Clone, Debug)]
-pub struct Mailbox(mpsc::Sender<Message>);
+pub struct Mailbox {
+    inbox: mpsc::Sender<Message>,
+    /// Apart, so that what others ask is in no vote's way.
+    questions: mpsc::Sender<Question>,
+}
 
 impl Mailbox {
     /// Judges the body of the chunk with this header, and makes what shows it
@@ -90,7 +98,7 @@ impl Mailbox {
             own,
             reply,
         };
-        self.0.send(message).await.ok()?;
+        self.inbox.send(message).await.ok()?;
         response.await.ok()
     }
 
@@ -99,7 +107,10 @@ impl Mailbox {
     pub async fn recall(&self, header: ChunkHeader) -> Option<Option<Arc<CheckedChunk>>> {
         let (reply, response) = oneshot::channel();
         let header = Box::new(header);
-        self.0.send(Message::Recall { header, reply }).await.ok()?;
+        self.inbox
+            .send(Message::Recall { header, reply })
+            .await
+            .ok()?;
         response.await.ok()
     }
 
@@ -112,7 +123,7 @@ impl Mailbox {
             parts,
             reply,
         };
-        self.0.send(message).await.ok()?;
+        self.inbox.send(message).await.ok()?;
         response.await.ok()
     }
 
@@ -121,7 +132,7 @@ impl Mailbox {
     #[must_use]
     pub fn serve(&self, height: u64, hash: Digest) -> oneshot::Receiver<Bytes> {
         let (reply, response) = oneshot::channel();
-        let _ = self.0.try_send(Message::Load {
+        let _ = self.questions.try_send(Question {
             height,
             hash,
             reply,
@@ -131,7 +142,7 @@ impl Mailbox {
 
     /// Forgets bodies below `height`.
     pub async fn prune(&self, below: u64) {
-        let _ = self.0.send(Message::Prune { below }).await;
+        let _ = self.inbox.send(Message::Prune { below }).await;
     }
 }
 
@@ -143,6 +154,7 @@ pub struct Actor<E: Runtime> {
     store: Option<BodyStore<E>>,
     keys: KeyCache,
     inbox: mpsc::Receiver<Message>,
+    questions: mpsc::Receiver<Question>,
 }
 
 impl<E: Runtime> Actor<E> {
@@ -154,6 +166,7 @@ impl<E: Runtime> Actor<E> {
         store: BodyStore<E>,
     ) -> (Self, Mailbox) {
         let (sender, inbox) = mpsc::channel(256);
+        let (ask, questions) = mpsc::channel(256);
         let actor = Self {
             identity,
             batch,
@@ -161,8 +174,13 @@ impl<E: Runtime> Actor<E> {
             store: Some(store),
             keys: KeyCache::new(KEYS),
             inbox,
+            questions,
         };
-        (actor, Mailbox(sender))
+        let mailbox = Mailbox {
+            inbox: sender,
+            questions: ask,
+        };
+        (actor, mailbox)
     }
 
     /// Runs until storage fails or nobody is left to talk to.
@@ -171,7 +189,20 @@ impl<E: Runtime> Actor<E> {
     }
 
     async fn run(mut self, mut context: E) -> Result<(), StorageError> {
-        while let Some(message) = self.inbox.recv().await {
+        loop {
+            let message = select! {
+                message = self.inbox.recv() => {
+                    let Some(message) = message else { break };
+                    message
+                },
+                question = self.questions.recv() => {
+                    let (Some(question), Some(store)) = (question, &self.store) else { break };
+                    if let Some(body) = store.get(question.height, &question.hash).await? {
+                        question.reply.send_lossy(body);
+                    }
+                    continue;
+                },
+            };
             let Some(store) = self.store.take() else {
                 break;
             };
@@ -204,16 +235,6 @@ impl<E: Runtime> Actor<E> {
                         None => None,
                     };
                     reply.send_lossy(judged.map(|judged| Arc::new(checked(*header, judged))));
-                    store
-                }
-                Message::Load {
-                    height,
-                    hash,
-                    reply,
-                } => {
-                    if let Some(body) = store.get(height, &hash).await? {
-                        reply.send_lossy(body);
-                    }
                     store
                 }
                 Message::Shown {

@@ -94,11 +94,14 @@ pub type Marshal = core::Mailbox<Scheme, Standard<Block>>;
 
 type Finalized = (Digested<Block>, Exact);
 
-enum Message {
-    Executed {
-        height: u64,
-        reply: oneshot::Sender<Arc<Executed>>,
-    },
+/// Somebody who votes or endorses waits for an execution.
+struct Awaited {
+    height: u64,
+    reply: oneshot::Sender<Arc<Executed>>,
+}
+
+/// What clients and peers ask.
+enum Question {
     Account {
         id: AccountId,
         reply: oneshot::Sender<(u64, Option<Account>)>,
@@ -135,39 +138,42 @@ pub struct Tracked {
 /// Talks to the actor.
 #[derive(Clone, Debug)]
 pub struct Mailbox {
-    sender: mpsc::Sender<Message>,
     blocks: mpsc::Sender<Finalized>,
+    awaited: mpsc::Sender<Awaited>,
+    questions: mpsc::Sender<Question>,
     /// The highest finalised height that this node has heard of.
     tip: Arc<AtomicU64>,
 }
 
 impl Mailbox {
-    async fn ask<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Option<T> {
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<T> {
         let (reply, response) = oneshot::channel();
-        self.sender.send(message(reply)).await.ok()?;
+        self.questions.send(question(reply)).await.ok()?;
         response.await.ok()
     }
 
     /// Waits until the own shard's chunk at `height` is executed. `None` if
     /// this node tracks no shard or no longer has the execution.
     pub async fn executed(&self, height: u64) -> Option<Arc<Executed>> {
-        self.ask(|reply| Message::Executed { height, reply }).await
+        let (reply, response) = oneshot::channel();
+        self.awaited.send(Awaited { height, reply }).await.ok()?;
+        response.await.ok()
     }
 
     /// An account of the own shard, and the height of the state it is from.
     pub async fn account(&self, id: AccountId) -> Option<(u64, Option<Account>)> {
-        self.ask(|reply| Message::Account { id, reply }).await
+        self.ask(|reply| Question::Account { id, reply }).await
     }
 
     /// Proves an account, or its absence, in the current state.
     pub async fn prove(&self, id: AccountId) -> Option<(u64, AccountProof)> {
-        self.ask(|reply| Message::Prove { id, reply }).await
+        self.ask(|reply| Question::Prove { id, reply }).await
     }
 
     /// What became of a transaction, among the last 1,000 executions and
     /// 1,000,000 transactions.
     pub async fn outcome(&self, hash: Digest) -> Option<Option<(u64, Outcome)>> {
-        self.ask(|reply| Message::Outcome { hash, reply }).await
+        self.ask(|reply| Question::Outcome { hash, reply }).await
     }
 
     /// Receipts with their proof, for a peer; the channel closes if this node
@@ -180,7 +186,7 @@ impl Mailbox {
         root: Digest,
     ) -> oneshot::Receiver<Bytes> {
         let (reply, response) = oneshot::channel();
-        let _ = self.sender.try_send(Message::Serve {
+        let _ = self.questions.try_send(Question::Serve {
             height,
             destination,
             root,
@@ -260,13 +266,11 @@ pub struct Actor<E: Runtime, S: Engine> {
     tracked: watch::Sender<Option<Tracked>>,
     metrics: Arc<Metrics>,
     strategy: Rayon,
-    inbox: mpsc::Receiver<Message>,
-    blocks: mpsc::Receiver<Finalized>,
+    inbox: Inbox,
     queue: VecDeque<Finalized>,
     due: BTreeMap<u64, Vec<Due>>,
     gathering: Pool<'static, Option<Inputs>>,
     gathers: bool,
-    tip: Arc<AtomicU64>,
     state_sync: state_sync::Mailbox,
     fetching: Pool<'static, Option<Fetched>>,
     shelf: Shelf,
@@ -275,21 +279,30 @@ pub struct Actor<E: Runtime, S: Engine> {
 /// The mailbox of an actor that is created later with [`Actor::new`].
 #[must_use]
 pub fn mailbox() -> (Mailbox, Inbox) {
-    let (sender, inbox) = mpsc::channel(1_024);
     let (deliver, blocks) = mpsc::channel(PENDING_ACKS);
+    let (wait, awaited) = mpsc::channel(1_024);
+    let (ask, questions) = mpsc::channel(1_024);
     let tip = Arc::new(AtomicU64::new(0));
     let mailbox = Mailbox {
-        sender,
         blocks: deliver,
+        awaited: wait,
+        questions: ask,
         tip: tip.clone(),
     };
-    (mailbox, Inbox { inbox, blocks, tip })
+    let inbox = Inbox {
+        blocks,
+        awaited,
+        questions,
+        tip,
+    };
+    (mailbox, inbox)
 }
 
 /// The receiving end of a [`Mailbox`].
 pub struct Inbox {
-    inbox: mpsc::Receiver<Message>,
     blocks: mpsc::Receiver<Finalized>,
+    awaited: mpsc::Receiver<Awaited>,
+    questions: mpsc::Receiver<Question>,
     tip: Arc<AtomicU64>,
 }
 
@@ -340,13 +353,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             tracked: parts.tracked,
             metrics: parts.metrics,
             strategy: parts.strategy,
-            inbox: inbox.inbox,
-            blocks: inbox.blocks,
+            inbox,
             queue: VecDeque::new(),
             due: BTreeMap::new(),
             gathering: Pool::default(),
             gathers: false,
-            tip: inbox.tip,
             state_sync: parts.state_sync,
             fetching: Pool::default(),
             shelf: parts.shelf,
@@ -362,7 +373,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     async fn run(mut self) -> Result<(), ChainError> {
         loop {
             select! {
-                delivered = self.blocks.recv() => {
+                delivered = self.inbox.blocks.recv() => {
                     let Some((block, ack)) = delivered else { return Ok(()) };
                     // A member of a committee needs the block, not its execution.
                     self.validator.finalized(block.clone()).await;
@@ -380,42 +391,52 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     let fetched = fetched.ok_or(ChainError::Ended { part: "state sync" })?;
                     self.install(fetched).await?;
                 },
+                awaited = self.inbox.awaited.recv() => {
+                    let Some(awaited) = awaited else { return Ok(()) };
+                    self.on_awaited(awaited);
+                },
                 // Last, so that no number of questions keeps the chain waiting.
-                message = self.inbox.recv() => {
-                    let Some(message) = message else { return Ok(()) };
-                    self.on_message(message).await?;
+                question = self.inbox.questions.recv() => {
+                    let Some(question) = question else { return Ok(()) };
+                    self.on_question(question).await?;
                 },
             }
             self.advance().await?;
         }
     }
 
-    async fn on_message(&mut self, message: Message) -> Result<(), ChainError> {
+    fn on_awaited(&mut self, Awaited { height, reply }: Awaited) {
+        let Some(shard) = self.shard.as_mut() else {
+            return;
+        };
+        match shard.recent.get(&height) {
+            Some(executed) => {
+                reply.send_lossy(executed.clone());
+            }
+            None if height > shard.height => {
+                let waiting = shard.waiting.entry(height).or_default();
+                waiting.retain(|reply| !reply.is_closed());
+                waiting.push(reply);
+            }
+            None => {}
+        }
+    }
+
+    async fn on_question(&mut self, question: Question) -> Result<(), ChainError> {
         let Some(shard) = self.shard.as_mut() else {
             return Ok(());
         };
-        match message {
-            Message::Executed { height, reply } => match shard.recent.get(&height) {
-                Some(executed) => {
-                    reply.send_lossy(executed.clone());
-                }
-                None if height > shard.height => {
-                    let waiting = shard.waiting.entry(height).or_default();
-                    waiting.retain(|reply| !reply.is_closed());
-                    waiting.push(reply);
-                }
-                None => {}
-            },
-            Message::Account { id, reply } => {
+        match question {
+            Question::Account { id, reply } => {
                 reply.send_lossy((shard.height, shard.state.get(&id)));
             }
-            Message::Prove { id, reply } => {
+            Question::Prove { id, reply } => {
                 reply.send_lossy((shard.height, shard.state.prove(&id)));
             }
-            Message::Outcome { hash, reply } => {
+            Question::Outcome { hash, reply } => {
                 reply.send_lossy(shard.outcome(&hash));
             }
-            Message::Serve {
+            Question::Serve {
                 height,
                 destination,
                 root,
@@ -458,7 +479,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     /// Asks for a state that makes executing `height` needless: at once if
     /// what that takes is older than what peers keep, else if it does not come.
     fn want_later_state(&mut self, height: u64) {
-        let tip = self.tip.load(Ordering::Relaxed);
+        let tip = self.inbox.tip.load(Ordering::Relaxed);
         let behind = state_sync::is_behind(height, tip, self.settings.retention);
         // While the node is behind, one question is enough for all heights.
         if behind && !self.fetching.is_empty() {
@@ -646,7 +667,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         }
         self.due = self.due.split_off(&next_due.block);
         shard.freeze(&header.content, self.settings.snapshot_interval);
-        let tip = self.tip.load(Ordering::Relaxed);
+        let tip = self.inbox.tip.load(Ordering::Relaxed);
         if !state_sync::is_behind(height, tip, self.settings.retention) {
             self.fetching.cancel_all();
         }
