@@ -49,8 +49,9 @@
 //!
 //! A page is 80 kB and 22 hashes at most; 16 are asked for at a time. A state
 //! has at most as many accounts as genesis has and credits created. A download
-//! that no page came for in [`STALL`] is given up for what those offer who did
-//! not offer this one; once nobody else is left, everybody counts again.
+//! that lacks its next [`WINDOW`] pages after [`STALL`] is given up for what
+//! those offer who did not offer this one; once nobody else is left, everybody
+//! counts again.
 
 pub mod messages;
 pub mod served;
@@ -61,7 +62,7 @@ mod policy;
 pub use self::policy::is_behind;
 
 use self::{
-    download::Download,
+    download::{Download, WINDOW},
     messages::{Key, Offer},
     policy::{Missing, Stated, Target, choose, holders},
 };
@@ -94,7 +95,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(250);
 /// Between two questions for the newest snapshot.
 const ROUND: Duration = Duration::from_secs(1);
-/// A download without a page for so long is given up.
+/// A download without [`WINDOW`] new pages for so long is given up.
 const STALL: Duration = Duration::from_secs(10);
 /// When it is said that there is nothing to fetch.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -202,6 +203,15 @@ struct Need {
     reply: oneshot::Sender<Fetched>,
 }
 
+/// A state on its way.
+struct Running {
+    download: Download,
+    /// The slots that offered it when it was chosen.
+    sources: BTreeSet<u16>,
+    /// When another [`WINDOW`] of pages was here.
+    progressed: SystemTime,
+}
+
 /// The actor.
 pub struct Actor<E: Runtime> {
     context: E,
@@ -212,8 +222,9 @@ pub struct Actor<E: Runtime> {
     offers: BTreeMap<u16, Offer>,
     /// Slots that offered what they did not serve.
     silent: BTreeSet<u16>,
-    asked_at: Option<SystemTime>,
-    download: Option<(Download, SystemTime)>,
+    /// When everybody was asked first, and last, since the last download.
+    asked: Option<(SystemTime, SystemTime)>,
+    running: Option<Running>,
 }
 
 impl<E: Runtime> Actor<E> {
@@ -226,8 +237,8 @@ impl<E: Runtime> Actor<E> {
             need: None,
             offers: BTreeMap::new(),
             silent: BTreeSet::new(),
-            asked_at: None,
-            download: None,
+            asked: None,
+            running: None,
         }
     }
 
@@ -272,9 +283,8 @@ impl<E: Runtime> Actor<E> {
             reported: false,
             reply,
         });
-        let too_old =
-            |(download, _): &(Download, SystemTime)| download.target().totals.height < height;
-        if self.download.as_ref().is_some_and(too_old) {
+        let too_old = |running: &Running| running.download.target().totals.height < height;
+        if self.running.as_ref().is_some_and(too_old) {
             self.give_up();
         }
     }
@@ -294,17 +304,19 @@ impl<E: Runtime> Actor<E> {
                 index,
                 ..
             } => {
-                let Some((download, progressed)) = &mut self.download else {
+                let Some(running) = &mut self.running else {
                     return;
                 };
-                let totals = &download.target().totals;
+                let totals = &running.download.target().totals;
                 if (totals.height, totals.state_root) != (height, root) {
                     return;
                 }
                 let bytes = value.len();
-                match download.accept(index, value) {
+                match running.download.accept(index, value) {
                     Ok(()) => {
-                        *progressed = self.context.current();
+                        if running.download.fetched() % WINDOW == 1 {
+                            running.progressed = self.context.current();
+                        }
                         self.parts.metrics.state_page_fetched(bytes);
                         reply.send_lossy(true);
                     }
@@ -329,19 +341,25 @@ impl<E: Runtime> Actor<E> {
         }
         let now = self.context.current();
         let since = |then: SystemTime| now.duration_since(then).unwrap_or_default();
-        if let Some((download, progressed)) = &self.download
-            && since(*progressed) > STALL
+        if let Some(running) = self
+            .running
+            .take_if(|running| since(running.progressed) > STALL)
         {
-            let height = download.target().totals.height;
+            let height = running.download.target().totals.height;
             warn!(shard = %me.shard, height, "nobody serves the state that is being fetched");
+            self.silent.extend(running.sources);
             self.silent.extend(holders(height, &self.offers));
             self.give_up();
         }
-        if self.asked_at.is_none_or(|at| since(at) >= ROUND) {
-            self.asked_at = Some(now);
+        let (first, last) = self.asked.unwrap_or((now, SystemTime::UNIX_EPOCH));
+        if since(last) >= ROUND {
+            self.asked = Some((first, now));
             self.ask_for_offers(me);
         }
-        if self.download.is_none() {
+        // Whoever answers first is not chosen for that.
+        let others = self.parts.identity.other_producers(me.shard).len();
+        let heard = self.offers.len() >= others || since(first) >= ROUND;
+        if self.running.is_none() && heard {
             self.choose(me, now).await;
         }
         self.ask_for_pages(me);
@@ -370,7 +388,11 @@ impl<E: Runtime> Actor<E> {
                     "fetching the state of another producer"
                 );
                 let most = most_leaves(&self.parts.identity, &target);
-                self.download = Some((Download::new(target, most), now));
+                self.running = Some(Running {
+                    sources: holders(target.totals.height, &self.offers).collect(),
+                    download: Download::new(target, most),
+                    progressed: now,
+                });
             }
             Err(missing) => self.report(me.shard, missing, now),
         }
@@ -416,7 +438,7 @@ impl<E: Runtime> Actor<E> {
     }
 
     fn ask_for_pages(&mut self, me: &Producer) {
-        let Some((download, _)) = &mut self.download else {
+        let Some(Running { download, .. }) = &mut self.running else {
             return;
         };
         let totals = &download.target().totals;
@@ -444,7 +466,7 @@ impl<E: Runtime> Actor<E> {
 
     fn publish(&self, shard: ShardId) {
         let progress = self.need.as_ref().map(|need| {
-            let download = self.download.as_ref().map(|(download, _)| download);
+            let download = self.running.as_ref().map(|running| &running.download);
             Progress {
                 shard,
                 needed: need.height,
@@ -462,8 +484,8 @@ impl<E: Runtime> Actor<E> {
 
     /// Hands a complete state over.
     async fn finish(&mut self, shard: ShardId) {
-        let complete = |(download, _): &(Download, SystemTime)| download.is_complete();
-        let Some((download, _)) = self.download.take_if(|download| complete(download)) else {
+        let complete = |running: &mut Running| running.download.is_complete();
+        let Some(Running { download, .. }) = self.running.take_if(complete) else {
             return;
         };
         let (target, leaves) = download.into_leaves();
@@ -499,9 +521,9 @@ impl<E: Runtime> Actor<E> {
 
     /// Drops the download; another may follow.
     fn give_up(&mut self) {
-        self.download = None;
+        self.running = None;
         self.offers.clear();
-        self.asked_at = None;
+        self.asked = None;
         self.parts.fetcher.retain(|_, ()| false);
     }
 

@@ -11,7 +11,7 @@ use shardnode_state::{
 use std::collections::BTreeSet;
 
 /// Pages that are asked for at a time: 1.3 MB.
-const WINDOW: usize = 16;
+pub(super) const WINDOW: u32 = 16;
 
 /// Why a page is refused: whoever sent it does not have what it says it has.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ impl Download {
     /// are.
     pub(super) fn ask(&mut self) -> Vec<u32> {
         let pages = self.pages().unwrap_or(1);
-        let room = WINDOW.saturating_sub(self.asked.len());
+        let room = (WINDOW as usize).saturating_sub(self.asked.len());
         let wanted: Vec<u32> = (0..pages)
             .filter(|index| !self.is_here(*index) && !self.asked.contains(index))
             .take(room)
