@@ -13,9 +13,10 @@
 //!   track the shard gets the first part from the producer, and so on; each
 //!   forwards its part to the others.
 //!
-//! Bounds: parts and headers are kept for heights in
-//! `(finalised, finalised + HORIZON]`, for [`PER_SLOT`] headers of a shard and
-//! height, and only if the producer whose turn it is signed them.
+//! Bounds: headers are kept for heights in `(finalised, finalised + HORIZON]`,
+//! parts, which are large, in `(finalised, finalised + PARTS_HORIZON]`, for
+//! [`PER_SLOT`] headers of a shard and height, and only if the producer whose
+//! turn it is signed them.
 
 mod checks;
 mod expected;
@@ -53,6 +54,10 @@ use tracing::{debug, warn};
 
 /// Decoded signers of other shards: a member sees some of them all over again.
 const KEYS: usize = 262_144;
+
+/// Heights above the finalised one for which parts are kept: a member that is
+/// further behind does not endorse in time.
+const PARTS_HORIZON: u64 = 4;
 
 enum Message {
     Header(Box<ChunkHeader>),
@@ -226,7 +231,8 @@ where
         let Some(producer) = identity.genesis.producer_at(slot.1, slot.0) else {
             return;
         };
-        if !self.in_flight(slot.0) || !identity.is_validator(peer) {
+        let last = self.finalized().saturating_add(PARTS_HORIZON);
+        if !self.in_flight(slot.0) || slot.0 > last || !identity.is_validator(peer) {
             return;
         }
         let hash = part.header_hash();
