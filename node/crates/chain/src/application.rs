@@ -12,7 +12,8 @@
 //! and the receipts that the block's headers commit to for its shard must be
 //! at hand. Of every other shard's new chunk it must hold its part of the
 //! body. While any of this can still arrive the verdict is pending, never
-//! `false`.
+//! `false`; but it is against a chunk whose body there is not, by the parts of
+//! others, if the own part is not here.
 //!
 //! An invalid body is no reason against a block: those who do not track the
 //! shard cannot know of it, and it executes as one without transactions.
@@ -39,6 +40,7 @@ use commonware_consensus::{
     simplex::{scheme::ed25519::Scheme, types::Context},
 };
 use commonware_cryptography::{Digested, Digestible as _, ed25519::PublicKey};
+use commonware_macros::select;
 use commonware_parallel::{Rayon, Strategy as _};
 use futures::StreamExt as _;
 use rand_chacha::ChaCha20Rng;
@@ -50,6 +52,10 @@ use tracing::{debug, warn};
 /// How far ahead of this node's clock a block's timestamp may be when it is
 /// voted for; a validator waits for the rest.
 const CLOCK_TOLERANCE: Duration = Duration::from_millis(500);
+
+/// How long a leader waits for its own results, once it has the headers: one
+/// that cannot execute leaves its shard's chunk out.
+const LATEST_RESULTS: Duration = Duration::from_millis(200);
 
 /// The application of consensus.
 #[derive(Clone)]
@@ -245,9 +251,17 @@ impl Application {
                 warn!(height, %violation, "chunk left out");
                 continue;
             }
-            if self.identity.tracked() == Some(shard) && !self.results_are_own(&header).await {
-                warn!(height, %shard, "chunk left out: it commits to results that are not ours");
-                continue;
+            if self.identity.tracked() == Some(shard) {
+                let until = (start + CHUNK_WAIT).max(context.current() + LATEST_RESULTS);
+                let own = select! {
+                    own = self.results_are_own(&header) => Some(own),
+                    _ = context.sleep_until(until) => None,
+                };
+                if own != Some(true) {
+                    let executed = own.is_some();
+                    warn!(height, %shard, executed, "chunk left out: its results are not ours");
+                    continue;
+                }
             }
             chunks[shard.index()] = header;
             endorsements[shard.index()] = endorsed;
@@ -284,7 +298,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
 
     async fn verify(
         &mut self,
-        (mut context, _): (E, Self::Context),
+        (mut context, round): (E, Self::Context),
         mut ancestry: impl Ancestry<Block>,
     ) -> bool {
         // The stream ends early only when consensus gives the block up.
@@ -296,7 +310,9 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         };
         let (block, parent) = (block.inner(), parent.inner());
         let committees = self.identity.committees_after(parent);
-        if let Err(violation) = check_block(block, parent, anchor, &self.identity, &committees) {
+        if let Err(violation) =
+            check_block(block, &round, parent, anchor, &self.identity, &committees)
+        {
             warn!(height = block.height, %violation, "invalid block");
             return false;
         }

@@ -8,6 +8,7 @@
 use crate::config::{Committees, Identity};
 use bytes::Bytes;
 use commonware_codec::FixedSize as _;
+use commonware_consensus::simplex::types::Context;
 use commonware_cryptography::{BatchEntry, BatchVerifier as _, ed25519::PublicKey};
 use commonware_parallel::Strategy;
 use rand_core::CryptoRng;
@@ -20,6 +21,9 @@ use shardnode_primitives::{
 /// The first rule that a block or header breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
+    /// A block says where consensus proposed it, and who leads there.
+    #[error("block is of another round, leader or parent than its proposal")]
+    Context,
     /// Heights are consecutive.
     #[error("block has height {got} on a parent of height {parent}")]
     Height {
@@ -184,15 +188,20 @@ pub fn check_header(
 /// Checks everything about `block` that needs neither any shard's state nor
 /// the signatures of its endorsements, which [`endorsements_hold`] checks.
 ///
-/// `anchor` is as in [`Base`].
+/// `context` is that of the proposal: whose word the randomness must be is
+/// judged by the leader that the block names. `anchor` is as in [`Base`].
 pub fn check_block(
     block: &Block,
+    context: &Context<Digest, PublicKey>,
     parent: &Block,
     anchor: Digest,
     identity: &Identity,
     committees: &Committees,
 ) -> Result<(), Violation> {
     let genesis = &identity.genesis;
+    if block.context != *context {
+        return Err(Violation::Context);
+    }
     if parent.height.checked_add(1) != Some(block.height) {
         return Err(Violation::Height {
             got: block.height,
@@ -309,4 +318,66 @@ pub fn endorsements_hold(
             },
             strategy,
         )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use commonware_consensus::types::{Epoch, Round, View};
+    use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+    use shardnode_primitives::{GenesisDocument, Randomness};
+
+    const EPOCH: u64 = 16;
+
+    fn identity() -> Identity {
+        let key = PrivateKey::from_seed(0);
+        let document: GenesisDocument = serde_json::from_value(serde_json::json!({
+            "network": "test", "createdAtMs": 0, "seed": "11".repeat(32), "shards": 1,
+            "accounts": {"perShard": 10, "initialBalance": 1_000},
+            "protocol": {
+                "executionLag": 1, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200,
+                "mandatesPerShard": 8, "epochLength": EPOCH, "congestionControl": "Enabled",
+            },
+            "validators": [{
+                "name": "n0", "publicKey": key.public_key().to_string(), "role": "producer",
+                "shard": 0, "slot": 0, "stake": 1_000,
+            }],
+        }))
+        .unwrap();
+        Identity::new(document.check().unwrap(), key).unwrap()
+    }
+
+    fn block(height: u64, randomness: Randomness, leader: &PrivateKey) -> Block {
+        Block {
+            context: Context {
+                round: Round::new(Epoch::new(0), View::new(height)),
+                leader: leader.public_key(),
+                parent: (View::new(0), ZERO),
+            },
+            height,
+            timestamp_ms: height * 1_000,
+            randomness,
+            chunks: Vec::new(),
+            endorsements: Vec::new(),
+        }
+    }
+
+    /// Else a leader could name a key that it chose for what it reveals.
+    #[test]
+    fn a_block_of_another_leader_than_its_proposal_is_refused() {
+        let identity = identity();
+        let (leader, chosen) = (PrivateKey::from_seed(0), PrivateKey::from_seed(77));
+        let parent = block(0, Randomness::genesis(ZERO), &leader);
+        let by = |key: &PrivateKey| {
+            let randomness = parent.randomness.child(1, EPOCH, key).unwrap();
+            block(1, randomness, key)
+        };
+        let proposed = by(&leader).context;
+        let committees = Committees::from(Vec::new());
+        let check =
+            |block: &Block| check_block(block, &proposed, &parent, ZERO, &identity, &committees);
+        assert_eq!(check(&by(&leader)), Ok(()));
+        assert_eq!(check(&by(&chosen)), Err(Violation::Context));
+    }
 }
