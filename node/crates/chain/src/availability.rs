@@ -19,14 +19,17 @@
 //! A tracker asks the shard's other trackers for a body, and if they do not
 //! answer within [`recovery::ANSWER`], every voter for its part. A voter asks
 //! the trackers for its own part, and if a vote waits for it and they do not
-//! answer, the other voters for theirs. A body without transactions is known
+//! answer, the other voters for theirs. A tracker that was shown by parts that
+//! there is no body answers with those. A body without transactions is known
 //! by its hash.
 //!
 //! # Receipts
 //!
 //! Receipts go to the trackers of the shard that they are for, and to nobody
 //! else. A tracker votes for a header only with the receipts that it commits
-//! to for its shard, and a leader proposes none without.
+//! to for its shard, and a leader proposes none without. Who lacks some asks
+//! the producers of the shard that they are from, and the other trackers of its
+//! own: a producer can send them to one and not to another.
 //!
 //! # Bounds
 //!
@@ -50,7 +53,12 @@ mod recovery;
 pub(crate) use self::asking::receipts_of;
 pub use self::mailbox::{Collected, Mailbox, Wanted};
 
-use self::{endorsed::Endorsed, mailbox::Message, receipts::Receipts, recovery::Awaited};
+use self::{
+    endorsed::Endorsed,
+    mailbox::{Inbox, Message, Question, mailbox},
+    receipts::Receipts,
+    recovery::Awaited,
+};
 use crate::{
     bodies::{self, CheckedChunk},
     channels::Channel,
@@ -70,7 +78,7 @@ use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_parallel::Rayon;
 use commonware_runtime::Handle;
 use commonware_utils::{
-    channel::{fallible::OneshotExt as _, mpsc, oneshot},
+    channel::{fallible::OneshotExt as _, oneshot},
     futures::Pool,
 };
 use shardnode_coding::Share;
@@ -120,6 +128,8 @@ enum Done {
     Recovered(Box<ChunkHeader>, Option<Share>),
     /// A body was divided for voters that ask for their parts.
     Divided(ChunkKey, Option<Arc<Vec<Share>>>),
+    /// What shows that a chunk has no body was looked up.
+    LookedUp,
     /// An actor that this one needs has ended.
     Ended,
 }
@@ -133,7 +143,7 @@ pub struct Actor<E: Runtime, S, R> {
     network: Channel<S, R>,
     endorsements: Channel<S, R>,
     validator: witness_validator::Mailbox,
-    inbox: mpsc::Receiver<Message>,
+    inbox: Inbox,
     finalized: u64,
     headers: BTreeMap<(u64, ShardId), Vec<ChunkHeader>>,
     chunks: BTreeMap<ChunkKey, Body>,
@@ -180,7 +190,7 @@ where
 {
     /// Creates the actor; it runs once it is given a way to ask peers.
     pub fn new(context: E, parts: Parts<S, R>) -> (Self, Mailbox) {
-        let (sender, inbox) = mpsc::channel(1_024);
+        let (mailbox, inbox) = mailbox();
         let actor = Self {
             limits: MessageLimits::of(&parts.identity.genesis),
             context,
@@ -207,7 +217,7 @@ where
             gave_up: false,
             checks: Pool::default(),
         };
-        (actor, Mailbox(sender))
+        (actor, mailbox)
     }
 
     /// Runs until nobody is left to talk to.
@@ -221,7 +231,7 @@ where
             let wake = self.next_deadline();
             let sleep = self.context.sleep_until(wake);
             select! {
-                message = self.inbox.recv() => {
+                message = self.inbox.messages.recv() => {
                     let Some(message) = message else { break };
                     self.on_message(message);
                 },
@@ -240,6 +250,10 @@ where
                     Done::Ended => break,
                     done => self.on_done(done),
                 },
+                question = self.inbox.questions.recv() => {
+                    let Some(question) = question else { break };
+                    self.on_question(question);
+                },
                 _ = sleep => {},
             }
             self.ask_overdue(&mut fetcher);
@@ -257,13 +271,6 @@ where
                 buckets,
             } => self.on_produced(&chunk, body, shares, buckets),
             Message::Part { header, reply } => self.on_part_wanted(*header, reply),
-            Message::ServePart {
-                shard,
-                height,
-                index,
-                root,
-                reply,
-            } => self.on_part_asked(shard, height, index, root, reply),
             Message::Chunk {
                 header,
                 at_once,
@@ -281,6 +288,23 @@ where
                 let right = self.on_fetched(key, value);
                 reply.send_lossy(right);
             }
+        }
+    }
+
+    fn on_question(&mut self, Question { key, reply }: Question) {
+        match key {
+            Key::Part {
+                shard,
+                height,
+                index,
+                root,
+            } => self.on_part_asked(shard, height, index, root, reply),
+            Key::Bucket { .. } => {
+                if let Some(bucket) = self.receipts.get(&key) {
+                    reply.send_lossy(bucket.encode());
+                }
+            }
+            Key::Body { .. } => {}
         }
     }
 
@@ -401,6 +425,7 @@ where
                     self.divided.insert(key, shares);
                 }
             }
+            Done::LookedUp => self.dividing = false,
             Done::Chunk(None) | Done::NotHeld | Done::Ended => {}
         }
     }

@@ -244,6 +244,7 @@ where
                 bodies: bodies.clone(),
                 ledger: ledger.clone(),
                 availability: availability.clone(),
+                tracked: identity.tracked(),
             },
         ),
     );
@@ -609,7 +610,6 @@ where
     Ok(Started { node, tasks })
 }
 
-/// An actor without an error of its own: that it ended is the error.
 /// How a resolver asks peers, and answers them.
 fn resolver_config<D, B, C, Q>(
     peers: &D,
@@ -638,6 +638,7 @@ where
     }
 }
 
+/// An actor without an error of its own: that it ended is the error.
 fn plain_task<E: Runtime>(
     context: &E,
     part: &'static str,

@@ -174,15 +174,18 @@ impl Consumer for Answers {
 }
 
 /// Answers requests of others: bodies from the body store, receipts from the
-/// ledger, parts from whoever holds them or the body.
+/// ledger if the own shard emitted them and from availability if they are for
+/// it, parts from whoever holds them or the body.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// Bodies of the own shard.
     pub bodies: bodies::Mailbox,
     /// Receipts of the own shard's executions.
     pub ledger: ledger::Mailbox,
-    /// Parts of bodies.
+    /// Parts of bodies, and receipts for the own shard.
     pub availability: availability::Mailbox,
+    /// The shard whose executions are the ledger's.
+    pub tracked: Option<ShardId>,
 }
 
 impl p2p::Producer for Server {
@@ -192,17 +195,12 @@ impl p2p::Producer for Server {
         match key {
             Key::Body { height, hash, .. } => self.bodies.serve(height, hash),
             Key::Bucket {
+                source,
                 height,
                 destination,
                 root,
-                ..
-            } => self.ledger.serve(height, destination, root),
-            Key::Part {
-                shard,
-                height,
-                index,
-                root,
-            } => self.availability.serve_part(shard, height, index, root),
+            } if self.tracked == Some(source) => self.ledger.serve(height, destination, root),
+            Key::Bucket { .. } | Key::Part { .. } => self.availability.serve(key),
         }
     }
 }

@@ -265,7 +265,9 @@ impl Client {
         // commits to yet, so its root is finalised a block or two later.
         let mut view = self.view.clone();
         let committed = view
-            .wait_for(|view| view.root(shard, height).is_some() || view.height() > height + 64)
+            .wait_for(|view| {
+                view.root(shard, height).is_some() || view.height() > height.saturating_add(64)
+            })
             .await
             .map_err(|_| gone)?
             .root(shard, height)

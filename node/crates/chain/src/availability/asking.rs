@@ -68,8 +68,15 @@ where
             }
         }
         for key in self.receipts.due(now) {
-            if let Key::Bucket { source, .. } = key {
-                asks.push((key, self.identity.other_producers(source)));
+            if let Key::Bucket {
+                source,
+                destination,
+                ..
+            } = key
+            {
+                let mut holders = self.identity.other_producers(source);
+                holders.extend(self.identity.other_producers(destination));
+                asks.push((key, holders));
             }
         }
         for (key, holders) in asks {
@@ -116,11 +123,16 @@ const fn part_of(content: &ChunkContent, index: u16) -> Key {
     }
 }
 
-/// The parts of a body that others hold, and who does.
+/// The parts of a body that others hold, and who does: their owners, and
+/// trackers of the shard.
 fn parts_of(header: &ChunkHeader, identity: &Identity) -> Vec<(Key, Vec<PublicKey>)> {
-    let owners = identity.part_owners(header.content.shard);
-    let part = |(place, owner)| (part_of(&header.content, place), vec![owner]);
-    owners.into_iter().map(part).collect()
+    let shard = header.content.shard;
+    let trackers = identity.other_producers(shard);
+    let part = |(place, owner)| {
+        let holders = [vec![owner], trackers.clone()].concat();
+        (part_of(&header.content, place), holders)
+    };
+    identity.part_owners(shard).into_iter().map(part).collect()
 }
 
 /// The receipts for the shard that this node tracks, of the executions that

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Headers that may enter the next blocks, their endorsements, and what a
-//! leader proposes of them: nothing that it would not vote for itself.
+//! leader proposes of them: nothing that its own vote would have to wait for.
 
 use super::{Actor, Body, ChunkKey, Collected, PER_SLOT, Wanted, asking::receipts_of, chunk_key};
 use crate::runtime::Runtime;
@@ -22,7 +22,7 @@ where
     /// Returns whether it is kept.
     pub(super) fn on_header(&mut self, peer: &PublicKey, header: ChunkHeader) -> bool {
         let (shard, height) = (header.content.shard, header.content.height);
-        if !self.relevant(peer, shard, height) {
+        if !self.relevant(peer, shard, height) || !commits_to_the_past(&header) {
             return false;
         }
         if self
@@ -138,4 +138,10 @@ where
 
 fn is_ready(chunks: &BTreeMap<ChunkKey, Body>, header: &ChunkHeader) -> bool {
     matches!(chunks.get(&chunk_key(header)), Some(Body::Ready(chunk)) if chunk.valid)
+}
+
+/// What is held for a header is held by the heights of its results.
+fn commits_to_the_past(header: &ChunkHeader) -> bool {
+    let mut results = header.content.results.iter();
+    results.all(|result| result.height < header.content.height)
 }

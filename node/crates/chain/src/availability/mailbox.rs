@@ -6,7 +6,7 @@ use bytes::Bytes;
 use commonware_utils::channel::{mpsc, oneshot};
 use shardnode_coding::Share;
 use shardnode_primitives::{
-    ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket, ShardId,
+    ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket,
 };
 use std::{sync::Arc, time::SystemTime};
 
@@ -39,13 +39,6 @@ pub(super) enum Message {
         header: Box<ChunkHeader>,
         reply: oneshot::Sender<bool>,
     },
-    ServePart {
-        shard: ShardId,
-        height: u64,
-        index: u16,
-        root: Digest,
-        reply: oneshot::Sender<Bytes>,
-    },
     Chunk {
         header: Box<ChunkHeader>,
         at_once: bool,
@@ -69,9 +62,39 @@ pub(super) enum Message {
     },
 }
 
+/// What a peer asks for, and where the answer goes.
+pub(super) struct Question {
+    pub(super) key: Key,
+    pub(super) reply: oneshot::Sender<Bytes>,
+}
+
 /// Talks to the actor.
 #[derive(Clone, Debug)]
-pub struct Mailbox(pub(super) mpsc::Sender<Message>);
+pub struct Mailbox {
+    inbox: mpsc::Sender<Message>,
+    /// Apart, so that what peers ask is in nobody's way.
+    questions: mpsc::Sender<Question>,
+}
+
+/// The receiving end of a [`Mailbox`].
+pub(super) struct Inbox {
+    pub(super) messages: mpsc::Receiver<Message>,
+    pub(super) questions: mpsc::Receiver<Question>,
+}
+
+pub(super) fn mailbox() -> (Mailbox, Inbox) {
+    let (inbox, messages) = mpsc::channel(1_024);
+    let (ask, questions) = mpsc::channel(256);
+    let mailbox = Mailbox {
+        inbox,
+        questions: ask,
+    };
+    let inbox = Inbox {
+        messages,
+        questions,
+    };
+    (mailbox, inbox)
+}
 
 impl Mailbox {
     /// Sends a chunk of this node, the shares of its body, and the receipts
@@ -89,7 +112,7 @@ impl Mailbox {
             shares,
             buckets,
         };
-        let _ = self.0.send(message).await;
+        let _ = self.inbox.send(message).await;
     }
 
     /// Waits for the chunk of the own shard with this header. `at_once` asks
@@ -101,7 +124,7 @@ impl Mailbox {
             at_once,
             reply,
         };
-        self.0.send(message).await.ok()?;
+        self.inbox.send(message).await.ok()?;
         response.await.ok()
     }
 
@@ -110,28 +133,19 @@ impl Mailbox {
     pub async fn part(&self, header: ChunkHeader) -> Option<bool> {
         let (reply, response) = oneshot::channel();
         let header = Box::new(header);
-        self.0.send(Message::Part { header, reply }).await.ok()?;
+        self.inbox
+            .send(Message::Part { header, reply })
+            .await
+            .ok()?;
         response.await.ok()
     }
 
-    /// The part of the voter at place `index`, for a peer; the channel closes
-    /// if it cannot be had from this node.
+    /// What a [`Key::Part`] or [`Key::Bucket`] names, for a peer; the channel
+    /// closes if it cannot be had from this node.
     #[must_use]
-    pub fn serve_part(
-        &self,
-        shard: ShardId,
-        height: u64,
-        index: u16,
-        root: Digest,
-    ) -> oneshot::Receiver<Bytes> {
+    pub fn serve(&self, key: Key) -> oneshot::Receiver<Bytes> {
         let (reply, response) = oneshot::channel();
-        let _ = self.0.try_send(Message::ServePart {
-            shard,
-            height,
-            index,
-            root,
-            reply,
-        });
+        let _ = self.questions.try_send(Question { key, reply });
         response
     }
 
@@ -143,34 +157,34 @@ impl Mailbox {
             at_once,
             reply,
         };
-        self.0.send(message).await.ok()?;
+        self.inbox.send(message).await.ok()?;
         response.await.ok()
     }
 
     /// The endorsed headers that fit, as soon as there is one for every shard
     /// or at the deadline. Only headers whose chunk is at hand, or the own
-    /// part of it.
+    /// part of it and the receipts for the own shard.
     pub async fn collect(&self, wanted: Wanted) -> Vec<Collected> {
         let (reply, response) = oneshot::channel();
-        let _ = self.0.send(Message::Collect { wanted, reply }).await;
+        let _ = self.inbox.send(Message::Collect { wanted, reply }).await;
         response.await.unwrap_or_default()
     }
 
     /// Sends an endorsement of this node to everybody who may lead.
     pub async fn endorsed(&self, endorsement: Endorsement) {
-        let _ = self.0.send(Message::Endorsed(endorsement)).await;
+        let _ = self.inbox.send(Message::Endorsed(endorsement)).await;
     }
 
     /// Forgets what finalised blocks made obsolete.
     pub async fn finalized(&self, height: u64) {
-        let _ = self.0.send(Message::Finalized(height)).await;
+        let _ = self.inbox.send(Message::Finalized(height)).await;
     }
 
     /// An answer to a request; the response says whether it is right.
     #[must_use]
     pub fn fetched(&self, key: Key, value: Bytes) -> oneshot::Receiver<bool> {
         let (reply, response) = oneshot::channel();
-        let _ = self.0.try_send(Message::Fetched { key, value, reply });
+        let _ = self.inbox.try_send(Message::Fetched { key, value, reply });
         response
     }
 }

@@ -211,18 +211,23 @@ where
             }
             return;
         }
-        let none = Digest([0; 32])..=Digest([0xff; 32]);
-        let (first, last) = none.into_inner();
-        let known = self.chunks.range((height, first)..=(height, last));
-        let found = known.into_iter().find_map(|(key, body)| match body {
-            Body::Ready(chunk) if chunk.valid && chunk.header.content.parts_root == root => {
+        let at = (height, Digest([0; 32]))..=(height, Digest([0xff; 32]));
+        let found = self.chunks.range(at).find_map(|(key, body)| match body {
+            Body::Ready(chunk) if chunk.header.content.parts_root == root => {
                 Some((*key, chunk.clone()))
             }
             _ => None,
         });
-        let Some((key, chunk)) = found.filter(|_| height > self.finalized) else {
+        let Some((key, chunk)) = found else {
             return;
         };
+        if !chunk.valid {
+            self.look_up_part(&chunk.header, index, reply);
+            return;
+        }
+        if height <= self.finalized {
+            return;
+        }
         if let Some(shares) = self.divided.get(&key) {
             if let Some(share) = shares.get(usize::from(index)) {
                 reply.send_lossy(share.encode());
@@ -240,5 +245,28 @@ where
                 Done::Divided(key, shares)
             });
         }
+    }
+
+    /// Answers with one of the parts that show that a chunk has no body.
+    fn look_up_part(&mut self, header: &ChunkHeader, index: u16, reply: oneshot::Sender<Bytes>) {
+        if self.dividing {
+            // Whoever asks asks again.
+            return;
+        }
+        self.dividing = true;
+        let bodies = self.bodies.clone();
+        let content = &header.content;
+        let (height, body, root) = (content.height, content.body_hash, content.parts_root);
+        self.checks.push(async move {
+            let Some(shown) = bodies.shown(height, body, root).await else {
+                return Done::Ended;
+            };
+            if let Some(Shown::Parts(parts)) = shown
+                && let Some(part) = parts.into_iter().find(|part| part.index == index)
+            {
+                reply.send_lossy(part.share.encode());
+            }
+            Done::LookedUp
+        });
     }
 }

@@ -93,7 +93,8 @@ impl Receipts {
         self.get(&key).is_some()
     }
 
-    fn get(&self, key: &Key) -> Option<&Arc<ProvenBucket>> {
+    /// The receipts that `key` names, if they are here.
+    pub(super) fn get(&self, key: &Key) -> Option<&Arc<ProvenBucket>> {
         let Key::Bucket { height, .. } = key else {
             return None;
         };
