@@ -23,7 +23,7 @@ pub use self::{
     colluders::Colluders,
     crowding::CrowdedWitnesses,
     noise::{Garbage, Replays},
-    receipts::ForgedReceipts,
+    receipts::{ForgedReceipts, PartialReceipts},
     results::{FalseResults, Lie},
     witnesses::{ForgedWitnesses, WithheldWitnesses},
 };

@@ -5,8 +5,8 @@
 use crate::{
     byzantine::{
         Behaviour, BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
-        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie, Replays,
-        WithheldBodies, WithheldParts, WithheldWitnesses,
+        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie,
+        PartialReceipts, Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
     },
     machine::Skew,
     shape::Shape,
@@ -73,6 +73,8 @@ pub enum Lies {
     Bodies(u64),
     /// [`ForgedReceipts`].
     Receipts,
+    /// [`PartialReceipts`], with so many votes.
+    PartialReceipts(u64),
     /// [`DoubleSignedChunks`].
     Chunks,
     /// [`EquivocatedBlocks`].
@@ -96,6 +98,7 @@ impl Lies {
             Self::WithheldParts(keeps) => Box::new(WithheldParts::new(*keeps)),
             Self::Bodies(once_in) => Box::new(InvalidBodies::new(*once_in)),
             Self::Receipts => Box::new(ForgedReceipts),
+            Self::PartialReceipts(votes) => Box::new(PartialReceipts::new(*votes)),
             Self::Chunks => Box::new(DoubleSignedChunks::default()),
             Self::Blocks => Box::new(EquivocatedBlocks::default()),
             Self::Votes => Box::new(DoubleVotes),
@@ -118,6 +121,7 @@ impl Lies {
             Self::WithheldParts(_) => vec!["withheld bodies", "withheld parts"],
             Self::Bodies(_) => BodyLie::ALL.map(BodyLie::kind).to_vec(),
             Self::Receipts => vec!["forged receipts", "forged answers"],
+            Self::PartialReceipts(_) => vec!["receipts kept from some", "votes kept back"],
             Self::Chunks => vec!["double-signed chunks"],
             Self::Blocks => vec!["equivocated blocks", "double votes"],
             Self::Votes => vec!["double votes"],

@@ -139,6 +139,11 @@ pub const ALL: &[Scenario] = &[
         lying::forged_receipts,
     ),
     safe(
+        "partial-receipts",
+        "All producers of a shard send receipts to some producers of the others only, and stop voting.",
+        lying::partial_receipts,
+    ),
+    safe(
         "double-signed-chunks",
         "Producers sign two chunks for every height, and tell each half of the network of another one.",
         lying::double_signed_chunks,

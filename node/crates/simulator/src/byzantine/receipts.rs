@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A producer that sends receipts which its execution did not emit.
+//! A producer that sends receipts which its execution did not emit, or sends
+//! receipts to few.
 
 use super::{Behaviour, Liar};
 use crate::wire::Outgoing;
@@ -53,5 +54,48 @@ impl Behaviour for ForgedReceipts {
         forge(&mut proven, liar);
         liar.shared.count("forged receipts");
         Some(vec![message.with(ChunkMessage::Bucket(proven).encode())])
+    }
+}
+
+/// Sends receipts to no more than one producer of the shard that they are for,
+/// answers no request, and stops voting once the blocks with their headers are
+/// final: those who lack the receipts cannot execute, and the others can.
+pub struct PartialReceipts {
+    votes: u64,
+}
+
+impl PartialReceipts {
+    /// Sends so many votes.
+    #[must_use]
+    pub const fn new(votes: u64) -> Self {
+        Self { votes }
+    }
+}
+
+impl Behaviour for PartialReceipts {
+    fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>> {
+        match message.channel {
+            channels::CHUNK_REQUESTS => Some(Vec::new()),
+            channels::VOTES if self.votes > 0 => {
+                self.votes -= 1;
+                None
+            }
+            channels::VOTES => {
+                liar.shared.count("votes kept back");
+                Some(Vec::new())
+            }
+            _ => {
+                let ChunkMessage::Bucket(proven) = liar.chunk_message(message)? else {
+                    return None;
+                };
+                let trackers = liar
+                    .identity
+                    .genesis
+                    .producers_of(proven.bucket.destination);
+                let first = trackers.map(|tracker| &tracker.key).min()?;
+                liar.shared.count("receipts kept from some");
+                Some(vec![message.to(vec![first.clone()])])
+            }
+        }
     }
 }

@@ -106,6 +106,23 @@ pub(super) fn forged_receipts(dice: &mut Dice) -> Plan {
     liars(dice, |_| vec![Lies::Receipts])
 }
 
+/// All producers of one shard lie. Those of another shard differ in what they
+/// can execute, and every honest vote is needed.
+pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
+    let shape = Shape::new(4, 2, 2, 24);
+    let mut plan = Plan::new(shape);
+    plan.blocking = dice.once_in(2);
+    plan.calm_at = Duration::from_secs(12);
+    let votes = dice.between(10, 40);
+    let shard = dice.pick(&[0, 1, 2, 3]);
+    for slot in 0..2 {
+        let liar = shape.producer(shard, slot);
+        plan.liars.insert(liar, vec![Lies::PartialReceipts(votes)]);
+    }
+    plan.lull = Some(Duration::from_secs(9));
+    plan
+}
+
 pub(super) fn double_signed_chunks(dice: &mut Dice) -> Plan {
     liars(dice, |_| vec![Lies::Chunks])
 }
