@@ -11,13 +11,16 @@ use std::{
 
 /// No store can have this name: theirs have no dots.
 const PROBE: &str = ".probe";
-/// The least that a file takes on most disks.
-const PROBE_BYTES: usize = 4_096;
+/// As much as a node may write at once: on a disk without that much room it
+/// soon ends.
+const PROBE_BYTES: usize = 1 << 20;
 
 /// Says in decimal digits which [`FORMATS`] everything beside it has. A
 /// directory without it is of version 1, or empty.
 const MARK: &str = ".formats";
 const NEW_MARK: &str = ".formats.new";
+/// What can be in a directory that no node has used.
+const NO_STORES: [&str; 2] = [NEW_MARK, "lost+found"];
 
 /// Why a data directory is not used.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +47,7 @@ pub enum Unusable {
     },
 }
 
-/// Makes the directory unless it is there, and tries it out with a small file.
+/// Makes the directory unless it is there, and tries it out with a file.
 pub fn check(path: &Path) -> Result<(), Unusable> {
     probe(path).map_err(|source| system(path, source))
 }
@@ -57,12 +60,18 @@ pub fn formats(path: &Path) -> Result<(), Unusable> {
     let got = match fs::read(&mark) {
         Ok(got) => String::from_utf8_lossy(&got).trim().to_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-            let version = if empty { FORMATS } else { FIRST };
+            let names = fs::read_dir(path).map_err(|source| system(path, source))?;
+            let old = names.flatten().any(|entry| {
+                let name = entry.file_name();
+                !NO_STORES.iter().any(|other| name == *other)
+            });
+            let version = if old { FIRST } else { FORMATS };
             // Renamed, so that a node that is killed leaves all of it or none.
             let new = path.join(NEW_MARK);
             let written = write(&new, version.to_string().as_bytes());
-            let marked = written.and_then(|()| fs::rename(&new, &mark));
+            let marked = written
+                .and_then(|()| fs::rename(&new, &mark))
+                .and_then(|()| File::open(path)?.sync_all());
             marked.map_err(|source| system(path, source))?;
             version.to_string()
         }
@@ -83,7 +92,7 @@ fn system(path: &Path, source: io::Error) -> Unusable {
 fn probe(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
     let probe = path.join(PROBE);
-    let written = write(&probe, &[0; PROBE_BYTES]);
+    let written = write(&probe, &vec![0; PROBE_BYTES]);
     match fs::remove_file(&probe) {
         // A file that could not be made cannot be removed either.
         Err(error) if written.is_ok() => Err(error),
