@@ -113,7 +113,8 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
     let mut plan = Plan::new(shape);
     plan.blocking = dice.once_in(2);
     plan.calm_at = Duration::from_secs(12);
-    let votes = dice.between(10, 40);
+    // Two for each block.
+    let votes = dice.between(6, 16);
     let shard = dice.pick(&[0, 1, 2, 3]);
     for slot in 0..2 {
         let liar = shape.producer(shard, slot);

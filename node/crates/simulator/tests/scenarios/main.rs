@@ -51,12 +51,20 @@ fn hold(scenarios: impl Iterator<Item = &'static Scenario>, seeds: u64) {
         }
         assert!(report.worst_cpu() < SMALL, "{name}");
         let told = |kind: &&str| report.injected().contains_key(kind);
-        for kinds in lies(scenario, seeds) {
-            // Where many ways are drawn from, each is for a seed or two.
-            let mixed = name == "everything";
-            let enough = kinds.iter().all(told) || mixed && kinds.iter().any(told);
-            assert!(enough, "{name}: {kinds:?} {:?}", report.injected());
-        }
+        let lies = lies(scenario, seeds);
+        let unheard: Vec<_> = lies
+            .iter()
+            .filter(|kinds| !kinds.iter().all(told))
+            .collect();
+        // Where many ways are drawn from, each is for a seed or two, in which
+        // there may be no occasion.
+        let mixed = ["everything", "lasting-lies"].contains(&name);
+        let most = if mixed { lies.len() / 2 } else { 0 };
+        assert!(
+            unheard.len() <= most,
+            "{name}: {unheard:?} {:?}",
+            report.injected()
+        );
     }
     let holds = |(_, report): &(_, Report)| report.holds();
     assert!(reports.iter().all(holds), "see the reports above");
