@@ -152,7 +152,7 @@ pub struct Actor<E: Runtime> {
     batch: BatchSize,
     strategy: commonware_parallel::Rayon,
     store: Option<BodyStore<E>>,
-    keys: KeyCache,
+    keys: Arc<KeyCache>,
     inbox: mpsc::Receiver<Message>,
     questions: mpsc::Receiver<Question>,
 }
@@ -172,7 +172,7 @@ impl<E: Runtime> Actor<E> {
             batch,
             strategy,
             store: Some(store),
-            keys: KeyCache::new(KEYS),
+            keys: Arc::new(KeyCache::new(KEYS)),
             inbox,
             questions,
         };
@@ -293,23 +293,19 @@ impl<E: Runtime> Actor<E> {
         }
         let mut seed = [0; 32];
         context.fill_bytes(&mut seed);
-        let mut keys = std::mem::replace(&mut self.keys, KeyCache::new(KEYS));
+        let keys = self.keys.clone();
         let identity = self.identity.clone();
         let batch = self.batch;
         let content = header.content.clone();
-        let (keys, judged) = self
-            .strategy
+        self.strategy
             .spawn(content.transactions.max(1) as usize, move |strategy| {
                 let code = identity.body_code();
                 let namespace = &identity.namespaces.transaction;
-                let judged = body::check(shown, &content, &code, &strategy, |transactions| {
-                    verify_all(transactions, namespace, &mut keys, batch, seed, &strategy)
-                });
-                (keys, judged)
+                body::check(shown, &content, &code, &strategy, |transactions| {
+                    verify_all(transactions, namespace, &keys, batch, seed, &strategy)
+                })
             })
-            .await;
-        self.keys = keys;
-        judged
+            .await
     }
 }
 

@@ -45,11 +45,7 @@ use commonware_utils::{
 use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
 use shardnode_witness::{PartSet, WitnessPart};
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::SystemTime,
-};
+use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 use tracing::{debug, warn};
 
 /// Decoded signers of other shards: a member sees some of them all over again.
@@ -132,7 +128,7 @@ pub struct Actor<E: Runtime, S, R> {
     inbox: mpsc::Receiver<Message>,
     slots: BTreeMap<(u64, ShardId), Slot>,
     committees: Committees,
-    keys: Arc<Mutex<KeyCache>>,
+    keys: Arc<KeyCache>,
     checks: Pool<'static, Option<(ChunkHeader, Verdict)>>,
 }
 
@@ -151,7 +147,7 @@ where
             inbox: inbox.0,
             slots: BTreeMap::new(),
             committees,
-            keys: Arc::new(Mutex::new(KeyCache::new(KEYS))),
+            keys: Arc::new(KeyCache::new(KEYS)),
             checks: Pool::default(),
         }
     }

@@ -4,7 +4,8 @@
 //! Verification follows ZIP-215, where batches and single checks always agree,
 //! so nodes with different batch sizes reach the same verdict. Decoding a
 //! public key costs a point decompression; [`KeyCache`] keeps decoded keys,
-//! because the signers of a shard recur from chunk to chunk.
+//! because the signers of a shard recur from chunk to chunk, and chunks that
+//! are verified side by side share it.
 
 use commonware_codec::DecodeExt as _;
 use commonware_cryptography::{
@@ -15,12 +16,15 @@ use commonware_parallel::Strategy;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng as _;
 use shardnode_primitives::{AccountId, Transaction};
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
 
 /// Decoded public keys, at most a given number of them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct KeyCache {
-    keys: BTreeMap<AccountId, PublicKey>,
+    keys: Mutex<BTreeMap<AccountId, PublicKey>>,
     capacity: usize,
 }
 
@@ -30,21 +34,30 @@ impl KeyCache {
     #[must_use]
     pub const fn new(capacity: usize) -> Self {
         Self {
-            keys: BTreeMap::new(),
+            keys: Mutex::new(BTreeMap::new()),
             capacity,
         }
     }
 
-    fn get(&mut self, id: &AccountId) -> Option<PublicKey> {
-        if let Some(key) = self.keys.get(id) {
-            return Some(key.clone());
-        }
-        let key = PublicKey::decode(id.0.to_vec()).ok()?;
-        if self.keys.len() >= self.capacity {
-            self.keys.clear();
-        }
-        self.keys.insert(*id, key.clone());
-        Some(key)
+    /// The keys of `ids`, in their order; `None` if one of them is no key.
+    ///
+    /// The lock ends here, before anything is verified: a thread that waits for
+    /// others to do their share of a batch takes up another chunk meanwhile,
+    /// and would wait for itself.
+    fn get_all<'a>(&self, ids: impl Iterator<Item = &'a AccountId>) -> Option<Vec<PublicKey>> {
+        let mut known = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.map(|id| {
+            if let Some(key) = known.get(id) {
+                return Some(key.clone());
+            }
+            let key = PublicKey::decode(id.0.to_vec()).ok()?;
+            if known.len() >= self.capacity {
+                known.clear();
+            }
+            known.insert(*id, key.clone());
+            Some(key)
+        })
+        .collect()
     }
 }
 
@@ -82,25 +95,26 @@ struct Entry {
 pub fn verify_all(
     transactions: &[Transaction],
     namespace: &[u8],
-    keys: &mut KeyCache,
+    keys: &KeyCache,
     batch: BatchSize,
     seed: [u8; 32],
     strategy: &impl Strategy,
 ) -> bool {
-    let entries: Option<Vec<Entry>> = transactions
-        .iter()
-        .map(|transaction| {
-            let (message, signature) = transaction.signed_message();
-            Some(Entry {
-                key: keys.get(transaction.signer())?,
-                message: message.to_vec(),
-                signature: signature.clone(),
-            })
-        })
-        .collect();
-    let Some(entries) = entries else {
+    let Some(keys) = keys.get_all(transactions.iter().map(Transaction::signer)) else {
         return false;
     };
+    let entries: Vec<Entry> = transactions
+        .iter()
+        .zip(keys)
+        .map(|(transaction, key)| {
+            let (message, signature) = transaction.signed_message();
+            Entry {
+                key,
+                message: message.to_vec(),
+                signature: signature.clone(),
+            }
+        })
+        .collect();
     let size = match batch {
         BatchSize::Whole => entries.len().max(1),
         BatchSize::AtMost(size) => size.max(1),

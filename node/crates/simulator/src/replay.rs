@@ -178,8 +178,8 @@ impl Replayer {
         broken
     }
 
-    fn transactions(&mut self, header: &ChunkHeader, body: &ChunkBody) -> Vec<Transaction> {
-        let (keys, namespace) = (&mut self.keys, &self.namespaces.transaction);
+    fn transactions(&self, header: &ChunkHeader, body: &ChunkBody) -> Vec<Transaction> {
+        let (keys, namespace) = (&self.keys, &self.namespaces.transaction);
         let verify = |transactions: &[Transaction]| {
             let batch = BatchSize::Whole;
             verify_all(transactions, namespace, keys, batch, [7; 32], &Sequential)

@@ -21,7 +21,7 @@ pub struct Verifier<'a, S> {
     /// [`shardnode_primitives::Namespaces::transaction`].
     pub namespace: &'a [u8],
     /// Decoded signers.
-    pub keys: &'a mut KeyCache,
+    pub keys: &'a KeyCache,
     /// How many signatures are verified together.
     pub batch: BatchSize,
     /// Unpredictable to whoever made the signatures.
@@ -31,7 +31,7 @@ pub struct Verifier<'a, S> {
 }
 
 impl<S: Strategy> Verifier<'_, S> {
-    fn verify(&mut self, transactions: &[Transaction]) -> bool {
+    fn verify(&self, transactions: &[Transaction]) -> bool {
         verify_all(
             transactions,
             self.namespace,
@@ -47,7 +47,7 @@ impl<S: Strategy> Verifier<'_, S> {
 pub fn validate<S: Strategy>(
     witness: StateWitness,
     expected: &Expected,
-    mut verifier: Verifier<'_, S>,
+    verifier: Verifier<'_, S>,
 ) -> Result<(), WitnessError> {
     let content = &expected.header.content;
     if witness.shard != content.shard {
@@ -81,13 +81,7 @@ pub fn validate<S: Strategy>(
             }
         }
         totals = execute(
-            transition,
-            executable,
-            result,
-            &totals,
-            &mut due,
-            expected,
-            &mut verifier,
+            transition, executable, result, &totals, &mut due, expected, &verifier,
         )?;
     }
     totals_difference(&totals, &content.totals)
@@ -103,7 +97,7 @@ fn execute<S: Strategy>(
     before: &ShardTotals,
     due: &mut &[Due],
     expected: &Expected,
-    verifier: &mut Verifier<'_, S>,
+    verifier: &Verifier<'_, S>,
 ) -> Result<ShardTotals, WitnessError> {
     let chunk = &executable.header.content;
     let (shard, execution) = (chunk.shard, chunk.height);

@@ -13,11 +13,7 @@ use futures::{
 use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_primitives::{ChunkHeader, ShardId};
 use shardnode_witness::{PartSet, PartsError, Verifier, WitnessError, decode};
-use std::{
-    future::Future,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{future::Future, sync::Arc, time::Duration};
 
 /// What a check came to.
 pub(super) enum Verdict {
@@ -111,7 +107,7 @@ async fn compared(
 
 /// What signatures are verified with.
 pub(super) struct Verification {
-    pub(super) keys: Arc<Mutex<KeyCache>>,
+    pub(super) keys: Arc<KeyCache>,
     pub(super) batch: BatchSize,
     pub(super) seed: [u8; 32],
     pub(super) strategy: Rayon,
@@ -162,10 +158,9 @@ async fn validated(
             let bytes = parts.rebuild(&strategy)?;
             let limits = identity.witness_limits();
             let witness = decode(&bytes, &limits).map_err(WitnessError::Decode)?;
-            let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
             let verifier = Verifier {
                 namespace: &identity.namespaces.transaction,
-                keys: &mut keys,
+                keys: &keys,
                 batch,
                 seed,
                 strategy: &strategy,

@@ -7,6 +7,7 @@ mod bodies;
 mod crediting;
 mod outcomes;
 mod parts;
+mod signatures;
 
 use commonware_codec::DecodeExt as _;
 use commonware_cryptography::ed25519::Signature;

@@ -305,8 +305,8 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
     assert_eq!(decoded, witness);
 
     let namespace = namespaces().transaction;
-    let mut known = KeyCache::new(ACCOUNTS);
-    let verify = |keys: &mut KeyCache| {
+    let known = KeyCache::new(ACCOUNTS);
+    let verify = |keys: &KeyCache| {
         verify_all(
             &transactions,
             &namespace,
@@ -316,13 +316,13 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
             &Sequential,
         )
     };
-    let (cold, _) = time(|| assert!(verify(&mut KeyCache::new(ACCOUNTS))));
-    let (warm, _) = time(|| assert!(verify(&mut known)));
+    let (cold, _) = time(|| assert!(verify(&KeyCache::new(ACCOUNTS))));
+    let (warm, _) = time(|| assert!(verify(&known)));
     let mut copies = vec![witness; RUNS];
     let (all, ()) = time(|| {
         let verifier = Verifier {
             namespace: &namespace,
-            keys: &mut known,
+            keys: &known,
             batch: BatchSize::Whole,
             seed: [7; 32],
             strategy: &Sequential,

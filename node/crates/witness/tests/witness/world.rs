@@ -90,23 +90,16 @@ pub(crate) fn namespaces() -> Namespaces {
 }
 
 fn verified(transactions: &[Transaction]) -> bool {
-    let mut keys = KeyCache::new(64);
+    let keys = KeyCache::new(64);
     let namespace = namespaces().transaction;
     let batch = BatchSize::Whole;
-    verify_all(
-        transactions,
-        &namespace,
-        &mut keys,
-        batch,
-        [7; 32],
-        &Sequential,
-    )
+    verify_all(transactions, &namespace, &keys, batch, [7; 32], &Sequential)
 }
 
 pub(crate) fn check(witness: StateWitness, expected: &Expected) -> Result<(), WitnessError> {
     let verifier = Verifier {
         namespace: &namespaces().transaction,
-        keys: &mut KeyCache::new(64),
+        keys: &KeyCache::new(64),
         batch: BatchSize::Whole,
         seed: [7; 32],
         strategy: &Sequential,

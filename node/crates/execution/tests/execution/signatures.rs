@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Signatures of whole chunks, verified one after the other and side by side.
+
+use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+use commonware_parallel::{Rayon, Sequential, Strategy};
+use shardnode_execution::signatures::{BatchSize, KeyCache, verify_all};
+use shardnode_primitives::{AccountId, Namespaces, Transaction, Transfer, hash::ZERO};
+use std::{
+    num::NonZeroUsize,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+const SIGNERS: u64 = 24;
+
+fn namespaces() -> Namespaces {
+    Namespaces::new("signatures-test", &ZERO)
+}
+
+/// `many` transfers, whose signers recur.
+fn signed(many: u64) -> Vec<Transaction> {
+    let keys: Vec<_> = (0..SIGNERS).map(PrivateKey::from_seed).collect();
+    let transfers = keys.iter().cycle().zip(0..many);
+    transfers
+        .map(|(key, nonce)| {
+            let signer = AccountId::of(&key.public_key());
+            let transfer = Transfer {
+                signer,
+                receiver: signer,
+                amount: 1,
+                nonce,
+            };
+            transfer.sign(key, &namespaces())
+        })
+        .collect()
+}
+
+fn verify(
+    transactions: &[Transaction],
+    keys: &KeyCache,
+    batch: usize,
+    strategy: &impl Strategy,
+) -> bool {
+    let batch = BatchSize::from_setting(batch);
+    let namespace = namespaces().transaction;
+    verify_all(transactions, &namespace, keys, batch, [7; 32], strategy)
+}
+
+#[test]
+fn one_wrong_signature_is_found_in_every_size_of_batch() {
+    let right = signed(40);
+    let mut forged = right.clone();
+    let Transaction::Transfer(last) = &mut forged[39];
+    last.transfer.amount += 1;
+    // More signers than places for their keys.
+    for capacity in [1, 10, 64] {
+        let keys = KeyCache::new(capacity);
+        for batch in [0, 1, 7, 100] {
+            assert!(
+                verify(&right, &keys, batch, &Sequential),
+                "batches of {batch}"
+            );
+            assert!(
+                !verify(&forged, &keys, batch, &Sequential),
+                "batches of {batch}"
+            );
+        }
+        assert!(verify(&[], &keys, 0, &Sequential));
+    }
+}
+
+#[test]
+fn an_identifier_that_is_no_key_has_signed_nothing() {
+    // No point of the curve has this y.
+    let mut nobody = [0; 32];
+    nobody[0] = 2;
+    let mut transactions = signed(2);
+    let Transaction::Transfer(last) = &mut transactions[1];
+    last.transfer.signer = AccountId(nobody);
+    let keys = KeyCache::new(64);
+    assert!(!verify(&transactions, &keys, 0, &Sequential));
+    assert!(verify(&transactions[..1], &keys, 0, &Sequential));
+}
+
+/// A thread that waits for its share of a batch takes up another chunk
+/// meanwhile: chunks that share their keys must not wait for each other then.
+#[test]
+fn chunks_are_verified_side_by_side_with_the_same_keys() {
+    // So many signatures that a batch is always verified in parallel.
+    const SIGNATURES: u64 = 1_000;
+    const CHUNKS: usize = 100;
+    let workers = NonZeroUsize::new(2).unwrap();
+    let strategy = Rayon::new(workers).unwrap();
+    let keys = Arc::new(KeyCache::new(64));
+    let transactions = Arc::new(signed(SIGNATURES));
+    let (verified, verdicts) = mpsc::channel();
+    for chunk in 0..CHUNKS + workers.get() {
+        // A thread that has nothing to do helps the other one with its batch,
+        // before the next chunk comes.
+        if chunk >= workers.get() {
+            let verdict = verdicts.recv_timeout(Duration::from_secs(30));
+            assert_eq!(verdict, Ok(true), "{chunk} chunks begun");
+        }
+        if chunk < CHUNKS {
+            let (keys, transactions) = (keys.clone(), transactions.clone());
+            let verified = verified.clone();
+            drop(strategy.spawn(transactions.len(), move |strategy| {
+                let _ = verified.send(verify(&transactions, &keys, 0, &strategy));
+            }));
+        }
+    }
+}
