@@ -11,8 +11,13 @@ import (
 	"testing"
 )
 
-// retention is the retentionBlocks of the test's network.
-const retention = 30
+// Of the test's network. A producer lets go of bodies when it makes a snapshot,
+// and by the file.
+const (
+	retention        = 30
+	snapshotInterval = 10
+	heightsPerFile   = 64
+)
 
 // loseDisk takes the data directory of a producer away and kills it, when the
 // first bodies are no longer kept. It starts on an empty disk, and comes back
@@ -22,7 +27,7 @@ func (o *observer) loseDisk(t *testing.T) {
 	const victim, other = 1, 0
 	eventually(t, "the first bodies are not kept any more", func() bool {
 		status := o.ask(t)[other]
-		return status != nil && status.FinalizedHeight > 2*retention
+		return status != nil && status.FinalizedHeight > heightsPerFile+retention+3*snapshotInterval
 	})
 	// The victim goes on in the moved directory until it is killed.
 	data := filepath.Join(o.network.stateDir, "small", "nodes", o.validators[victim].Name, "data")

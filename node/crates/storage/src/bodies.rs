@@ -14,8 +14,9 @@ use shardnode_primitives::Digest;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 /// Heights in one file: the unit of pruning. Fixed for the life of a
-/// partition.
-const HEIGHTS_PER_SECTION: NonZeroU64 = NZU64!(256);
+/// partition. Bodies of a full shard are about a megabyte each, and up to so
+/// many are kept beyond the retention.
+const HEIGHTS_PER_SECTION: NonZeroU64 = NZU64!(64);
 const BUFFER: NonZeroUsize = NZUsize!(1 << 20);
 
 /// Where a [`BodyStore`] is.
