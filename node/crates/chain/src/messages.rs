@@ -34,6 +34,17 @@ pub enum ChunkMessage {
     Part(ChunkHeader, Share),
 }
 
+impl ChunkMessage {
+    /// The header of the chunk that it is about; none for receipts.
+    #[must_use]
+    pub const fn header(&self) -> Option<&ChunkHeader> {
+        match self {
+            Self::Header(header) | Self::Chunk(header, _) | Self::Part(header, _) => Some(header),
+            Self::Bucket(_) => None,
+        }
+    }
+}
+
 /// What bounds the decoding of a [`ChunkMessage`].
 #[derive(Clone, Copy, Debug)]
 pub struct MessageLimits {

@@ -47,11 +47,7 @@ impl Behaviour for DoubleSignedChunks {
             return Some(twins.into_iter().chain(also).collect());
         }
         let told = liar.chunk_message(message)?;
-        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _) | ChunkMessage::Part(own, _)) =
-            &told
-        else {
-            return None;
-        };
+        let own = told.header()?;
         let twin = self.twin(liar, own);
         let early = self.twins.early.get(&own.hash()).cloned();
         let mut out = self.twins.released(own, liar);

@@ -127,12 +127,7 @@ impl Behaviour for FalseResults {
             return self.instead.part(message, liar);
         }
         let told = liar.chunk_message(message)?;
-        let (ChunkMessage::Header(own) | ChunkMessage::Chunk(own, _) | ChunkMessage::Part(own, _)) =
-            &told
-        else {
-            return None;
-        };
-        let own = own.clone();
+        let own = told.header()?.clone();
         let false_one = self.header(liar, &own);
         let mut out = self.instead.released(&own, liar);
         let told = match (told, false_one) {
