@@ -75,7 +75,9 @@ func (a *Audit) Observe(status *chain.Status) error {
 		return err
 	}
 	for i := range status.Shards {
-		if err := a.observeCommitted(status.Node, &status.Shards[i]); err != nil {
+		shard := &status.Shards[i]
+		executed := execution{shard: shard.Shard, height: shard.ExecutedHeight}
+		if err := a.observeCommitted(status.Node, executed, shard.StateRoot); err != nil {
 			return err
 		}
 	}
@@ -85,6 +87,20 @@ func (a *Audit) Observe(status *chain.Status) error {
 		}
 	}
 	a.forget(status.FinalizedHeight)
+	return nil
+}
+
+// ObserveBlock compares what the headers of a node's finalised block commit to
+// with what was told before. The error is a DivergenceError.
+func (a *Audit) ObserveBlock(node string, block *chain.Block) error {
+	for _, header := range block.Chunks {
+		for _, result := range header.Results {
+			executed := execution{shard: header.Shard, height: result.Height}
+			if err := a.observeCommitted(node, executed, result.StateRoot); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -145,15 +161,14 @@ func totals(status *chain.Status) [sha256.Size]byte {
 		status.Transfers, status.CrossShard, status.MissedChunks, status.Supply, shards))
 }
 
-func (a *Audit) observeCommitted(node string, shard *chain.ShardStatus) error {
-	executed := execution{shard: shard.Shard, height: shard.ExecutedHeight}
+func (a *Audit) observeCommitted(node string, executed execution, root string) error {
 	if known, ok := a.committed[executed]; ok {
-		if known.value != shard.StateRoot {
-			return rootDivergence(executed, known, told{node: node, value: shard.StateRoot})
+		if known.value != root {
+			return rootDivergence(executed, known, told{node: node, value: root})
 		}
 		return nil
 	}
-	a.committed[executed] = told{node: node, value: shard.StateRoot}
+	a.committed[executed] = told{node: node, value: root}
 	if known, ok := a.tracked[executed]; ok {
 		return a.confirm(executed, known)
 	}

@@ -10,6 +10,23 @@ type Block struct {
 	Hash        string `json:"hash"`
 	Parent      string `json:"parent"`
 	TimestampMs int64  `json:"timestampMs"`
+	// Chunks are the newest headers, by shard.
+	Chunks []ChunkHeader `json:"chunks"`
+}
+
+// ChunkHeader is what a block says about a shard. It is of an earlier height
+// than the block's if the shard missed its chunk.
+type ChunkHeader struct {
+	Shard  int    `json:"shard"`
+	Height uint64 `json:"height"`
+	// Results are the executions that this header is the first to commit to.
+	Results []ExecutionResult `json:"results"`
+}
+
+// ExecutionResult is what the execution of one chunk came to.
+type ExecutionResult struct {
+	Height    uint64 `json:"height"`
+	StateRoot string `json:"stateRoot"`
 }
 
 // Block asks a node for the finalised block at a height. The error is an

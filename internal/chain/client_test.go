@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -129,14 +130,18 @@ func TestBlock(t *testing.T) {
 			t.Errorf("the request is %s, want %s", gotText, wantText)
 		}
 		answer(http.StatusOK, `{"jsonrpc": "2.0", "id": 1,
-			"result": {"height": 12, "hash": "aa", "parent": "bb", "timestampMs": 1790000000000, "chunks": []}}`)(w, r)
+			"result": {"height": 12, "hash": "aa", "parent": "bb", "timestampMs": 1790000000000, "chunks": [
+				{"shard": 1, "height": 11, "sequence": 9, "results": [{"height": 10, "stateRoot": "cc", "transfers": 3}]}]}}`)(w, r)
 	})
 	got, err := client.Block(t.Context(), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (chain.Block{Height: 12, Hash: "aa", Parent: "bb", TimestampMs: 1_790_000_000_000}); *got != want {
-		t.Errorf("got %+v, want %+v", *got, want)
+	want := &chain.Block{Height: 12, Hash: "aa", Parent: "bb", TimestampMs: 1_790_000_000_000, Chunks: []chain.ChunkHeader{
+		{Shard: 1, Height: 11, Results: []chain.ExecutionResult{{Height: 10, StateRoot: "cc"}}},
+	}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -55,6 +56,7 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 	defer cancel()
 	ticker := time.NewTicker(blockPollInterval)
 	defer ticker.Stop()
+	follower := r.audit.Follow(from)
 	for r.violation == nil {
 		unconfirmed := r.unconfirmed(validators, from)
 		if len(unconfirmed) == 0 {
@@ -68,6 +70,22 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 		}
 		if sample := sampleAll(ctx, validators); sample.Best() != nil {
 			r.observe(sample)
+			r.follow(ctx, follower, validators)
+		}
+	}
+}
+
+// follow observes the blocks that the validators have finalised since.
+func (r *run) follow(ctx context.Context, follower *bench.Follower, validators []*supervisor) {
+	for i, node := range r.last.Nodes {
+		if node.Status == nil || r.violation != nil {
+			continue
+		}
+		err := follower.To(ctx, validators[i].client, node.Status)
+		if divergence := (*bench.DivergenceError)(nil); errors.As(err, &divergence) {
+			r.violation = divergence
+		} else if err != nil && ctx.Err() == nil {
+			r.console.printf("validator %s is passed over: %v", validators[i].name(), err)
 		}
 	}
 }

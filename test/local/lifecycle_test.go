@@ -87,11 +87,13 @@ type observer struct {
 	validators []validatorProcess
 	clients    []*chain.Client
 	audit      *bench.Audit
+	follower   *bench.Follower
 }
 
 func watch(t *testing.T, network *command) *observer {
 	t.Helper()
-	observer := &observer{network: network, validators: network.validators(t), audit: bench.NewAudit()}
+	audit := bench.NewAudit()
+	observer := &observer{network: network, validators: network.validators(t), audit: audit, follower: audit.Follow(1)}
 	for _, validator := range observer.validators {
 		client := chain.NewClient(validator.HTTP, "")
 		t.Cleanup(client.Close)
@@ -110,6 +112,9 @@ func (o *observer) ask(t *testing.T) []*chain.Status {
 			continue
 		}
 		if err := o.audit.Observe(status); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.follower.To(t.Context(), client, status); errors.As(err, new(*bench.DivergenceError)) {
 			t.Fatal(err)
 		}
 		statuses[i] = status
