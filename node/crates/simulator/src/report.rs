@@ -160,8 +160,8 @@ impl fmt::Display for Report {
         if self.misses != Misses::default() {
             writeln!(
                 f,
-                "  of the missed chunks, {} were the turn of a dead producer, {} had committees \
-                 that cannot endorse without dead members",
+                "  missed before all was calm: {} chunks at the turn of a dead producer, {} under \
+                 committees that cannot endorse without dead members",
                 self.misses.turns, self.misses.committees
             )?;
         }
