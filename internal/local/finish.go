@@ -37,11 +37,11 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 func (r *run) comparable(final bench.Sample) []*supervisor {
 	var validators []*supervisor
 	for i, supervisor := range r.group.supervisors {
-		switch {
-		case !supervisor.current().ready:
-			r.console.printf("validator %s is not compared with the others: it is not ready", supervisor.name())
+		switch state := supervisor.current(); {
 		case final.Nodes[i].Status == nil:
 			r.console.printf("validator %s is not compared with the others: it does not answer", supervisor.name())
+		case !state.ready:
+			r.console.printf("validator %s is not compared with the others, it is not ready: %s", supervisor.name(), state.reason)
 		default:
 			validators = append(validators, supervisor)
 		}

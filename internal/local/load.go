@@ -111,7 +111,7 @@ func (d *loadDriver) applyTo(ctx context.Context, index int, share int64) {
 	if state.starts != applied.starts {
 		*applied = appliedLoad{starts: state.starts}
 	}
-	if !state.ready {
+	if !state.wasReady {
 		// It is told when it is ready; until then it signs nothing.
 		applied.failing = false
 		return

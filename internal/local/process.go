@@ -80,6 +80,15 @@ func (p *process) stop(grace time.Duration) bool {
 	}
 }
 
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // exitCode is the exit code of a process that has ended; -1 when a signal ended
 // it.
 func (p *process) exitCode() int {

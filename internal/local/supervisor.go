@@ -17,6 +17,10 @@ const (
 	// it is ready.
 	readyPollInterval = 200 * time.Millisecond
 
+	// steadyPollInterval is how often one that is ready is asked whether it
+	// still is.
+	steadyPollInterval = time.Second
+
 	// stopGrace is how long a validator may take to stop by itself.
 	stopGrace = 10 * time.Second
 )
@@ -45,6 +49,8 @@ type validatorState struct {
 	// pid is 0 between two processes.
 	pid   int
 	ready bool
+	// wasReady says that the process has been ready at some time.
+	wasReady bool
 	// reason says why the validator is not ready.
 	reason string
 }
@@ -134,49 +140,76 @@ func (s *supervisor) start() (*process, error) {
 	return process, nil
 }
 
-// watch returns when the process has ended or the context is done: for how long
-// the validator was ready, nil if it never was.
+// watch asks the validator again and again whether it is ready. It returns when
+// the process has ended or the context is done: for how long ago the validator
+// was ready first, nil if it never was.
 func (s *supervisor) watch(ctx context.Context, process *process) *time.Duration {
-	if !s.awaitReady(ctx, process) {
-		return nil
-	}
-	readyAt := time.Now()
-	s.update(func(state *validatorState) { state.ready, state.reason = true, "" })
-	if s.current().starts > 1 {
-		s.console.printf("validator %s is ready again", s.name())
-	}
-	select {
-	case <-process.ended:
-	case <-ctx.Done():
-	}
-	readyFor := time.Since(readyAt)
-	return &readyFor
-}
-
-// awaitReady asks the validator until it is ready; false when the process has
-// ended or the context is done.
-func (s *supervisor) awaitReady(ctx context.Context, process *process) bool {
 	ticker := time.NewTicker(readyPollInterval)
 	defer ticker.Stop()
+	var readyAt *time.Time
 	for {
 		select {
 		case <-process.ended:
-			return false
+			return sinceIfAny(readyAt)
 		case <-ctx.Done():
-			return false
+			return sinceIfAny(readyAt)
 		case <-ticker.C:
 		}
-		readiness, err := s.client.Readiness(ctx)
-		if err == nil && readiness.Ready {
-			return true
+		reason := s.unready(ctx)
+		if process.hasEnded() || ctx.Err() != nil {
+			continue
 		}
-		reason := "does not answer"
-		if err == nil {
-			reason = strings.Join(readiness.Reasons, ", ")
+		s.observeReadiness(reason)
+		interval := readyPollInterval
+		if reason == "" {
+			interval = steadyPollInterval
+			if readyAt == nil {
+				now := time.Now()
+				readyAt = &now
+			}
 		}
+		ticker.Reset(interval)
+	}
+}
+
+func sinceIfAny(then *time.Time) *time.Duration {
+	if then == nil {
+		return nil
+	}
+	since := time.Since(*then)
+	return &since
+}
+
+// unready asks the validator why it is not ready; nothing if it is.
+func (s *supervisor) unready(ctx context.Context) string {
+	readiness, err := s.client.Readiness(ctx)
+	switch {
+	case err != nil:
+		return "does not answer"
+	case readiness.Ready:
+		return ""
+	default:
+		return strings.Join(readiness.Reasons, ", ")
+	}
+}
+
+// observeReadiness takes why the current process is not ready, nothing if it is.
+func (s *supervisor) observeReadiness(reason string) {
+	before, ready := s.current(), reason == ""
+	if before.ready == ready {
 		s.mu.Lock()
 		s.state.reason = reason
 		s.mu.Unlock()
+		return
+	}
+	s.update(func(state *validatorState) {
+		state.ready, state.wasReady, state.reason = ready, true, reason
+	})
+	switch {
+	case !ready:
+		s.console.printf("validator %s is not ready any more: %s", s.name(), reason)
+	case before.wasReady || before.starts > 1:
+		s.console.printf("validator %s is ready again", s.name())
 	}
 }
 
@@ -191,7 +224,7 @@ func (s *supervisor) stop(process *process) {
 
 func (s *supervisor) ended(process *process) {
 	s.update(func(state *validatorState) {
-		state.pid, state.ready, state.reason = 0, false, process.end()
+		state.pid, state.ready, state.wasReady, state.reason = 0, false, false, process.end()
 		s.spent, s.running = s.spent+process.cpu(), 0
 	})
 }

@@ -158,32 +158,47 @@ func TestUpRestartsValidators(t *testing.T) {
 	}
 }
 
-// A validator that hangs holds up neither the others nor the end of the run, and
-// nobody is told that it was compared.
+// A validator that hangs is not ready while it does. It holds up neither the
+// others nor the end of the run, and nobody is told that it was compared.
 func TestUpWithHungValidator(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "TPS ")
 	hung := run.processes(t).Validators[1]
-	if err := syscall.Kill(hung.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	// On a busy machine, its threads stop some time after the signal.
 	client := chain.NewClient(hung.HTTP, "")
 	t.Cleanup(client.Close)
-	eventually(t, hung.Name+" hangs", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := client.Status(ctx)
-		return err != nil
-	})
+	hang := func() {
+		t.Helper()
+		if err := syscall.Kill(hung.PID, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		// On a busy machine, its threads stop some time after the signal.
+		eventually(t, hung.Name+" hangs", func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := client.Status(ctx)
+			return err != nil
+		})
+	}
+	goOn := func() {
+		t.Helper()
+		if err := syscall.Kill(hung.PID, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	hang()
+	run.says(t, "validator net-s0-p1 is not ready any more: does not answer\n")
+	run.says(t, "3 of 4 validators ready")
+	goOn()
+	run.says(t, "validator net-s0-p1 is ready again\n")
+
+	hang()
 	run.interrupt()
 	run.says(t, "validator net-s0-p1 is not compared with the others: it does not answer\n")
 	run.says(t, "stopping 4 validators\n")
 	// The signal to stop waits for it.
-	if err := syscall.Kill(hung.PID, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	goOn()
 	summary, err := run.end(t)
 	if err != nil {
 		t.Fatal(err)
