@@ -37,7 +37,7 @@ func TestKills(t *testing.T) {
 }
 
 // kill kills a validator and waits until a header confirms a state that it
-// executed after it came back.
+// executed after it came back, and all validators know of later blocks.
 func (o *observer) kill(t *testing.T, victim int) {
 	t.Helper()
 	before := o.validators[victim]
@@ -60,12 +60,17 @@ func (o *observer) kill(t *testing.T, victim int) {
 		}
 		return false
 	})
-	eventually(t, "a header confirms the state of "+before.Name, func() bool {
-		if status := o.ask(t)[victim]; status != nil && status.Tracked == nil {
+	eventually(t, "a header confirms the state of "+before.Name+", and the others go on", func() bool {
+		for i, status := range o.ask(t) {
+			if status == nil || status.FinalizedHeight <= height+2 {
+				return false
+			}
 			// A chunk validator has no state, and only follows.
-			return status.FinalizedHeight > height+2
+			if i == victim && status.Tracked != nil && o.audit.Confirmed(before.Name) <= height+2 {
+				return false
+			}
 		}
-		return o.audit.Confirmed(before.Name) > height+2
+		return true
 	})
 }
 
