@@ -47,7 +47,7 @@ impl<S: Strategy> Verifier<'_, S> {
 pub fn validate<S: Strategy>(
     witness: StateWitness,
     expected: &Expected,
-    verifier: Verifier<'_, S>,
+    verifier: &Verifier<'_, S>,
 ) -> Result<(), WitnessError> {
     let content = &expected.header.content;
     if witness.shard != content.shard {
@@ -81,7 +81,7 @@ pub fn validate<S: Strategy>(
             }
         }
         totals = execute(
-            transition, executable, result, &totals, &mut due, expected, &verifier,
+            transition, executable, result, &totals, &mut due, expected, verifier,
         )?;
     }
     totals_difference(&totals, &content.totals)

@@ -48,12 +48,12 @@ fn body(bytes: &[u8], namespace: &[u8]) -> bool {
     );
     let totals = ShardTotals::genesis(ZERO, 0);
     let chunk = header_of(ShardId(0), &totals, &body).content;
-    let mut keys = KeyCache::new(8);
+    let keys = KeyCache::new(8);
     let verify = |transactions: &[Transaction]| {
         verify_all(
             transactions,
             namespace,
-            &mut keys,
+            &keys,
             BatchSize::Whole,
             [7; 32],
             &Sequential,

@@ -81,13 +81,13 @@ fn compressed(bytes: &[u8]) -> bool {
 fn execute(witness: StateWitness, namespaces: &Namespaces) {
     let verifier = Verifier {
         namespace: &namespaces.transaction,
-        keys: &mut KeyCache::new(8),
+        keys: &KeyCache::new(8),
         batch: BatchSize::Whole,
         seed: [7; 32],
         strategy: &Sequential,
     };
     let expected = expected(&witness);
-    let shown = validate(witness, &expected, verifier);
+    let shown = validate(witness, &expected, &verifier);
     assert!(
         shown.is_err() || expected.executions.is_empty(),
         "a state has the root of zeroes"

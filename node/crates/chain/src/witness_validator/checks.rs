@@ -165,7 +165,7 @@ async fn validated(
                 seed,
                 strategy: &strategy,
             };
-            shardnode_witness::validate(witness, &expected, verifier)?;
+            shardnode_witness::validate(witness, &expected, &verifier)?;
             Ok(())
         })
         .await

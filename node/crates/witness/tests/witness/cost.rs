@@ -327,7 +327,7 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
             seed: [7; 32],
             strategy: &Sequential,
         };
-        validate(copies.pop().unwrap(), &expected, verifier).unwrap();
+        validate(copies.pop().unwrap(), &expected, &verifier).unwrap();
     });
 
     println!(

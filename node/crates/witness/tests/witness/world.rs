@@ -104,7 +104,7 @@ pub(crate) fn check(witness: StateWitness, expected: &Expected) -> Result<(), Wi
         seed: [7; 32],
         strategy: &Sequential,
     };
-    validate(witness, expected, verifier)
+    validate(witness, expected, &verifier)
 }
 
 /// Numbers that follow from a seed.
