@@ -36,6 +36,7 @@ use crate::{
         self,
         served::{Server, Shelf},
     },
+    tolerance::Tolerant,
     view::ChainView,
     witness_maker, witness_validator,
 };
@@ -546,7 +547,7 @@ where
         simplex::Config {
             scheme,
             elector: RoundRobin::<commonware_cryptography::Blake3>::default(),
-            blocker,
+            blocker: Tolerant::new(blocker),
             automaton: automaton.clone(),
             relay: automaton.clone(),
             reporter: Reporters::from((marshal.clone(), automaton)),

@@ -68,6 +68,7 @@ pub mod requests;
 pub mod runtime;
 pub mod sizing;
 pub mod state_sync;
+pub mod tolerance;
 pub mod validity;
 pub mod view;
 pub mod window;
