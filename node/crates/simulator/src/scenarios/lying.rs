@@ -112,7 +112,7 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
     let shape = Shape::new(4, 2, 2, 24);
     let mut plan = Plan::new(shape);
     plan.blocking = dice.once_in(2);
-    plan.calm_at = Duration::from_secs(12);
+    plan.calm_at = Duration::from_secs(16);
     // Two for each block.
     let votes = dice.between(6, 16);
     let shard = dice.pick(&[0, 1, 2, 3]);
@@ -120,7 +120,9 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
         let liar = shape.producer(shard, slot);
         plan.liars.insert(liar, vec![Lies::PartialReceipts(votes)]);
     }
-    plan.lull = Some(Duration::from_secs(9));
+    // Those who keep the receipts may be asked for them first, 2 s each: two
+    // views may end in vain, after 4.2 s each, and the next one takes 1 s more.
+    plan.lull = Some(Duration::from_secs(11));
     plan
 }
 
