@@ -57,6 +57,7 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 	ticker := time.NewTicker(blockPollInterval)
 	defer ticker.Stop()
 	follower := r.audit.Follow(from)
+	var untold error
 	for r.violation == nil {
 		unconfirmed := r.unconfirmed(validators, from)
 		if len(unconfirmed) == 0 {
@@ -65,29 +66,37 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 		select {
 		case <-ctx.Done():
 			r.console.printf("within %s, no header confirmed the state of %s", finishTimeout, strings.Join(unconfirmed, ", "))
+			if untold != nil {
+				r.console.printf("not all blocks were compared: %v", untold)
+			}
 			return
 		case <-ticker.C:
 		}
 		if sample := sampleAll(ctx, validators); sample.Best() != nil {
 			r.observe(sample)
-			r.follow(ctx, follower, validators)
+			untold = r.follow(ctx, follower, validators)
 		}
 	}
 }
 
-// follow observes the blocks that the validators have finalised since.
-func (r *run) follow(ctx context.Context, follower *bench.Follower, validators []*supervisor) {
+// follow observes the blocks that the validators have finalised since. The
+// error says which block a validator did not tell; others may have told it.
+func (r *run) follow(ctx context.Context, follower *bench.Follower, validators []*supervisor) error {
+	var untold error
 	for i, node := range r.last.Nodes {
-		if node.Status == nil || r.violation != nil {
+		if node.Status == nil {
 			continue
 		}
 		err := follower.To(ctx, validators[i].client, node.Status)
 		if divergence := (*bench.DivergenceError)(nil); errors.As(err, &divergence) {
 			r.violation = divergence
-		} else if err != nil && ctx.Err() == nil {
-			r.console.printf("validator %s is passed over: %v", validators[i].name(), err)
+			return nil
+		}
+		if err != nil {
+			untold = err
 		}
 	}
+	return untold
 }
 
 // unconfirmed lists the validators with a state that is not confirmed from a

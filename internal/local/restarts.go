@@ -27,9 +27,9 @@ type restarts struct {
 	unreadyEnds int
 }
 
-// next takes the end of a process: its exit code and for how long it was ready,
-// nil if it never was. It returns how long to wait before the next start; false
-// when there is to be none.
+// next takes the end of a process: its exit code and the time since it was
+// first ready, nil if it never was. It returns how long to wait before the next
+// start; false when there is to be none.
 func (r *restarts) next(exitCode int, readyFor *time.Duration) (time.Duration, bool) {
 	r.unreadyEnds++
 	if readyFor != nil {

@@ -141,8 +141,8 @@ func (s *supervisor) start() (*process, error) {
 }
 
 // watch asks the validator again and again whether it is ready. It returns when
-// the process has ended or the context is done: for how long ago the validator
-// was ready first, nil if it never was.
+// the process has ended or the context is done: the time since the validator was
+// first ready, nil if it never was.
 func (s *supervisor) watch(ctx context.Context, process *process) *time.Duration {
 	ticker := time.NewTicker(readyPollInterval)
 	defer ticker.Stop()

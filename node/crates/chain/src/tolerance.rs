@@ -4,10 +4,12 @@
 //! A validator that lost its disk does not know how it voted. Until it hears
 //! what came of those views it begins with the first one again and contradicts
 //! itself. Who cuts it off for that also keeps it from hearing, and it may stay
-//! where it is for as long as others are silent when it is let in again. So the
-//! first [`TOLERATED`] offences have no consequence: a vote that contradicts
-//! another of its sender does not count, whoever sent it. With more the
-//! validator is cut off like any other.
+//! where it is for as long as others are silent when it is let in again.
+//!
+//! Consensus does not tell one offence from another, so the first [`TOLERATED`]
+//! have no consequence, whatever they are: a vote that contradicts another of
+//! its sender, or has no valid signature, does not count anyway. Whoever goes on
+//! is cut off with the next one, and with every one after it.
 
 use commonware_actor::Feedback;
 use commonware_cryptography::ed25519::PublicKey;
@@ -62,10 +64,11 @@ impl<B: Blocker<PublicKey = PublicKey>> Blocker for Tolerant<B> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unimplemented, clippy::unwrap_used)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+    use commonware_utils::{NZUsize, channel::ring};
 
     #[derive(Clone, Default)]
     struct Recorder(Arc<Mutex<Vec<PublicKey>>>);
@@ -79,7 +82,8 @@ mod tests {
         }
 
         fn blocked(&mut self) -> BlockedSubscription<PublicKey> {
-            unimplemented!("nobody asks")
+            let (_, nothing) = ring::channel(NZUsize!(1));
+            nothing
         }
     }
 
