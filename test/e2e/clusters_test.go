@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -105,43 +106,44 @@ func (n *spanningNetwork) holder(cluster string) *network {
 	return &network{cluster: n.member, namespace: n.namespace, name: n.name}
 }
 
-// statuses are what the nodes of both clusters say.
-func (n *spanningNetwork) statuses(t *testing.T) map[string]*chain.Status {
+// apis are clients of the HTTP APIs of all validators' nodes, by validator.
+func (n *spanningNetwork) apis(t *testing.T) map[string]*chain.Client {
 	t.Helper()
-	plan, said := n.plan(t), map[string]*chain.Status{}
+	plan, apis := n.plan(t), map[string]*chain.Client{}
 	for _, validator := range plan.Validators {
 		address := n.holder(validator.Cluster).tunnel(t, resources.PodName(validator.Name), plan.Ports.HTTP)
-		api := chain.NewClient(address, "")
-		defer api.Close()
-		eventually(t, "an answer of "+validator.Name, func(ctx context.Context) (err error) {
-			said[validator.Name], err = api.Status(ctx)
-			return err
-		})
+		apis[validator.Name] = chain.NewClient(address, "")
+		t.Cleanup(apis[validator.Name].Close)
 	}
-	return said
+	return apis
 }
 
 // testOneChain asks all nodes. Three of four votes finalise a block, and each
 // cluster has two of them: every block takes votes of both.
 func (n *spanningNetwork) testOneChain(t *testing.T) {
-	audit := bench.NewAudit()
-	var reached uint64
-	for name, status := range n.statuses(t) {
-		if status.Peers != 3 {
-			t.Errorf("%s is connected to %d peers, want all 3", name, status.Peers)
-		}
-		if err := audit.Observe(status); err != nil {
-			t.Error(err)
-		}
-		reached = max(reached, status.FinalizedHeight)
-	}
-	eventually(t, "transfers that every node has executed", func(context.Context) error {
-		for name, status := range n.statuses(t) {
+	apis, audit := n.apis(t), bench.NewAudit()
+	began := n.finalized(t)
+	follower := audit.Follow(began + 1)
+	eventually(t, "transfers that every node has executed", func(ctx context.Context) error {
+		for name, api := range apis {
+			status, err := api.Status(ctx)
+			if err != nil {
+				return fmt.Errorf("asking %s: %w", name, err)
+			}
 			if err := audit.Observe(status); err != nil {
+				t.Fatal(err)
+			}
+			if err := follower.To(ctx, api, status); errors.As(err, new(*bench.DivergenceError)) {
+				t.Fatal(err)
+			} else if err != nil {
 				return err
 			}
-			if confirmed := audit.Confirmed(name); confirmed <= reached {
-				return fmt.Errorf("the state of %s is that of the chain up to %d, want more than %d", name, confirmed, reached)
+			// A validator votes before it has found all others.
+			if status.Peers != len(apis)-1 {
+				return fmt.Errorf("%s is connected to %d peers, want all %d", name, status.Peers, len(apis)-1)
+			}
+			if confirmed := audit.Confirmed(name); confirmed <= began {
+				return fmt.Errorf("the state of %s is that of the chain up to %d, want more than %d", name, confirmed, began)
 			}
 			if status.Transfers == 0 || status.CrossShard == 0 {
 				return fmt.Errorf("%s knows of %d transfers, %d of them between shards", name, status.Transfers, status.CrossShard)
@@ -167,10 +169,9 @@ func (n *spanningNetwork) testOutage(t *testing.T) {
 	defer resume()
 
 	n.waitFor(t, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
-	height := func() int64 { return ptr.Deref(n.mustRead(t).Status.FinalizedHeight, 0) }
-	began := height()
+	began := n.finalized(t)
 	eventually(t, "the chain to go on", func(context.Context) error {
-		if now := height(); now < began+blocksAfter {
+		if now := n.finalized(t); now < began+blocksAfter {
 			return fmt.Errorf("the height is %d, want %d", now, began+blocksAfter)
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -60,6 +61,13 @@ func (n *network) mustRead(t *testing.T) *v1alpha1.ShardNetwork {
 		t.Fatal(err)
 	}
 	return live
+}
+
+// finalized is the height of the last finalised block, as the status has it; 0
+// before the first.
+func (n *network) finalized(t *testing.T) uint64 {
+	t.Helper()
+	return uint64(ptr.Deref(n.mustRead(t).Status.FinalizedHeight, 0))
 }
 
 // plan is what the network's spec comes to.

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -23,8 +24,10 @@ const (
 // chain. Nodes that do not answer are left out.
 type witness struct {
 	mu sync.Mutex
-	// audit compares what the nodes say; contradiction is what it found.
+	// audit compares what the nodes say, and follower has it see every block;
+	// contradiction is what it found.
 	audit         *bench.Audit
+	follower      *bench.Follower
 	contradiction error
 	// finalized is the highest finalised block, seen at the given time.
 	finalized uint64
@@ -39,7 +42,8 @@ type witness struct {
 // watch begins to watch the chain, until the test ends.
 func (n *network) watch(t *testing.T) *witness {
 	t.Helper()
-	w := &witness{audit: bench.NewAudit(), seenAt: time.Now()}
+	audit := bench.NewAudit()
+	w := &witness{audit: audit, follower: audit.Follow(n.finalized(t) + 1), seenAt: time.Now()}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	for _, validator := range n.plan(t).Validators {
@@ -58,7 +62,7 @@ func (w *witness) follow(ctx context.Context, api *chain.Client) {
 	defer ticker.Stop()
 	for {
 		if status, err := api.Status(ctx); err == nil {
-			w.hear(status)
+			w.hear(ctx, api, status)
 		}
 		select {
 		case <-ticker.C:
@@ -68,11 +72,11 @@ func (w *witness) follow(ctx context.Context, api *chain.Client) {
 	}
 }
 
-func (w *witness) hear(status *chain.Status) {
+func (w *witness) hear(ctx context.Context, api *chain.Client, status *chain.Status) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.contradiction == nil {
-		w.contradiction = w.audit.Observe(status)
+		w.contradiction = w.compare(ctx, api, status)
 	}
 	// What a node behind the others says of a shard is old, not wrong.
 	for _, shard := range status.Shards {
@@ -85,6 +89,18 @@ func (w *witness) hear(status *chain.Status) {
 		w.pause = max(w.pause, now.Sub(w.seenAt))
 		w.finalized, w.seenAt = status.FinalizedHeight, now
 	}
+}
+
+// compare compares what a node says with what others said. That it goes away
+// before it has told all its blocks is no contradiction.
+func (w *witness) compare(ctx context.Context, api *chain.Client, status *chain.Status) error {
+	if err := w.audit.Observe(status); err != nil {
+		return err
+	}
+	if err := w.follower.To(ctx, api, status); errors.As(err, new(*bench.DivergenceError)) {
+		return err
+	}
+	return nil
 }
 
 // height is the highest finalised block.
