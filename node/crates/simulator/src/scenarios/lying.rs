@@ -121,7 +121,8 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
         plan.liars.insert(liar, vec![Lies::PartialReceipts(votes)]);
     }
     // Those who keep the receipts may be asked for them first, 2 s each: two
-    // views may end in vain, after 4.2 s each, and the next one takes 1 s more.
+    // views may end in vain, 4.1 s each until voters give up on certifying, and
+    // the next one takes 1 s more.
     plan.lull = Some(Duration::from_secs(11));
     plan
 }
