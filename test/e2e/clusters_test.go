@@ -55,6 +55,17 @@ func TestTwoClusters(t *testing.T) {
 	home.installOperator(t)
 	home.join(t, member)
 
+	t.Run("network", func(t *testing.T) { home.testSpanning(t, member) })
+	t.Run("clusters down", func(t *testing.T) {
+		member.down(t)
+		home.down(t)
+		machine.checkNothingLeft(t)
+	})
+}
+
+// testSpanning takes a network of two clusters through its life.
+func (c *cluster) testSpanning(t *testing.T, member *cluster) {
+	t.Helper()
 	spec := newSpecOfFour()
 	spec.Regions = []v1alpha1.Region{
 		{Name: "us-east1", Nodes: 2},
@@ -64,17 +75,12 @@ func TestTwoClusters(t *testing.T) {
 	spec.Load = &v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{
 		Steps: []v1alpha1.RampStep{{TransfersPerSecond: ptr.To[int64](200), DurationSeconds: 3600}},
 	}}
-	n := &spanningNetwork{network: home.create(t, metav1.NamespaceDefault, "spanning", &spec), member: member}
+	n := &spanningNetwork{network: c.create(t, metav1.NamespaceDefault, "spanning", &spec), member: member}
 	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
 
 	t.Run("is one chain", n.testOneChain)
 	t.Run("goes on without an API server", n.testOutage)
 	t.Run("leaves nothing behind", n.testRemoval)
-	t.Run("clusters down", func(t *testing.T) {
-		member.down(t)
-		home.down(t)
-		machine.checkNothingLeft(t)
-	})
 }
 
 // join joins another cluster by its region, as the guide says.
