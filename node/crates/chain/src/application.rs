@@ -2,9 +2,10 @@
 //! What consensus asks of the chain: propose a block, judge a block.
 //!
 //! A proposer collects one endorsed chunk header per shard, at the latest
-//! [`CHUNK_WAIT`] after the earliest time its block may have; a shard without
-//! a fitting header that its committee endorsed keeps its old one and has
-//! missed its chunk.
+//! [`CHUNK_WAIT`] after its turn began or, if that is later, the earliest time
+//! that its block may have, and a moment more for its own results. A shard
+//! without a fitting header that its committee endorsed keeps its old one and
+//! has missed its chunk.
 //!
 //! A validator judges a block by [`validity`](crate::validity) and, for the
 //! shard that it tracks, by what it has itself: the results that the header

@@ -33,10 +33,11 @@
 //!
 //! # Bounds
 //!
-//! Candidates, parts and receipts are kept for heights in
+//! Candidates and parts are kept for heights in
 //! `(finalised, finalised + HORIZON]`, at most [`PER_SLOT`] for each shard and
-//! height, and only from the producers of the shard that they belong to; of
-//! receipts, so many from each of these.
+//! height, and only from the producers of the shard that they belong to.
+//! Receipts are kept for heights from [`KEEP_BELOW`] below the finalised one
+//! on, so many from each of these producers.
 //! [`crate::parts`] bounds what is held of older parts. Other voters' parts of
 //! a body are made for them as long as it can enter a block, for one body at a
 //! time.

@@ -21,8 +21,9 @@ use std::{
     time::Duration,
 };
 
-/// How long a leader waits for chunk headers, counted from the earliest time
-/// its block may have. A shard without one by then has missed its chunk.
+/// How long a leader waits for chunk headers, counted from the beginning of
+/// its turn or, if that is later, the earliest time that its block may have. A
+/// shard without one by then has missed its chunk.
 pub const CHUNK_WAIT: Duration = Duration::from_millis(1_000);
 
 /// Settings of one node that other nodes need not share.

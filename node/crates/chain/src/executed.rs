@@ -5,8 +5,9 @@
 //!
 //! ```text
 //! payload  = executed ‖ evidence
-//! executed = result ‖ totals ‖ buckets with proofs, one per shard ‖ (transaction hash ‖ outcome) per transaction
-//! evidence = body hash ‖ parts root ‖ incoming buckets with proofs ‖ partial state before
+//! executed = result ‖ totals ‖ varint ‖ buckets with proofs, one per shard
+//!            ‖ number of transactions (4) ‖ (transaction hash ‖ outcome) per transaction
+//! evidence = body hash ‖ parts root ‖ varint ‖ incoming buckets with proofs ‖ partial state before
 //! ```
 
 use bytes::BufMut;

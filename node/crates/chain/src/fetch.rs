@@ -5,6 +5,12 @@
 //! Everything asked for has a [`Key`] that names it by hash, so that an answer
 //! is right or wrong whoever sends it. Retries, time-outs and the choice of
 //! peers are those of `commonware-resolver`.
+//!
+//! ```text
+//! 0x00 ‖ shard (2) ‖ height (8) ‖ 0 (2) ‖ body hash                  a body
+//! 0x01 ‖ source (2) ‖ height (8) ‖ destination (2) ‖ receipts root   receipts of an execution
+//! 0x02 ‖ shard (2) ‖ height (8) ‖ index (2) ‖ parts root             a part of a body
+//! ```
 
 use crate::{availability, bodies, ledger};
 use bytes::{BufMut, Bytes};

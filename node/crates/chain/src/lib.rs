@@ -9,8 +9,9 @@
 //!    next height is puts it into a chunk, signs the chunk's header and sends
 //!    the body to the shard's other trackers, a part of it to every other
 //!    voter, and the header to everybody ([`availability`]).
-//!    It also sends the members of the shard's committee the state witness of
-//!    what the header commits to ([`witness_maker`]).
+//!    It also sends the members of the shard's committee that do not track the
+//!    shard the state witness of what the header commits to
+//!    ([`witness_maker`]).
 //! 3. The members check the header, from the witness or from their own state,
 //!    and endorse it ([`witness_validator`]).
 //! 4. The leader of the next view puts one endorsed header per shard into a
@@ -20,9 +21,9 @@
 //!    bodies of all others. Consensus (commonware's simplex) finalises it.
 //! 5. Every tracker of the shard executes the chunk ([`ledger`]): the signer
 //!    is debited; a receiver of another shard becomes a receipt.
-//! 6. The shard's next header commits to the result, receipts included. Its
-//!    producer sends the receipts to the trackers of their destinations, with
-//!    proofs against that header.
+//! 6. The shard's first header that is `executionLag` heights later or more
+//!    commits to the result, receipts included. Its producer sends the receipts
+//!    to the trackers of their destinations, with proofs against that header.
 //! 7. The destination's next chunk, at or after the block with that header,
 //!    credits the receiver.
 //!

@@ -8,7 +8,7 @@
 //! are missed, because then they are more than the network can spread, check
 //! and endorse in time:
 //!
-//! - a missed chunk halves the number;
+//! - a missed chunk halves the number, to no fewer than 256;
 //! - a chunk that is in its block adds a thirty-second part of the most.
 //!
 //! A producer that is down misses every turn, and smaller chunks do not bring

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The actor that makes state witnesses of the own chunks and sends every
-//! member of the committee its part.
+//! member of the committee that does not track the shard its part. A header
+//! that commits to no results needs no witness.
 //!
 //! Only the newest chunk is worth a witness: a block that is already final
 //! needs no endorsement of an older one.

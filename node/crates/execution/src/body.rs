@@ -16,6 +16,11 @@
 //! Parts that give none, or one that is empty, or has another hash or more bytes
 //! than the header says, show that no body is valid; so does a body whose coding
 //! has another root. Shown one or the other, everybody comes to the same.
+//!
+//! ```text
+//! shown = 0x00 ‖ varint ‖ body
+//!       | 0x01 ‖ varint ‖ parts
+//! ```
 
 use bytes::{BufMut, Bytes};
 use commonware_codec::{

@@ -14,8 +14,9 @@
 //!    of them ([`crediting`]). An account that does not exist is created.
 //! 2. Transfers are executed in the chunk's order. A transfer *fails*, and
 //!    changes nothing, if its signer does not exist or belongs to another
-//!    shard, its nonce is not above the signer's, its amount is above the
-//!    signer's balance, or its receiver's shard is congested
+//!    shard, its receiver is the reserved id of all zeroes, its nonce is not
+//!    above the signer's, its amount is above the signer's balance, or its
+//!    receiver's shard is another one and congested
 //!    ([`shardnode_primitives::congestion`]). Otherwise the signer is debited
 //!    and its nonce set.
 //! 3. A receiver of the same shard is credited at once; for any other shard a

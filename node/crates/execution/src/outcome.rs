@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What became of a transaction.
+//!
+//! An outcome is one byte: 0 for executed, else the number of the [`Failure`].
+//! An execution's `outcomes_root` is that of a [`merkle`] list with, for each
+//! transaction, `blake3(0x31 ‖ transaction hash ‖ outcome)`.
 
 use shardnode_primitives::{
     Digest,

@@ -8,8 +8,12 @@
 //! parent is all that is needed to check it.
 //!
 //! ```text
-//! version (1) ‖ context ‖ height ‖ timestamp ‖ randomness ‖ headers ‖ endorsements
+//! block   = version (1) ‖ context ‖ height (8) ‖ timestamp (8) ‖ randomness
+//!           ‖ varint ‖ headers ‖ varint ‖ endorsements, a set for each header
+//! context = varint epoch ‖ varint view ‖ leader (32) ‖ varint parent's view ‖ parent's digest (32)
 //! ```
+//!
+//! The context is that of commonware's simplex.
 
 use crate::{
     ChunkHeader, ShardId,

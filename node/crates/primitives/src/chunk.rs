@@ -24,6 +24,22 @@
 //! The producers of a shard take turns by height: slot `h mod producers`.
 //! `anchor` is the digest of the finalised block at `h - k` that the newest
 //! possible result was computed on; a header anchored elsewhere is invalid.
+//!
+//! # Encoding
+//!
+//! ```text
+//! header   = content ‖ signature (64)
+//! content  = shard (2) ‖ height (8) ‖ sequence (8) ‖ anchor ‖ hash of the previous header
+//!            ‖ body hash ‖ parts root ‖ length of the body (4) ‖ transactions (4)
+//!            ‖ varint ‖ results ‖ varint ‖ uncommitted heights (8 each) ‖ totals
+//! result   = height (8) ‖ state root ‖ outcomes root ‖ receipts root ‖ transfers (4) ‖ credits (4)
+//! totals   = height (8) ‖ state root ‖ transfers (8) ‖ cross-shard (8) ‖ credits (8)
+//!            ‖ balance (8) ‖ sent (8) ‖ received (8) ‖ next due: block (8) ‖ source (2)
+//! body     = its transactions, one after the other
+//! ```
+//!
+//! Roots and hashes have 32 bytes. The signature is the producer's, over the
+//! content; a header's hash covers both, that of a body its bytes.
 
 use crate::{
     ShardId, Transaction,

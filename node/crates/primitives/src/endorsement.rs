@@ -9,8 +9,10 @@
 //! ```
 //!
 //! A block carries, for each of its new headers, the endorsements of the
-//! header's committee by the members' places: a bit for each place, lowest bit
-//! of the first byte first, then the signatures of those that are set.
+//! header's committee by the members' places: the number of places (2), a bit
+//! for each place, lowest bit of the first byte first, then the signatures of
+//! those that are set. An endorsement on its way is what it signs and the
+//! signature (64).
 
 use crate::{ChunkHeader, Namespaces, ShardId};
 use bytes::{BufMut, Bytes};

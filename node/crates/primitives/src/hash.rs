@@ -2,8 +2,10 @@
 //! Domain-separated hashing.
 //!
 //! Every hash of the chain is blake3 over a one-byte domain and then the
-//! parts, whose lengths are fixed by the domain. A hash of one domain can
-//! therefore never be presented as a hash of another.
+//! parts, so a hash of one domain can never be presented as a hash of another.
+//! There are two exceptions: a transaction's hash is that of its bytes, which
+//! are more than any list node's of the same first byte, and the roots of
+//! codings are those of `commonware-coding`.
 
 use commonware_cryptography::blake3::Digest;
 

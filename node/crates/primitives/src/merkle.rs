@@ -11,6 +11,8 @@
 //! node  = blake3(0x01 ‖ left ‖ right)
 //! root  = blake3(0x02 ‖ n as u32 big endian ‖ top)     (top of nothing = zeroes)
 //! ```
+//!
+//! A proof is `index (4) ‖ n (4) ‖ varint ‖ siblings`, from the leaf up.
 
 use crate::hash::{Domain, ZERO, hash};
 use bytes::BufMut;

@@ -5,12 +5,14 @@
 //! shards leaves as *receipts*, one [`ReceiptBucket`] for each destination
 //! shard, empty ones included. The buckets' commitments, in shard order, are
 //! the leaves of a [`merkle`] list whose root is the execution's
-//! `receipts_root`, committed by the source shard's next header. A bucket
-//! travels with its [`merkle::Proof`], so the destination trusts nothing but
-//! that header:
+//! `receipts_root`, committed by the first header of the source shard that is
+//! `executionLag` heights later or more. A bucket travels with its
+//! [`merkle::Proof`], so the destination trusts nothing but that header:
 //!
 //! ```text
 //! commitment = blake3(0x30 ‖ source ‖ height ‖ destination ‖ count ‖ receipts)
+//! bucket     = source (2) ‖ height (8) ‖ destination (2) ‖ varint ‖ receipts
+//! receipt    = sender (32) ‖ nonce (8) ‖ receiver (32) ‖ amount (8)
 //! ```
 
 use crate::{

@@ -86,11 +86,10 @@ pub(crate) async fn call<N: Node>(
         }
         "block_get" => {
             let BlockGet { height } = parameters(params)?;
-            let block = node.block(height).await.ok_or_else(|| {
-                unavailable(format!(
-                    "block {height} is not finalised yet or past the retention"
-                ))
-            })?;
+            let block = node
+                .block(height)
+                .await
+                .ok_or_else(|| unavailable(format!("block {height} is not finalised yet")))?;
             Ok(Answer::Block(BlockReport::from(&block)))
         }
         "chunk_get" => {

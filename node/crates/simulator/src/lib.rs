@@ -24,7 +24,8 @@
 //! Links drop, delay and cut messages; what takes long inside a link stays in
 //! order. CPU work takes no time. A node that blocks a peer no longer hears it
 //! until all is calm, where the network of a real one hears it again after 30
-//! seconds.
+//! seconds; in half of the seeds with liars blocking has no effect, and liars
+//! go on talking.
 
 pub mod byzantine;
 pub mod checks;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Accounts and the leaves that hold them.
+//!
+//! ```text
+//! account = balance (8) ‖ nonce (8)
+//! leaf    = id (32) ‖ next (32) ‖ account
+//! ```
 
 use bytes::BufMut;
 use commonware_codec::{Buf, Error, FixedSize, Read, ReadExt as _, Write};

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Proofs that an account is in a state, or is not.
+//!
+//! ```text
+//! index (4) ‖ number of leaves of the whole tree (4) ‖ leaf ‖ varint ‖ siblings, from the leaf up
+//! ```
 
 use crate::{
     leaf::{Account, Leaf},

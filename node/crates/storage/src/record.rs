@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is stored of executions and states. Payloads are the caller's.
+//!
+//! ```text
+//! record = height (8) ‖ block ‖ state root ‖ varint ‖ (id ‖ account) each ‖ varint ‖ payload
+//! piece  = 0x00 ‖ varint ‖ leaves          of a snapshot, by index
+//!        | 0x01 ‖ varint ‖ payload         its end
+//! ```
 
 use bytes::{BufMut, Bytes};
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};

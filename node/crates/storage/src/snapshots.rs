@@ -6,6 +6,10 @@
 //! whole. If the newest turns out to be damaged, recovery says so and starts
 //! from the other, unless the newest was installed: then nothing leads from the
 //! other to the records that follow.
+//!
+//! ```text
+//! pointer = height (8) ‖ number of pieces (8) ‖ position of the first record after it (8)
+//! ```
 
 use crate::{
     Snapshot, StorageError,

@@ -22,9 +22,9 @@
 //! endian. `height` of the witness is that of the header
 //! whose results it shows; a transition's is that of the executed chunk. There
 //! is one transition for each result, in the header's order, and each partial
-//! state is under the root that the one before left. [`encode`] and
-//! [`decode`] bound, compress and check; the raw size is bounded before
-//! anything is decompressed into memory.
+//! state is under the root that the one before left. Whoever makes a witness
+//! checks its size before [`encode`]; [`decode`] stops decompressing one byte
+//! above the bound.
 //!
 //! # What a validator checks
 //!

@@ -129,10 +129,7 @@ fn block_get() {
     );
     assert_eq!(
         call(&node, "block_get", &json!({"height": HEIGHT + 1})).unwrap_err(),
-        error(
-            -32_003,
-            "block 13 is not finalised yet or past the retention"
-        )
+        error(-32_003, "block 13 is not finalised yet")
     );
 }
 
