@@ -294,8 +294,10 @@ lint-go: setup-test ## Run golangci-lint
 	@golangci_lint=$$(hack/tool.sh golangci-lint); for module in . $(MODULES); do (cd "$$module" && "$$golangci_lint" run); done
 
 .PHONY: lint-node
-lint-node: setup-test ## Run clippy
+lint-node: setup-test ## Run clippy, and follow the links of the crates' documentation
 	@$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	@export RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links"; \
+	$(CARGO) doc --release --locked --workspace --no-deps --document-private-items
 
 .PHONY: lint-page
 lint-page: setup-test dashboards/page/node_modules/.package-lock.json ## Check the types of the page that shows the dashboards

@@ -26,9 +26,9 @@
 //! |---|---|
 //! | [`body`], [`signatures`] | decide whether a chunk's body is valid |
 //! | [`crediting`] | bounds the receipts that a chunk credits |
-//! | [`touched`] | names the accounts that an execution takes |
+//! | [`mod@touched`] | names the accounts that an execution takes |
 //! | [`view`] | holds them: a whole state, or the part in a witness |
-//! | [`apply`] | executes, changes the state, and adds up what a header commits to |
+//! | [`mod@apply`] | executes, changes the state, and adds up what a header commits to |
 
 // Transactions are counted in 32 bits: a chunk has far fewer.
 #![allow(clippy::cast_possible_truncation)]

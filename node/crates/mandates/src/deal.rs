@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dealing mandates to shards; the [crate](crate) specifies every step.
+//! Dealing mandates to shards; the [crate] specifies every step.
 
 use crate::{Committee, Mandates, Member};
 use rand_chacha::ChaCha20Rng;

@@ -7,7 +7,7 @@ use crate::{Committee, MandatesError, deal::deal};
 pub const MOST_MANDATES: u64 = 1_000_000;
 
 /// The stakes of an epoch's validators, divided into mandates; see the
-/// [crate](crate) for how.
+/// [crate] for how.
 ///
 /// `V` identifies a validator. Its order is part of the protocol, and the
 /// order in which stakes are given is not.

@@ -4,7 +4,7 @@
 //! Two things can happen to a committee ([`crate::committee`] has the rule):
 //! byzantine members with a third of its stake can *stall* it, so that its
 //! shard misses the chunk; with more than two thirds they can *corrupt* it,
-//! and endorse a false result. [`computed`] and [`simulated`] say how often,
+//! and endorse a false result. [`mod@computed`] and [`mod@simulated`] say how often,
 //! the one by counting, the other by dealing.
 //!
 //! Both assume that byzantine validators are chosen before the epoch's seed is

@@ -6,7 +6,7 @@
 //! shard. Its *witness* lets whoever knows the finalised blocks, and nothing
 //! of the shard's state, come to the same results: for each of them the body
 //! of the executed chunk, the receipts that were due for it, and the part of
-//! the state that it touches. [`validate`] runs the same function as the
+//! the state that it touches. [`validate`](validate()) runs the same function as the
 //! nodes that track the shard.
 //!
 //! # Encoding

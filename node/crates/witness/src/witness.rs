@@ -31,7 +31,7 @@ pub struct Transition {
     /// The receipts that were due for it, by source shard and then height.
     pub incoming: Vec<ProvenBucket>,
     /// What it touches of the state before
-    /// ([`touched`](shardnode_execution::touched)).
+    /// ([`touched`](shardnode_execution::touched())).
     pub pre_state: PartialState,
 }
 
