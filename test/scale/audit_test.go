@@ -75,14 +75,38 @@ func (r requests) of(network string) requests {
 	})
 }
 
-// creations are those that created an object of a kind, by its name.
-func (r requests) creations(resource string) map[string]int {
-	created := map[string]int{}
+// creations is how often an object was created.
+type creations struct {
+	// known are those that the API server answered.
+	known int
+	// unknown are those that it gave up on answering because whoever asked was
+	// gone: each may have created the object.
+	unknown int
+}
+
+// once says whether the object, which is there, was created once.
+func (c creations) once() bool {
+	return c.known == 1 || c.known == 0 && c.unknown > 0
+}
+
+// creations are those of the objects of a kind, by name.
+func (r requests) creations(resource string) map[string]creations {
+	created := map[string]creations{}
 	for i := range r {
 		event := &r[i]
-		if event.Verb == "create" && event.ObjectRef.Resource == resource && event.ResponseStatus.Code == http.StatusCreated {
-			created[event.ObjectRef.Name]++
+		if event.Verb != "create" || event.ObjectRef.Resource != resource {
+			continue
 		}
+		count := created[event.ObjectRef.Name]
+		switch event.ResponseStatus.Code {
+		case http.StatusCreated:
+			count.known++
+		case http.StatusGatewayTimeout:
+			count.unknown++
+		default:
+			continue
+		}
+		created[event.ObjectRef.Name] = count
 	}
 	return created
 }
