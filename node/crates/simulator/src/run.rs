@@ -268,7 +268,7 @@ impl Story<'_> {
             {
                 checks.violated(Violation::new(
                     Promise::Liveness,
-                    format!("no block after {height} for {} s", lull.as_secs()),
+                    format!("no block after {height} for {} s", lull.as_secs_f64()),
                 ));
                 since = now;
             }

@@ -78,13 +78,22 @@ pub(super) fn crowded_witnesses(dice: &mut Dice) -> Plan {
     plan
 }
 
-/// Only liars are at work, so only their turns to lead cost time: each that of
-/// a leader who is waited for in vain.
+/// The longest that a chain takes for a block after so many views in vain. Each
+/// of these takes 4.1 s, until voters give up on certifying it, and some time
+/// to get to the next one; the leader then waits a second for chunks.
+fn lull(in_vain: u32) -> Duration {
+    Duration::from_millis(4_500) * in_vain + Duration::from_secs(2)
+}
+
+/// Only one liar is at work, so only its turns to lead cost time. With parts
+/// withheld so does one more: too few parts for the others to recover the body
+/// are one part, and whoever has it proposes the chunk.
 pub(super) fn lasting_lies(dice: &mut Dice) -> Plan {
     let mut plan = liars(dice, any);
     plan.calm_at = Duration::from_secs(15);
-    let in_vain = u32::try_from(plan.liars.len()).unwrap_or(u32::MAX);
-    plan.lull = Some(Duration::from_secs(3).saturating_mul(in_vain + 1));
+    let mut lies = plan.liars.values().flatten();
+    let withheld = lies.any(|lies| matches!(lies, Lies::WithheldParts(_)));
+    plan.lull = Some(lull(if withheld { 2 } else { 1 }));
     plan
 }
 
@@ -120,10 +129,8 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
         let liar = shape.producer(shard, slot);
         plan.liars.insert(liar, vec![Lies::PartialReceipts(votes)]);
     }
-    // Those who keep the receipts may be asked for them first, 2 s each: two
-    // views may end in vain, 4.1 s each until voters give up on certifying, and
-    // the next one takes 1 s more.
-    plan.lull = Some(Duration::from_secs(11));
+    // Those who keep the receipts may be asked for them first, 2 s each.
+    plan.lull = Some(lull(2));
     plan
 }
 
