@@ -78,11 +78,11 @@ pub(super) fn crowded_witnesses(dice: &mut Dice) -> Plan {
     plan
 }
 
-/// The longest that a chain takes for a block after so many views in vain. Each
-/// of these takes 4.1 s, until voters give up on certifying it, and some time
-/// to get to the next one; the leader then waits a second for chunks.
+/// The longest that a chain takes for a block after so many views in vain: each
+/// of these, and the one that is not, ends within the 4.1 s after which voters
+/// give up on certifying it, and half a second is on the way.
 fn lull(in_vain: u32) -> Duration {
-    Duration::from_millis(4_500) * in_vain + Duration::from_secs(2)
+    Duration::from_millis(4_100) * (in_vain + 1) + Duration::from_millis(500)
 }
 
 /// Only one liar is at work, so only its turns to lead cost time. With parts
