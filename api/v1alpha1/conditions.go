@@ -44,11 +44,13 @@ const (
 // any more.
 const FinalizerClusters = "shardyard.dev/clusters"
 
-// Reasons of ConditionReady.
+// Reasons of ConditionReady. Once the lifetime of a network ended, the reason is
+// that of ConditionWithinLifetime.
 const (
 	// ReasonRunning: all other conditions are True.
 	ReasonRunning = "Running"
-	// ReasonStarting: the network has not been ready yet.
+	// ReasonStarting: the network has not been ready yet, or not since it was
+	// stopped.
 	ReasonStarting = "Starting"
 	// ReasonDegraded: the network was ready, and a condition no longer holds.
 	ReasonDegraded = "Degraded"
@@ -124,11 +126,13 @@ const (
 	ReasonKeyInvalid = "KeyInvalid"
 )
 
-// Reasons of ConditionApplied.
+// Reasons of ConditionApplied; ReasonObjectsPending is also one of
+// ConditionUpdated.
 const (
 	// ReasonObjectsApplied: the cluster took all objects.
 	ReasonObjectsApplied = "ObjectsApplied"
-	// ReasonObjectsPending: some objects wait for the genesis document.
+	// ReasonObjectsPending: objects wait for the genesis document, for tuned
+	// machines, for a cost within the budget or for a longer lifetime.
 	ReasonObjectsPending = "ObjectsPending"
 	// ReasonApplyFailed: the cluster refused an object.
 	ReasonApplyFailed = "ApplyFailed"

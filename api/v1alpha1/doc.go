@@ -4,7 +4,8 @@
 //
 // The types carry their own validation: OpenAPI bounds and CEL rules that
 // controller-gen writes into the CustomResourceDefinitions under config/crd.
-// Nothing validates a manifest by other means.
+// Nothing else validates a manifest; what it may cost is compared with its
+// budget.
 //
 // +kubebuilder:object:generate=true
 // +groupName=shardyard.dev

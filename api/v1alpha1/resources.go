@@ -22,7 +22,7 @@ type NodeResources struct {
 // ResourceAmounts are amounts of CPU and memory.
 // +kubebuilder:validation:MinProperties=1
 type ResourceAmounts struct {
-	// cpu is an amount of CPU in cores: "500m" to "1024".
+	// cpu is an amount of CPU in cores: "10m" to "1024".
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32

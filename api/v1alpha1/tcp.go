@@ -10,8 +10,9 @@ const (
 	// TCPProfileNodeDefault leaves the settings to the machine.
 	TCPProfileNodeDefault TCPProfile = "NodeDefault"
 	// TCPProfileHighThroughput is for validators that send each other much over
-	// long distances: congestion control BBR, a SYN backlog of 8096, MTU
-	// probing, no slow start after idle, and buffers of up to 128 MiB.
+	// long distances: congestion control BBR, backlogs of 8096, MTU probing, no
+	// slow start after idle, no metrics kept of old connections, and buffers of
+	// up to 128 MiB.
 	TCPProfileHighThroughput TCPProfile = "HighThroughput"
 )
 
@@ -20,7 +21,8 @@ const (
 type TCPSpec struct {
 	// profile is the set of TCP settings. Every profile but NodeDefault needs
 	// machines whose kubelet allows the unsafe sysctls net.core.* and
-	// net.ipv4.*, and a namespace whose Pod Security level is privileged.
+	// net.ipv4.* and whose kernel allows bbr to everybody, and a namespace whose
+	// Pod Security level is privileged.
 	// +optional
 	// +kubebuilder:default=NodeDefault
 	Profile TCPProfile `json:"profile,omitempty"`
