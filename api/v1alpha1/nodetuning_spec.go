@@ -52,8 +52,9 @@ type NodeTuningSettings struct {
 	DefaultQdisc Qdisc `json:"defaultQdisc,omitempty"`
 
 	// interfaceQdisc is the queueing discipline of the interfaces of the
-	// machine's default routes for IPv4. With several transmit queues, each of these has
-	// it. An interface with a discipline that somebody else set up is left alone.
+	// machine's default routes for IPv4. With several transmit queues, each of
+	// these has it. An interface with a discipline that somebody else set up is
+	// left alone.
 	// +optional
 	InterfaceQdisc Qdisc `json:"interfaceQdisc,omitempty"`
 

@@ -9,9 +9,9 @@
 //! - of the shard that it tracks, if the results are its own and the chunk's
 //!   body is at hand, durable and valid;
 //! - of any other shard, if the chunk's state witness shows the results
-//!   ([`shardnode_witness`]), or there are none to show. The first of the committee's members that do not
-//!   track the shard gets the first part from the producer, and so on; each
-//!   forwards its part to the others.
+//!   ([`shardnode_witness`]), or there are none to show. The first of the
+//!   committee's members that do not track the shard gets the first part from
+//!   the producer, and so on; each forwards its part to the others.
 //!
 //! Bounds: headers are kept for heights in `(finalised, finalised + HORIZON]`,
 //! parts, which are large, in `(finalised, finalised + PARTS_HORIZON]`, for

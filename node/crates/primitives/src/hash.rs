@@ -4,8 +4,8 @@
 //! Every hash of the chain is blake3 over a one-byte domain and then the
 //! parts, so a hash of one domain can never be presented as a hash of another.
 //! There are two exceptions: a transaction's hash is that of its bytes, which
-//! are more than any list node's of the same first byte, and the roots of
-//! codings are those of `commonware-coding`.
+//! are longer than a list node's, whose domain is its first byte, and the roots
+//! of codings are those of `commonware-coding`.
 
 use commonware_cryptography::blake3::Digest;
 

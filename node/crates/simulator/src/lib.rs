@@ -11,8 +11,8 @@
 //! seed is one run, whatever else runs: the same blocks, votes and crashes.
 //!
 //! What the nodes execute is compared with a [`replay`] of the finalised
-//! blocks. A [`mod@sweep`] runs many seeds side by side and adds up what they came
-//! to ([`report`]).
+//! blocks. A [`mod@sweep`] runs many seeds side by side and adds up what they
+//! came to ([`report`]).
 //!
 //! # What is real and what is not
 //!

@@ -5,10 +5,12 @@
 //! ```text
 //! 0x00 ‖ shard ‖ 0 (u64) ‖ slot (u32) ‖ 0 (32)          the newest snapshot of the producer in this slot
 //! 0x01 ‖ shard ‖ height (u64) ‖ index (u32) ‖ root      a page of the state with this root
+//!
+//! executed height (8) ‖ height of the block that states it (8)      an offer
 //! ```
 //!
-//! The first is answered with an [`Offer`], `executed height (8) ‖ height of
-//! the block that states it (8)`, the second with a [`shardnode_state::Page`].
+//! The first is answered with an [`Offer`], the second with a
+//! [`shardnode_state::Page`].
 
 use bytes::BufMut;
 use commonware_codec::{Buf, Error, FixedSize, Read, ReadExt as _, Write};
