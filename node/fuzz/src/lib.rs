@@ -26,7 +26,7 @@
 //! | [`api`](targets::api) | what clients send to the HTTP API |
 //!
 //! Messages of consensus, of the p2p handshake and of the request protocol
-//! around [`Key`](shardnode_chain::fetch::Key) are decoded by Commonware's
+//! around [`Key`](shardnode_network::chunk_requests::Key) are decoded by Commonware's
 //! crates, which have fuzz targets of their own.
 //!
 //! The folder `corpus` holds inputs for every target, among them all golden

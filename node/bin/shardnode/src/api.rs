@@ -4,22 +4,19 @@
 use crate::{peers, process, tcp};
 use commonware_consensus::types::Height;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
-use shardnode_chain::{
-    Metrics, Node,
-    pool::PoolError,
-    requests::{Fate, SubmitError as Refused},
-    state_sync::Progress,
-    view::EndorsedStake,
-};
+use shardnode_blocks::{ChainView, finalized::EndorsedStake};
+use shardnode_chain::{Metrics, Node};
+use shardnode_clients::{Fate, SubmitError as Refused};
 use shardnode_config::Config;
 use shardnode_execution::Outcome;
+use shardnode_mailboxes::{ledger::Lack, pool::PoolError, state_sync::Progress};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
-    congestion::blocks_behind,
+    congestion::blocks_behind, namespace::FORMATS,
 };
 use shardnode_rpc::{
-    AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
-    ShardStatus, Status, SubmitError, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
+    AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,
+    Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
     Unavailable,
 };
 use std::{
@@ -85,7 +82,7 @@ impl Api {
 
 fn watch_progress(
     context: &Context,
-    mut view: commonware_utils::channel::watch::Receiver<Arc<shardnode_chain::view::ChainView>>,
+    mut view: commonware_utils::channel::watch::Receiver<Arc<ChainView>>,
     moved: Moved,
 ) {
     use commonware_runtime::Spawner as _;
@@ -97,7 +94,7 @@ fn watch_progress(
     }));
 }
 
-fn load_status(control: &shardnode_chain::generator::Control) -> LoadStatus {
+fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus {
     LoadStatus {
         transfers_per_second: control.rate(),
         signed: control.signed(),
@@ -124,6 +121,16 @@ fn syncing(progress: &Progress) -> String {
         (Some(height), Some(pages)) => format!(
             "fetching the state of shard {shard} at height {height}: {fetched} of {pages} pages"
         ),
+    }
+}
+
+/// What of a copy is said to be missing, at most.
+const MISSING: usize = 8;
+
+fn copy_status(lacks: &[Lack]) -> CopyStatus {
+    CopyStatus {
+        complete: lacks.is_empty(),
+        missing: lacks.iter().take(MISSING).map(Lack::to_string).collect(),
     }
 }
 
@@ -166,9 +173,10 @@ impl shardnode_rpc::Node for Api {
             region: self.region.clone(),
             role: self.role,
             version: env!("CARGO_PKG_VERSION").into(),
+            formats: FORMATS,
             public_key: commonware_cryptography::Signer::public_key(&identity.key),
             genesis_hash: identity.genesis.hash(),
-            height: self.node.metrics.height().max(view.height()),
+            height: self.node.metrics.blocks.height().max(view.height()),
             finalized_height: view.height(),
             finalized_time_ms: view.block.timestamp_ms,
             block_hash: view.digest,
@@ -207,10 +215,11 @@ impl shardnode_rpc::Node for Api {
                 pages_fetched: progress.fetched,
                 pages: progress.pages,
             }),
+            copy: self.node.lacks().map(|lacks| copy_status(&lacks)),
             pool: PoolStatus {
-                transactions: self.node.metrics.pooled(),
+                transactions: self.node.metrics.production.pooled(),
                 capacity: self.mempool_capacity,
-                waiting: self.node.metrics.waiting(),
+                waiting: self.node.metrics.production.waiting(),
             },
             load: self.load(),
             cpu_seconds: process::cpu_seconds(),
@@ -269,6 +278,9 @@ impl shardnode_rpc::Node for Api {
     }
 
     fn metrics(&self) -> String {
+        if let Some(lacks) = self.node.lacks() {
+            self.node.metrics.ledger.copy_complete(lacks.is_empty());
+        }
         // Ours first; the end marker belongs after the runtime's.
         let ours = self.node.metrics.encode();
         let ours = ours.strip_suffix("# EOF\n").unwrap_or(&ours);

@@ -7,5 +7,6 @@ pub mod committee;
 pub mod data_dir;
 pub mod log;
 pub mod process;
+#[cfg(feature = "simulator")]
 pub mod simulate;
 pub mod tcp;

@@ -9,15 +9,14 @@ mod peers;
 mod run;
 
 use clap::{Parser, Subcommand};
-use shardnode::{
-    committee::CommitteeArgs,
-    data_dir, log, process,
-    simulate::{SimulateArgs, SimulateError},
-    tcp,
-};
+#[cfg(feature = "simulator")]
+use shardnode::simulate::{SimulateArgs, SimulateError};
+use shardnode::{committee::CommitteeArgs, data_dir, log, process, tcp};
 use shardnode_config::{Config, ConfigError};
+use shardnode_primitives::namespace::FORMATS;
 use std::{
     error::Error,
+    fs,
     io::{self, Write as _},
     panic::{self, AssertUnwindSafe},
     path::PathBuf,
@@ -51,9 +50,16 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
     },
+    /// Prints the version of all that this node sends its peers and keeps on disk.
+    Formats {
+        /// Writes it into a file instead.
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
     /// Says how likely byzantine validators can abuse a committee.
     Committee(CommitteeArgs),
     /// Runs whole networks in this process, with everything that can go wrong.
+    #[cfg(feature = "simulator")]
     Simulate(SimulateArgs),
 }
 
@@ -67,10 +73,20 @@ fn main() -> ExitCode {
             Ok(config) => print(config.genesis.hash()),
             Err(error) => refuse(&error),
         },
+        Command::Formats { file: None } => print(FORMATS),
+        Command::Formats { file: Some(file) } => match fs::write(&file, format!("{FORMATS}\n")) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                // Without standard error there is nobody to tell.
+                let _ = writeln!(io::stderr(), "{}: {error}", file.display());
+                ExitCode::FAILURE
+            }
+        },
         Command::Committee(committee) => match committee.answer() {
             Ok(answer) => print(answer),
             Err(error) => error.exit(),
         },
+        #[cfg(feature = "simulator")]
         Command::Simulate(simulate) => match simulate.run(&mut io::stdout()) {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) | Err(SimulateError::Output(_)) => ExitCode::FAILURE,

@@ -17,10 +17,8 @@ use commonware_stream::{
     sake::{self, Sake},
 };
 use commonware_utils::{NZU32, NZUsize};
-use shardnode_chain::{
-    ChainError, Channels, GenesisState, Identity, Metrics, Parts, Settings, channels,
-    genesis_state::GenesisStateError, pool::Capacity,
-};
+use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
+use shardnode_chain::{ChainError, Metrics, Parts, Settings};
 use shardnode_config::{Config, Switch};
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
@@ -28,7 +26,9 @@ use shardnode_load::{
     generator::{Generator, LoadError},
 };
 use shardnode_mandates::MandatesError;
+use shardnode_network::{Channels, Identity, channels};
 use shardnode_primitives::genesis::GenesisAccount;
+use shardnode_production::pool::Capacity;
 use std::{io, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};

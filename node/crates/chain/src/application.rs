@@ -7,7 +7,7 @@
 //! without a fitting header that its committee endorsed keeps its old one and
 //! has missed its chunk.
 //!
-//! A validator judges a block by [`validity`](crate::validity) and, for the
+//! A validator judges a block by [`validity`](shardnode_blocks::validity) and, for the
 //! shard that it tracks, by what it has itself: the results that the header
 //! commits to must be its own, what shows the body must be at hand and durable,
 //! and the receipts that the block's headers commit to for its shard must be
@@ -27,15 +27,6 @@
 //!
 //! [`Inline`]: commonware_consensus::marshal::standard::Inline
 
-use crate::{
-    availability::{self, Wanted},
-    config::{CHUNK_WAIT, Committees, Identity},
-    genesis_state::GenesisState,
-    ledger,
-    metrics::Metrics,
-    runtime::Runtime,
-    validity::{Base, check_block, check_header, endorsements_hold},
-};
 use commonware_consensus::{
     marshal::ancestry::Ancestry,
     simplex::{scheme::ed25519::Scheme, types::Context},
@@ -46,7 +37,17 @@ use commonware_parallel::{Rayon, Strategy as _};
 use futures::StreamExt as _;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng as _;
-use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsements};
+use shardnode_blocks::{
+    self as blocks, GenesisState,
+    validity::{Base, check_block, check_header, endorsements_hold},
+};
+use shardnode_mailboxes::{
+    Runtime,
+    availability::{self, Wanted},
+    ledger,
+};
+use shardnode_network::{Committees, Identity, chunk_requests::receipts_of};
+use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsements, genesis::Protocol};
 use std::{sync::Arc, time::Duration};
 use tracing::{debug, warn};
 
@@ -58,6 +59,19 @@ const CLOCK_TOLERANCE: Duration = Duration::from_millis(500);
 /// that cannot execute leaves its shard's chunk out.
 const LATEST_RESULTS: Duration = Duration::from_millis(200);
 
+/// How long a leader waits for chunk headers, counted from the beginning of
+/// its turn or, if that is later, the earliest time that its block may have. A
+/// shard without one by then has missed its chunk.
+pub const CHUNK_WAIT: Duration = Duration::from_millis(1_000);
+
+/// Consensus waits this long for a leader's block: time for the earliest
+/// timestamp, for the chunks, and for the block to arrive and be checked.
+pub(crate) const fn leader_timeout(protocol: &Protocol) -> Duration {
+    Duration::from_millis(protocol.min_block_time_ms)
+        .saturating_add(CHUNK_WAIT)
+        .saturating_add(Duration::from_millis(1_000))
+}
+
 /// The application of consensus.
 #[derive(Clone)]
 pub struct Application {
@@ -65,7 +79,7 @@ pub struct Application {
     genesis: Arc<GenesisState>,
     availability: availability::Mailbox,
     ledger: ledger::Mailbox,
-    metrics: Arc<Metrics>,
+    metrics: Arc<blocks::Metrics>,
     strategy: Rayon,
 }
 
@@ -77,7 +91,7 @@ impl Application {
         genesis: Arc<GenesisState>,
         availability: availability::Mailbox,
         ledger: ledger::Mailbox,
-        metrics: Arc<Metrics>,
+        metrics: Arc<blocks::Metrics>,
         strategy: Rayon,
     ) -> Self {
         Self {
@@ -175,7 +189,7 @@ impl Application {
                 }
                 continue;
             }
-            for key in availability::receipts_of(header, &self.identity) {
+            for key in receipts_of(header, &self.identity) {
                 if self.availability.bucket(key, false).await.is_none() {
                     return std::future::pending().await;
                 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Puts a node together: storage, consensus, and the actors of this crate.
+//! Puts a node together: storage, consensus, and the actors of all crates.
 //!
 //! ```text
 //!            votes, certificates            blocks                chunks, receipts        parts of witnesses
@@ -13,32 +13,15 @@
 //!                                              └── ChainView ──► clients ──► pool ◄── generator
 //! ```
 //!
-//! Availability also keeps the own parts of other shards' bodies, in parts.
-//! An actor waits only for actors further down: application, ledger,
-//! state_sync, witness_validator, producer, availability, bodies and parts.
-//! What goes up is told, not asked.
+//! Availability also keeps the own parts of other shards' bodies, in parts. Who
+//! waits for whom is specified in [`shardnode_mailboxes`].
 
 use crate::{
-    application::Application,
-    availability, bodies,
-    channels::Channels,
-    config::{Identity, Settings},
+    application::{Application, leader_timeout},
     error::ChainError,
-    fetch,
-    generator::{self, Control},
-    genesis_state::GenesisState,
-    history::History,
-    ledger::{self, Marshal, PENDING_ACKS},
     metrics::Metrics,
-    parts, pool, producer, requests,
-    runtime::Runtime,
-    state_sync::{
-        self,
-        served::{Server, Shelf},
-    },
-    tolerance::Tolerant,
-    view::ChainView,
-    witness_maker, witness_validator,
+    offences::Lenient,
+    settings::Settings,
 };
 use bytes::Bytes;
 use commonware_broadcast::buffered;
@@ -62,8 +45,25 @@ use commonware_resolver::{Consumer, p2p as resolver};
 use commonware_runtime::{Handle, buffer::paged::CacheRef};
 use commonware_storage::archive::immutable;
 use commonware_utils::{NZDuration, NZU16, NZU64, NZUsize, channel::watch};
+use shardnode_availability::{self as availability, bodies, held_parts, serving};
+use shardnode_blocks::{ChainView, GenesisState, History, Marshal};
+use shardnode_clients as clients;
+use shardnode_ledger as ledger;
 use shardnode_load::generator::Generator;
+use shardnode_mailboxes::{
+    self as mailboxes, Runtime,
+    ledger::{CLOSE, Lack, PENDING_ACKS, Tracked},
+    snapshots::Shelf,
+    state_sync::Progress,
+};
+use shardnode_network::{Channels, Identity};
+use shardnode_production::{
+    generator::{self, Control},
+    pool, producer, witness_maker,
+};
+use shardnode_state_sync as state_sync;
 use shardnode_storage::{BodyStore, BodyStoreConfig, Log, LogConfig};
+use shardnode_validation as validation;
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 /// Page size of everything stored: 4,096 with the 12 bytes of checksums.
@@ -90,18 +90,39 @@ pub struct Node {
     /// The chain as of the last finalised block it processed.
     pub view: watch::Receiver<Arc<ChainView>>,
     /// Serves clients.
-    pub client: requests::Client,
+    pub client: clients::Client,
     /// Where the own shard's state stands; `None` for a node that tracks none.
-    pub tracked: watch::Receiver<Option<ledger::Tracked>>,
+    pub tracked: watch::Receiver<Option<Tracked>>,
+    /// What its copy of the shard lacked when it processed the last block; see
+    /// [`Node::lacks`].
+    copy: watch::Receiver<Vec<Lack>>,
+    /// Knows the finalised tip.
+    ledger: mailboxes::ledger::Mailbox,
     /// How far a node is that fetches a state to go on from; `None` for one
     /// that executes.
-    pub syncing: watch::Receiver<Option<state_sync::Progress>>,
+    pub syncing: watch::Receiver<Option<Progress>>,
     /// Finalised blocks.
     pub marshal: Marshal,
     /// The generator; only a producer has one.
     pub load: Option<Control>,
     /// What it measures.
     pub metrics: Arc<Metrics>,
+}
+
+impl Node {
+    /// What keeps this node's copy of its shard from being
+    /// [complete](shardnode_ledger#copies); `None` for a node that tracks no
+    /// shard.
+    #[must_use]
+    pub fn lacks(&self) -> Option<Vec<Lack>> {
+        self.identity.tracked()?;
+        let mut lacks = self.copy.borrow().clone();
+        let (processed, tip) = (self.view.borrow().height(), self.ledger.tip());
+        if processed.saturating_add(CLOSE) < tip || self.syncing.borrow().is_some() {
+            lacks.insert(0, Lack::Execution { processed, tip });
+        }
+        Some(lacks)
+    }
 }
 
 /// What a node is made of.
@@ -209,7 +230,8 @@ where
         }
         _ => None,
     };
-    let (parts_actor, own_parts) = parts::Actor::new(store, settings.retention, metrics.clone());
+    let (parts_actor, own_parts) =
+        held_parts::Actor::new(store, settings.retention, metrics.availability.clone());
     let handle = parts_actor.start(context.child("parts_actor"));
     tasks.push(watch_task(&context, "parts", handle, {
         let shard = identity
@@ -219,29 +241,30 @@ where
     }));
 
     // Chunks in flight.
-    let (validator, validator_inbox) = witness_validator::mailbox();
+    let (validator, validator_inbox) = mailboxes::witness_validator::mailbox();
+    let (ledger, inbox) = mailboxes::ledger::mailbox();
     let (availability_actor, availability) = availability::Actor::new(
         context.child("availability"),
         availability::Parts {
             identity: identity.clone(),
             bodies: bodies.clone(),
+            ledger: ledger.clone(),
             parts: own_parts,
             network: channels.chunks,
             endorsements: channels.endorsements,
             validator: validator.clone(),
-            metrics: metrics.clone(),
+            metrics: metrics.availability.clone(),
             strategy: strategy.clone(),
         },
     );
-    let (ledger, inbox) = ledger::mailbox();
     let (chunk_engine, fetcher) = resolver::Engine::new(
         context.child("chunk_resolver"),
         resolver_config(
             &peers,
             &blocker,
             &me,
-            fetch::Answers(availability.clone()),
-            fetch::Server {
+            serving::Answers(availability.clone()),
+            serving::Server {
                 bodies: bodies.clone(),
                 ledger: ledger.clone(),
                 availability: availability.clone(),
@@ -261,7 +284,7 @@ where
     ));
 
     // States, for producers that have none or an old one.
-    let (state_sync, state_sync_inbox) = state_sync::mailbox();
+    let (state_sync, state_sync_inbox) = mailboxes::state_sync::mailbox();
     let shelf = Shelf::default();
     let (state_engine, state_fetcher) = resolver::Engine::new(
         context.child("state_resolver"),
@@ -270,10 +293,10 @@ where
             &blocker,
             &me,
             state_sync.clone(),
-            Server {
+            state_sync::Server {
                 identity: identity.clone(),
                 shelf: shelf.clone(),
-                metrics: metrics.clone(),
+                metrics: metrics.state_sync.clone(),
             },
         ),
     );
@@ -292,7 +315,7 @@ where
             identity.clone(),
             bodies.clone(),
             channels.witnesses.0.clone(),
-            metrics.clone(),
+            metrics.production.clone(),
             strategy.clone(),
         );
         tasks.push(plain_task(
@@ -304,7 +327,8 @@ where
             settings.mempool,
             identity.genesis.layout,
             me.shard,
-            metrics.clone(),
+            metrics.rejections.clone(),
+            metrics.production.clone(),
         );
         tasks.push(plain_task(
             &context,
@@ -322,7 +346,7 @@ where
                 witnesses,
                 bodies: bodies.clone(),
                 pool: pool.clone(),
-                metrics: metrics.clone(),
+                metrics: metrics.production.clone(),
                 genesis: genesis.digest,
                 strategy: strategy.clone(),
             },
@@ -343,7 +367,7 @@ where
                 ledger.clone(),
                 pool.clone(),
                 strategy.clone(),
-                metrics.clone(),
+                metrics.production.clone(),
             );
             tasks.push(plain_task(
                 &context,
@@ -460,12 +484,14 @@ where
     let first = ChainView::new(&identity.genesis, genesis.block.clone(), genesis.digest);
     let (view_sender, view) = watch::channel(Arc::new(first));
     let (tracked_sender, tracked) = watch::channel(None);
+    let (lacks_sender, lacks) = watch::channel(vec![Lack::Following]);
     let signature_batch = settings.signature_batch;
     let ledger_actor = ledger::Actor::new(
         context.child("ledger"),
         ledger::Parts {
             identity: identity.clone(),
-            settings,
+            snapshot_interval: settings.snapshot_interval,
+            retention: settings.retention,
             genesis: genesis.clone(),
             availability: availability.clone(),
             bodies: bodies.clone(),
@@ -475,7 +501,10 @@ where
             producer: producer_mailbox,
             view: view_sender,
             tracked: tracked_sender,
-            metrics: metrics.clone(),
+            lacks: lacks_sender,
+            parts_durable: settings.save_parts,
+            block_metrics: metrics.blocks.clone(),
+            metrics: metrics.ledger.clone(),
             strategy: strategy.clone(),
             state_sync,
             shelf,
@@ -490,14 +519,14 @@ where
             marshal: marshal.clone(),
             fetcher: state_fetcher,
             progress,
-            metrics: metrics.clone(),
+            metrics: metrics.state_sync.clone(),
             strategy: strategy.clone(),
         },
         state_sync_inbox,
     );
     tasks.push(plain_task(&context, "state sync", state_sync_actor.start()));
     let handle = ledger_actor.start();
-    tasks.push(watch_task(&context, "ledger", handle, |error| error));
+    tasks.push(watch_task(&context, "ledger", handle, ChainError::from));
     tasks.push(plain_task(
         &context,
         "marshal",
@@ -506,16 +535,16 @@ where
 
     // A committee member's work.
     let genesis_block = Digested::precomputed(genesis.block.clone(), genesis.digest);
-    let validator_actor = witness_validator::Actor::new(
+    let validator_actor = validation::Actor::new(
         context.child("witness_validator"),
-        witness_validator::Parts {
+        validation::Parts {
             identity: identity.clone(),
             signature_batch,
             availability: availability.clone(),
             ledger: ledger.clone(),
             history: History::new(genesis_block, marshal.clone()),
             network: channels.witnesses,
-            metrics: metrics.clone(),
+            metrics: metrics.validation.clone(),
             strategy: strategy.clone(),
         },
         validator_inbox,
@@ -532,7 +561,7 @@ where
         genesis.clone(),
         availability,
         ledger.clone(),
-        metrics.clone(),
+        metrics.blocks.clone(),
         strategy.clone(),
     );
     let automaton = Inline::new(
@@ -541,13 +570,13 @@ where
         marshal.clone(),
         epocher,
     );
-    let leader_timeout = identity.leader_timeout();
+    let leader_timeout = leader_timeout(&identity.genesis.protocol);
     let engine = simplex::Engine::new(
         context.child("simplex"),
         simplex::Config {
             scheme,
             elector: RoundRobin::<commonware_cryptography::Blake3>::default(),
-            blocker: Tolerant::new(blocker),
+            blocker: Lenient::new(blocker),
             automaton: automaton.clone(),
             relay: automaton.clone(),
             reporter: Reporters::from((marshal.clone(), automaton)),
@@ -584,14 +613,14 @@ where
     ));
 
     // Clients.
-    let local = requests::Local {
+    let local = clients::Local {
         identity: identity.clone(),
         ledger: ledger.clone(),
         bodies,
         pool: pool_mailbox,
-        metrics: metrics.clone(),
+        rejections: metrics.rejections.clone(),
     };
-    let (actor, client) = requests::Actor::new(
+    let (actor, client) = clients::Actor::new(
         context.child("requests"),
         local,
         view.clone(),
@@ -603,6 +632,8 @@ where
         view,
         client,
         tracked,
+        copy: lacks,
+        ledger,
         syncing,
         marshal,
         load,

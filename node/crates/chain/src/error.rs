@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a node stops.
 
-use shardnode_execution::apply::ApplyError;
-use shardnode_primitives::{Digest, ShardId};
-use shardnode_state::StateError;
+use shardnode_ledger::LedgerError;
+use shardnode_primitives::ShardId;
+use shardnode_production::ProducerError;
 use shardnode_storage::StorageError;
 
 /// A reason to stop: going on would lose or invent state.
@@ -18,91 +18,12 @@ pub enum ChainError {
         #[source]
         source: StorageError,
     },
-    /// Recovered state is not what was committed to.
-    #[error("state of shard {shard} recovered at height {height} has root {got}, recorded {want}")]
-    RecoveredRoot {
-        /// The shard tracked.
-        shard: ShardId,
-        /// The height of the record.
-        height: u64,
-        /// What was rebuilt.
-        got: Digest,
-        /// What the record says.
-        want: Digest,
-    },
-    /// A record that this version cannot read.
-    #[error("execution record of shard {shard} at height {height} is unreadable")]
-    Record {
-        /// The shard tracked.
-        shard: ShardId,
-        /// The height of the record.
-        height: u64,
-        /// What is wrong with it.
-        #[source]
-        source: commonware_codec::Error,
-    },
-    /// A finalised chunk cannot be executed.
-    #[error("chunk of shard {shard} at height {height} cannot be executed")]
-    Execution {
-        /// The shard tracked.
-        shard: ShardId,
-        /// The chunk's height.
-        height: u64,
-        /// Why.
-        #[source]
-        source: ApplyError,
-    },
-    /// The accounts do not add up to the totals.
-    #[error(
-        "balances of shard {shard} at height {height} add up to {accounts}, its totals say {totals}"
-    )]
-    Balance {
-        /// The shard tracked.
-        shard: ShardId,
-        /// The executed height.
-        height: u64,
-        /// What the accounts have.
-        accounts: u64,
-        /// What follows from the value that came and left.
-        totals: u64,
-    },
-    /// Recovered state cannot be rebuilt.
-    #[error("state of shard {shard} at height {height} cannot be rebuilt")]
-    State {
-        /// The shard tracked.
-        shard: ShardId,
-        /// The height of the record.
-        height: u64,
-        /// Why.
-        #[source]
-        source: StateError,
-    },
-    /// A finalised block commits to another result than this node's.
-    #[error(
-        "finalised block {block} commits shard {shard} at height {height} to root {committed}, \
-         this node executed to {executed}"
-    )]
-    Diverged {
-        /// The shard tracked.
-        shard: ShardId,
-        /// The executed height.
-        height: u64,
-        /// The block that commits to it.
-        block: u64,
-        /// What the block says.
-        committed: Digest,
-        /// What this node has.
-        executed: Digest,
-    },
-    /// A block that must be in the archive is not.
-    #[error("finalised block {height} is not in the archive")]
-    MissingBlock {
-        /// Its height.
-        height: u64,
-    },
+    /// The own shard cannot be executed any further.
+    #[error(transparent)]
+    Ledger(Box<LedgerError>),
     /// The record of produced chunks failed.
     #[error("chunk production failed")]
-    Producer(#[source] crate::producer::ProducerError),
+    Producer(#[source] ProducerError),
     /// The archive of finalised blocks failed.
     #[error("the archive of finalised blocks failed")]
     Archive(#[source] commonware_storage::archive::Error),
@@ -112,4 +33,10 @@ pub enum ChainError {
         /// Which one.
         part: &'static str,
     },
+}
+
+impl From<LedgerError> for ChainError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(Box::new(error))
+    }
 }

@@ -26,7 +26,9 @@
 //! [`ReedSolomon`]: commonware_coding::ReedSolomon
 
 mod code;
+mod dividing;
 mod share;
 
-pub use code::{CheckedShare, Code, CodeError};
+pub use code::Code;
+pub use dividing::{CheckedShare, CodeError};
 pub use share::{Part, Share, ShareLimits};

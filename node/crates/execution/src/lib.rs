@@ -29,6 +29,7 @@
 //! | [`mod@touched`] | names the accounts that an execution takes |
 //! | [`view`] | holds them: a whole state, or the part in a witness |
 //! | [`mod@apply`] | executes, changes the state, and adds up what a header commits to |
+//! | [`record`] | what a tracker keeps of an execution, and what shows that it is right |
 
 // Transactions are counted in 32 bits: a chunk has far fewer.
 #![allow(clippy::cast_possible_truncation)]
@@ -37,6 +38,7 @@ pub mod apply;
 pub mod body;
 pub mod crediting;
 pub mod outcome;
+pub mod record;
 pub mod signatures;
 pub mod touched;
 pub mod view;

@@ -65,6 +65,12 @@ impl Outcome {
         }
     }
 
+    /// The outcome with this [`code`](Self::code).
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.code() == code)
+    }
+
     /// The leaf of the outcome of the transaction with this hash.
     #[must_use]
     pub fn leaf(self, transaction: &Digest) -> Digest {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `/admin/load`, and the token that opens it.
+//! `/admin/load`, behind the token.
 
 use crate::{
     LoadStatus, Node,
+    handler::Api,
     json::{Failure, JsonBytes, read_object},
-    server::Api,
 };
 use axum::{
     Json,
@@ -17,45 +17,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Deserialize;
-use std::fmt;
 
 /// The highest rate that a generator can be set to.
 const MAX_TRANSFERS_PER_SECOND: u32 = 1_000_000;
-
-/// Why a text is no bearer token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be one or more visible ASCII characters")]
-pub struct InvalidToken;
-
-/// The bearer token of the admin endpoints.
-///
-/// Only its hash is kept: comparing hashes takes the same time whatever was
-/// presented, of whatever length.
-#[derive(Clone)]
-pub struct AdminToken(blake3::Hash);
-
-impl AdminToken {
-    /// The token with this text.
-    pub fn new(text: &str) -> Result<Self, InvalidToken> {
-        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        if text.is_empty() || !visible {
-            return Err(InvalidToken);
-        }
-        Ok(Self(blake3::hash(text.as_bytes())))
-    }
-
-    /// Whether `presented` is this token.
-    #[must_use]
-    pub fn matches(&self, presented: &[u8]) -> bool {
-        blake3::hash(presented) == self.0
-    }
-}
-
-impl fmt::Debug for AdminToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AdminToken(..)")
-    }
-}
 
 /// A request that presented the token.
 pub(crate) struct Authorized;

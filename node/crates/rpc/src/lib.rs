@@ -13,18 +13,21 @@
 //! | [`types`], [`ledger`] | the JSON of answers |
 
 mod admin;
+mod error;
+mod handler;
 mod json;
 mod jsonrpc;
 pub mod ledger;
 mod methods;
 mod node;
 mod server;
+mod token;
 pub mod types;
 
-pub use admin::{AdminToken, InvalidToken};
 pub use node::{Node, SubmitError, Unavailable};
 pub use server::router;
+pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role,
-    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,
+    Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

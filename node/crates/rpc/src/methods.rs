@@ -2,9 +2,9 @@
 //! The methods of `/rpc`.
 
 use crate::{
-    AccountReport, Node, OutcomeReport, SubmitError, Submitted, Unavailable,
+    AccountReport, Node, OutcomeReport, Submitted,
+    error::{ErrorCode, RpcError},
     json::{account, digest, hex, read},
-    jsonrpc::{ErrorCode, RpcError},
     ledger::{BlockReport, ChunkReport},
 };
 use commonware_codec::{DecodeExt as _, FixedSize as _};
@@ -128,22 +128,4 @@ fn parameters<T: for<'de> Deserialize<'de>>(params: Value) -> Result<T, RpcError
 
 fn unavailable(message: String) -> RpcError {
     RpcError::new(ErrorCode::Unavailable, message)
-}
-
-impl From<Unavailable> for RpcError {
-    fn from(Unavailable(reason): Unavailable) -> Self {
-        unavailable(reason)
-    }
-}
-
-impl From<SubmitError> for RpcError {
-    fn from(error: SubmitError) -> Self {
-        let code = match error {
-            SubmitError::PoolFull => ErrorCode::PoolFull,
-            SubmitError::Congested(_) => ErrorCode::Congested,
-            SubmitError::Rejected(_) => ErrorCode::Rejected,
-            SubmitError::Unavailable(_) => ErrorCode::Unavailable,
-        };
-        Self::new(code, error.to_string())
-    }
 }

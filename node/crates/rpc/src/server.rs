@@ -3,6 +3,7 @@
 
 use crate::{
     AdminToken, Node, admin,
+    handler::Api,
     json::{Failure, MAX_BODY},
     jsonrpc,
 };
@@ -17,13 +18,6 @@ use serde_json::json;
 use std::sync::Arc;
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-/// What every handler works with.
-#[derive(Clone, Debug)]
-pub(crate) struct Api<N> {
-    pub(crate) node: N,
-    pub(crate) admin_token: Option<Arc<AdminToken>>,
-}
 
 /// The HTTP API of `node`. Without a token the admin endpoints are closed.
 pub fn router<N: Node>(node: N, admin_token: Option<AdminToken>) -> Router {

@@ -32,6 +32,8 @@ pub struct Status {
     pub role: Role,
     /// The version of the node's binary.
     pub version: String,
+    /// The version of all that the node sends its peers and keeps on disk.
+    pub formats: u16,
     /// This node's identity.
     #[serde(serialize_with = "text")]
     pub public_key: PublicKey,
@@ -69,6 +71,9 @@ pub struct Status {
     pub tracked: Option<TrackedStatus>,
     /// How far fetching a later state is; `None` for a node that executes.
     pub syncing: Option<SyncingStatus>,
+    /// Whether its copy of its shard is complete; `None` for a node that is no
+    /// producer.
+    pub copy: Option<CopyStatus>,
     /// The transaction pool.
     pub pool: PoolStatus,
     /// The in-node generator; only a producer has one.
@@ -159,6 +164,17 @@ pub struct TrackedStatus {
     pub state_root: Digest,
     /// Accounts in that state.
     pub accounts: u64,
+}
+
+/// A producer's copy of its shard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CopyStatus {
+    /// Whether it alone is enough, should the shard's other producers lose all
+    /// that they hold.
+    pub complete: bool,
+    /// What it lacks for that.
+    pub missing: Vec<String>,
 }
 
 /// The transaction pool.

@@ -3,12 +3,11 @@
 //!
 //! A byzantine validator runs the code of an honest one. It lies at the last
 //! moment, to what its node sends, and signs its lies with its own keys, which
-//! are all it has. Several of them can collude.
+//! are all it has. Several of them can [collude](crate::colluders).
 
 mod blocks;
 mod bodies;
 mod chunks;
-mod colluders;
 mod crowding;
 mod no_coding;
 mod noise;
@@ -20,7 +19,6 @@ pub use self::{
     blocks::{DoubleVotes, EquivocatedBlocks},
     bodies::{BodyLie, InvalidBodies},
     chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
-    colluders::Colluders,
     crowding::CrowdedWitnesses,
     noise::{Garbage, Replays},
     receipts::{ForgedReceipts, PartialReceipts},
@@ -28,7 +26,7 @@ pub use self::{
     witnesses::{ForgedWitnesses, WithheldWitnesses},
 };
 
-use crate::wire::{Liar, Outgoing};
+use crate::lies::{Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _, FixedSize as _};
 use commonware_cryptography::{
@@ -36,19 +34,13 @@ use commonware_cryptography::{
     ed25519::{PublicKey, Signature},
 };
 use rand_core::Rng as _;
-use shardnode_chain::{
+use shardnode_network::{
     Identity, channels,
-    messages::{ChunkMessage, MessageLimits},
+    chunk_messages::{ChunkMessage, MessageLimits},
 };
 use shardnode_primitives::{ChunkHeader, Digest};
 use shardnode_witness::Manifest;
 use std::collections::BTreeMap;
-
-/// One way of lying.
-pub trait Behaviour: Send {
-    /// What goes out instead of `message`. `None` if it stays as it is.
-    fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>>;
-}
 
 impl Liar<'_> {
     /// True once in `times`.

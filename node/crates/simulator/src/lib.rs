@@ -6,7 +6,7 @@
 //! [`plan`]: the network's [`shape`], who lies and how ([`byzantine`]), which
 //! [`machine`]s stop, have slow disks or wrong clocks, and what happens to the
 //! links between three [`regions`]. A [`run`](run()) starts real nodes on it,
-//! all the code of `shardnode-chain` on simulated links, storage and time, and
+//! all the code of a node on simulated links, storage and time, and
 //! holds them to the promises of [`checks`] after every finalised block. One
 //! seed is one run, whatever else runs: the same blocks, votes and crashes.
 //!
@@ -29,8 +29,10 @@
 
 pub mod byzantine;
 pub mod checks;
+pub mod colluders;
 pub mod cpu;
 pub mod dice;
+pub mod lies;
 pub mod machine;
 pub mod network;
 pub mod plan;
@@ -51,3 +53,10 @@ pub use report::Report;
 pub use run::{Changes, DRAIN, Outcome, RECOVERY, run, run_with};
 pub use scenarios::{Expectation, Scenario};
 pub use sweep::sweep;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Holds on, whatever became of other holders.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

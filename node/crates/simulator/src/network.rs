@@ -4,31 +4,33 @@
 
 mod links;
 mod member;
+mod replacement;
 
 pub use member::Member;
 
 use self::links::Links;
 use crate::{
+    lies::Shared,
     machine::{Faults, Machine},
     plan::{Fault, Plan},
     recorder::{Event, Recorder},
     shape::Shape,
-    wire::{Shared, Wire},
+    wire::Wire,
 };
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_runtime::{Clock as _, Spawner as _, Supervisor as _, deterministic::Context};
 use commonware_utils::NZUsize;
 use futures::future::{Either, select};
-use shardnode_chain::{
-    Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, generator::Control,
-    pool::Capacity,
-};
+use shardnode_blocks::GenesisState;
+use shardnode_chain::{Metrics, Node, Parts, Settings};
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
     accounts::{Accounts, Share, derive},
     generator::Generator,
 };
+use shardnode_network::{Channels, Identity, channels};
 use shardnode_primitives::{Genesis, genesis::GenesisAccount};
+use shardnode_production::{generator::Control, pool::Capacity};
 use std::{
     future::Future,
     pin::pin,

@@ -4,10 +4,11 @@
 
 use crate::{
     byzantine::{
-        Behaviour, BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
+        BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
         FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie,
         PartialReceipts, Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
     },
+    lies::Behaviour,
     machine::Skew,
     shape::Shape,
 };
@@ -155,6 +156,10 @@ pub struct Plan {
     pub retention: u64,
     /// What happens when, from the start of the run.
     pub faults: Vec<(Duration, Fault)>,
+    /// Nodes that are replaced by ones with an empty disk, each once another
+    /// producer of its shard has a complete copy. All are by the time of
+    /// `calm_at`, which comes as soon as that is so.
+    pub replaced: Vec<usize>,
     /// When everything stops going wrong, and everybody is honest again.
     pub calm_at: Duration,
     /// Validators that are dead from the first fault on, or lie from the start,
@@ -179,6 +184,7 @@ impl Plan {
             blocking: true,
             retention: 1_000,
             faults: Vec::new(),
+            replaced: Vec::new(),
             calm_at: Duration::from_secs(5),
             dead: BTreeSet::new(),
             lull: None,
@@ -195,12 +201,13 @@ impl Plan {
     /// must be executed.
     #[must_use]
     pub fn keeps_memory(&self) -> bool {
-        !self.faults.iter().any(|(_, fault)| {
-            matches!(
-                fault,
-                Fault::Kill(_) | Fault::LoseDisk(_) | Fault::StopAtDisk(..)
-            )
-        })
+        self.replaced.is_empty()
+            && !self.faults.iter().any(|(_, fault)| {
+                matches!(
+                    fault,
+                    Fault::Kill(_) | Fault::LoseDisk(_) | Fault::StopAtDisk(..)
+                )
+            })
     }
 
     /// Whether somebody's messages are kept for others to send again.

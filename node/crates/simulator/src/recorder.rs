@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened last to each node, for when a run fails.
 
-use crate::wire::lock;
+use crate::lock;
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt,

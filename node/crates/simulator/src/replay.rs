@@ -6,12 +6,13 @@
 
 use crate::planted::Planted;
 use commonware_parallel::Sequential;
-use shardnode_chain::{GenesisState, config::body_code};
+use shardnode_blocks::GenesisState;
 use shardnode_execution::{
     Applied, ChunkInput, Crediting, Delivery, Outcome, StateView as _, apply,
     body::{self, Shown},
     signatures::{BatchSize, KeyCache, verify_all},
 };
+use shardnode_network::identity::body_code;
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Congestion, ExecutionResult, Genesis, Namespaces,
     Receipt, ReceiptBucket, ShardId, ShardTotals, Transaction,

@@ -12,12 +12,13 @@ use crate::{
     checks::{Checks, Counted, Misses, Promise, Violation},
     cpu,
     dice::Dice,
+    lies::Shared,
+    lock,
     network::{Member, Network},
     plan::Plan,
     planted::Planted,
     recorder::Recorder,
     scenarios::{Expectation, Scenario},
-    wire::{Shared, lock},
 };
 use commonware_runtime::{Runner as _, Supervisor as _, deterministic};
 use std::{
@@ -251,6 +252,8 @@ impl Story<'_> {
     /// Lets the plan's faults happen, and says what the dead cost.
     async fn storm(&self, network: &mut Network, checks: &mut Checks) -> Misses {
         let mut faults = self.plan.faults.iter().peekable();
+        let mut replaced = self.plan.replaced.iter().copied().peekable();
+        let replaces = !self.plan.replaced.is_empty();
         let mut first = None;
         let (mut height, mut since) = (0, network.elapsed());
         while network.elapsed() < self.plan.calm_at {
@@ -259,6 +262,14 @@ impl Story<'_> {
                 first.get_or_insert(checks.height());
             }
             self.tick(network, checks).await;
+            if let Some(next) = replaced.peek()
+                && network.replace(*next).await
+            {
+                replaced.next();
+            }
+            if replaces && replaced.peek().is_none() && faults.peek().is_none() {
+                break;
+            }
             let now = network.elapsed();
             if checks.height() > height {
                 (height, since) = (checks.height(), now);
@@ -276,6 +287,11 @@ impl Story<'_> {
             if over && !checks.violations().is_empty() {
                 return Misses::default();
             }
+        }
+        if let Some(left) = replaced.next() {
+            let waits_for = network.members[left].waits_for.clone().unwrap_or_default();
+            let what = format!("n{left} could not be replaced: {waits_for}");
+            checks.violated(Violation::new(Promise::Liveness, what));
         }
         if self.plan.dead.is_empty() {
             return Misses::default();
@@ -343,7 +359,7 @@ impl Story<'_> {
             let in_flight = sent.saturating_sub(received);
             let pooled: u64 = network
                 .running()
-                .map(|(_, node)| node.metrics.pooled())
+                .map(|(_, node)| node.metrics.production.pooled())
                 .sum();
             let now = (sum(|totals| totals.transfers), in_flight, pooled);
             if last != Some(now) || in_flight > 0 || pooled > 0 {

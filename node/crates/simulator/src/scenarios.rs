@@ -74,6 +74,11 @@ pub const ALL: &[Scenario] = &[
         disturbed::lost_states,
     ),
     safe(
+        "roll-outs",
+        "Every node is replaced by one with an empty disk, one after the other and all once more, as soon as its shard has a complete copy elsewhere.",
+        disturbed::roll_outs,
+    ),
+    safe(
         "slow-disks",
         "Some disks take up to 40 ms for every write and sync.",
         disturbed::slow_disks,

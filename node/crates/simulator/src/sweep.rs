@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use crate::wire::lock;
+use crate::lock;
 
 /// Runs every seed on as many threads as are given. A run has a thread of its
 /// own, so how many there are changes nothing about any of them.

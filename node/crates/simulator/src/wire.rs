@@ -5,7 +5,11 @@
 //! as it is; a byzantine node runs the same code, and its wire lies for it,
 //! with the node's own keys ([`crate::byzantine`]).
 
-use crate::byzantine::{Behaviour, Colluders};
+use crate::{
+    colluders::Endorser,
+    lies::{Behaviour, Endorsed, Liar, Outgoing, Shared},
+    lock,
+};
 use bytes::Bytes;
 use commonware_actor::{Feedback, Unreliable};
 use commonware_codec::{Decode as _, DecodeExt as _};
@@ -14,136 +18,21 @@ use commonware_p2p::{CheckedSender, LimitedSender, Recipients, Sender as _, simu
 use commonware_runtime::{IoBufs, deterministic::Context};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng as _;
-use shardnode_chain::{
+use shardnode_network::{
     Identity, channels,
-    messages::{ChunkMessage, MessageLimits},
+    chunk_messages::{ChunkMessage, MessageLimits},
 };
-use shardnode_primitives::{Digest, Endorsement, ShardId};
+use shardnode_primitives::Endorsement;
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::SystemTime,
 };
 
-/// Messages that are kept for whoever wants to send them again.
-const TAPE: usize = 256;
-
 type Link = simulated::Sender<PublicKey, Context>;
-
-/// A message on its way out.
-#[derive(Clone, Debug)]
-pub struct Outgoing {
-    /// On which channel.
-    pub channel: u64,
-    /// To whom.
-    pub to: Vec<PublicKey>,
-    /// What.
-    pub bytes: Bytes,
-    /// Before others.
-    pub priority: bool,
-}
-
-impl Outgoing {
-    /// The same, to the same, with another content.
-    #[must_use]
-    pub fn with(&self, bytes: Bytes) -> Self {
-        Self {
-            bytes,
-            ..self.clone()
-        }
-    }
-
-    /// The same to others.
-    #[must_use]
-    pub fn to(&self, to: Vec<PublicKey>) -> Self {
-        Self { to, ..self.clone() }
-    }
-}
-
-/// An endorsement that an honest node sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endorsed {
-    /// The node.
-    pub validator: PublicKey,
-    /// The shard.
-    pub shard: ShardId,
-    /// The height.
-    pub height: u64,
-}
-
-/// What all wires of a run share.
-#[derive(Default)]
-pub struct Shared {
-    /// How often what was done on purpose.
-    pub injected: Mutex<BTreeMap<&'static str, u64>>,
-    /// Who endorses whatever any producer sends.
-    pub colluders: Colluders,
-    tape: Mutex<VecDeque<Outgoing>>,
-    bodiless: Mutex<BTreeSet<Digest>>,
-    endorsed: Mutex<Vec<Endorsed>>,
-}
-
-/// Holds on, whatever became of other holders.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shared {
-    /// Counts something that was done on purpose.
-    pub fn count(&self, kind: &'static str) {
-        *lock(&self.injected).entry(kind).or_default() += 1;
-    }
-
-    /// A liar made the header with this hash without a valid body.
-    pub fn note_bodiless(&self, header: Digest) {
-        lock(&self.bodiless).insert(header);
-    }
-
-    /// Whether a liar made the header with this hash without a valid body.
-    #[must_use]
-    pub fn is_bodiless(&self, header: &Digest) -> bool {
-        lock(&self.bodiless).contains(header)
-    }
-
-    /// What honest nodes endorsed since the last time.
-    #[must_use]
-    pub fn take_endorsed(&self) -> Vec<Endorsed> {
-        std::mem::take(&mut *lock(&self.endorsed))
-    }
-
-    /// A message that somebody sent not long ago, by a number at random.
-    #[must_use]
-    pub fn old_message(&self, at: u64) -> Option<Outgoing> {
-        let tape = lock(&self.tape);
-        let index = at.checked_rem(tape.len() as u64)?;
-        usize::try_from(index)
-            .ok()
-            .and_then(|index| tape.get(index).cloned())
-    }
-
-    fn record(&self, message: &Outgoing) {
-        let mut tape = lock(&self.tape);
-        tape.push_back(message.clone());
-        if tape.len() > TAPE {
-            tape.pop_front();
-        }
-    }
-}
-
-/// Who lies, and with what.
-pub struct Liar<'a> {
-    /// The node, with its keys.
-    pub identity: &'a Identity,
-    /// Everybody else.
-    pub others: &'a [PublicKey],
-    /// What all wires share.
-    pub shared: &'a Shared,
-    /// Its own chance.
-    pub rng: &'a mut ChaCha8Rng,
-}
 
 struct Behaviours {
     all: Vec<Box<dyn Behaviour>>,
@@ -196,12 +85,6 @@ impl Wire {
         self.identity.key.public_key() == *key
     }
 
-    /// Who sends.
-    #[must_use]
-    pub fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
     /// From now on everything goes out as it is.
     pub fn behave(&self) {
         self.lies.store(false, Ordering::Relaxed);
@@ -224,16 +107,6 @@ impl Wire {
             let to = Recipients::Some(message.to);
             link.send(to, message.bytes, message.priority);
         }
-    }
-
-    /// Sends to everybody, past the node's own code.
-    pub fn send_all(&self, channel: u64, bytes: Bytes) {
-        self.send(Outgoing {
-            channel,
-            to: self.others.clone(),
-            bytes,
-            priority: true,
-        });
     }
 
     /// What goes out instead of `message`; `None` leaves it as it is.
@@ -259,7 +132,7 @@ impl Wire {
             return;
         }
         if let Ok(word) = Endorsement::decode(message.bytes.clone()) {
-            lock(&self.shared.endorsed).push(Endorsed {
+            self.shared.note_endorsed(Endorsed {
                 validator: self.identity.key.public_key(),
                 shard: word.shard,
                 height: word.height,
@@ -276,8 +149,25 @@ impl Wire {
         if let Ok(ChunkMessage::Header(header)) =
             ChunkMessage::decode_cfg(message.bytes.clone(), &limits)
         {
-            self.shared.colluders.endorse(&header, &self.shared);
+            for _ in 0..self.shared.colluders.endorse(&header) {
+                self.shared.count("blind endorsements");
+            }
         }
+    }
+}
+
+impl Endorser for Wire {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn send_all(&self, channel: u64, bytes: Bytes) {
+        self.send(Outgoing {
+            channel,
+            to: self.others.clone(),
+            bytes,
+            priority: true,
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 //! Which nodes of a tree have to be given, level by level, for the root to
 //! follow from some of its leaves.
 
-use crate::tree::depth;
+use crate::nodes::depth;
 
 /// The nodes that are needed beside the leaves at `indices`, which must be in
 /// ascending order and within a tree of `count` leaves, as pairs of level and

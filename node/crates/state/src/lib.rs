@@ -39,17 +39,20 @@
 // Leaves are bounded by 2^32, which every way into a tree checks.
 #![allow(clippy::cast_possible_truncation)]
 
+mod error;
 mod leaf;
 mod levels;
+mod nodes;
 pub mod page;
 pub mod partial;
 mod partial_tree;
 mod proof;
 mod tree;
 
+pub use error::StateError;
 pub use leaf::{Account, Leaf, NO_ACCOUNT};
 pub use page::{Page, PageError, Pages};
-pub use partial::{PartialError, PartialState};
-pub use partial_tree::{CoverError, PartialTree};
+pub use partial::PartialState;
+pub use partial_tree::{CoverError, PartialError, PartialTree};
 pub use proof::{AccountProof, ProofError};
-pub use tree::{StateError, StateTree};
+pub use tree::StateTree;

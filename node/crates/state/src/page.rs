@@ -23,7 +23,7 @@
 
 use crate::{
     leaf::Leaf,
-    tree::{depth, node, seal},
+    nodes::{depth, node, seal},
 };
 use bytes::BufMut;
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize as _, Read, ReadExt as _, Write};

@@ -23,7 +23,6 @@
 use crate::{
     leaf::{Account, Leaf, NO_ACCOUNT},
     levels,
-    partial_tree::PartialTree,
 };
 use bytes::BufMut;
 use commonware_codec::{
@@ -44,30 +43,9 @@ const _: () = assert!(
     "the bound of witnesses counts leaves as they are"
 );
 
-/// A partial state is of another tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("partial state has root {got} instead of {want}")]
-pub struct PartialError {
-    /// Where it leads.
-    pub got: Digest,
-    /// The root that it was to be of.
-    pub want: Digest,
-}
-
 impl PartialState {
     /// The bytes of one leaf with its index.
     const ENTRY: usize = 4 + Leaf::SIZE;
-
-    /// The accounts in it, if its root is this one.
-    pub fn verify(self, root: &Digest) -> Result<PartialTree, PartialError> {
-        let tree = PartialTree::build(self);
-        let got = tree.root();
-        if got == *root {
-            Ok(tree)
-        } else {
-            Err(PartialError { got, want: *root })
-        }
-    }
 
     /// The number of leaves of the whole tree.
     #[must_use]

@@ -3,9 +3,10 @@
 //! tree are.
 
 use crate::{
+    error::StateError,
     leaf::{Account, Leaf, NO_ACCOUNT},
+    nodes::{node, seal},
     partial::PartialState,
-    tree::{StateError, node, seal},
 };
 use shardnode_primitives::{AccountId, Digest, hash::ZERO};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,16 @@ pub struct PartialTree {
     /// The known nodes of each level by index, the leaves' hashes first: those
     /// above the leaves, and their neighbours.
     levels: Vec<Vec<(u32, Digest)>>,
+}
+
+/// A partial state is of another tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("partial state has root {got} instead of {want}")]
+pub struct PartialError {
+    /// Where it leads.
+    pub got: Digest,
+    /// The root that it was to be of.
+    pub want: Digest,
 }
 
 /// A partial state is not the one for a set of accounts.
@@ -43,8 +54,21 @@ enum Place {
     After(usize),
 }
 
+impl PartialState {
+    /// The accounts in it, if its root is this one.
+    pub fn verify(self, root: &Digest) -> Result<PartialTree, PartialError> {
+        let tree = PartialTree::build(self);
+        let got = tree.root();
+        if got == *root {
+            Ok(tree)
+        } else {
+            Err(PartialError { got, want: *root })
+        }
+    }
+}
+
 impl PartialTree {
-    pub(crate) fn build(state: PartialState) -> Self {
+    fn build(state: PartialState) -> Self {
         let PartialState {
             count,
             leaves,

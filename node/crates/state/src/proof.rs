@@ -7,7 +7,7 @@
 
 use crate::{
     leaf::{Account, Leaf},
-    tree::{depth, node, seal},
+    nodes::{depth, node, seal},
 };
 use bytes::BufMut;
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, RangeCfg, Read, ReadExt as _, Write};

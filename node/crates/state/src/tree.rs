@@ -2,57 +2,16 @@
 //! The tree; see the [crate] for its definition.
 
 use crate::{
+    error::StateError,
     leaf::{Account, Leaf, NO_ACCOUNT},
     levels,
+    nodes::{node, seal},
     page::Pages,
     partial::PartialState,
     proof::AccountProof,
 };
-use shardnode_primitives::{
-    AccountId, Digest,
-    hash::{Domain, ZERO, hash},
-    witness_size,
-};
+use shardnode_primitives::{AccountId, Digest, hash::ZERO};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Why a tree cannot be built or changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StateError {
-    /// The id of all zeroes is reserved.
-    #[error("the id of all zeroes is no account")]
-    ReservedId,
-    /// Ids are unique.
-    #[error("account {0} appears twice")]
-    Duplicate(AccountId),
-    /// The first leaf is the sentinel.
-    #[error("the first leaf is not the sentinel")]
-    Sentinel,
-    /// The leaves' list does not follow the order of ids.
-    #[error("leaf of account {0} names the wrong next account")]
-    Order(AccountId),
-    /// More than the value that can exist.
-    #[error("the sum of all balances overflows")]
-    Overflow,
-    /// Indices are 32 bits wide.
-    #[error("more than 2^32 - 1 leaves")]
-    TooMany,
-    /// A partial tree says nothing about the account, or cannot create it.
-    #[error("account {0} is not covered by the partial state")]
-    NotCovered(AccountId),
-}
-
-pub(crate) fn node(left: &Digest, right: &Digest) -> Digest {
-    hash(Domain::StateNode, &[&left.0, &right.0])
-}
-
-pub(crate) fn seal(count: u32, top: &Digest) -> Digest {
-    hash(Domain::StateRoot, &[&count.to_be_bytes(), &top.0])
-}
-
-/// Levels between the leaves and the top of a tree of `count` leaves.
-pub(crate) const fn depth(count: u32) -> usize {
-    witness_size::depth(count) as usize
-}
 
 /// All accounts of one shard.
 #[derive(Clone, Debug)]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The encoded witness: a version and the compressed raw encoding.
 
-use crate::{error::DecodeError, witness::StateWitness};
+use crate::{
+    error::DecodeError,
+    limits::{Limits, VERSION},
+    witness::StateWitness,
+};
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _};
-use shardnode_coding::Code;
 use std::io::{self, Read as _};
-
-/// The first byte of every encoded witness.
-pub const VERSION: u8 = 1;
 
 /// The level that compresses fastest.
 const LEVEL: i32 = 1;
@@ -19,19 +19,6 @@ const WINDOW_LOG: u32 = 20;
 /// What a frame starts with. The library also takes the formats that were
 /// before it and frames to be skipped; a witness is neither.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-
-/// What bounds the decoding of a witness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most bytes of the raw encoding.
-    pub raw_bytes: usize,
-    /// The most transitions: `executionLag`.
-    pub transitions: u8,
-    /// The most receipts of a bucket: the most transactions of a chunk.
-    pub receipts: u32,
-    /// How bodies are divided.
-    pub code: Code,
-}
 
 /// Encodes and compresses.
 pub fn encode(witness: &StateWitness) -> io::Result<Bytes> {

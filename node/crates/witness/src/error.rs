@@ -13,7 +13,7 @@ pub enum DecodeError {
     #[error("no bytes")]
     Empty,
     /// The version is not one that this node reads.
-    #[error("version {got}, this node reads {}", crate::encoding::VERSION)]
+    #[error("version {got}, this node reads {}", crate::limits::VERSION)]
     Version {
         /// What the first byte says.
         got: u8,

@@ -64,14 +64,16 @@
 pub mod encoding;
 pub mod error;
 pub mod expected;
+pub mod limits;
 mod part_set;
 pub mod parts;
 mod validate;
 mod witness;
 
-pub use encoding::{Limits, decode, encode};
+pub use encoding::{decode, encode};
 pub use error::{DecodeError, Difference, WitnessError};
 pub use expected::{Due, Executable, Expected};
+pub use limits::Limits;
 pub use part_set::PartSet;
 pub use parts::{Manifest, PartLimits, PartsError, Subject, WitnessPart, make_parts};
 pub use validate::{Verifier, validate};

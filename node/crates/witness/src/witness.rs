@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The witness and its raw encoding.
 
-use crate::encoding::Limits;
+use crate::limits::Limits;
 use bytes::BufMut;
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,

@@ -4,7 +4,7 @@
 use super::{LAG, Target};
 use crate::{Decoder, documents};
 use commonware_cryptography::{Digestible as _, Signer as _};
-use shardnode_chain::validity::{Base, check_header};
+use shardnode_blocks::validity::{Base, check_header};
 use shardnode_primitives::{
     Block, BlockLimits, ChunkContent, ChunkHeader, DuePosition, Endorsement, Endorsements,
     ExecutionResult, Genesis, Namespaces, Randomness, ShardTotals, genesis::private_key,

@@ -4,11 +4,11 @@
 use super::{LAG, MOST, Target};
 use crate::{Decoder, documents};
 use commonware_codec::FixedSize as _;
-use shardnode_chain::{
+use shardnode_network::{
+    chunk_messages::{ChunkMessage, MessageLimits},
+    chunk_requests::Key,
     client_messages::{Answer, ClientMessage},
-    fetch::Key,
-    messages::{ChunkMessage, MessageLimits},
-    state_sync::messages as state,
+    state_requests as state,
 };
 use shardnode_primitives::{AccountId, Transaction, hash::ZERO};
 

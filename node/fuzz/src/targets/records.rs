@@ -3,10 +3,8 @@
 
 use super::{MOST, Target};
 use crate::Decoder;
-use shardnode_chain::{
-    executed::{Evidence, Executed, Proven},
-    ledger::Origin,
-};
+use shardnode_execution::record::{Evidence, Executed, Proven};
+use shardnode_ledger::Origin;
 use shardnode_state::StateTree;
 use shardnode_storage::{ExecutionRecord, SnapshotPiece, SnapshotPointer};
 

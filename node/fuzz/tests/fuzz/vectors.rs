@@ -10,18 +10,18 @@ use bytes::Bytes;
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_formatting::{from_hex, hex};
 use commonware_parallel::Sequential;
-use shardnode_chain::{
-    client_messages::{Answer, ClientMessage, Question},
-    executed::{Evidence, Executed, Proven},
-    fetch::Key,
-    ledger::Origin,
-    messages::ChunkMessage,
-    state_sync::messages as state_messages,
-};
 use shardnode_coding::{Code, Part};
 use shardnode_execution::{
     Outcome,
     body::{Shown, divide},
+    record::{Evidence, Executed, Proven},
+};
+use shardnode_ledger::Origin;
+use shardnode_network::{
+    chunk_messages::ChunkMessage,
+    chunk_requests::Key,
+    client_messages::{Answer, ClientMessage, Question},
+    state_requests as state_messages,
 };
 use shardnode_primitives::{
     AccountId, ChunkBody, ChunkHeader, Digest, ExecutionResult, Namespaces, ProvenBucket,

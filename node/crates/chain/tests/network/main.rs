@@ -9,7 +9,7 @@ mod harness;
 
 use commonware_runtime::Clock as _;
 use harness::{Fault, Network, run, run_with_chunk_validators, run_with_loss};
-use shardnode_chain::view::ChainView;
+use shardnode_blocks::ChainView;
 use shardnode_primitives::congestion::{MOST_BEHIND, blocks_behind};
 use std::time::Duration;
 
@@ -320,7 +320,7 @@ fn senders_hold_back_from_a_shard_that_stands_still() {
         assert!(behind > MOST_BEHIND, "{behind} blocks behind");
         let waiting = |network: &Network| -> u64 {
             (0..3)
-                .map(|node| network.node(node).metrics.waiting())
+                .map(|node| network.node(node).metrics.production.waiting())
                 .sum()
         };
         assert!(waiting(&network) > 0, "transfers to it wait");

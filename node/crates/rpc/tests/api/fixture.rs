@@ -18,9 +18,9 @@ use shardnode_primitives::{
     genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, LoadStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus,
-    Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, SyncingStatus,
-    TcpStatus, TrackedStatus, Unavailable, router,
+    AccountReport, AdminToken, CopyStatus, LoadStatus, Node, OutcomeReport, OutcomeStatus,
+    PoolStatus, Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus,
+    SyncingStatus, TcpStatus, TrackedStatus, Unavailable, router,
 };
 use std::sync::{
     Arc,
@@ -178,6 +178,7 @@ impl Node for Fixture {
             region: "local".into(),
             role: self.role,
             version: "0.1.0".into(),
+            formats: 1,
             public_key: key(1).public_key(),
             genesis_hash: digest(1),
             height: HEIGHT + 1,
@@ -215,6 +216,10 @@ impl Node for Fixture {
             }],
             tracked: (self.role == Role::Producer).then_some(tracked),
             syncing: self.syncing,
+            copy: (self.role == Role::Producer).then(|| CopyStatus {
+                complete: false,
+                missing: vec!["executed to block 7, the chain is at 12".into()],
+            }),
             pool: PoolStatus {
                 transactions: 5,
                 capacity: 10,

@@ -114,7 +114,8 @@ fn status_says_how_far_fetching_a_state_is() {
     }
 }
 
-/// The paths of all fields; lists stand for their first element.
+/// The paths of all fields; a list stands for its first element, an empty one
+/// for itself.
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
@@ -122,7 +123,12 @@ fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
                 fields(value, &format!("{path}.{name}"), found);
             }
         }
-        Value::Array(list) => fields(&list[0], &format!("{path}[]"), found),
+        Value::Array(list) if !list.is_empty() => {
+            fields(&list[0], &format!("{path}[]"), found);
+        }
+        Value::Array(_) => {
+            found.insert(format!("{path}[]"));
+        }
         _ => {
             found.insert(path.into());
         }

@@ -2,8 +2,7 @@
 //! A voter that says one thing to one half of the network and another thing to
 //! the other.
 
-use super::{Behaviour, Liar};
-use crate::wire::Outgoing;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_consensus::simplex::{
     scheme::ed25519::Scheme,
@@ -11,7 +10,7 @@ use commonware_consensus::simplex::{
 };
 use commonware_cryptography::{Digestible as _, Signer as _};
 use rand_core::Rng as _;
-use shardnode_chain::{Identity, channels};
+use shardnode_network::{Identity, channels};
 use shardnode_primitives::{Block, Digest};
 use std::collections::BTreeMap;
 

@@ -2,16 +2,16 @@
 //! A producer that commits to a body that is invalid, or to parts that are of
 //! no body.
 
-use super::{Behaviour, Liar, StandIns, no_coding};
-use crate::wire::Outgoing;
+use super::{StandIns, no_coding};
+use crate::lies::{Behaviour, Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::{Encode as _, FixedSize as _};
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_parallel::Sequential;
 use rand_core::Rng as _;
-use shardnode_chain::{channels, messages::ChunkMessage};
 use shardnode_coding::Share;
 use shardnode_execution::body;
+use shardnode_network::{channels, chunk_messages::ChunkMessage};
 use shardnode_primitives::{
     AccountId, ChunkBody, ChunkContent, ChunkHeader, Digest, Transaction, transaction::Transfer,
 };

@@ -2,10 +2,10 @@
 //! A producer that signs two chunks for one height, or keeps their bodies or
 //! parts to itself.
 
-use super::{Behaviour, Liar, StandIns};
-use crate::wire::Outgoing;
+use super::StandIns;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use commonware_codec::Encode as _;
-use shardnode_chain::{channels, messages::ChunkMessage};
+use shardnode_network::{channels, chunk_messages::ChunkMessage};
 use shardnode_primitives::{ChunkBody, ChunkHeader, hash::ZERO};
 
 /// Signs two chunks for every height: the one that its node made, and one

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A validator that fills the places of witnesses with junk.
 
-use super::{Behaviour, Liar};
-use crate::wire::Outgoing;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::{DecodeExt as _, Encode as _};
 use commonware_cryptography::Signer as _;
 use rand_core::Rng as _;
-use shardnode_chain::channels;
+use shardnode_network::channels;
 use shardnode_primitives::{Digest, Endorsement, ShardId};
 use shardnode_witness::{Manifest, Subject};
 use std::num::NonZeroU16;

@@ -2,13 +2,13 @@
 //! Messages that have no business being sent: old ones, ones for other
 //! heights, and no messages at all.
 
-use super::{Behaviour, Liar, part_for};
-use crate::wire::Outgoing;
+use super::part_for;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::{DecodeExt as _, Encode as _};
 use commonware_cryptography::Signer as _;
 use rand_core::Rng as _;
-use shardnode_chain::{channels, messages::ChunkMessage};
+use shardnode_network::{channels, chunk_messages::ChunkMessage};
 use shardnode_primitives::{ChunkHeader, Digest, Endorsement, endorsement};
 
 /// The longest garbage.

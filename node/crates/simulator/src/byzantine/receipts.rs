@@ -2,12 +2,11 @@
 //! A producer that sends receipts which its execution did not emit, or sends
 //! receipts to few.
 
-use super::{Behaviour, Liar};
-use crate::wire::Outgoing;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::Encode as _;
 use rand_core::Rng as _;
-use shardnode_chain::{channels, messages::ChunkMessage};
+use shardnode_network::{channels, chunk_messages::ChunkMessage};
 use shardnode_primitives::{ProvenBucket, ReceiptBucket};
 
 /// Changes receipts or their proofs, in what it sends and in what it answers.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A producer whose headers commit to what its execution did not come to.
 
-use super::{Behaviour, Liar, StandIns};
-use crate::wire::Outgoing;
+use super::StandIns;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use commonware_codec::Encode as _;
 use rand_core::Rng as _;
-use shardnode_chain::{channels, messages::ChunkMessage};
+use shardnode_network::{channels, chunk_messages::ChunkMessage};
 use shardnode_primitives::{ChunkContent, ChunkHeader, Digest};
 
 /// What a false header is false about. All of them keep the rules that can be

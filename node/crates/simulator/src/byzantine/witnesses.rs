@@ -2,15 +2,15 @@
 //! A producer whose witnesses show nothing: parts are missing, or what they
 //! give is not what was executed.
 
-use super::{Behaviour, Liar, manifest};
-use crate::wire::Outgoing;
+use super::manifest;
+use crate::lies::{Behaviour, Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_parallel::Sequential;
 use rand_core::Rng as _;
-use shardnode_chain::channels;
 use shardnode_execution::body::Shown;
+use shardnode_network::channels;
 use shardnode_primitives::{ChunkBody, Digest, ReceiptBucket};
 use shardnode_state::PartialState;
 use shardnode_witness::{PartSet, StateWitness, WitnessPart, decode, encode, make_parts};

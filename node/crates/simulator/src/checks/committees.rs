@@ -3,11 +3,11 @@
 
 use super::{Promise, Violation};
 use crate::{
+    lies::Endorsed,
     network::{Member, Network},
     plan::{Fault, Plan},
     planted::Planted,
     shape::Shape,
-    wire::Endorsed,
 };
 use commonware_cryptography::{Signer as _, Verifier as _, ed25519::PublicKey};
 use shardnode_mandates::{

@@ -2,7 +2,7 @@
 //! That no honest node endorses a chunk whose committee it is not in.
 
 use super::{Committees, Promise, Violation};
-use crate::wire::Endorsed;
+use crate::lies::Endorsed;
 use shardnode_primitives::Block;
 
 /// Endorsements that honest nodes sent and that cannot be judged yet.

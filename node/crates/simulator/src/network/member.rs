@@ -5,7 +5,9 @@ use crate::{machine::Faults, wire::Wire};
 use commonware_runtime::Handle;
 use commonware_utils::channel::oneshot;
 use futures::FutureExt as _;
-use shardnode_chain::{Identity, Node, generator::Control};
+use shardnode_chain::Node;
+use shardnode_network::Identity;
+use shardnode_production::generator::Control;
 use std::{error::Error, sync::Arc};
 
 /// The count of the histogram of witnesses that a node re-executed from.
@@ -31,6 +33,8 @@ pub struct Member {
     pub disk: usize,
     /// How often it went down.
     pub stops: u64,
+    /// Why it is not replaced yet.
+    pub(crate) waits_for: Option<String>,
     up: Option<Up>,
     signed_before: u64,
     validated_before: u64,
@@ -57,6 +61,7 @@ impl Member {
             faults,
             disk: 0,
             stops: 0,
+            waits_for: None,
             up: None,
             signed_before: 0,
             validated_before: 0,

@@ -116,6 +116,30 @@ pub(super) fn lost_states(dice: &mut Dice) -> Plan {
     plan
 }
 
+/// Every node loses its disk, twice, and no shard its state.
+pub(super) fn roll_outs(dice: &mut Dice) -> Plan {
+    let mut shape = dice.pick(&[
+        Shape::new(2, 2, 0, 64),
+        Shape::new(2, 2, 2, 16),
+        Shape::new(2, 3, 0, 16),
+        Shape::new(3, 2, 1, 16),
+    ]);
+    shape.lag = dice.pick(&[1, 1, 2, 3]);
+    let mut plan = Plan::new(shape);
+    plan.retention = dice.pick(&[5, 8, 1_000]);
+    plan.calm_at = Duration::from_secs(180);
+    if dice.once_in(2) {
+        plan.lost_per_mille = dice.between(1, 30);
+    }
+    for _ in 0..2 {
+        let nodes = shape.validators();
+        let first = dice.index(nodes);
+        plan.replaced
+            .extend((0..nodes).map(|node| (first + node) % nodes));
+    }
+    plan
+}
+
 /// Slows the disks of up to `most` nodes down.
 pub(super) fn slow(dice: &mut Dice, plan: &mut Plan, most: u64) {
     let count = usize::try_from(dice.between(1, most)).unwrap_or(1);

@@ -3,8 +3,9 @@
 
 use super::Network;
 use commonware_runtime::Clock as _;
-use shardnode_chain::{pool::PoolError, requests::Fate, requests::SubmitError};
+use shardnode_clients::{Fate, SubmitError};
 use shardnode_execution::Outcome;
+use shardnode_mailboxes::pool::PoolError;
 use shardnode_primitives::{Namespaces, Transfer};
 use std::time::Duration;
 

@@ -8,9 +8,9 @@ use commonware_cryptography::Signer as _;
 use commonware_resolver::{Consumer, Delivery, p2p};
 use commonware_runtime::{Spawner as _, Supervisor as _};
 use commonware_utils::{NZDuration, NZUsize, channel::oneshot};
-use shardnode_chain::{
+use shardnode_network::{
     channels,
-    state_sync::messages::{Key, Offer},
+    state_requests::{Key, Offer},
 };
 use shardnode_primitives::AccountId;
 use shardnode_state::{Account, Pages, StateTree};

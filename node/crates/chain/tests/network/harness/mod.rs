@@ -11,16 +11,16 @@ use commonware_runtime::{
     deterministic::{self, Context},
 };
 use commonware_utils::{NZUsize, Probability};
-use shardnode_chain::{
-    Channels, GenesisState, Identity, Metrics, Node, Parts, Settings, channels, generator::Control,
-    pool::Capacity, view::ChainView,
-};
+use shardnode_blocks::{ChainView, GenesisState};
+use shardnode_chain::{Metrics, Node, Parts, Settings};
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
     accounts::{Accounts, Share, derive},
     generator::Generator,
 };
+use shardnode_network::{Channels, Identity, channels};
 use shardnode_primitives::{ChunkHeader, Genesis, GenesisDocument, genesis::GenesisAccount};
+use shardnode_production::{generator::Control, pool::Capacity};
 use std::{collections::BTreeMap, future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
 
 const ACCOUNTS_PER_SHARD: u32 = 40;
@@ -503,7 +503,10 @@ impl Network {
             let height = self.view(0).height();
             self.wait_for_height(height + 1).await;
             let view = self.view(0);
-            let pooled: u64 = self.running().map(|node| node.metrics.pooled()).sum();
+            let pooled: u64 = self
+                .running()
+                .map(|node| node.metrics.production.pooled())
+                .sum();
             let now = (view.transfers(), view.supply().in_flight);
             still = if pooled == 0 && now.1 == 0 && last == Some(now) {
                 still + 1

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor: what comes in, and who is answered.
+
+pub(crate) mod asking;
+mod candidate_headers;
+mod own_chunks;
+mod own_parts;
+
+use crate::{
+    endorsements::CandidateEndorsements,
+    held_parts,
+    metrics::Metrics,
+    receipts::{KEEP_BELOW, Receipts},
+    recovery::Awaited,
+    serving::Fetcher,
+};
+use bytes::Bytes;
+use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
+use commonware_cryptography::ed25519::PublicKey;
+use commonware_macros::select;
+use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_parallel::Rayon;
+use commonware_runtime::Handle;
+use commonware_utils::{
+    channel::{fallible::OneshotExt as _, oneshot},
+    futures::Pool,
+};
+use shardnode_blocks::in_flight::{HORIZON, in_flight};
+use shardnode_coding::Share;
+use shardnode_mailboxes::{
+    Runtime,
+    availability::{Collected, Inbox, Mailbox, Message, Question, Wanted, mailbox},
+    bodies::{self, CheckedChunk},
+    ledger, witness_validator,
+};
+use shardnode_network::{
+    Identity,
+    channels::Channel,
+    chunk_messages::{ChunkMessage, MessageLimits},
+    chunk_requests::Key,
+    identity::bucket_limit,
+};
+use shardnode_primitives::{
+    ChunkBody, ChunkHeader, Digest, Endorsement, ProvenBucket, ReceiptBucket, ShardId,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+use tracing::debug;
+
+enum Body {
+    Checking,
+    Ready(Arc<CheckedChunk>),
+}
+
+/// A chunk, by its height and its header's hash.
+type ChunkKey = (u64, Digest);
+
+fn chunk_key(header: &ChunkHeader) -> ChunkKey {
+    (header.content.height, header.hash())
+}
+
+/// What was done beside the actor.
+enum Done {
+    /// The body of a chunk of the own shard was judged; `None` if there is no
+    /// body.
+    Chunk(Option<Arc<CheckedChunk>>),
+    /// The own part of this chunk's body is held.
+    Held(ChunkKey),
+    /// The own part of this chunk's body is not stored.
+    NotHeld,
+    /// Enough parts were collected; `None` if they show that there is no body.
+    Recovered(Box<ChunkHeader>, Option<Share>),
+    /// A body was divided for voters that ask for their parts.
+    Divided(ChunkKey, Option<Arc<Vec<Share>>>),
+    /// What shows that a chunk has no body was looked up.
+    LookedUp,
+    /// An actor that this one needs has ended.
+    Ended,
+}
+
+/// The actor.
+pub struct Actor<E: Runtime, S, R> {
+    context: E,
+    identity: Arc<Identity>,
+    limits: MessageLimits,
+    bodies: bodies::Mailbox,
+    ledger: ledger::Mailbox,
+    network: Channel<S, R>,
+    endorsements: Channel<S, R>,
+    validator: witness_validator::Mailbox,
+    inbox: Inbox,
+    finalized: u64,
+    headers: BTreeMap<(u64, ShardId), Vec<ChunkHeader>>,
+    chunks: BTreeMap<ChunkKey, Body>,
+    receipts: Receipts,
+    chunk_waits: BTreeMap<ChunkKey, Awaited<Arc<CheckedChunk>>>,
+    parts: held_parts::Mailbox,
+    held: BTreeSet<ChunkKey>,
+    part_waits: BTreeMap<ChunkKey, Awaited<bool>>,
+    divided: BTreeMap<ChunkKey, Arc<Vec<Share>>>,
+    dividing: bool,
+    collects: Vec<(Wanted, oneshot::Sender<Vec<Collected>>)>,
+    endorsements_held: CandidateEndorsements,
+    gave_up: bool,
+    checks: Pool<'static, Done>,
+    metrics: Arc<Metrics>,
+    strategy: Rayon,
+}
+
+/// What the actor works with.
+pub struct Parts<S, R> {
+    /// Who this node is.
+    pub identity: Arc<Identity>,
+    /// Bodies of the own shard.
+    pub bodies: bodies::Mailbox,
+    /// Receipts that the own shard has credited.
+    pub ledger: ledger::Mailbox,
+    /// Own parts of the bodies of other shards.
+    pub parts: held_parts::Mailbox,
+    /// Chunks, parts and receipts.
+    pub network: Channel<S, R>,
+    /// Endorsements.
+    pub endorsements: Channel<S, R>,
+    /// Told of headers.
+    pub validator: witness_validator::Mailbox,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// CPU work.
+    pub strategy: Rayon,
+}
+
+impl<E, S, R> Actor<E, S, R>
+where
+    E: Runtime,
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// Creates the actor; it runs once it is given a way to ask peers.
+    pub fn new(context: E, parts: Parts<S, R>) -> (Self, Mailbox) {
+        let (mailbox, inbox) = mailbox();
+        let actor = Self {
+            limits: MessageLimits::of(&parts.identity.genesis),
+            context,
+            identity: parts.identity,
+            bodies: parts.bodies,
+            ledger: parts.ledger,
+            parts: parts.parts,
+            network: parts.network,
+            endorsements: parts.endorsements,
+            validator: parts.validator,
+            metrics: parts.metrics,
+            strategy: parts.strategy,
+            inbox,
+            finalized: 0,
+            headers: BTreeMap::new(),
+            chunks: BTreeMap::new(),
+            receipts: Receipts::default(),
+            chunk_waits: BTreeMap::new(),
+            held: BTreeSet::new(),
+            part_waits: BTreeMap::new(),
+            divided: BTreeMap::new(),
+            dividing: false,
+            collects: Vec::new(),
+            endorsements_held: CandidateEndorsements::default(),
+            gave_up: false,
+            checks: Pool::default(),
+        };
+        (actor, mailbox)
+    }
+
+    /// Runs until nobody is left to talk to.
+    pub fn start(self, fetcher: Fetcher) -> Handle<()> {
+        let context = self.context.child("run");
+        context.spawn(move |_| self.run(fetcher))
+    }
+
+    async fn run(mut self, mut fetcher: Fetcher) {
+        loop {
+            let wake = self.next_deadline();
+            let sleep = self.context.sleep_until(wake);
+            select! {
+                message = self.inbox.messages.recv() => {
+                    let Some(message) = message else { break };
+                    self.on_message(message);
+                },
+                received = self.network.1.recv() => {
+                    let Ok((peer, bytes)) = received else { break };
+                    self.on_network(&peer, bytes.into());
+                },
+                received = self.endorsements.1.recv() => {
+                    let Ok((peer, bytes)) = received else { break };
+                    match Endorsement::decode(Bytes::from(bytes)) {
+                        Ok(endorsement) => self.on_endorsement(peer, endorsement),
+                        Err(error) => debug!(%peer, %error, "undecodable endorsement"),
+                    }
+                },
+                done = self.checks.next_completed() => match done {
+                    Done::Ended => break,
+                    done => self.on_done(done),
+                },
+                question = self.inbox.questions.recv() => {
+                    let Some(question) = question else { break };
+                    self.on_question(question);
+                },
+                _ = sleep => {},
+            }
+            self.ask_overdue(&mut fetcher);
+            self.stop_asking(&mut fetcher);
+            self.answer_collects();
+        }
+    }
+
+    fn on_message(&mut self, message: Message) {
+        match message {
+            Message::Produced {
+                chunk,
+                body,
+                shares,
+                buckets,
+            } => self.on_produced(&chunk, body, shares, buckets),
+            Message::Part { header, reply } => self.on_part_wanted(*header, reply),
+            Message::Chunk {
+                header,
+                at_once,
+                reply,
+            } => self.on_chunk_wanted(*header, at_once, reply),
+            Message::Bucket {
+                key,
+                at_once,
+                reply,
+            } => self.receipts.wanted(key, self.ask_at(at_once), reply),
+            Message::Collect { wanted, reply } => self.collects.push((wanted, reply)),
+            Message::Endorsed(endorsement) => self.on_own_endorsement(endorsement),
+            Message::Finalized(height) => self.on_finalized(height),
+            Message::Fetched { key, value, reply } => {
+                let right = self.on_fetched(key, value);
+                reply.send_lossy(right);
+            }
+        }
+    }
+
+    fn on_question(&mut self, Question { key, reply }: Question) {
+        match key {
+            Key::Part {
+                shard,
+                height,
+                index,
+                root,
+            } => self.on_part_asked(shard, height, index, root, reply),
+            Key::Bucket {
+                source,
+                height,
+                root,
+                ..
+            } => match self.receipts.get(&key) {
+                Some(bucket) => {
+                    reply.send_lossy(bucket.encode());
+                }
+                // Forgotten here, they are in the record of who credited them.
+                None => self.ledger.serve_credited(source, height, root, reply),
+            },
+            Key::Body { .. } => {}
+        }
+    }
+
+    fn send(&mut self, recipients: Recipients<PublicKey>, message: &ChunkMessage, priority: bool) {
+        self.network.0.send(recipients, message.encode(), priority);
+    }
+
+    fn on_produced(
+        &mut self,
+        chunk: &Arc<CheckedChunk>,
+        body: ChunkBody,
+        shares: Vec<Share>,
+        buckets: Vec<ProvenBucket>,
+    ) {
+        // What others need in order to vote goes out before the header that
+        // makes a leader propose.
+        let header = chunk.header.clone();
+        let shard = header.content.shard;
+        let trackers = self.identity.other_producers(shard);
+        if !trackers.is_empty() {
+            let message = ChunkMessage::Chunk(header.clone(), body);
+            self.send(Recipients::Some(trackers), &message, false);
+        }
+        for (place, owner) in self.identity.part_owners(shard) {
+            if let Some(share) = shares.get(usize::from(place)) {
+                let message = ChunkMessage::Part(header.clone(), share.clone());
+                self.send(Recipients::One(owner), &message, false);
+            }
+        }
+        self.divided.insert(chunk_key(&header), Arc::new(shares));
+        for bucket in buckets {
+            let destination = bucket.bucket.destination;
+            let trackers = self.identity.other_producers(destination);
+            if destination != shard && !trackers.is_empty() {
+                self.send(
+                    Recipients::Some(trackers),
+                    &ChunkMessage::Bucket(bucket),
+                    false,
+                );
+            }
+        }
+        self.send(Recipients::All, &ChunkMessage::Header(header.clone()), true);
+        self.keep_header(header);
+        self.on_checked(chunk);
+    }
+
+    /// Whether chunks at `height` can still enter a block.
+    const fn in_flight(&self, height: u64) -> bool {
+        in_flight(height, self.finalized)
+    }
+
+    /// Whether `peer` may tell about chunks of `shard` at `height`.
+    fn relevant(&self, peer: &PublicKey, shard: ShardId, height: u64) -> bool {
+        self.in_flight(height) && self.is_producer(peer, shard)
+    }
+
+    fn is_producer(&self, peer: &PublicKey, shard: ShardId) -> bool {
+        let mut producers = self.identity.genesis.producers_of(shard);
+        producers.any(|producer| producer.key == *peer)
+    }
+
+    fn on_network(&mut self, peer: &PublicKey, bytes: Bytes) {
+        let message = match ChunkMessage::decode_cfg(bytes, &self.limits) {
+            Ok(message) => message,
+            Err(error) => {
+                debug!(%peer, %error, "undecodable chunk message");
+                return;
+            }
+        };
+        match message {
+            ChunkMessage::Header(header) => {
+                if self.on_header(peer, header.clone()) {
+                    self.expect(header);
+                }
+            }
+            ChunkMessage::Part(header, share) => {
+                if self.on_header(peer, header.clone()) {
+                    self.on_own_part(header, &share);
+                }
+            }
+            ChunkMessage::Chunk(header, body) => {
+                if self.identity.tracked() == Some(header.content.shard)
+                    && self.on_header(peer, header.clone())
+                {
+                    self.on_body(header, body);
+                }
+            }
+            ChunkMessage::Bucket(bucket) => self.on_bucket(peer, bucket),
+        }
+    }
+
+    fn on_bucket(&mut self, peer: &PublicKey, bucket: ProvenBucket) {
+        let ReceiptBucket {
+            source,
+            destination,
+            height,
+            ..
+        } = bucket.bucket;
+        // Receipts of the execution at `height` are sent with a later chunk.
+        let first = self.finalized.saturating_sub(KEEP_BELOW);
+        let last = self.finalized.saturating_add(HORIZON);
+        if self.identity.tracked() == Some(destination)
+            && (first..=last).contains(&height)
+            && self.is_producer(peer, source)
+        {
+            self.receipts.insert(peer, bucket);
+        }
+    }
+
+    fn on_done(&mut self, done: Done) {
+        match done {
+            Done::Chunk(Some(chunk)) => self.on_checked(&chunk),
+            Done::Held(key) => self.on_held(key),
+            Done::Recovered(header, share) => self.on_recovered(*header, share),
+            Done::Divided(key, shares) => {
+                self.dividing = false;
+                if let Some(shares) = shares {
+                    self.divided.insert(key, shares);
+                }
+            }
+            Done::LookedUp => self.dividing = false,
+            Done::Chunk(None) | Done::NotHeld | Done::Ended => {}
+        }
+    }
+
+    fn on_fetched(&mut self, key: Key, value: Bytes) -> bool {
+        match key {
+            Key::Body { height, hash, .. } => {
+                let body = ChunkBody(value);
+                if body.hash() != hash {
+                    return false;
+                }
+                let headers: Vec<ChunkHeader> = self
+                    .chunk_waits
+                    .range((height, Digest([0; 32]))..=(height, Digest([0xff; 32])))
+                    .map(|(_, wait)| wait.header.clone())
+                    .filter(|header| header.content.body_hash == hash)
+                    .collect();
+                for header in headers {
+                    self.on_body(header, body.clone());
+                }
+                true
+            }
+            Key::Part {
+                height,
+                index,
+                root,
+                ..
+            } => self.on_part_fetched(height, index, &root, value),
+            Key::Bucket { .. } => {
+                let limit = bucket_limit(&self.identity.genesis);
+                match ProvenBucket::decode_cfg(value, &limit) {
+                    Ok(bucket) => self.receipts.answered(key, bucket),
+                    Err(_) => false,
+                }
+            }
+        }
+    }
+
+    fn on_finalized(&mut self, height: u64) {
+        self.finalized = self.finalized.max(height);
+        let finalized = self.finalized;
+        self.headers.retain(|(height, _), _| *height > finalized);
+        self.endorsements_held.forget_to(finalized);
+        let keep = |height: &u64| height.saturating_add(KEEP_BELOW) > finalized;
+        self.chunks.retain(|(height, _), _| keep(height));
+        self.divided.retain(|(height, _), _| *height > finalized);
+        self.held.retain(|(height, _)| *height > finalized);
+        self.parts.finalized(finalized);
+        let before = self.chunk_waits.len() + self.part_waits.len();
+        self.chunk_waits.retain(|_, wait| wait.is_open());
+        self.part_waits
+            .retain(|(height, _), wait| *height > finalized || wait.is_open());
+        self.gave_up |= self.chunk_waits.len() + self.part_waits.len() < before;
+        self.gave_up |= self.receipts.forget_to(finalized);
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor that carries questions to other nodes and answers theirs.
+
+use crate::{
+    client::{Client, Outgoing},
+    local::Local,
+};
+use bytes::Bytes;
+use commonware_codec::{Decode as _, Encode as _};
+use commonware_cryptography::ed25519::PublicKey;
+use commonware_macros::select;
+use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_runtime::Handle;
+use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot, watch};
+use shardnode_blocks::ChainView;
+use shardnode_mailboxes::Runtime;
+use shardnode_network::{
+    channels::Channel,
+    client_messages::{Answer, ClientMessage, Question},
+};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+use tracing::debug;
+
+/// How long a client waits for another node, proof included.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Requests of this node that others have not answered yet.
+const MOST_PENDING: usize = 1_024;
+
+/// An answer, and the peer that asked.
+type Answered = (PublicKey, ClientMessage);
+
+/// A question that was not answered yet.
+struct Pending {
+    asked: PublicKey,
+    deadline: SystemTime,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// The actor that carries questions and answers.
+pub struct Actor<E: Runtime, S, R> {
+    context: E,
+    local: Local,
+    network: Channel<S, R>,
+    outgoing: mpsc::Receiver<Outgoing>,
+    answers: (mpsc::Sender<Answered>, mpsc::Receiver<Answered>),
+    pending: BTreeMap<u64, Pending>,
+    next: u64,
+}
+
+impl<E, S, R> Actor<E, S, R>
+where
+    E: Runtime,
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// Creates the actor and the handle that clients are served through.
+    pub fn new(
+        context: E,
+        local: Local,
+        view: watch::Receiver<Arc<ChainView>>,
+        network: Channel<S, R>,
+    ) -> (Self, Client) {
+        let (sender, outgoing) = mpsc::channel(256);
+        let client = Client::new(local.clone(), view, sender);
+        let actor = Self {
+            context,
+            local,
+            network,
+            outgoing,
+            answers: mpsc::channel(256),
+            pending: BTreeMap::new(),
+            next: 0,
+        };
+        (actor, client)
+    }
+
+    /// Runs until the network or all clients are gone.
+    pub fn start(self) -> Handle<()> {
+        let context = self.context.child("run");
+        context.spawn(move |_| self.run())
+    }
+
+    async fn run(mut self) {
+        let most = self.local.identity.max_chunk_message();
+        loop {
+            let tick = self.context.sleep(TIMEOUT);
+            select! {
+                outgoing = self.outgoing.recv() => {
+                    let Some(outgoing) = outgoing else { return };
+                    self.on_outgoing(outgoing);
+                },
+                received = self.network.1.recv() => {
+                    let Ok((peer, bytes)) = received else { return };
+                    match ClientMessage::decode_cfg(Bytes::from(bytes), &most) {
+                        Ok(ClientMessage::Ask(id, question)) => self.on_question(peer, id, question),
+                        Ok(ClientMessage::Reply(id, answer)) => self.on_reply(&peer, id, answer),
+                        Err(error) => debug!(%peer, %error, "undecodable client request"),
+                    }
+                },
+                answer = self.answers.1.recv() => {
+                    let Some((peer, wire)) = answer else { return };
+                    self.network.0.send(Recipients::One(peer), wire.encode(), false);
+                },
+                _ = tick => {},
+            }
+            let now = self.context.current();
+            self.pending
+                .retain(|_, pending| pending.deadline > now && !pending.reply.is_closed());
+        }
+    }
+
+    /// Asks one producer of the shard that is connected. Transactions of one
+    /// signer go to the same producer, so that their nonces stay in order;
+    /// everything else takes turns.
+    fn on_outgoing(&mut self, outgoing: Outgoing) {
+        if self.pending.len() >= MOST_PENDING {
+            return;
+        }
+        self.next += 1;
+        let mut producers = self.local.identity.other_producers(outgoing.shard);
+        let turn = match &outgoing.question {
+            Question::Submit(transaction) => u64::from(transaction.signer().0[31]),
+            _ => self.next,
+        };
+        let count = producers.len() as u64;
+        let first = turn.checked_rem(count).unwrap_or_default();
+        producers.rotate_left(first as usize);
+        let question = ClientMessage::Ask(self.next, outgoing.question).encode();
+        let asked = producers.into_iter().find(|producer| {
+            let to = Recipients::One(producer.clone());
+            !self.network.0.send(to, question.clone(), false).is_empty()
+        });
+        if let Some(asked) = asked {
+            let pending = Pending {
+                asked,
+                deadline: self.context.current() + TIMEOUT,
+                reply: outgoing.reply,
+            };
+            self.pending.insert(self.next, pending);
+        }
+    }
+
+    /// Only whoever was asked can answer.
+    fn on_reply(&mut self, peer: &PublicKey, id: u64, answer: Answer) {
+        let pending = self.pending.get(&id);
+        if pending.is_some_and(|pending| pending.asked == *peer)
+            && let Some(pending) = self.pending.remove(&id)
+        {
+            pending.reply.send_lossy(answer);
+        }
+    }
+
+    /// Answers in a task of its own, so that a slow answer holds nobody up.
+    fn on_question(&self, peer: PublicKey, id: u64, question: Question) {
+        let local = self.local.clone();
+        let answers = self.answers.0.clone();
+        self.context.child("answer").spawn(move |_| async move {
+            let answer = local.answer(question).await;
+            // A full queue drops the answer; the asker sees none in time.
+            let _ = answers.try_send((peer, ClientMessage::Reply(id, answer)));
+        });
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Serving clients: for the own shard from what this node holds, for other
+//! shards by asking one of their trackers, in the formats of
+//! [`client_messages`](shardnode_network::client_messages).
+//!
+//! What another node says about an account is believed only with a proof
+//! against a state root that a finalised header committed to; a chunk only if
+//! its body hashes to what the finalised header says. Outcomes are the
+//! tracker's word.
+
+// A rotation by a remainder is within a list of producers.
+#![allow(clippy::cast_possible_truncation)]
+
+mod actor;
+mod answers;
+mod client;
+mod local;
+
+pub use actor::Actor;
+pub use answers::{Fate, SubmitError, Unavailable};
+pub use client::Client;
+pub use local::Local;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//! To the actor that holds transactions until a chunk takes them
+//! (`shardnode_production`).
+
+use commonware_utils::channel::{mpsc, oneshot};
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family},
+    registry::Registry,
+};
+use shardnode_primitives::{Congestion, Transaction};
+
+/// Why a transaction was not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PoolError {
+    /// The pool holds `mempoolCapacity` transactions.
+    #[error("pool is full")]
+    Full,
+    /// The pool holds `mempoolMebibytes` of transactions.
+    #[error("pool is full")]
+    Bytes,
+    /// The pool has a transaction with this signer and nonce.
+    #[error("a transaction with this signer and nonce is pooled already")]
+    Duplicate,
+    /// The pool holds as much for congested shards as it may.
+    #[error("receiver's shard is congested, and enough transfers wait for such shards")]
+    Congested,
+}
+
+impl PoolError {
+    /// What it is counted as.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Bytes => "bytes",
+            Self::Duplicate => "duplicate",
+            Self::Congested => "congested",
+        }
+    }
+}
+
+/// What a chunk takes.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// The oldest that need not wait.
+    pub transactions: Vec<Transaction>,
+    /// Whether others were left behind because they must wait.
+    pub held_back: bool,
+}
+
+/// What the actor is told and asked, as by the methods of [`Mailbox`].
+#[derive(Debug)]
+pub enum Message {
+    /// [`Mailbox::add`].
+    Add {
+        /// With verified signatures.
+        transactions: Vec<Transaction>,
+        /// What became of each.
+        reply: oneshot::Sender<Vec<Result<(), PoolError>>>,
+    },
+    /// [`Mailbox::take`].
+    Take {
+        /// No more than this.
+        most: usize,
+        /// What is taken.
+        reply: oneshot::Sender<Taken>,
+    },
+    /// [`Mailbox::give_back`].
+    GiveBack(Vec<Transaction>),
+    /// [`Mailbox::congested`].
+    Congested(Congestion),
+}
+
+/// Talks to the actor.
+#[derive(Clone, Debug)]
+pub struct Mailbox(mpsc::Sender<Message>);
+
+impl Mailbox {
+    /// Adds transactions with verified signatures; `None` when the node stops.
+    pub async fn add(&self, transactions: Vec<Transaction>) -> Option<Vec<Result<(), PoolError>>> {
+        let (reply, response) = oneshot::channel();
+        let message = Message::Add {
+            transactions,
+            reply,
+        };
+        self.0.send(message).await.ok()?;
+        response.await.ok()
+    }
+
+    /// Takes the oldest transactions that need not wait.
+    pub async fn take(&self, most: usize) -> Taken {
+        let (reply, response) = oneshot::channel();
+        let _ = self.0.send(Message::Take { most, reply }).await;
+        response.await.unwrap_or_default()
+    }
+
+    /// Puts transactions of a missed chunk back, in front of all others.
+    pub async fn give_back(&self, transactions: Vec<Transaction>) {
+        let _ = self.0.send(Message::GiveBack(transactions)).await;
+    }
+
+    /// From now on, these shards are congested and no others.
+    pub async fn congested(&self, congestion: Congestion) {
+        let _ = self.0.send(Message::Congested(congestion)).await;
+    }
+}
+
+/// A mailbox and its receiving end.
+#[must_use]
+pub fn mailbox() -> (Mailbox, mpsc::Receiver<Message>) {
+    let (sender, inbox) = mpsc::channel(256);
+    (Mailbox(sender), inbox)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+/// Counts the transactions that this node keeps out of the pool, whoever it is
+/// that refuses them. Clones count together.
+#[derive(Clone, Debug)]
+pub struct Rejections(Family<ReasonLabel, Counter>);
+
+impl Rejections {
+    /// Registers the counter.
+    #[must_use]
+    pub fn new(registry: &mut Registry) -> Self {
+        let rejected = Family::default();
+        registry.register(
+            "pool_rejected",
+            "Transactions refused by the pool",
+            rejected.clone(),
+        );
+        Self(rejected)
+    }
+
+    /// A transaction was refused.
+    pub fn rejected(&self, reason: &'static str) {
+        self.0.get_or_create(&ReasonLabel { reason }).inc();
+    }
+}

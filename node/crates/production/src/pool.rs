@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor that holds transactions until a chunk takes them: first come,
+//! first served, at most `mempoolCapacity` of them and `mempoolMebibytes` in
+//! all. Only transactions whose signatures were verified, or made, by this
+//! node are let in.
+//!
+//! While a shard is congested, transfers to it stay where they are, and so
+//! does everything behind them that the same account signed: nonces are used
+//! in the order in which they came. What can only wait may fill a quarter of
+//! the pool; more is refused, so that there is room for the rest.
+
+mod queue;
+
+use self::queue::Queue;
+use crate::metrics::Metrics;
+use commonware_runtime::Handle;
+use commonware_utils::channel::{fallible::OneshotExt as _, mpsc};
+use shardnode_mailboxes::{
+    Runtime,
+    pool::{Mailbox, Message, PoolError, Rejections, mailbox},
+};
+use shardnode_primitives::{ShardId, ShardLayout, Transaction};
+use std::sync::Arc;
+
+/// What a pool may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Transactions.
+    pub transactions: usize,
+    /// Their bytes.
+    pub bytes: usize,
+}
+
+/// The actor.
+pub struct Actor {
+    queue: Queue,
+    rejections: Rejections,
+    metrics: Arc<Metrics>,
+    inbox: mpsc::Receiver<Message>,
+}
+
+impl Actor {
+    /// Creates the actor for the pool of `shard`.
+    #[must_use]
+    pub fn new(
+        capacity: Capacity,
+        layout: ShardLayout,
+        shard: ShardId,
+        rejections: Rejections,
+        metrics: Arc<Metrics>,
+    ) -> (Self, Mailbox) {
+        let (mailbox, inbox) = mailbox();
+        let actor = Self {
+            queue: Queue::new(capacity, layout, shard),
+            rejections,
+            metrics,
+            inbox,
+        };
+        (actor, mailbox)
+    }
+
+    /// Runs until nobody is left to talk to.
+    pub fn start(self, context: impl Runtime) -> Handle<()> {
+        context.spawn(move |_| self.run())
+    }
+
+    async fn run(mut self) {
+        while let Some(message) = self.inbox.recv().await {
+            match message {
+                Message::Add {
+                    transactions,
+                    reply,
+                } => {
+                    let added = transactions
+                        .into_iter()
+                        .map(|transaction| self.add(transaction))
+                        .collect();
+                    reply.send_lossy(added);
+                }
+                Message::Take { most, reply } => {
+                    let taken = self.queue.take(most);
+                    if let Err(taken) = reply.send(taken) {
+                        self.queue.give_back(taken.transactions);
+                    }
+                }
+                Message::GiveBack(transactions) => self.queue.give_back(transactions),
+                Message::Congested(congestion) => self.queue.congested(congestion),
+            }
+            self.metrics
+                .pool(self.queue.len(), self.queue.bytes(), self.queue.waiting());
+        }
+    }
+
+    fn add(&mut self, transaction: Transaction) -> Result<(), PoolError> {
+        let added = self.queue.add(transaction);
+        if let Err(error) = added {
+            self.rejections.rejected(error.reason());
+        }
+        added
+    }
+}

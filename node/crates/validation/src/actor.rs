@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The actor: which header is checked when, and what is said of it.
+
+use crate::{
+    checks::{Verdict, Verification, compare, until, validate},
+    metrics::Metrics,
+};
+use bytes::Bytes;
+use commonware_codec::{Decode as _, Encode as _};
+use commonware_cryptography::{Digested, Signer as _, ed25519::PublicKey};
+use commonware_macros::select;
+use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_parallel::Rayon;
+use commonware_runtime::Handle;
+use commonware_utils::{
+    channel::{mpsc, oneshot},
+    futures::Pool,
+};
+use shardnode_blocks::{
+    History,
+    in_flight::{PER_SLOT, in_flight},
+};
+use shardnode_execution::signatures::{BatchSize, KeyCache};
+use shardnode_mailboxes::{Runtime, availability, ledger, witness_validator::Message};
+use shardnode_network::{Committees, Identity, channels::Channel};
+use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
+use shardnode_witness::{PartSet, WitnessPart};
+use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+use tracing::{debug, warn};
+
+/// Decoded signers of other shards: a member sees some of them all over again.
+const KEYS: usize = 262_144;
+
+/// Heights above the finalised one for which parts are kept: a member that is
+/// further behind does not endorse in time.
+pub(crate) const PARTS_HORIZON: u64 = 4;
+
+/// What the actor works with.
+pub struct Parts<S, R> {
+    /// Who this node is.
+    pub identity: Arc<Identity>,
+    /// How signatures are verified.
+    pub signature_batch: BatchSize,
+    /// Where endorsements go and chunks of the own shard are.
+    pub availability: availability::Mailbox,
+    /// The own shard's results.
+    pub ledger: ledger::Mailbox,
+    /// Finalised blocks.
+    pub history: History,
+    /// The parts of witnesses.
+    pub network: Channel<S, R>,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// CPU work.
+    pub strategy: Rayon,
+}
+
+/// One header of a shard and height.
+#[derive(Default)]
+struct Candidate {
+    header: Option<ChunkHeader>,
+    parts: Option<PartSet>,
+    first_part: Option<SystemTime>,
+    forwarded: bool,
+    /// Dropped with the candidate: ends the check of what nobody waits for.
+    check: Option<oneshot::Sender<()>>,
+}
+
+type Slot = BTreeMap<Digest, Candidate>;
+
+/// The actor.
+pub struct Actor<E: Runtime, S, R> {
+    context: E,
+    parts: Parts<S, R>,
+    inbox: mpsc::Receiver<Message>,
+    slots: BTreeMap<(u64, ShardId), Slot>,
+    committees: Committees,
+    keys: Arc<KeyCache>,
+    checks: Pool<'static, Option<(ChunkHeader, Verdict)>>,
+}
+
+impl<E, S, R> Actor<E, S, R>
+where
+    E: Runtime,
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+{
+    /// Creates the actor.
+    pub fn new(context: E, parts: Parts<S, R>, inbox: mpsc::Receiver<Message>) -> Self {
+        let committees = parts.identity.committees_after(parts.history.tip().inner());
+        Self {
+            context,
+            parts,
+            inbox,
+            slots: BTreeMap::new(),
+            committees,
+            keys: Arc::new(KeyCache::new(KEYS)),
+            checks: Pool::default(),
+        }
+    }
+
+    /// Runs until nobody is left to talk to.
+    pub fn start(self) -> Handle<()> {
+        let context = self.context.child("run");
+        context.spawn(move |_| self.run())
+    }
+
+    async fn run(mut self) {
+        loop {
+            select! {
+                message = self.inbox.recv() => {
+                    match message {
+                        Some(Message::Header(header)) => self.on_header(*header),
+                        Some(Message::Finalized(block)) => self.on_finalized(block),
+                        None => break,
+                    }
+                },
+                received = self.parts.network.1.recv() => {
+                    let Ok((peer, bytes)) = received else { break };
+                    self.on_part(&peer, bytes.into());
+                },
+                checked = self.checks.next_completed() => {
+                    if let Some((header, verdict)) = checked {
+                        self.on_verdict(&header, verdict).await;
+                    }
+                },
+            }
+        }
+    }
+
+    fn finalized(&self) -> u64 {
+        self.parts.history.tip().inner().height
+    }
+
+    fn in_flight(&self, height: u64) -> bool {
+        in_flight(height, self.finalized())
+    }
+
+    /// The candidate with this hash, if there is room for it.
+    fn candidate(&mut self, slot: (u64, ShardId), hash: Digest) -> Option<&mut Candidate> {
+        let slot = self.slots.entry(slot).or_default();
+        if slot.len() >= PER_SLOT && !slot.contains_key(&hash) {
+            return None;
+        }
+        Some(slot.entry(hash).or_default())
+    }
+
+    fn on_header(&mut self, header: ChunkHeader) {
+        let slot = (header.content.height, header.content.shard);
+        if !self.in_flight(slot.0) {
+            return;
+        }
+        let hash = header.hash();
+        if let Some(candidate) = self.candidate(slot, hash) {
+            candidate.header = Some(header);
+            self.progress(slot);
+        }
+    }
+
+    /// Takes in a part, and what its producer did not sign not even for long
+    /// enough to take a candidate's place.
+    fn on_part(&mut self, peer: &PublicKey, bytes: Bytes) {
+        let limit = self.parts.identity.part_limits();
+        let part = match WitnessPart::decode_cfg(bytes, &limit) {
+            Ok(part) => part,
+            Err(error) => {
+                debug!(%peer, %error, "undecodable witness part");
+                return;
+            }
+        };
+        let slot = (part.height(), part.shard());
+        let identity = self.parts.identity.clone();
+        let Some(producer) = identity.genesis.producer_at(slot.1, slot.0) else {
+            return;
+        };
+        let last = self.finalized().saturating_add(PARTS_HORIZON);
+        if !self.in_flight(slot.0) || slot.0 > last || !identity.is_validator(peer) {
+            return;
+        }
+        let hash = part.header_hash();
+        let known = self.slots.get(&slot).and_then(|slot| slot.get(&hash));
+        let known = known.is_some_and(|candidate| candidate.parts.is_some());
+        if !known && !part.is_signed_by(&producer.key, &identity.namespaces) {
+            debug!(%peer, shard = %slot.1, height = slot.0, "witness part without its producer's signature");
+            return;
+        }
+        let now = self.context.current();
+        let Some(candidate) = self.candidate(slot, hash) else {
+            return;
+        };
+        let parts = candidate.parts.get_or_insert_default();
+        if let Err(error) = parts.insert(part, &producer.key, &identity.namespaces) {
+            debug!(%peer, %error, "witness part refused");
+            return;
+        }
+        candidate.first_part.get_or_insert(now);
+        self.progress(slot);
+    }
+
+    fn on_finalized(&mut self, block: Digested<Block>) {
+        let height = block.inner().height;
+        self.committees = self.parts.identity.committees_after(block.inner());
+        self.parts.history.push(block);
+        self.slots.retain(|(at, _), _| *at > height);
+        let ready: Vec<_> = self
+            .slots
+            .keys()
+            .copied()
+            .filter(|(at, _)| *at == height + 1)
+            .collect();
+        for slot in ready {
+            self.progress(slot);
+        }
+    }
+
+    /// Does what can be done for the candidates of a slot.
+    fn progress(&mut self, slot: (u64, ShardId)) {
+        let (height, shard) = slot;
+        if height != self.finalized() + 1 {
+            return;
+        }
+        let identity = self.parts.identity.clone();
+        let me = identity.key.public_key();
+        let Some(committee) = self.committees.get(shard.index()) else {
+            return;
+        };
+        if committee.stake_of(|member| *member == me) == 0 {
+            return;
+        }
+        let owners = identity.witness_owners(shard, committee);
+        let place = owners
+            .iter()
+            .position(|owner| *owner == me)
+            .map(|place| place as u16);
+        let Some(candidates) = self.slots.get_mut(&slot) else {
+            return;
+        };
+        for candidate in candidates.values_mut() {
+            if let (Some(parts), Some(place)) = (&mut candidate.parts, place) {
+                forward(
+                    &mut self.parts.network.0,
+                    parts,
+                    place,
+                    &owners,
+                    &mut candidate.forwarded,
+                );
+            }
+            let started = candidate.check.is_some();
+            let Some(header) = candidate.header.clone().filter(|_| !started) else {
+                continue;
+            };
+            let history = self.parts.history.clone();
+            let (wanted, unwanted) = oneshot::channel();
+            if place.is_none() {
+                candidate.check = Some(wanted);
+                let availability = self.parts.availability.clone();
+                let ledger = self.parts.ledger.clone();
+                let check = compare(header, history, identity.clone(), availability, ledger);
+                self.checks.push(until(unwanted, check));
+                continue;
+            }
+            let parts = candidate.parts.as_ref();
+            let complete = parts.is_some_and(|parts| parts.is_complete(owners.len()));
+            if !complete && !header.content.results.is_empty() {
+                continue;
+            }
+            candidate.check = Some(wanted);
+            if let Some(first) = candidate.first_part {
+                let elapsed = self.context.current().duration_since(first);
+                let elapsed = elapsed.unwrap_or_default();
+                self.parts.metrics.witness_received(elapsed);
+            }
+            let mut seed = [0; 32];
+            self.context.fill_bytes(&mut seed);
+            let verification = Verification {
+                keys: self.keys.clone(),
+                batch: self.parts.signature_batch,
+                seed,
+                strategy: self.parts.strategy.clone(),
+            };
+            let context = self.context.child("validate");
+            let parts = candidate.parts.take();
+            let check = validate(
+                context,
+                header,
+                parts,
+                history,
+                identity.clone(),
+                verification,
+            );
+            self.checks.push(until(unwanted, check));
+        }
+    }
+
+    async fn on_verdict(&mut self, header: &ChunkHeader, verdict: Verdict) {
+        let (shard, height) = (header.content.shard, header.content.height);
+        let refused = match verdict {
+            Verdict::Right { elapsed } => {
+                self.parts.metrics.endorsed(elapsed);
+                let identity = &self.parts.identity;
+                let endorsement = Endorsement::sign(header, &identity.key, &identity.namespaces);
+                self.parts.availability.endorsed(endorsement).await;
+                return;
+            }
+            Verdict::Wrong(wrong) => wrong,
+        };
+        self.parts.metrics.refused();
+        warn!(%shard, height, reason = %refused, "chunk not endorsed");
+    }
+}
+
+/// Sends the own part to the other owners, once.
+fn forward<S: Sender<PublicKey = PublicKey>>(
+    sender: &mut S,
+    parts: &PartSet,
+    place: u16,
+    owners: &[PublicKey],
+    forwarded: &mut bool,
+) {
+    if *forwarded {
+        return;
+    }
+    let Some(own) = parts.part(place) else {
+        return;
+    };
+    *forwarded = true;
+    // Without coding everybody has the whole witness from the producer.
+    if !own.is_coded() {
+        return;
+    }
+    let others: Vec<PublicKey> = (0u16..)
+        .zip(owners)
+        .filter(|(index, _)| *index != place)
+        .map(|(_, owner)| owner.clone())
+        .collect();
+    sender.send(Recipients::Some(others), own.encode(), false);
+}

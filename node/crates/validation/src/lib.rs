@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A committee member's work: it checks chunk headers and endorses those that
+//! are right.
+//!
+//! The committees of height `h` are known with block `h - 1`, and a chunk for
+//! `h` is made once that block is final. A member then endorses a header for
+//! `h`
+//!
+//! - of the shard that it tracks, if the results are its own and the chunk's
+//!   body is at hand, durable and valid;
+//! - of any other shard, if the chunk's state witness shows the results
+//!   ([`shardnode_witness`]), or there are none to show. The first of the
+//!   committee's members that do not track the shard gets the first part from
+//!   the producer, and so on; each forwards its part to the others.
+//!
+//! Bounds: headers are kept for heights [in flight](shardnode_blocks::in_flight),
+//! parts, which are large, for [`PARTS_HORIZON`](actor::PARTS_HORIZON) heights
+//! above the finalised one, for
+//! [`PER_SLOT`](shardnode_blocks::in_flight::PER_SLOT) headers of a shard and
+//! height, and only if the producer whose turn it is signed them.
+
+// Places in a committee are bounded by the validators of genesis.
+#![allow(clippy::cast_possible_truncation)]
+
+mod actor;
+mod checks;
+mod expected;
+mod metrics;
+
+pub use actor::{Actor, Parts};
+pub use metrics::Metrics;
