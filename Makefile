@@ -13,8 +13,11 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shardyard
 ## MANIFEST: The ShardNetwork that make demo runs (default config/samples/quickstart.yaml)
 MANIFEST ?= config/samples/quickstart.yaml
 
-## DURATION: How long make demo runs, such as 60s; unset, until Ctrl-C
+## DURATION: How long make demo runs from the first block on, such as 60s; unset, until Ctrl-C
 DURATION ?=
+
+## RELEASE: Anything has make demo run the release build of the node, which is what figures are of
+RELEASE ?=
 
 ## FRESH: Anything has make demo start over, instead of going on with the network that is kept
 FRESH ?=
@@ -72,7 +75,7 @@ export GOLANGCI_LINT_CACHE := $(CACHE)/golangci-lint
 RACE := CGO_ENABLED=1
 
 # Modules of their own, so that the product does not depend on what they need.
-MODULES := dashboards/generator dashboards/kube-state-metrics hack/tools/terraform-provider-google
+MODULES := dashboards/generator dashboards/kube-state-metrics hack/tools/terraform-provider-google test/setup
 
 # Another target triple would put the binary into another folder.
 unexport CARGO_BUILD_TARGET
@@ -86,7 +89,7 @@ CARGO := cd node && env -u MAKEFLAGS -u MFLAGS cargo
 help: ## List the variables and the targets
 	@awk '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	match($$0, /^## [A-Z_]+: /) { printf "  %-18s%s\n", substr($$0, 4, RLENGTH - 5), substr($$0, RLENGTH + 1) } \
-	match($$0, /^[a-z][a-z-]*:/) && split($$0, parts, " ## ") == 2 { \
+	match($$0, /^[a-z][a-z0-9-]*:/) && split($$0, parts, " ## ") == 2 { \
 		printf "  %-18s%s\n", substr($$0, 1, RLENGTH - 1), parts[2] }' $(MAKEFILE_LIST)
 
 .PHONY: setup
@@ -96,6 +99,19 @@ setup: ## Check what building needs; as root, install missing Debian packages
 .PHONY: setup-test
 setup-test: ## Like setup, for what testing and linting need as well
 	@hack/setup.sh test
+
+.PHONY: setup-cluster
+setup-cluster: ## Like setup, for what cluster-up needs, but nothing of building networks
+	@hack/devcluster/setup.sh
+
+.PHONY: setup-kwok
+setup-kwok: ## Like setup, for what kwok-up needs, but nothing of building networks
+	@hack/setup.sh cluster-kwok
+
+.PHONY: tools
+tools: ## Put the pinned helm and kubectl into bin/
+	@hack/setup.sh tools
+	@mkdir -p bin; for tool in helm kubectl; do program=$$(hack/tool.sh $$tool); ln -sfn "$$program" bin/$$tool; done
 
 .PHONY: clean
 clean: ## Remove the binaries and the page; the caches in ~/.cache/shardyard stay
@@ -115,6 +131,12 @@ build-shardyard: setup ## Build bin/shardyard, the command line
 build-shardnode: setup ## Build bin/shardnode, the node
 	@$(CARGO) build --release --locked --bin shardnode
 	@mkdir -p bin && install -m 0755 "$$CARGO_TARGET_DIR/release/shardnode" bin/shardnode
+
+# Without the simulator, which nobody needs to run a network.
+.PHONY: build-shardnode-development
+build-shardnode-development: setup ## Build bin/development/shardnode, a node that is built fast and runs slower
+	@$(CARGO) build --locked --bin shardnode --no-default-features
+	@install -D -m 0755 "$$CARGO_TARGET_DIR/debug/shardnode" bin/development/shardnode
 
 .PHONY: build-operator
 build-operator: setup ## Build bin/operator, the manager of the networks on Kubernetes
@@ -139,10 +161,14 @@ build-page: setup-test dashboards/page/node_modules/.package-lock.json ## Build 
 dashboards/page/node_modules/.package-lock.json: dashboards/page/package-lock.json
 	@cd dashboards/page && npm ci --loglevel=error
 
-# The same program under another name, for who wants to see one image replace another.
+# The same programs under another name, for who wants to see one image replace another.
 .PHONY: image-shardnode-next
 image-shardnode-next: build-shardnode
 	@hack/image.sh shardnode bin/images/shardnode-next.tar next
+
+.PHONY: image-operator-next
+image-operator-next: build-operator
+	@hack/image.sh operator bin/images/operator-next.tar next
 
 .PHONY: image-toolbox
 image-toolbox:
@@ -150,8 +176,9 @@ image-toolbox:
 	"$$image" -o bin/images/toolbox.tar -t shardyard/toolbox:dev -entrypoint /bin/sh "$$toolbox:/bin/sh"
 
 .PHONY: demo
-demo: build ## Run a network on this machine; with DURATION the last line is a JSON summary
-	@exec bin/shardyard up -f $(MANIFEST) $(if $(DURATION),--for $(DURATION) -o json) $(if $(FRESH),--fresh)
+demo: setup ## Run a network on this machine; with DURATION the last line is a JSON summary
+	@$(MAKE) -j2 build-shardyard build-shardnode$(if $(RELEASE),,-development)
+	@exec bin/shardyard up -f $(MANIFEST) $(if $(RELEASE),,--shardnode bin/development/shardnode) $(if $(DURATION),--for $(DURATION) -o json) $(if $(FRESH),--fresh)
 
 ##@ Run on Kubernetes
 
@@ -159,8 +186,9 @@ demo: build ## Run a network on this machine; with DURATION the last line is a J
 cluster-prepare: ## Build what cluster-up and kwok-up run, and start nothing
 	@hack/devcluster/prepare.sh
 
+# Whoever asks for both in one command learns of what building the images takes before the cluster is built.
 .PHONY: cluster-up
-cluster-up: ## Start a Kubernetes of NODES nodes on this machine; prints how to use it
+cluster-up: $(if $(filter cluster-load,$(MAKECMDGOALS)),setup) ## Start a Kubernetes of NODES nodes on this machine; prints how to use it
 	@hack/devcluster/up.sh
 
 .PHONY: cluster-load
@@ -181,12 +209,18 @@ kwok-down: ## Remove the control plane that kwok-up started
 
 ##@ Test
 
-# The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
-# test competes with a compiler for the processors and the output stays readable.
 .PHONY: test
 test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
-	@$(MAKE) -j2 --output-sync=line prepare-go prepare-node
-	@$(MAKE) -j1 verify lint test-go test-charts terraform-test test-node test-local
+	@hack/parts.sh prepare verify lint test-go test-charts terraform-test test-node test-local
+
+# The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
+# test competes with a compiler for the processors and the output stays readable.
+.PHONY: prepare
+prepare: setup-test
+	@$(MAKE) -j2 --output-sync=line part-prepare-go part-prepare-node
+
+part-%:
+	@hack/parts.sh $*
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
@@ -206,7 +240,7 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 prepare-node: setup-test ## Compile the node, its tests and what clippy needs
 	@echo "preparing the Rust side: the node, its tests and what clippy needs"
 	@$(CARGO) test --release --locked --workspace --no-run
-	@$(CARGO) clippy --release --locked --workspace --all-targets
+	@$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 
 .PHONY: test-go
 test-go: setup-test ## Run the Go tests, those of the API rules against a real API server
@@ -214,7 +248,7 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
 	crd=$$(hack/podmonitor-crd.sh); \
 	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test $$packages
-	@for module in $(MODULES); do go -C "$$module" test ./...; done
+	@for module in $(filter-out test/setup,$(MODULES)); do go -C "$$module" test ./...; done
 
 # Not cached: go test cannot see what helm reads.
 .PHONY: test-charts
@@ -247,24 +281,35 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
 test-local: setup-test build build-page ## Run networks on this machine from end to end, with a Prometheus that scrapes one
-	@go test -count=1 -p 1 ./test/local/... ./test/dashboards/...
+	@go test -count=1 -p 1 -timeout 30m ./test/local/... ./test/dashboards/...
 
 .PHONY: kills
 kills: setup-test build ## Kill a node under load, KILLS times, and wait each time for the chain to confirm the state it came back with
 	@KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'TestKills$$' ./test/local
 
+# Not cached: go test cannot see what Debian's packages hold.
+.PHONY: setup-check
+setup-check: setup-test ## Check in minimal Debian roots that the set-up of every target brings every command that it calls; takes root
+	@hack/setup.sh setup-check
+	@go -C test/setup test -count=1 -timeout 20m -v ./...
+
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
-e2e: setup-test images image-shardnode-next image-toolbox ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
+e2e: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@go build -o bin/join-clusters ./hack/join-clusters
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
 	HELM=$$helm KUBECTL=$$kubectl JOIN_CLUSTERS=$$PWD/bin/join-clusters \
-	go test -count=1 -timeout 40m -v ./test/e2e/...
+	go test -count=1 -timeout 50m -v -skip '^TestRollouts$$' ./test/e2e/...
+
+# Not cached: go test cannot see what the programs and the charts do.
+.PHONY: rollouts
+rollouts: setup-test setup-cluster images image-shardnode-next image-toolbox ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
+	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
+	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 180m -v -run '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: scale
-scale: setup-test build-operator ## Run the operator on 140 fake machines and check what it takes
-	@hack/setup.sh cluster-kwok
+scale: setup-test setup-kwok build-operator ## Run the operator on 140 fake machines and check what it takes
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
 	@go test ./test/standin/...
 	@helm=$$(hack/tool.sh helm); \
@@ -272,8 +317,7 @@ scale: setup-test build-operator ## Run the operator on 140 fake machines and ch
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: fleet
-fleet: setup-test build-operator ## Run one network of 140 fake machines over three control planes, and take one away
-	@hack/setup.sh cluster-kwok
+fleet: setup-test setup-kwok build-operator ## Run one network of 140 fake machines over three control planes, and take one away
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
 	@go build -o bin/join-clusters ./hack/join-clusters
 	@helm=$$(hack/tool.sh helm); \
@@ -305,7 +349,7 @@ lint-page: setup-test dashboards/page/node_modules/.package-lock.json ## Check t
 
 .PHONY: lint-shell
 lint-shell: setup-test ## Run shellcheck
-	@find hack .ci -type f -perm -u+x -exec shellcheck --external-sources --check-sourced {} +
+	@find hack .ci test -type f -perm -u+x -exec shellcheck --external-sources --check-sourced {} +
 
 .PHONY: lint-charts
 lint-charts: setup-test ## Run helm lint

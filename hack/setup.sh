@@ -1,56 +1,113 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that this machine has what a build, a full test run, or a development cluster of one kind or another needs.
-# Missing Debian packages are installed through apt when this runs as root. What is still missing is listed together
-# with the way to get it, and the exit code is 1.
+# Checks that this machine has what one purpose or several need, before anything is built for them. Missing Debian packages
+# are installed through apt when this runs as root. What is still missing is listed together with the way to get it, and
+# the exit code is 1.
 #
-# usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind | cluster-kwok)
+# usage: hack/setup.sh (tools | build | test | cluster-kind | cluster-kwok | cluster-namespaces | setup-check)...
 set -euo pipefail
 
-purpose=${1:-}
-case $purpose in
-build | test | cluster-namespaces | cluster-kind | cluster-kwok) ;;
-*)
-	echo "usage: hack/setup.sh (build | test | cluster-namespaces | cluster-kind | cluster-kwok)" >&2
-	exit 2
-	;;
-esac
+# What each purpose needs beyond the toolchains, which are checked below, and beyond what every Debian has: a command, a
+# header of the C compiler, a library that pkg-config knows, or certificates; and the Debian package that has it. All of
+# build's is test's as well. make setup-check finds what is missing here.
+needs() {
+	cat <<-TABLE
+		every               certificates        ca-certificates
+		every               make                make
+		build               cc                  gcc
+		build               header:stdlib.h     libc6-dev
+		test                c++                 g++
+		test                chromium            chromium
+		test                prometheus          prometheus
+		test                promtool            prometheus
+		test                shellcheck          shellcheck
+		cluster-kwok        openssl             openssl
+		cluster-namespaces  cc                  gcc
+		cluster-namespaces  header:stdlib.h     libc6-dev
+		cluster-namespaces  ip                  iproute2
+		cluster-namespaces  library:libseccomp  libseccomp-dev
+		cluster-namespaces  modprobe            kmod
+		cluster-namespaces  nft                 nftables
+		cluster-namespaces  openssl             openssl
+		cluster-namespaces  pkg-config          pkg-config
+		cluster-namespaces  sysctl              procps
+		cluster-namespaces  tc                  iproute2
+		setup-check         mmdebstrap          mmdebstrap
+	TABLE
+}
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+purposes=" every "
 missing=()
+
+# asked PURPOSE tells whether this is about a purpose.
+asked() { [[ $purposes == *" $1 "* ]]; }
+
+read_purposes() {
+	local purpose
+	for purpose in "$@"; do
+		case $purpose in
+		tools | build | cluster-kind | cluster-kwok | cluster-namespaces | setup-check) purposes+="$purpose " ;;
+		test) purposes+="test build " ;;
+		*) return 1 ;;
+		esac
+	done
+	[[ $# -gt 0 ]]
+}
 
 # at_least HAVE WANT tells whether the version HAVE is WANT or later.
 at_least() {
 	[[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]
 }
 
-# absent_packages prints the Debian packages whose commands are not there.
-absent_packages() {
-	command -v git >/dev/null || echo git
-	command -v make >/dev/null || echo make
-	command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
-	if [[ $purpose == test ]]; then
-		command -v c++ >/dev/null || echo g++
-		command -v chromium >/dev/null || echo chromium
-		command -v promtool >/dev/null || echo prometheus
-		command -v shellcheck >/dev/null || echo shellcheck
-	fi
+# has NEED tells whether something of the table is there.
+has() {
+	case $1 in
+	certificates) has_certificates ;;
+	header:*) cc -E -x c -include "${1#header:}" /dev/null >/dev/null 2>&1 ;;
+	library:*) pkg-config --exists "${1#library:}" 2>/dev/null ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+# has_certificates tells whether downloads can tell whom they come from: the files are those that Go looks for.
+has_certificates() {
+	local file
+	for file in "${SSL_CERT_FILE:-}" /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt \
+		/etc/ssl/ca-bundle.pem /etc/pki/tls/cacert.pem /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem \
+		/etc/ssl/cert.pem; do
+		[[ ! -s $file ]] || return 0
+	done
+	return 1
+}
+
+# absent COLUMN prints what is needed and not there: the need, or its package.
+absent() {
+	local purpose need package
+	while read -r purpose need package; do
+		if asked "$purpose" && ! has "$need"; then
+			if [[ $1 == need ]]; then echo "$need"; else echo "$package"; fi
+		fi
+	done < <(needs) | sort -u
 }
 
 check_packages() {
-	local packages
-	mapfile -t packages < <(absent_packages)
+	local packages lacking
+	mapfile -t packages < <(absent package)
 	[[ ${#packages[@]} -gt 0 ]] || return 0
 
 	if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 		echo "installing ${packages[*]}" >&2
-		apt-get update -qq >&2
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2
-		mapfile -t packages < <(absent_packages)
+		# A machine that has just been started may be installing something itself. What fails is missing below.
+		apt-get update -qq >&2 || true
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
+			"${packages[@]}" >&2 || true
+		mapfile -t packages < <(absent package)
 	fi
 	if [[ ${#packages[@]} -gt 0 ]]; then
-		missing+=("${packages[*]}: apt-get install ${packages[*]} (as root)")
+		mapfile -t lacking < <(absent need)
+		missing+=("${lacking[*]}: on Debian, as root, apt-get install ${packages[*]}")
 	fi
 }
 
@@ -80,7 +137,7 @@ check_rust() {
 	have=$(cargo --version | awk '{ print $2 }')
 	at_least "$have" "$want" || missing+=("cargo $want or later, this is $have: rustup update stable")
 
-	[[ $purpose == test ]] || return 0
+	asked test || return 0
 	for component in clippy rustfmt; do
 		cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 ||
 			missing+=("$component: rustup component add $component")
@@ -97,10 +154,22 @@ check_node() {
 	at_least "${have#v}" "$want" || missing+=("node $want or later, this is $have: https://nodejs.org/en/download")
 }
 
+# check_kernel looks at what no package can give. It takes the commands of the table.
+check_kernel() {
+	local lacking
+	mapfile -t lacking < <("$root/hack/devcluster/kernel.sh")
+	[[ ${#lacking[@]} -eq 0 ]] || missing+=("${lacking[@]}")
+}
+
+if ! read_purposes "$@"; then
+	sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}" >&2
+	exit 2
+fi
 check_packages
 check_go
-[[ $purpose != test ]] || check_node
-[[ $purpose == cluster-* ]] || check_rust
+if asked build; then check_rust; fi
+if asked test; then check_node; fi
+if asked cluster-namespaces && [[ ${#missing[@]} -eq 0 ]]; then check_kernel; fi
 
 if [[ ${#missing[@]} -gt 0 ]]; then
 	echo "this machine lacks:" >&2

@@ -134,7 +134,8 @@ if [[ ! -x $binary ]]; then
 	trap 'rm -f "$partial"' EXIT
 	# GOFLAGS and GOWORK from the caller's environment would change what is built under the same key.
 	GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$cgo \
-		go -C "$module" build -trimpath -p 2 -tags "$tags" -ldflags "-s -w $ldflags" -o "$partial" "$package" >&2
+		go -C "$module" build -trimpath -buildvcs=false -p 2 -tags "$tags" -ldflags "-s -w $ldflags" \
+		-o "$partial" "$package" >&2
 	chmod 0755 "$partial"
 	mv -f "$partial" "$binary"
 fi

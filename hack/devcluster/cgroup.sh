@@ -21,9 +21,10 @@ cgroup_hierarchies() {
 	fi
 }
 
-# cgroup_check fails when a controller that kubelet needs is missing.
-cgroup_check() {
-	local controller have
+# cgroup_missing prints the controllers that kubelet needs and are not there, and the hierarchies in which no group can be
+# made.
+cgroup_missing() {
+	local controller have hierarchy
 	if [[ $(cgroup_version) == 2 ]]; then
 		have=$(</sys/fs/cgroup/cgroup.controllers)
 	else
@@ -31,8 +32,11 @@ cgroup_check() {
 	fi
 	for controller in cpu cpuset memory pids; do
 		[[ " $have " == *" $controller "* ]] ||
-			fail "the control group controller $controller is not available here (there are: $have)"
+			echo "control groups of the kernel: no controller $controller (there are: $have)"
 	done
+	while read -r hierarchy; do
+		[[ -w $hierarchy ]] || echo "control groups of the kernel: $hierarchy cannot be written to"
+	done < <(cgroup_hierarchies)
 }
 
 # cgroup_enter NODE moves this process into the node's group.

@@ -27,7 +27,6 @@ up() {
 	if [[ ! -f $state/provider ]] && exists; then
 		fail "there are nodes whose state is not in $state: make cluster-down removes them"
 	fi
-	cgroup_check
 	"$devcluster/tools.sh" "$state/bin"
 	"$devcluster/images.sh" >/dev/null
 

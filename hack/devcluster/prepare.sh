@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=hack/devcluster/provider.sh
 source "$devcluster/provider.sh"
 
-"$root/hack/setup.sh" "cluster-$provider"
+"$devcluster/setup.sh" cluster-kwok
 prepare
 for tool in "${kwok_tools[@]}"; do
 	"$root/hack/tool.sh" "$tool" >/dev/null

@@ -17,7 +17,7 @@ tools=(
 
 # netpol is of this module, and go build knows by itself when it is out of date.
 mkdir -p "$cache/tools/netpol"
-CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go -C "$root" build -trimpath -ldflags "-s -w" \
+CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go -C "$root" build -trimpath -buildvcs=false -ldflags "-s -w" \
 	-o "$cache/tools/netpol/netpol" ./hack/devcluster/netpol
 
 folder=${1:-}

@@ -16,7 +16,7 @@ source "$devcluster/bbr.sh"
 # shellcheck source=hack/devcluster/provider.sh
 source "$devcluster/provider.sh"
 echo "devcluster: $nodes node(s) by way of $provider"
-"$root/hack/setup.sh" "cluster-$provider"
+"$devcluster/setup.sh"
 up
 bbr_allow
 echo "export KUBECONFIG=$kubeconfig"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	memberrole "github.com/shardyard/shardyard/config/member"
@@ -28,8 +30,11 @@ import (
 const (
 	// fieldManager owns the fields that this applies.
 	fieldManager = "shardyard-join-clusters"
-	// account is the operator's in a member, and the Secret of its token.
+	// account is the operator's in a member.
 	account = "shardyard-member"
+	// tokenLifetime is how long its token is valid, unless the cluster allows less.
+	// The operator renews it when half of that is over.
+	tokenLifetime = 30 * 24 * time.Hour
 	// requestTimeout bounds how long a cluster may keep this waiting.
 	requestTimeout = 30 * time.Second
 )
@@ -53,7 +58,7 @@ func (m *member) join(ctx context.Context, home client.Client, namespace string)
 	if err := applyRole(ctx, api, namespace); err != nil {
 		return err
 	}
-	token, err := awaitToken(ctx, api, namespace)
+	token, err := requestToken(ctx, api, namespace)
 	if err != nil {
 		return err
 	}
@@ -64,7 +69,15 @@ func (m *member) join(ctx context.Context, home client.Client, namespace string)
 	if err := tryOut(ctx, kubeconfig, namespace); err != nil {
 		return fmt.Errorf("the account does not work: %w", err)
 	}
-	return apply(ctx, home, &unstructured.Unstructured{Object: map[string]any{
+	if err := apply(ctx, home, m.secret(namespace, kubeconfig)); err != nil {
+		return err
+	}
+	return dropLastingToken(ctx, api, namespace)
+}
+
+// secret is what names the member at home.
+func (m *member) secret(namespace string, kubeconfig []byte) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Secret",
 		"metadata": map[string]any{
@@ -74,7 +87,20 @@ func (m *member) join(ctx context.Context, home client.Client, namespace string)
 		},
 		"type":       string(corev1.SecretTypeOpaque),
 		"stringData": map[string]any{fleet.KeyKubeconfig: string(kubeconfig), fleet.KeyDomain: m.domain},
-	}})
+	}}
+}
+
+// dropLastingToken ends a token of the account that never would.
+func dropLastingToken(ctx context.Context, api client.Client, namespace string) error {
+	secret := &corev1.Secret{}
+	err := api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: account}, secret)
+	if err == nil && secret.Type == corev1.SecretTypeServiceAccountToken {
+		err = api.Delete(ctx, secret)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the Secret of a token that never expires: %w", err)
+	}
+	return nil
 }
 
 func ensureNamespace(ctx context.Context, api client.Client, name string) error {
@@ -132,21 +158,20 @@ func apply(ctx context.Context, api client.Client, object *unstructured.Unstruct
 	return nil
 }
 
-// awaitToken waits until the cluster has put a token into the account's Secret.
-func awaitToken(ctx context.Context, api client.Client, namespace string) ([]byte, error) {
-	var secret corev1.Secret
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, requestTimeout, true, func(ctx context.Context) (bool, error) {
-		err := api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: account}, &secret)
-		return len(secret.Data[corev1.ServiceAccountTokenKey]) > 0, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("token of the account: %w", err)
+// requestToken asks the cluster for a token of the account.
+func requestToken(ctx context.Context, api client.Client, namespace string) (string, error) {
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenLifetime.Seconds()))},
 	}
-	return secret.Data[corev1.ServiceAccountTokenKey], nil
+	if err := api.SubResource("token").Create(ctx, owner, request); err != nil {
+		return "", fmt.Errorf("token of the account: %w", err)
+	}
+	return request.Status.Token, nil
 }
 
 // kubeconfig reaches the member by a token, with nothing outside of itself.
-func (m *member) kubeconfig(token []byte) ([]byte, error) {
+func (m *member) kubeconfig(token string) ([]byte, error) {
 	config := rest.CopyConfig(m.config)
 	if err := rest.LoadTLSFiles(config); err != nil {
 		return nil, fmt.Errorf("certificate authority: %w", err)
@@ -157,7 +182,7 @@ func (m *member) kubeconfig(token []byte) ([]byte, error) {
 		TLSServerName:            config.ServerName,
 		CertificateAuthorityData: config.CAData,
 	}
-	content.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: string(token)}
+	content.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: token}
 	content.Contexts[m.name] = &clientcmdapi.Context{Cluster: m.name, AuthInfo: account}
 	content.CurrentContext = m.name
 	return clientcmd.Write(*content)
