@@ -2,8 +2,8 @@
 
 package v1alpha1
 
-// Condition types of a ShardNetwork. All are True when things are as they
-// should be, and Unknown when it cannot be said.
+// Condition types of a ShardNetwork. All but ConditionStalled are True when things
+// are as they should be, and Unknown when it cannot be said.
 const (
 	// ConditionReady sums up the others: the network runs as its spec says.
 	ConditionReady = "Ready"
@@ -18,6 +18,9 @@ const (
 	// ConditionClustersAvailable says that every cluster that holds a part of the
 	// network can be used.
 	ConditionClustersAvailable = "ClustersAvailable"
+	// ConditionImageCompatible says that nodes may be made with the image of the
+	// spec: it has the formats of the network's nodes, as far as it says.
+	ConditionImageCompatible = "ImageCompatible"
 	// ConditionApplied says that the clusters took every object of the network.
 	ConditionApplied = "Applied"
 	// ConditionNodesReady says that every node of the plan takes part in the
@@ -32,6 +35,10 @@ const (
 	// ConditionTCPTuned says that every node reads back the TCP settings of the
 	// spec's profile.
 	ConditionTCPTuned = "TCPTuned"
+	// ConditionMachinesKept says that no machine of a validator is about to lose
+	// its pods. Ready does not depend on it: who drains a machine waits for the
+	// network, not the network for him.
+	ConditionMachinesKept = "MachinesKept"
 	// ConditionMonitored says that the cluster's Prometheus operator is told to
 	// scrape the nodes. Ready does not depend on it.
 	ConditionMonitored = "Monitored"
@@ -45,12 +52,13 @@ const (
 const FinalizerClusters = "shardyard.dev/clusters"
 
 // Reasons of ConditionReady. Once the lifetime of a network ended, the reason is
-// that of ConditionWithinLifetime.
+// that of ConditionWithinLifetime, and of a network that is stalled, that of
+// ConditionStalled.
 const (
 	// ReasonRunning: all other conditions are True.
 	ReasonRunning = "Running"
 	// ReasonStarting: the network has not been ready yet, or not since it was
-	// stopped.
+	// stopped or stalled.
 	ReasonStarting = "Starting"
 	// ReasonDegraded: the network was ready, and a condition no longer holds.
 	ReasonDegraded = "Degraded"
@@ -72,6 +80,9 @@ const (
 	ReasonClusterSecretMissing = "ClusterSecretMissing"
 	// ReasonClusterSecretInvalid: the Secret does not say how to reach a cluster.
 	ReasonClusterSecretInvalid = "ClusterSecretInvalid"
+	// ReasonClusterReplaced: the Secret names another cluster than the one that
+	// holds a part of the network.
+	ReasonClusterReplaced = "ClusterReplaced"
 )
 
 // ReasonObjectsRemain is a reason of ConditionRemoved: member clusters still have
@@ -138,6 +149,9 @@ const (
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonNameTaken: an object of that name belongs to somebody else.
 	ReasonNameTaken = "NameTaken"
+	// ReasonPredecessorRemains: an object of that name is about to go with an
+	// earlier network of this name.
+	ReasonPredecessorRemains = "PredecessorRemains"
 )
 
 // Reasons of ConditionNodesReady.
@@ -152,6 +166,14 @@ const (
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonVolumePending: a node's disk is not there.
 	ReasonVolumePending = "VolumePending"
+	// ReasonVolumeUnreachable: a node's disk is on a machine, or in a zone, that
+	// does not take its pod.
+	ReasonVolumeUnreachable = "VolumeUnreachable"
+	// ReasonMachineNotReady: the machine of a node does not answer, or cannot keep
+	// its pods going.
+	ReasonMachineNotReady = "MachineNotReady"
+	// ReasonMachineGone: the cluster no longer has the machine of a node.
+	ReasonMachineGone = "MachineGone"
 	// ReasonImageUnavailable: the node image cannot be had.
 	ReasonImageUnavailable = "ImageUnavailable"
 	// ReasonSysctlForbidden: a machine refuses a TCP setting of the profile.
@@ -175,9 +197,28 @@ const (
 	ReasonUpToDate = "UpToDate"
 	// ReasonUpdating: nodes are being replaced.
 	ReasonUpdating = "Updating"
-	// ReasonWaiting: the next node is replaced once those that were are ready
-	// again.
+	// ReasonWaiting: the next node is replaced once those that were are back and
+	// others hold what it holds.
 	ReasonWaiting = "Waiting"
+	// ReasonAwaitingChain: the chain stands still, and nodes that go would take
+	// with them what it needs to go on.
+	ReasonAwaitingChain = "AwaitingChain"
+	// ReasonOnlyCopy: a node has the only copy of its shard's state.
+	ReasonOnlyCopy = "OnlyCopy"
+	// ReasonUpdatePaused: the update does harm, and no further node is replaced.
+	ReasonUpdatePaused = "UpdatePaused"
+	// ReasonRolledBack: the update did harm, and nodes run what they ran before.
+	ReasonRolledBack = "RolledBack"
+)
+
+// Reasons of ConditionImageCompatible, besides ReasonImageUnavailable.
+const (
+	// ReasonImageInUse: nodes are made with the image of the spec.
+	ReasonImageInUse = "ImageInUse"
+	// ReasonImageUnchecked: it is not known yet which formats the image has.
+	ReasonImageUnchecked = "ImageUnchecked"
+	// ReasonFormatsDiffer: the image has other formats than the network's nodes.
+	ReasonFormatsDiffer = "FormatsDiffer"
 )
 
 // Reasons of ConditionProducing.
@@ -202,6 +243,19 @@ const (
 	ReasonTuned = "Tuned"
 	// ReasonNotTuned: a node reads back something else.
 	ReasonNotTuned = "NotTuned"
+)
+
+// Reasons of ConditionMachinesKept.
+const (
+	// ReasonNothingDrained: no machine of a validator is cordoned or about to be
+	// removed.
+	ReasonNothingDrained = "NothingDrained"
+	// ReasonDraining: a node may be evicted from its machine.
+	ReasonDraining = "Draining"
+	// ReasonDrainWaiting: the nodes of machines that are drained stay for now.
+	ReasonDrainWaiting = "DrainWaiting"
+	// ReasonMachinesUnknown: the operator cannot look at the machines of a cluster.
+	ReasonMachinesUnknown = "MachinesUnknown"
 )
 
 // Reasons of ConditionMonitored.

@@ -78,6 +78,11 @@ spec:
     retention: Delete
   tcp:
     profile: NodeDefault
+  update:
+    maxUnavailable: 3
+    onTrouble: RollBack
+    deadlineSeconds: 300
+    onlyCopies: Discard
   load:
     profile: Ramp
     ramp:

@@ -5,7 +5,9 @@ package v1alpha1
 // NodeSpec says what every node runs and with what resources.
 type NodeSpec struct {
 	// image is the container image of the nodes. It defaults to the node image
-	// of the operator's own release.
+	// that the operator's release named when the network was made, or when this
+	// was left out; another release changes it for new networks alone. An image
+	// whose nodes send or keep other formats than those that run is refused.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

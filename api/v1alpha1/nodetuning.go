@@ -20,7 +20,9 @@ const KindNodeTuning = "NodeTuning"
 // +kubebuilder:resource:scope=Cluster,shortName=nt,categories=shardyard
 // +kubebuilder:printcolumn:name="Machines",type=integer,JSONPath=`.status.machinesWanted`,description="Machines that are selected"
 // +kubebuilder:printcolumn:name="Tuned",type=integer,JSONPath=`.status.machinesTuned`,description="Machines that read back every setting"
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it is ready, or not"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether every selected machine reads back every setting"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it does, or does not"
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,description="What keeps the tuning from being ready"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label that begins with a letter: at most 63 lower-case letters, digits and '-'",fieldPath=".metadata",reason="FieldValueInvalid"
 type NodeTuning struct {

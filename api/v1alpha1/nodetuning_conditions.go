@@ -22,9 +22,11 @@ const (
 	ReasonMachineTaken = "MachineTaken"
 	// ReasonSettingsUnavailable: some machines do not take a setting.
 	ReasonSettingsUnavailable = "SettingsUnavailable"
-	// ReasonRestoring: the NodeTuning is deleted, and machines have yet to put
-	// their old values back.
+	// ReasonRestoring: the NodeTuning is deleted or the operator tunes no machines,
+	// and machines have yet to put their old values back.
 	ReasonRestoring = "Restoring"
+	// ReasonTuningDisabled: the operator tunes no machines.
+	ReasonTuningDisabled = "TuningDisabled"
 )
 
 // Reasons of ConditionSteady, besides ReasonNoAnswer.

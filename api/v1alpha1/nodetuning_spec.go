@@ -58,20 +58,6 @@ type NodeTuningSettings struct {
 	// +optional
 	InterfaceQdisc Qdisc `json:"interfaceQdisc,omitempty"`
 
-	// initialCongestionWindowSegments is how many segments a new connection sends
-	// before it hears from the other end: initcwnd of the IPv4 default routes.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	InitialCongestionWindowSegments int32 `json:"initialCongestionWindowSegments,omitempty"`
-
-	// initialReceiveWindowSegments is how many segments a new connection invites
-	// the other end to send at first: initrwnd of the IPv4 default routes.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	InitialReceiveWindowSegments int32 `json:"initialReceiveWindowSegments,omitempty"`
-
 	// netdevMaxBacklogPackets is how many packets wait for a processor:
 	// net.core.netdev_max_backlog.
 	// +optional

@@ -32,6 +32,13 @@ type NodeTuningStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	MachinesTuned *int32 `json:"machinesTuned,omitempty"`
 
+	// machines are those that have settings of this tuning, or may have. Their old
+	// values are put back when they are no longer selected, or the tuning goes.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5000
+	Machines []TunedMachine `json:"machines,omitempty"`
+
 	// settings are the settings of the spec, and how many machines have them.
 	// +optional
 	// +listType=map
@@ -50,6 +57,21 @@ type NodeTuningStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ExceptionsOmitted int32 `json:"exceptionsOmitted,omitempty"`
+}
+
+// TunedMachine is a machine that has settings of a tuning, or may have.
+type TunedMachine struct {
+	// name is the name of the machine's Node.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// settingsHash identifies the settings that the machine read back not long
+	// ago, all of them. It is empty when it does not.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	SettingsHash string `json:"settingsHash,omitempty"`
 }
 
 // SettingState says how a setting of a machine is.

@@ -33,8 +33,6 @@ spec:
     congestionControl: bbr
     defaultQdisc: fq
     interfaceQdisc: fq_codel
-    initialCongestionWindowSegments: 255
-    initialReceiveWindowSegments: 65535
     netdevMaxBacklogPackets: 30000
     rmemMaxBytes: 2147483647
     wmemMaxBytes: 134217728
@@ -129,9 +127,13 @@ func TestWrongTuningsAreRefused(t *testing.T) {
 			[]edit{set("spec.settings.interfaceQdisc", "netem")},
 			[]refusal{{"spec.settings.interfaceQdisc", `supported values: "fq", "fq_codel", "htb", "pfifo_fast"`}, notChecked},
 		},
-		"no window": {
-			[]edit{set("spec.settings.initialCongestionWindowSegments", 0)},
-			[]refusal{{"spec.settings.initialCongestionWindowSegments", "should be greater than or equal to 1"}},
+		"no backlog": {
+			[]edit{set("spec.settings.netdevMaxBacklogPackets", 0)},
+			[]refusal{{"spec.settings.netdevMaxBacklogPackets", "should be greater than or equal to 1"}},
+		},
+		"windows of routes, which pods have for themselves": {
+			[]edit{set("spec.settings.initialCongestionWindowSegments", 255)},
+			[]refusal{{"spec.settings.initialCongestionWindowSegments", "unknown field"}},
 		},
 		"buffer of 2 GiB": {
 			[]edit{set("spec.settings.rmemMaxBytes", 2147483648)},

@@ -20,12 +20,14 @@ const KindShardNetwork = "ShardNetwork"
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=sn,categories=shardyard
 // +kubebuilder:printcolumn:name="Shards",type=integer,JSONPath=`.spec.shards`,description="Shards of the chain"
-// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodesWanted`,description="Nodes of the plan"
-// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.nodesReady`,description="Nodes that take part in the chain"
+// +kubebuilder:printcolumn:name="Nodes",type=string,JSONPath=`.status.nodesSummary`,description="Nodes that take part in the chain, of those of the plan"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the network runs as its spec says"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it does, or does not"
 // +kubebuilder:printcolumn:name="TPS",type=integer,JSONPath=`.status.transfersPerSecond`,description="Transfers executed per second, from finalised blocks"
 // +kubebuilder:printcolumn:name="Block-time",type=integer,JSONPath=`.status.blockTimeMilliseconds`,description="Mean time between blocks, in milliseconds"
 // +kubebuilder:printcolumn:name="Height",type=integer,JSONPath=`.status.height`,description="Height of the chain"
 // +kubebuilder:printcolumn:name="USD-per-hour",type=string,priority=1,JSONPath=`.status.cost.usdPerHour`,description="Estimated cost while the network runs"
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,description="What keeps the network from being ready"
 // +kubebuilder:printcolumn:name="Ends",type=string,priority=1,JSONPath=`.status.endTime`,description="When the lifetime of the network ends"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name must be at most 40 characters: validators' names begin with it",fieldPath=".metadata",reason="FieldValueInvalid"

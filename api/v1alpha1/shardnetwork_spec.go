@@ -87,6 +87,12 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:default={}
 	TCP TCPSpec `json:"tcp,omitzero"`
 
+	// update says how nodes are replaced that run something else than the spec
+	// says.
+	// +optional
+	// +kubebuilder:default={}
+	Update UpdateSpec `json:"update,omitzero"`
+
 	// load is the load that the network carries by itself. Without it, the
 	// nodes sign no transfers of their own.
 	// +optional

@@ -32,6 +32,11 @@ type ShardNetworkStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	NodesWanted *int32 `json:"nodesWanted,omitempty"`
 
+	// nodesSummary is nodesReady of nodesWanted, as tables show it: 3/4.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	NodesSummary string `json:"nodesSummary,omitempty"`
+
 	// shardsProducing is the number of shards whose chunks reach finalised
 	// blocks.
 	// +optional
@@ -70,6 +75,41 @@ type ShardNetworkStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	NodeImage string `json:"nodeImage,omitempty"`
 
+	// clusters are the member clusters that hold parts of the network, as they
+	// were last known.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Clusters []ClusterStatus `json:"clusters,omitempty"`
+
+	// update is what an update of the nodes is doing. It is empty while there is
+	// none.
+	// +optional
+	Update *UpdateStatus `json:"update,omitempty"`
+
+	// stableRevision is what all nodes ran when the last update was complete: what
+	// onTrouble of spec.update goes back to.
+	// +optional
+	StableRevision *NodeRevision `json:"stableRevision,omitempty"`
+
+	// defaultNodeImage is the image that the operator named when the spec began to
+	// name none. It stays the network's until the spec names one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	DefaultNodeImage string `json:"defaultNodeImage,omitempty"`
+
+	// formats is the version of what the nodes send each other and keep on disk,
+	// as they say.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Formats *int32 `json:"formats,omitempty"`
+
+	// imageCheck is what was found out of the image that the spec names, before
+	// any node is made with it.
+	// +optional
+	ImageCheck *ImageCheck `json:"imageCheck,omitempty"`
+
 	// load is the network's own load. It is empty while there is none.
 	// +optional
 	Load *LoadStatus `json:"load,omitempty"`
@@ -82,6 +122,21 @@ type ShardNetworkStatus struct {
 	// lifetime.
 	// +optional
 	EndTime *metav1.Time `json:"endTime,omitempty"`
+}
+
+// ImageCheck is what an image says of its nodes.
+type ImageCheck struct {
+	// image is the container image.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// formats is the version of what its nodes send each other and keep on disk.
+	// It is empty when the image does not say.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Formats *int32 `json:"formats,omitempty"`
 }
 
 // LoadStatus is what the producers of a network are asked to sign. It says

@@ -13,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
 // The columns of kubectl get are the summary that people look at first.
@@ -32,10 +34,15 @@ func TestPrinterColumns(t *testing.T) {
 	set("status", object{
 		"nodesWanted":           8,
 		"nodesReady":            6,
+		"nodesSummary":          "6/8",
 		"transfersPerSecond":    4012,
 		"blockTimeMilliseconds": 601,
 		"height":                1201,
 		"finalizedHeight":       1200,
+		"conditions": []any{object{
+			"type": v1alpha1.ConditionReady, "status": "False", "reason": v1alpha1.ReasonDegraded,
+			"message": "6 of 8 nodes take part", "lastTransitionTime": "2026-11-22T12:00:00Z",
+		}},
 	})(t, created.Object)
 	if _, err := networks.UpdateStatus(t.Context(), created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -49,10 +56,10 @@ func TestPrinterColumns(t *testing.T) {
 			cells = append(cells, fmt.Sprint(table.Rows[0].Cells[i]))
 		}
 	}
-	if got, want := strings.Join(columns, " "), "Name Shards Nodes Ready TPS Block-time Height"; got != want {
+	if got, want := strings.Join(columns, " "), "Name Shards Nodes Ready Reason TPS Block-time Height"; got != want {
 		t.Errorf("columns are %s, want %s", got, want)
 	}
-	if got, want := strings.Join(cells, " "), created.GetName()+" 4 8 6 4012 601 1201"; got != want {
+	if got, want := strings.Join(cells, " "), created.GetName()+" 4 6/8 False Degraded 4012 601 1201"; got != want {
 		t.Errorf("cells are %s, want %s", got, want)
 	}
 }

@@ -172,6 +172,8 @@ func TestUpdates(t *testing.T) {
 		"storage":          {set("spec.node.storage.retentionBlocks", 6000)},
 		"volume retention": {set("spec.volume.retention", "Retain")},
 		"tcp profile":      {set("spec.tcp.profile", "HighThroughput")},
+		"update":           {set("spec.update", object{"onTrouble": "Continue", "deadlineSeconds": 30})},
+		"update's default": {remove("spec.update")},
 		"budget":           {set("spec.budget", object{"usdPerHour": 1})},
 		"longer lifetime":  {set("spec.lifetime.durationSeconds", 86_400)},
 		"another end":      {set("spec.lifetime.action", "Delete")},

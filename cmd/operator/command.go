@@ -22,6 +22,7 @@ type options struct {
 	podMonitorLabels map[string]string
 	tuningNamespace  string
 	tuningImage      string
+	restoreOnly      bool
 	metricsAddress   string
 	probeAddress     string
 	leaderElection   bool
@@ -56,8 +57,10 @@ func newCommand() *cobra.Command {
 	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
 		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
 	flags.StringVar(&options.tuningNamespace, "node-tuning-namespace", "",
-		"namespace of the pods that tune machines; empty leaves NodeTunings alone")
+		"namespace of the pods that tune machines; empty lets none run")
 	flags.StringVar(&options.tuningImage, "node-tuning-image", "", "image of these pods, which is the operator's")
+	flags.BoolVar(&options.restoreOnly, "node-tuning-restore-only", false,
+		"tune no machine, and put the old values back on those that are tuned")
 	command.MarkFlagsRequiredTogether("node-tuning-namespace", "node-tuning-image")
 	flags.StringVar(&options.metricsAddress, "metrics-bind-address", ":8443",
 		"address of the operator's metrics, over HTTPS for whoever the cluster authorises; 0 for none")
@@ -86,12 +89,11 @@ func (o *options) settings() shardnetwork.Settings {
 		ClusterDomain:     o.clusterDomain,
 		OperatorNamespace: os.Getenv("POD_NAMESPACE"),
 		OperatorAddress:   os.Getenv("POD_IP"),
-		TuningNamespace:   o.tuningNamespace,
 		PodMonitorLabels:  o.podMonitorLabels,
 	}
 }
 
 // tuningSettings are what the controller of NodeTunings needs to know.
 func (o *options) tuningSettings() nodetuning.Settings {
-	return nodetuning.Settings{Namespace: o.tuningNamespace, Image: o.tuningImage}
+	return nodetuning.Settings{Namespace: o.tuningNamespace, Image: o.tuningImage, RestoreOnly: o.restoreOnly}
 }

@@ -62,10 +62,8 @@ func newManager(options *options) (manager.Manager, error) {
 	if err := shardnetwork.Setup(manager, options.settings()); err != nil {
 		return nil, fmt.Errorf("set up shardnetwork controller: %w", err)
 	}
-	if options.tuningNamespace != "" {
-		if err := nodetuning.Setup(manager, options.tuningSettings()); err != nil {
-			return nil, fmt.Errorf("set up nodetuning controller: %w", err)
-		}
+	if err := nodetuning.Setup(manager, options.tuningSettings()); err != nil {
+		return nil, fmt.Errorf("set up nodetuning controller: %w", err)
 	}
 	if err := leftovers.Setup(manager); err != nil {
 		return nil, fmt.Errorf("set up the search for leftovers: %w", err)

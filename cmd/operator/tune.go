@@ -25,7 +25,7 @@ func newTuneCommand() *cobra.Command {
 	var settings, address, logLevel string
 	command := &cobra.Command{
 		Use:   "tune-machine",
-		Short: "Set the network stack of this machine until told to stop, and put it back then",
+		Short: "Set the network stack of this machine and keep it so until told to stop",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			level, err := parseLevel(logLevel)
@@ -51,7 +51,7 @@ func newTuneCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&options.Tuning, "tuning", "", "name of the NodeTuning")
 	flags.StringVar(&options.Machine, "machine", "", "name of this machine's Node")
-	flags.StringVar(&settings, "settings", "{}", "settings of the NodeTuning, as JSON; none only puts old values back")
+	flags.StringVar(&settings, "settings", "{}", "settings of the NodeTuning, as JSON; none only puts back what it changed")
 	flags.StringVar(&options.Sysctls, "sysctls", "/proc/sys/net", "folder of the machine's kernel parameters of the network")
 	flags.StringVar(&options.StateFolder, "state", "/run/shardyard", "folder for old values, which outlives this program but not the kernel")
 	flags.StringVar(&address, "address", "127.0.0.1", fmt.Sprintf("address that shows what was found, at port %d", tuning.Port))

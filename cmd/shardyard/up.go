@@ -26,12 +26,12 @@ const upLong = `Run a network on this machine: every validator is a process of i
 ports of the loopback interface.
 
 The network runs until Ctrl-C, for the time of --for, or to the end of its
-lifetime, and then leaves no process. Its state stays, in a folder of its name below the state directory:
-run again, the chain goes on where it stopped. What genesis fixes cannot change
-then; --fresh starts over.
+lifetime, and then leaves no process. Its state stays, in a folder of its name
+below the state directory: run again, the chain goes on where it stopped. What
+genesis fixes cannot change then; --fresh starts over.
 
 The run begins with the first block that is finalised once all validators are
-ready. Transfers and missed chunks are counted from there on. TPS, block time and
+ready; --for counts from there. Transfers and missed chunks are counted from there on. TPS, block time and
 CPU time are measured between two finalised blocks: from the time that the load
 has reached its last step, if the run then goes on for at least ten seconds, and
 otherwise over the whole run.
@@ -53,7 +53,8 @@ func newUpCommand() *cobra.Command {
 	}
 	addManifestFlag(command, &options.Manifest)
 	flags := command.Flags()
-	flags.DurationVar(&options.Duration, "for", 0, "how long to run once all validators are ready, such as 60s (default until Ctrl-C)")
+	flags.DurationVar(&options.Duration, "for", 0,
+		"how long to run, such as 60s, counted from the block that the run begins with (default until Ctrl-C)")
 	flags.StringVarP(&format, "output", "o", "text",
 		"output format: text, or json for progress on standard error and a summary of one line on standard output")
 	flags.StringVar(&options.StateDir, "state-dir", "",

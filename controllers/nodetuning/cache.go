@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -18,6 +19,7 @@ func CachedObjects(namespace string) map[client.Object]cache.ByObject {
 		&appsv1.DaemonSet{}: {
 			Label:      labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy}),
 			Namespaces: map[string]cache.Config{namespace: {}},
+			Transform:  drift.KeepOwn(FieldManager),
 		},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
@@ -31,10 +32,12 @@ const (
 
 // Settings are what the operator was started with.
 type Settings struct {
-	// Namespace is where agents run.
+	// Namespace is where agents run; empty when there may be none.
 	Namespace string
 	// Image is the agents' image, which is the operator's.
 	Image string
+	// RestoreOnly has all machines get their old values back.
+	RestoreOnly bool
 }
 
 // Reconciler reconciles NodeTunings.
@@ -45,7 +48,11 @@ type Reconciler struct {
 	recorder events.EventRecorder
 	settings Settings
 	agents   agents
+	drift    *drift.Detector
 	now      func() time.Time
+	// readBack is when machines were last seen to have all settings, by
+	// NodeTuning. One worker reads and writes it.
+	readBack map[string]map[string]time.Time
 }
 
 // agents are asked what they found, by the address of their machine.
@@ -60,6 +67,7 @@ type agents interface {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Setup adds the controller to a manager.
@@ -70,15 +78,19 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 		recorder: manager.GetEventRecorder(FieldManager),
 		settings: settings,
 		agents:   tuning.NewClient(tuning.Port),
+		drift:    drift.NewDetector(manager.GetScheme(), FieldManager),
 		now:      time.Now,
+		readBack: map[string]map[string]time.Time{},
 	}
-	ofTuning := handler.EnqueueRequestsFromMapFunc(tuningOf)
-	return ctrl.NewControllerManagedBy(manager).
+	controller := ctrl.NewControllerManagedBy(manager).
 		// The time of deletion counts as a change of generation.
-		For(&v1alpha1.NodeTuning{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&appsv1.DaemonSet{}, ofTuning).
-		Watches(&corev1.Pod{}, ofTuning).
-		Complete(reconciler)
+		For(&v1alpha1.NodeTuning{}, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	if settings.Namespace != "" {
+		// Without agents, the operator has no right to see DaemonSets.
+		ofTuning := handler.EnqueueRequestsFromMapFunc(tuningOf)
+		controller = controller.Watches(&appsv1.DaemonSet{}, ofTuning).Watches(&corev1.Pod{}, ofTuning)
+	}
+	return controller.Complete(reconciler)
 }
 
 // tuningOf is the NodeTuning that an object's labels name.

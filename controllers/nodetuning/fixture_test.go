@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/drift"
+	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
 
@@ -33,8 +35,30 @@ type cluster struct {
 	reconciler *Reconciler
 	tuning     *v1alpha1.NodeTuning
 	machines   []machine
+	// nodes are the Nodes of the cluster.
+	nodes map[string]*corev1.Node
 	// answers are what agents say, by the address of their machine.
 	answers map[string]*tuning.Report
+	clock   time.Time
+}
+
+// reader is the API server, with the Nodes of one test.
+type reader struct {
+	client.Reader
+	nodes map[string]*corev1.Node
+}
+
+func (r reader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	node, ok := object.(*corev1.Node)
+	if !ok {
+		return r.Reader.Get(ctx, key, object, options...)
+	}
+	known := r.nodes[key.Name]
+	if known == nil {
+		return apierrors.NewNotFound(corev1.Resource("nodes"), key.Name)
+	}
+	known.DeepCopyInto(node)
+	return nil
 }
 
 // machine is a machine with a pod of an agent.
@@ -61,15 +85,11 @@ func newCluster(t *testing.T) *cluster {
 	if err := direct.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, client: direct, answers: map[string]*tuning.Report{}}
-	c.reconciler = &Reconciler{
-		client:   direct,
-		reader:   direct,
-		recorder: events.NewFakeRecorder(100),
-		settings: Settings{Namespace: namespace.Name, Image: agentImage},
-		agents:   c,
-		now:      time.Now,
+	c := &cluster{
+		t: t, client: direct, nodes: map[string]*corev1.Node{}, answers: map[string]*tuning.Report{},
+		clock: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC),
 	}
+	c.restart(Settings{Namespace: namespace.Name, Image: agentImage})
 	c.tuning = &v1alpha1.NodeTuning{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace.Name},
 		Spec: v1alpha1.NodeTuningSpec{Settings: v1alpha1.NodeTuningSettings{
@@ -78,6 +98,20 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c.must(direct.Create(t.Context(), c.tuning))
 	return c
+}
+
+// restart has another operator work in the cluster, which has seen nothing.
+func (c *cluster) restart(settings Settings) {
+	c.reconciler = &Reconciler{
+		client:   c.client,
+		reader:   reader{c.client, c.nodes},
+		recorder: events.NewFakeRecorder(100),
+		settings: settings,
+		agents:   c,
+		drift:    drift.NewDetector(scheme, FieldManager),
+		now:      func() time.Time { return c.clock },
+		readBack: map[string]map[string]time.Time{},
+	}
 }
 
 func (c *cluster) must(err error) {
@@ -100,8 +134,20 @@ func (c *cluster) reconcile() {
 // set is the DaemonSet of the agents; nil when there is none.
 func (c *cluster) set() *appsv1.DaemonSet {
 	c.t.Helper()
+	return c.daemonSet(c.tuning.Name)
+}
+
+// restorers is the DaemonSet of those that put old values back; nil when there is
+// none.
+func (c *cluster) restorers() *appsv1.DaemonSet {
+	c.t.Helper()
+	return c.daemonSet(resources.RestoringName(c.tuning.Name))
+}
+
+func (c *cluster) daemonSet(name string) *appsv1.DaemonSet {
+	c.t.Helper()
 	set := &appsv1.DaemonSet{}
-	err := c.client.Get(c.t.Context(), client.ObjectKey{Namespace: c.reconciler.settings.Namespace, Name: c.tuning.Name}, set)
+	err := c.client.Get(c.t.Context(), client.ObjectKey{Namespace: c.tuning.Name, Name: name}, set)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -113,10 +159,16 @@ func (c *cluster) set() *appsv1.DaemonSet {
 // that runs.
 func (c *cluster) settle() {
 	c.t.Helper()
+	c.settleAt(len(c.machines))
+}
+
+// settleAt has it take up the DaemonSet on so many machines.
+func (c *cluster) settleAt(machines int) {
+	c.t.Helper()
 	set := c.set()
 	set.Status.ObservedGeneration = set.Generation
-	set.Status.DesiredNumberScheduled = int32(len(c.machines))
-	set.Status.UpdatedNumberScheduled = int32(len(c.machines))
+	set.Status.DesiredNumberScheduled = int32(machines)
+	set.Status.UpdatedNumberScheduled = int32(machines)
 	c.must(c.client.Status().Update(c.t.Context(), set))
 }
 
@@ -125,19 +177,70 @@ func (c *cluster) addMachine() *machine {
 	c.t.Helper()
 	number := len(c.machines) + 1
 	m := machine{name: fmt.Sprintf("machine-%d", number), address: fmt.Sprintf("192.0.2.%d", number)}
-	template := c.set().Spec.Template
+	c.nodes[m.name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: m.name, Labels: map[string]string{corev1.LabelOSStable: string(corev1.Linux)},
+	}}
+	c.run(&m, c.set())
+	c.machines = append(c.machines, m)
+	return &m
+}
+
+// run has a pod of a DaemonSet run on a machine.
+func (c *cluster) run(m *machine, set *appsv1.DaemonSet) {
+	c.t.Helper()
+	template := set.Spec.Template
 	m.pod = &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: c.reconciler.settings.Namespace, Name: "agent-" + m.name, Labels: template.Labels,
-		},
-		Spec: template.Spec,
+		ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, GenerateName: "agent-" + m.name + "-", Labels: template.Labels},
+		Spec:       template.Spec,
 	}
 	m.pod.Spec.NodeName = m.name
 	c.must(c.client.Create(c.t.Context(), m.pod))
 	m.pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, HostIP: m.address, HostIPs: []corev1.HostIP{{IP: m.address}}}
 	c.must(c.client.Status().Update(c.t.Context(), m.pod))
-	c.machines = append(c.machines, m)
-	return &m
+}
+
+// end has the agent of a machine end.
+func (c *cluster) end(m *machine) {
+	c.t.Helper()
+	c.must(c.client.Delete(c.t.Context(), m.pod, client.GracePeriodSeconds(0)))
+	m.pod = nil
+	delete(c.answers, m.address)
+}
+
+// restored has the agent end that set a machine, if there is one, and another one
+// say that it holds so many old values.
+func (c *cluster) restored(m *machine, held int) {
+	c.t.Helper()
+	if m.pod != nil && m.pod.Labels[resources.LabelName] == resources.NameTuningAgent {
+		c.end(m)
+	}
+	if m.pod == nil {
+		c.run(m, c.restorers())
+	}
+	c.answer(m, &v1alpha1.NodeTuningSettings{}, held)
+}
+
+// noted are the machines of the status.
+func (c *cluster) noted() string {
+	var names []string
+	for _, machine := range c.tuning.Status.Machines {
+		names = append(names, machine.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// restoring are the machines that agents put old values back on.
+func (c *cluster) restoring() string {
+	set := c.restorers()
+	if set == nil {
+		return ""
+	}
+	var names []string
+	affinity := set.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	for _, term := range affinity.NodeSelectorTerms {
+		names = append(names, term.MatchFields[0].Values...)
+	}
+	return strings.Join(names, " ")
 }
 
 // answer has the agent of a machine say that its settings are in these states.

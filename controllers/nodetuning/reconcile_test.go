@@ -4,19 +4,24 @@ package nodetuning
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/tuning"
 )
 
 const (
@@ -51,9 +56,13 @@ func TestTune(t *testing.T) {
 	c.reconcile()
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettingsUnavailable,
 		"machine-2 does not take rmemMaxBytes: about rmemMaxBytes")
+	c.check(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSettingsUnavailable, "machine-2 does not take")
 	c.check(v1alpha1.ConditionSteady, metav1.ConditionFalse, v1alpha1.ReasonDrifted, "on machine-2, about interfaceQdisc")
+	encoded, err := tuning.Encode(spec)
+	c.must(err)
 	want := v1alpha1.NodeTuningStatus{
 		ObservedGeneration: 1,
+		Machines:           []v1alpha1.TunedMachine{{Name: "machine-1", SettingsHash: tuning.Hash(encoded)}, {Name: "machine-2"}},
 		MachinesWanted:     ptr.To[int32](2),
 		MachinesTuned:      ptr.To[int32](1),
 		Settings: []v1alpha1.SettingSummary{
@@ -162,6 +171,9 @@ func TestWhoseMachine(t *testing.T) {
 	c.reconcile()
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonMachineTaken,
 		"the machine machine-1 has the NodeTuning other already")
+	if noted := c.noted(); noted != "" {
+		t.Errorf("the machines are %s, want none: no agent of this tuning was there", noted)
+	}
 }
 
 // A NodeTuning goes when all of its machines have their old values back, and
@@ -169,52 +181,277 @@ func TestWhoseMachine(t *testing.T) {
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	c.reconcile()
-	first, second := c.addMachine(), c.addMachine()
-	c.settle()
-	spec, none := &c.tuning.Spec.Settings, &v1alpha1.NodeTuningSettings{}
-	c.answer(first, spec, 2, applied, applied)
-	c.answer(second, spec, 2, applied, applied)
-	c.reconcile()
-	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "")
+	first, second := c.tuned2()
 
 	// Foreground, so that whatever had an owner would go at once.
 	c.must(c.client.Delete(t.Context(), c.tuning, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	c.reconcile()
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, "0 of 2 machines have their old values back")
-	if args := c.set().Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--settings={}") {
+	if c.set() != nil {
+		t.Error("the agents that set values are still there")
+	}
+	if got, want := c.restoring(), "machine-1 machine-2"; got != want {
+		t.Errorf("old values are put back on %q, want %q", got, want)
+	}
+	if args := c.restorers().Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--settings={}") {
 		t.Errorf("the agents are told %q, want no settings", args)
 	}
 
-	c.settle()
-	c.answer(first, none, 0)
-	c.answer(second, none, 1)
+	c.restored(first, 0)
+	c.restored(second, 1)
 	c.answers[second.address].Trouble = "put net.core.rmem_max back: permission denied"
 	c.reconcile()
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring,
 		"1 of 2 machines have their old values back; on machine-2: put net.core.rmem_max back: permission denied")
 
 	// Whoever deletes the agents only delays it.
-	c.must(c.client.Delete(t.Context(), c.set()))
+	c.must(c.client.Delete(t.Context(), c.restorers()))
 	c.reconcile()
-	if c.set() == nil {
+	if c.restorers() == nil {
 		t.Fatal("the agents were not made again")
 	}
-	c.settle()
-	c.answer(second, none, 0)
+	c.restored(second, 0)
 	c.reconcile()
-	if c.set() != nil {
+	if c.restorers() != nil {
 		t.Error("the DaemonSet is still there")
 	}
-	err := c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), &v1alpha1.NodeTuning{})
+	c.checkReleased()
+}
+
+// A machine that is no longer selected gets its old values back, and one whose
+// agent is only being replaced does not.
+func TestDeselection(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	first, second := c.tuned2()
+
+	// As the cluster replaces an agent.
+	c.end(first)
+	c.reconcile()
+	if got := c.restoring(); got != "" {
+		t.Fatalf("old values are put back on %q while an agent is replaced", got)
+	}
+	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "2 of 2 machines read back all settings")
+
+	// As the cluster takes an agent away.
+	c.nodes["machine-2"].Spec.Taints = []corev1.Taint{{Key: "maintenance", Effect: corev1.TaintEffectNoExecute}}
+	c.run(first, c.set())
+	c.answer(first, &c.tuning.Spec.Settings, 2, applied, applied)
+	c.end(second)
+	c.settleAt(1)
+	c.reconcile()
+	if got, want := c.restoring(), "machine-2"; got != want {
+		t.Fatalf("old values are put back on %q, want %q", got, want)
+	}
+	if got, want := c.noted(), "machine-1 machine-2"; got != want {
+		t.Errorf("the machines are %q before the values are back, want %q", got, want)
+	}
+	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned,
+		"1 of 1 machines read back all settings; of those that are no longer selected, 0 of 1 machine has its old values back")
+
+	c.restored(second, 0)
+	c.reconcile()
+	if got, want := c.noted(), "machine-1"; got != want || c.restorers() != nil {
+		t.Errorf("the machines are %q, and old values are put back on %q, want %q and none", got, c.restoring(), want)
+	}
+	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "1 of 1 machines read back all settings")
+}
+
+// Nobody waits for a machine that is gone.
+func TestMachineGone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	_, second := c.tuned2()
+	delete(c.nodes, second.name)
+	c.end(second)
+	c.settleAt(1)
+	c.reconcile()
+	if got, want := c.noted(), "machine-1"; got != want || c.restorers() != nil {
+		t.Errorf("the machines are %q, and old values are put back on %q, want %q and none", got, c.restoring(), want)
+	}
+}
+
+// A machine is noted before its agent is asked, which is what it waits for.
+func TestMachinesAreNotedBeforeTheyAreAsked(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.reconcile()
+	first := c.addMachine()
+	c.settle()
+	asked := false
+	c.reconciler.agents = askedAgents(func() {
+		asked = true
+		live := &v1alpha1.NodeTuning{}
+		c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), live))
+		if len(live.Status.Machines) != 1 || live.Status.Machines[0].Name != first.name {
+			t.Errorf("the agent of %s is asked while the machines are %+v", first.name, live.Status.Machines)
+		}
+	})
+	c.reconcile()
+	if !asked {
+		t.Error("the agent was not asked")
+	}
+}
+
+// Another NodeTuning takes a machine over: that one's agent puts back what it does
+// not set itself.
+func TestTakenOver(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	_, second := c.tuned2()
+	c.nodes[second.name].Labels[corev1.LabelOSStable] = "other"
+	c.end(second)
+	rival := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.tuning.Name, Name: "rival", Labels: resources.TuningSelector("other")},
+		Spec:       c.set().Spec.Template.Spec,
+	}
+	rival.Spec.NodeName = second.name
+	c.must(c.client.Create(t.Context(), rival))
+	rival.Status = corev1.PodStatus{Phase: corev1.PodRunning, HostIP: second.address, HostIPs: []corev1.HostIP{{IP: second.address}}}
+	c.must(c.client.Status().Update(t.Context(), rival))
+	c.reconcile()
+	if got, want := c.noted(), "machine-1 machine-2"; got != want {
+		t.Errorf("the machines are %q before the other tuning has begun, want %q", got, want)
+	}
+	c.answers[second.address] = &tuning.Report{Tuning: "other", Settings: []tuning.SettingReport{{Name: "rmemMaxBytes"}}}
+	c.reconcile()
+	if got, want := c.noted(), "machine-1"; got != want || c.restorers() != nil {
+		t.Errorf("the machines are %q, and old values are put back on %q, want %q and none", got, c.restoring(), want)
+	}
+}
+
+// Agents of another version take over from those that are there, also when the
+// operator itself has just begun: no machine counts as less tuned meanwhile, for
+// as long as that takes.
+func TestAnotherVersion(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	first, second := c.tuned2()
+	c.restart(Settings{Namespace: c.tuning.Name, Image: "operator:next"})
+	c.reconcile()
+	if got := c.set().Spec.Template.Spec.Containers[0].Image; got != "operator:next" {
+		t.Errorf("the agents are made of %s", got)
+	}
+	for _, m := range []*machine{first, second} {
+		c.end(m)
+		c.reconcile()
+		c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "2 of 2 machines read back all settings")
+		c.clock = c.clock.Add(handOver - time.Second)
+		c.reconcile()
+		c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "2 of 2 machines")
+		c.run(m, c.set())
+		c.answer(first, &c.tuning.Spec.Settings, 2, applied, applied)
+		c.answer(second, &c.tuning.Spec.Settings, 2, applied, applied)
+		c.reconcile()
+	}
+	if got := c.restoring(); got != "" {
+		t.Errorf("old values are put back on %q", got)
+	}
+
+	// One that does not come back is missed.
+	c.end(second)
+	c.clock = c.clock.Add(handOver)
+	c.reconcile()
+	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing,
+		"1 of 2 machines are tuned; the agent of machine-2 has no pod yet")
+	if hash := c.tuning.Status.Machines[1].SettingsHash; hash != "" {
+		t.Errorf("machine-2 counts as tuned: %s", hash)
+	}
+}
+
+// The agents of a version that noted no machines are known by their pods.
+func TestAVersionWithoutNotes(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.tuned2()
+	c.tuning.Status.Machines = nil
+	c.must(c.client.Status().Update(t.Context(), c.tuning))
+	c.must(c.client.Delete(t.Context(), c.tuning))
+	c.reconcile()
+	if got, want := c.restoring(), "machine-1 machine-2"; got != want {
+		t.Errorf("old values are put back on %q, want %q", got, want)
+	}
+}
+
+// An operator that tunes no machines puts those back that are tuned, and then
+// keeps no NodeTuning from going.
+func TestRestoreOnly(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	first, second := c.tuned2()
+	c.restart(Settings{Namespace: c.tuning.Name, Image: agentImage, RestoreOnly: true})
+	c.reconcile()
+	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, "0 of 2 machines")
+	c.restored(first, 0)
+	c.restored(second, 0)
+	c.reconcile()
+	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTuningDisabled, "nodeTuning.enabled")
+	if c.set() != nil || c.restorers() != nil || len(c.tuning.Status.Machines) > 0 {
+		t.Errorf("there are agents, or machines: %+v", c.tuning.Status.Machines)
+	}
+	c.must(c.client.Delete(t.Context(), c.tuning))
+	c.reconcile()
+	c.checkReleased()
+}
+
+// Where no agents may run, nobody waits for them.
+func TestNoAgentsAllowed(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.tuned2()
+	c.restart(Settings{})
+	c.reconcile()
+	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTuningDisabled,
+		"2 machines keep what was set until they start anew")
+	if got, want := c.noted(), "machine-1 machine-2"; got != want {
+		t.Errorf("the machines are %q, want %q for when agents may run again", got, want)
+	}
+	c.must(c.client.Delete(t.Context(), c.tuning))
+	c.reconcile()
+	c.checkReleased()
+	recorder := c.reconciler.recorder.(*events.FakeRecorder)
+	var last string
+	for len(recorder.Events) > 0 {
+		last = <-recorder.Events
+	}
+	if !strings.Contains(last, "2 machines keep what was set") {
+		t.Errorf("the last event is %q, want one that says what stays", last)
+	}
+}
+
+// tuned2 has two machines that are tuned.
+func (c *cluster) tuned2() (first, second *machine) {
+	c.t.Helper()
+	c.reconcile()
+	first, second = c.addMachine(), c.addMachine()
+	c.settle()
+	c.answer(first, &c.tuning.Spec.Settings, 2, applied, applied)
+	c.answer(second, &c.tuning.Spec.Settings, 2, applied, applied)
+	c.reconcile()
+	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "2 of 2 machines read back all settings")
+	return first, second
+}
+
+// checkReleased checks that the operator no longer keeps the NodeTuning.
+func (c *cluster) checkReleased() {
+	c.t.Helper()
+	err := c.client.Get(c.t.Context(), client.ObjectKeyFromObject(c.tuning), c.tuning)
 	if err == nil {
 		// What is left are finalizers of others.
 		if slices.Contains(c.tuning.Finalizers, finalizer) {
-			t.Errorf("the finalizers are %v", c.tuning.Finalizers)
+			c.t.Errorf("the finalizers are %v", c.tuning.Finalizers)
 		}
 	} else if !apierrors.IsNotFound(err) {
-		t.Error(err)
+		c.t.Error(err)
 	}
+}
+
+// askedAgents say nothing, and tell when they are asked.
+type askedAgents func()
+
+func (a askedAgents) Report(context.Context, string) (*tuning.Report, error) {
+	a()
+	return nil, errors.New("no answer")
 }
 
 // Why there are no agents is said, and tried again.
@@ -227,42 +464,6 @@ func TestAgentsThatCannotBeMade(t *testing.T) {
 	}
 	c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), c.tuning))
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, `namespaces "absent" not found`)
-}
-
-// staleClient is a cache that has not heard yet that a NodeTuning is gone.
-type staleClient struct {
-	client.Client
-	stale *v1alpha1.NodeTuning
-}
-
-func (c *staleClient) Get(
-	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
-) error {
-	if nodeTuning, ok := object.(*v1alpha1.NodeTuning); ok {
-		c.stale.DeepCopyInto(nodeTuning)
-		return nil
-	}
-	return c.Client.Get(ctx, key, object, options...)
-}
-
-// A NodeTuning that is gone gets no agents again, whatever the cache says.
-func TestGoneForGood(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	c.reconcile()
-	c.must(c.client.Delete(t.Context(), c.tuning))
-	c.reconcile()
-	stale := c.tuning.DeepCopy()
-	if stale.DeletionTimestamp.IsZero() {
-		t.Fatal("the NodeTuning is not being deleted")
-	}
-	c.settle()
-	c.reconcile()
-	c.reconciler.client = &staleClient{Client: c.client, stale: stale}
-	c.reconcile()
-	if c.set() != nil {
-		t.Error("there is a DaemonSet of a NodeTuning that is gone")
-	}
 }
 
 // The agents of a NodeTuning that somebody took away by force go as well.

@@ -22,23 +22,36 @@ import (
 // maxNoteBytes is the longest note of an event that is told.
 const maxNoteBytes = 900
 
-// summarise puts what was observed into the status.
-func (r *run) summarise(observation *policy.TuningObservation) {
+// summarise puts what was observed into the status: of selected machines, as far
+// as they read back the settings of that hash.
+func (r *run) summarise(observation *policy.TuningObservation, settingsHash string) {
 	r.status.MachinesWanted = ptr.To(int32(observation.Wanted))
 	r.status.MachinesTuned = ptr.To(int32(observation.Done()))
-	if !r.tuning.DeletionTimestamp.IsZero() {
-		// By now no machine has any of its settings.
+	if len(observation.Agents) == 0 && r.deleted() {
 		r.status.MachinesTuned = nil
 	}
+	r.status.Machines = policy.NotedMachines(observation, r.status.Machines, settingsHash)
 	r.status.Settings, r.status.Exceptions, r.status.ExceptionsOmitted = policy.TuningSummary(observation)
 }
 
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
 	r.status.ObservedGeneration = r.tuning.Generation
+	r.noteStalled()
 	if equality.Semantic.DeepEqual(&r.tuning.Status, r.status) {
 		return nil
 	}
+	before := r.tuning.Status.Conditions
+	if err := r.writeStatus(ctx); err != nil {
+		return err
+	}
+	r.tellTransitions(before)
+	return nil
+}
+
+// writeStatus writes the status as it stands, unless somebody else wrote one since
+// the NodeTuning was read: it would lack what that one notes.
+func (r *run) writeStatus(ctx context.Context) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.status)
 	if err != nil {
 		return fmt.Errorf("encode status: %w", err)
@@ -46,20 +59,37 @@ func (r *run) report(ctx context.Context) error {
 	object := &unstructured.Unstructured{Object: map[string]any{"status": content}}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindNodeTuning))
 	object.SetName(r.tuning.Name)
+	object.SetResourceVersion(r.tuning.ResourceVersion)
 	if err := r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
-	r.tellTransitions()
+	r.tuning.ResourceVersion = object.GetResourceVersion()
+	r.tuning.Status = *r.status.DeepCopy()
 	return nil
 }
 
+// noteStalled says whether the tuning waits for somebody to change something.
+func (r *run) noteStalled() {
+	if ready := meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		if stalled := policy.TuningStalled(ready); stalled != nil {
+			r.note(*stalled)
+			return
+		}
+	}
+	meta.RemoveStatusCondition(&r.status.Conditions, v1alpha1.ConditionStalled)
+}
+
 // tellTransitions makes an event of every condition that changed.
-func (r *run) tellTransitions() {
+func (r *run) tellTransitions(before []metav1.Condition) {
 	for i := range r.status.Conditions {
 		now := &r.status.Conditions[i]
-		then := meta.FindStatusCondition(r.tuning.Status.Conditions, now.Type)
+		then := meta.FindStatusCondition(before, now.Type)
 		if then != nil && then.Status == now.Status && then.Reason == now.Reason {
+			continue
+		}
+		// Ready says the same.
+		if now.Type == v1alpha1.ConditionStalled {
 			continue
 		}
 		// That something is not there yet is no news of a new tuning.

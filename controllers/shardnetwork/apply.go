@@ -6,14 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -25,7 +28,9 @@ func (r *run) applyObjects(ctx context.Context) error {
 	domains := map[string]string{}
 	for _, s := range r.sites {
 		if s.domain == "" {
-			// What there is stays as it is; of the rest, ClustersAvailable says why.
+			// Nobody knows by which names to reach its validators. What there is stays
+			// as it is, and ClustersAvailable says why.
+			r.awaitsClusters = true
 			r.note(policy.ApplyUnknown(r.lostSites()))
 			return nil
 		}
@@ -36,6 +41,7 @@ func (r *run) applyObjects(ctx context.Context) error {
 			Cluster:           s.cluster,
 			PublicKeys:        r.publicKeys,
 			AdminToken:        s.adminToken,
+			StableNode:        r.stableNode(),
 			DefaultNodeImage:  r.settings.DefaultNodeImage,
 			ClusterDomains:    domains,
 			OperatorNamespace: r.settings.OperatorNamespace,
@@ -44,7 +50,7 @@ func (r *run) applyObjects(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("build objects: %w", err)
 		}
-		return s.apply(ctx, objects)
+		return r.applyTo(ctx, s, objects)
 	})
 	if err != nil {
 		return err
@@ -63,14 +69,23 @@ func (r *run) applyObjects(ctx context.Context) error {
 	return nil
 }
 
-// apply brings the objects of one cluster up to date.
-func (s *site) apply(ctx context.Context, objects []resources.Object) error {
+// stableNode is what nodes ran before an update that goes on; nil when they never
+// all did.
+func (r *run) stableNode() *v1alpha1.NodeSpec {
+	if r.network.Status.StableRevision == nil {
+		return nil
+	}
+	return &r.network.Status.StableRevision.Node
+}
+
+// applyTo brings the objects of one cluster up to date.
+func (r *run) applyTo(ctx context.Context, s *site, objects []resources.Object) error {
 	var applied atomic.Int32
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, object := range objects {
 		group.Go(func() error {
-			changed, err := s.applyObject(groupContext, object)
+			changed, err := r.applyObject(groupContext, s, object)
 			if changed {
 				applied.Add(1)
 			}
@@ -82,7 +97,36 @@ func (s *site) apply(ctx context.Context, objects []resources.Object) error {
 	if err != nil {
 		return err
 	}
+	// An old budget beside the new one has every eviction fail; without either,
+	// none would.
+	if err := s.deleteSuperseded(ctx, objects); err != nil {
+		return err
+	}
 	s.applied, s.objects = true, len(objects)
+	return nil
+}
+
+// deleteSuperseded deletes the disruption budgets of the network that are not
+// among its objects: earlier operators made one for each shard.
+func (s *site) deleteSuperseded(ctx context.Context, objects []resources.Object) error {
+	budgets := &policyv1.PodDisruptionBudgetList{}
+	if err := s.client.List(ctx, budgets, client.InNamespace(s.network.Namespace),
+		client.MatchingLabels{resources.LabelNetwork: s.network.Name}); err != nil {
+		return fmt.Errorf("list disruption budgets: %w", err)
+	}
+	for i := range budgets.Items {
+		budget := &budgets.Items[i]
+		wanted := slices.ContainsFunc(objects, func(object resources.Object) bool {
+			_, ok := object.(*policyv1.PodDisruptionBudget)
+			return ok && object.GetName() == budget.Name
+		})
+		if wanted || !s.owns(budget) {
+			continue
+		}
+		if err := s.client.Delete(ctx, budget, client.Preconditions{UID: &budget.UID}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete disruption budget %s: %w", budget.Name, err)
+		}
+	}
 	return nil
 }
 
@@ -95,6 +139,8 @@ func (r *run) explain(err error) error {
 		// for.
 		r.blocked = true
 		return nil
+	case ok && taken.leaves:
+		r.note(policy.PredecessorRemains(taken.kind, taken.name))
 	case ok:
 		r.note(policy.NameTaken(taken.kind, taken.name))
 	default:
@@ -104,9 +150,9 @@ func (r *run) explain(err error) error {
 }
 
 // applyObject says whether the object had to be applied.
-func (s *site) applyObject(ctx context.Context, object resources.Object) (bool, error) {
+func (r *run) applyObject(ctx context.Context, s *site, object resources.Object) (bool, error) {
 	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
-	wanted, err := toApply(object)
+	wanted, err := drift.Prepare(object)
 	if err != nil {
 		return false, fmt.Errorf("%s %s: %w", kind, name, err)
 	}
@@ -120,11 +166,11 @@ func (s *site) applyObject(ctx context.Context, object resources.Object) (bool, 
 		if err := s.mine(live, kind); err != nil {
 			return false, err
 		}
-		current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+		upToDate, err := r.upToDate(s, wanted, live)
 		if err != nil {
 			return false, fmt.Errorf("%s %s: %w", kind, name, err)
 		}
-		if upToDate(wanted, current) {
+		if upToDate {
 			return false, nil
 		}
 	}
@@ -133,6 +179,24 @@ func (s *site) applyObject(ctx context.Context, object resources.Object) (bool, 
 		return false, fmt.Errorf("apply %s %s: %w", kind, name, err)
 	}
 	return true, nil
+}
+
+// upToDate says whether a cluster still has an object as it was applied. One that
+// was, and that nobody wrote since, is not looked at again.
+func (r *run) upToDate(s *site, wanted *unstructured.Unstructured, live client.Object) (bool, error) {
+	key := objectKey{cluster: s.cluster, kind: wanted.GetKind(), name: wanted.GetName()}
+	found := objectVersion{
+		applied: wanted.GetAnnotations()[drift.AnnotationApplied],
+		live:    live.GetResourceVersion(),
+	}
+	if known, ok := r.memory.upToDate.Load(key); ok && known == found {
+		return true, nil
+	}
+	upToDate, err := r.drift.UpToDate(wanted, live)
+	if upToDate {
+		r.memory.upToDate.Store(key, found)
+	}
+	return upToDate, err
 }
 
 // live reads the object as it is; nil when it does not exist.
@@ -160,30 +224,22 @@ func (s *site) mine(live client.Object, kind string) error {
 	if s.owns(live) || s.home() && isClassOf(live, s.network) {
 		return nil
 	}
-	return &nameTakenError{kind: kind, name: s.of(live.GetName())}
+	return s.taken(live, kind)
+}
+
+// taken is the error about an object that somebody else has.
+func (s *site) taken(live client.Object, kind string) error {
+	return &nameTakenError{kind: kind, name: s.of(live.GetName()), leaves: s.leaves(live)}
 }
 
 // nameTakenError is an object that the network needs and somebody else has.
 type nameTakenError struct {
 	kind string
 	name string
+	// leaves is true when it is about to be gone.
+	leaves bool
 }
 
 func (e *nameTakenError) Error() string {
 	return fmt.Sprintf("the %s %s belongs to somebody else", e.kind, e.name)
-}
-
-// toApply is the form of an object that is sent: only what it sets.
-func toApply(object resources.Object) (*unstructured.Unstructured, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil, err
-	}
-	delete(content, "status")
-	prune(content)
-	wanted := &unstructured.Unstructured{Object: content}
-	if err := sign(wanted); err != nil {
-		return nil, err
-	}
-	return wanted, nil
 }

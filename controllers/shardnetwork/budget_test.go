@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -42,8 +43,12 @@ func TestBudgetRefuses(t *testing.T) {
 			network := cluster.create(test.changes...)
 			cluster.mustReconcile(network)
 			words := check(t, network, v1alpha1.ConditionWithinBudget, metav1.ConditionFalse, test.reason)
-			if got := check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting); got != words {
-				t.Errorf("Ready says %q, want %q", got, words)
+			for kind, status := range map[string]metav1.ConditionStatus{
+				v1alpha1.ConditionReady: metav1.ConditionFalse, v1alpha1.ConditionStalled: metav1.ConditionTrue,
+			} {
+				if got := check(t, network, kind, status, test.reason); got != words {
+					t.Errorf("%s says %q, want %q", kind, got, words)
+				}
 			}
 			check(t, network, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending)
 			checkObjects(t, names(cluster.objects(network.Name)), nil)
@@ -56,6 +61,12 @@ func TestBudgetRefuses(t *testing.T) {
 			}
 			cluster.mustReconcile(network)
 			check(t, network, v1alpha1.ConditionWithinBudget, metav1.ConditionTrue, v1alpha1.ReasonNoBudget)
+			if stalled := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionStalled); stalled != nil {
+				t.Errorf("the network is still stalled: %+v", stalled)
+			}
+			if network.Status.NodesSummary != "0/4" {
+				t.Errorf("%q nodes take part, want 0/4", network.Status.NodesSummary)
+			}
 			checkObjects(t, names(cluster.objects(network.Name)), quickstartObjects)
 		})
 	}

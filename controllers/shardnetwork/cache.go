@@ -12,18 +12,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/internal/drift"
+	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// CacheOptions keep only what networks are made of: a cluster has many more
-// pods, Secrets and ConfigMaps than those.
+// CacheOptions keep only what networks are made of, and of machines what tells
+// whether they keep their pods: a cluster has many more pods, Secrets and
+// ConfigMaps than those.
 func CacheOptions() cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})}
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: drift.KeepOwn(FieldManager),
 		ByObject: map[client.Object]cache.ByObject{
 			&appsv1.StatefulSet{}:           ours,
 			&corev1.ConfigMap{}:             ours,
+			&corev1.Node{}:                  {Transform: fleet.TrimMachine},
 			&corev1.Pod{}:                   ours,
 			&corev1.Secret{}:                ours,
 			&corev1.Service{}:               ours,

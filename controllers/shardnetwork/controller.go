@@ -26,6 +26,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/cost"
+	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -60,8 +61,6 @@ type Settings struct {
 	// OperatorAddress is the IP address of the operator's pod, by which member
 	// clusters know it; empty when it does not run in a cluster.
 	OperatorAddress string
-	// TuningNamespace is where the agents of NodeTunings are; empty when none run.
-	TuningNamespace string
 	// PodMonitorLabels are those that the cluster's Prometheus selects
 	// PodMonitors by.
 	PodMonitorLabels map[string]string
@@ -69,14 +68,16 @@ type Settings struct {
 
 // Reconciler reconciles ShardNetworks.
 type Reconciler struct {
-	client   client.Client
-	reader   client.Reader
-	recorder events.EventRecorder
-	settings Settings
-	clusters *fleet.Fleet
-	prices   *cost.Prices
-	memories memories
-	now      func() time.Time
+	client       client.Client
+	reader       client.Reader
+	listMachines func(context.Context) (*corev1.NodeList, error)
+	recorder     events.EventRecorder
+	settings     Settings
+	clusters     *fleet.Fleet
+	prices       *cost.Prices
+	drift        *drift.Detector
+	memories     memories
+	now          func() time.Time
 }
 
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;patch;delete
@@ -85,11 +86,12 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;create;patch
@@ -111,6 +113,7 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 		Cache:   CacheOptions(),
 		Watched: append(slices.Clone(owned), &corev1.Pod{}),
 		Network: networkOf,
+		Home:    manager.GetClient(),
 		Logger:  manager.GetLogger().WithName("fleet"),
 	})
 	if err := manager.Add(clusters); err != nil {
@@ -121,18 +124,24 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 		return err
 	}
 	reconciler := &Reconciler{
-		client:   manager.GetClient(),
-		reader:   manager.GetAPIReader(),
+		client: manager.GetClient(),
+		reader: manager.GetAPIReader(),
+		listMachines: func(ctx context.Context) (*corev1.NodeList, error) {
+			return fleet.ListMachines(ctx, manager.GetCache(), manager.GetAPIReader())
+		},
 		recorder: manager.GetEventRecorder(FieldManager),
 		settings: settings,
 		clusters: clusters,
 		prices:   prices,
+		drift:    drift.NewDetector(manager.GetScheme(), FieldManager),
 		now:      time.Now,
 	}
 	controller := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.ShardNetwork{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: parallelNetworks}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestsOf)).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(reconciler.requestsOn),
+			builder.WithPredicates(machineChanged)).
 		WatchesRawSource(source.Func(func(_ context.Context, queue requests) error {
 			clusters.OnChange(func(network types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: network}) })
 			return nil
@@ -158,5 +167,8 @@ func requestsOf(_ context.Context, object client.Object) []reconcile.Request {
 // networkOf is the network that an object's labels name.
 func networkOf(object client.Object) (types.NamespacedName, bool) {
 	network := object.GetLabels()[resources.LabelNetwork]
+	if network == "" {
+		network = object.GetLabels()[resources.LabelImageProbe]
+	}
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: network}, network != ""
 }

@@ -36,12 +36,16 @@ func (r *run) holdFinalizers(ctx context.Context) error {
 	if len(r.plan.Members()) > 0 {
 		controllerutil.AddFinalizer(r.network, finalizerClusters)
 	}
-	if slices.Equal(before.Finalizers, r.network.Finalizers) {
-		return nil
+	if !slices.Equal(before.Finalizers, r.network.Finalizers) {
+		// The answer says what the spec says, which is not what nodes are to be where
+		// that was rolled back.
+		held := r.network.DeepCopy()
+		if err := r.client.Patch(ctx, held, lockedPatch(before)); err != nil {
+			return fmt.Errorf("add finalizers: %w", err)
+		}
+		r.network.ResourceVersion = held.ResourceVersion
 	}
-	if err := r.client.Patch(ctx, r.network, lockedPatch(before)); err != nil {
-		return fmt.Errorf("add finalizers: %w", err)
-	}
+	r.held = true
 	return nil
 }
 

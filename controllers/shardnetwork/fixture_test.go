@@ -27,6 +27,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/cost"
+	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -102,11 +103,16 @@ func (c *cluster) restart() {
 	}
 	c.killAfter.Store(0)
 	c.reconciler = &Reconciler{
-		client:   counted,
-		reader:   direct,
+		client: counted,
+		reader: direct,
+		listMachines: func(ctx context.Context) (*corev1.NodeList, error) {
+			machines := &corev1.NodeList{}
+			return machines, direct.List(ctx, machines)
+		},
 		recorder: events.NewFakeRecorder(1000),
 		settings: Settings{DefaultNodeImage: "shardnode:test", ClusterDomain: "cluster.local"},
 		prices:   prices,
+		drift:    drift.NewDetector(scheme, FieldManager),
 		now:      func() time.Time { return c.clock },
 		clusters: fleet.New(direct, fleet.Options{
 			Scheme:  scheme,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -32,6 +34,7 @@ var (
 		"ConfigMap/quickstart-s0-p0-config",
 		"ConfigMap/quickstart-s1-p1-config",
 		"NetworkPolicy/quickstart",
+		"PodDisruptionBudget/quickstart",
 		"Secret/quickstart-admin",
 		"Secret/quickstart-s0-p0-key",
 		"Secret/quickstart-s1-p1-key",
@@ -45,6 +48,7 @@ var (
 		"ConfigMap/quickstart-s0-p1-config",
 		"ConfigMap/quickstart-s1-p0-config",
 		"NetworkPolicy/quickstart",
+		"PodDisruptionBudget/quickstart",
 		"Secret/quickstart-admin",
 		"Secret/quickstart-s0-p1-key",
 		"Secret/quickstart-s1-p0-key",
@@ -100,7 +104,7 @@ func TestNetworkOverTwoClusters(t *testing.T) {
 	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable)
 	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
 	if message := check(t, network, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied); message !=
-		"2 clusters have all 14 objects of the network" {
+		"2 clusters have all 16 objects of the network" {
 		t.Errorf("the message is %q", message)
 	}
 }
@@ -148,6 +152,9 @@ func TestMemberUnavailableFromTheStart(t *testing.T) {
 	checkObjects(t, names(here.objects(network.Name)), nil)
 	message := check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
 	if !strings.Contains(message, "the cluster far cannot be used now: ") {
+		t.Errorf("the message is %q", message)
+	}
+	if !strings.HasSuffix(message, "Nothing of the network is made or changed until it can be used") {
 		t.Errorf("the message is %q", message)
 	}
 	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending)
@@ -202,6 +209,122 @@ func TestMemberUnavailable(t *testing.T) {
 	}
 	checkObjects(t, names(here.objects(network.Name)), hereObjects)
 	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+}
+
+// An operator that starts while the Secret of a member is missing looks after the
+// rest of the network as one does that knew it.
+func TestMemberSecretMissingFromTheStart(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	config := here.config("quickstart-s0-p0")
+
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: here.namespace, Name: far}}
+	if err := here.client.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Node.Image = "other:2"
+	if err := here.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.restart()
+	here.mustReconcile(network)
+	message := check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterSecretMissing)
+	if !strings.HasSuffix(message, "Nothing is changed for its 2 nodes; the rest of the network goes on") {
+		t.Errorf("the message is %q", message)
+	}
+	check(t, network, v1alpha1.ConditionApplied, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable)
+	if image := here.image("quickstart-s0-p0"); image != "other:2" {
+		t.Errorf("the image in the operator's own cluster is %s, want that of the spec", image)
+	}
+	if after := here.config("quickstart-s0-p0"); !reflect.DeepEqual(after, config) {
+		t.Errorf("the configuration of a validator is\n%+v\nwant\n%+v", after, config)
+	}
+	if image := there.image("quickstart-s0-p1"); image != "shardnode:test" {
+		t.Errorf("the image in the member that cannot be used is %s", image)
+	}
+}
+
+// The Secret of a member is made to name another cluster: nothing is made there,
+// nothing is taken for gone, and the rest of the network goes on.
+func TestMemberReplaced(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	want := []v1alpha1.ClusterStatus{{Name: far, Domain: "far.example", UID: there.uid()}}
+	if !reflect.DeepEqual(network.Status.Clusters, want) {
+		t.Fatalf("the clusters are %+v, want %+v", network.Status.Clusters, want)
+	}
+	config := here.config("quickstart-s0-p0")
+
+	// The operator's own cluster will do for another one.
+	other := here.newMember(apiServer)
+	other.grantRights()
+	secret := other.secret()
+	secret.Data[fleet.KeyDomain] = []byte("other.example")
+	if err := here.client.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Node.Image = "other:2"
+	if err := here.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	for _, restart := range []bool{false, true} {
+		if restart {
+			here.restart()
+		}
+		here.mustReconcile(network)
+		message := check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterReplaced)
+		for _, uid := range []string{there.uid(), other.uid()} {
+			if !strings.Contains(message, uid) {
+				t.Errorf("the message does not name the cluster %s: %s", uid, message)
+			}
+		}
+		check(t, network, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonClusterReplaced)
+		if !reflect.DeepEqual(network.Status.Clusters, want) {
+			t.Errorf("the clusters are %+v, want %+v", network.Status.Clusters, want)
+		}
+		checkObjects(t, names(here.objects(network.Name)), hereObjects)
+		checkObjects(t, names(there.objects(network.Name)), thereObjects)
+	}
+	if image := here.image("quickstart-s0-p0"); image != "other:2" {
+		t.Errorf("the image in the operator's own cluster is %s, want that of the spec", image)
+	}
+	if after := here.config("quickstart-s0-p0"); !reflect.DeepEqual(after, config) {
+		t.Errorf("the configuration of a validator is\n%+v\nwant\n%+v", after, config)
+	}
+
+	// It is not taken for removed either.
+	if err := here.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionRemoved, metav1.ConditionFalse, v1alpha1.ReasonClusterReplaced)
+	checkObjects(t, names(there.objects(network.Name)), thereObjects)
+	if err := here.client.Update(t.Context(), there.secret()); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error { return here.isGone(network) })
+	checkObjects(t, names(there.objects(network.Name)), nil)
+}
+
+// A cluster that does not say which one it is may be any.
+func TestMemberWithoutIdentity(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	there.hideIdentity()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	message := check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+	if !strings.Contains(message, `namespaces "kube-system" is forbidden`) {
+		t.Errorf("the message is %q", message)
+	}
+	checkObjects(t, names(there.objects(network.Name)), nil)
 }
 
 // The operator is killed at any of its writes at home: another one goes on, with
@@ -413,16 +536,38 @@ func (c *cluster) genesis(network *v1alpha1.ShardNetwork) *corev1.ConfigMap {
 	return document
 }
 
-// config is the configuration of a validator that the cluster holds.
+// config is the configuration that a validator's next pod has.
 func (c *cluster) config(validator string) *nodeconfig.Config {
 	c.t.Helper()
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: validator}}
+	c.read(set)
+	template := &set.Spec.Template
+	return c.mounted(&corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})
+}
+
+// mounted is the configuration that a pod mounts.
+func (c *cluster) mounted(pod *corev1.Pod) *nodeconfig.Config {
+	c.t.Helper()
+	validator := pod.Labels[resources.LabelValidator]
 	document := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: resources.ConfigName(validator)}}
 	c.read(document)
 	config := &nodeconfig.Config{}
-	if err := json.Unmarshal([]byte(document.Data[nodeconfig.ConfigFile]), config); err != nil {
+	if err := json.Unmarshal([]byte(document.Data[configKey(&pod.Spec)]), config); err != nil {
 		c.t.Fatal(err)
 	}
 	return config
+}
+
+// configKey is the key of the configuration that a pod mounts.
+func configKey(pod *corev1.PodSpec) string {
+	for i := range pod.Volumes {
+		for _, source := range ptr.Deref(pod.Volumes[i].Projected, corev1.ProjectedVolumeSource{}).Sources {
+			if source.ConfigMap != nil && len(source.ConfigMap.Items) > 0 {
+				return source.ConfigMap.Items[0].Key
+			}
+		}
+	}
+	return ""
 }
 
 // image is the one of a validator that the cluster holds.

@@ -29,7 +29,8 @@ func TestLostKey(t *testing.T) {
 	if !strings.Contains(message, "quickstart-s1-p0-key") {
 		t.Errorf("the message does not name the Secret: %s", message)
 	}
-	check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
+	check(t, network, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonKeyMissing)
+	check(t, network, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonKeyMissing)
 	if _, found := cluster.objects(network.Name)["Secret/quickstart-s1-p0-key"]; found {
 		t.Error("the key was made again")
 	}
@@ -94,7 +95,8 @@ func TestPredecessorOnItsWay(t *testing.T) {
 		t.Error("the reconciliation succeeds")
 	}
 	cluster.read(second)
-	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonPredecessorRemains)
+	check(t, second, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
 }
 
 // What a network keeps is taken over by the next one of its name, if that is
@@ -194,6 +196,7 @@ func TestNameTaken(t *testing.T) {
 			if !strings.Contains(message, "the "+name+" belongs to somebody else") {
 				t.Errorf("the message is %s", message)
 			}
+			check(t, network, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonNameTaken)
 		})
 	}
 }

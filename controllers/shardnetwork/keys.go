@@ -43,8 +43,7 @@ func (r *run) ensureKeys(ctx context.Context) error {
 		return err
 	}
 	if genesis == nil && len(r.lostSites()) > 0 {
-		r.note(policy.GenesisWaits(r.lostSites()))
-		return errBlocked
+		return r.awaitClusters()
 	}
 	if err := r.findValidators(ctx); err != nil {
 		return err
@@ -86,10 +85,17 @@ func (r *run) collectKeys(genesis *corev1.ConfigMap) error {
 	}
 	if genesis == nil && len(r.lostSites()) > 0 {
 		// One of them gave up answering while keys were made.
-		r.note(policy.GenesisWaits(r.lostSites()))
-		return errBlocked
+		return r.awaitClusters()
 	}
 	return nil
+}
+
+// awaitClusters holds a network back that has no genesis document yet: it names
+// the keys of all validators, wherever they are.
+func (r *run) awaitClusters() error {
+	r.awaitsClusters = true
+	r.note(policy.GenesisWaits(r.lostSites()))
+	return errBlocked
 }
 
 // findValidators says whether validators were made from a genesis document: from

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
@@ -44,6 +45,16 @@ func (r *run) driveLoad(ctx context.Context) error {
 		r.status.Load.OfferedTransfersPerSecond = ptr.To(offered)
 	}
 	return err
+}
+
+// tellRefusedLoad has the log say which nodes did not take their load. They are
+// told again at the next look, which comes at the usual pace: as an error of the
+// reconciliation, one such node would have all others looked at without a pause.
+// What the producers sign together is in the status.
+func (r *run) tellRefusedLoad(ctx context.Context, refused error) {
+	if refused != nil {
+		ctrl.LoggerFrom(ctx).Error(refused, "load not set")
+	}
 }
 
 // beginLoad notes when the load of the spec begins; without one, that there is

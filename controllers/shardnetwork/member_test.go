@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,41 +37,63 @@ const far = "far"
 // member is the same namespace of another API server, and the way to it.
 type member struct {
 	*cluster
-	gate *gate
+	config *rest.Config
+	gate   *gate
 }
 
 // joinMember makes a member of another API server, with the rights that members
 // give to the operator, and the Secret that names it.
 func (c *cluster) joinMember() *member {
 	c.t.Helper()
-	direct, err := client.New(memberServer, client.Options{Scheme: scheme})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	server, err := url.Parse(memberServer.Host)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	m := &member{
-		cluster: &cluster{t: c.t, namespace: c.namespace, client: direct},
-		gate:    newGate(c.t, server.Host),
-	}
+	m := c.newMember(memberServer)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}
-	if err := direct.Create(c.t.Context(), namespace); err != nil {
+	if err := m.client.Create(c.t.Context(), namespace); err != nil {
 		c.t.Fatal(err)
 	}
 	m.grantRights()
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: far},
+	secret := m.secret()
+	if err := c.client.Create(c.t.Context(), secret); err != nil {
+		c.t.Fatal(err)
+	}
+	return m
+}
+
+// newMember is the namespace of the same name in another cluster.
+func (c *cluster) newMember(config *rest.Config) *member {
+	c.t.Helper()
+	direct, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	server, err := url.Parse(config.Host)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return &member{
+		cluster: &cluster{t: c.t, namespace: c.namespace, client: direct},
+		config:  config,
+		gate:    newGate(c.t, server.Host),
+	}
+}
+
+// secret is the one that names the member.
+func (m *member) secret() *corev1.Secret {
+	m.t.Helper()
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: far},
 		Data: map[string][]byte{
 			fleet.KeyKubeconfig: m.kubeconfig(),
 			fleet.KeyDomain:     []byte("far.example"),
 		},
 	}
-	if err := c.client.Create(c.t.Context(), secret); err != nil {
-		c.t.Fatal(err)
-	}
-	return m
+}
+
+// uid tells the cluster from others.
+func (m *member) uid() string {
+	m.t.Helper()
+	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem}}
+	m.read(system)
+	return string(system.UID)
 }
 
 // grantRights makes what config/member says.
@@ -114,7 +137,7 @@ func (m *member) kubeconfig() []byte {
 	config := clientcmdapi.NewConfig()
 	config.Clusters[far] = &clientcmdapi.Cluster{
 		Server:                   (&url.URL{Scheme: "https", Host: m.gate.address()}).String(),
-		CertificateAuthorityData: memberServer.CAData,
+		CertificateAuthorityData: m.config.CAData,
 	}
 	config.AuthInfos[far] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	config.Contexts[far] = &clientcmdapi.Context{Cluster: far, AuthInfo: far}
@@ -130,6 +153,16 @@ func (m *member) kubeconfig() []byte {
 func (m *member) takeRights() {
 	m.t.Helper()
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "shardyard-member"}}
+	if err := m.client.Delete(m.t.Context(), binding); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// hideIdentity takes from the operator's account what it may do outside of the
+// namespace.
+func (m *member) hideIdentity() {
+	m.t.Helper()
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "shardyard-member-" + m.namespace}}
 	if err := m.client.Delete(m.t.Context(), binding); err != nil {
 		m.t.Fatal(err)
 	}

@@ -27,6 +27,10 @@ type memory struct {
 	// lastPodMonitor is when the PodMonitor was last looked at.
 	lastPodMonitor time.Time
 
+	// upToDate holds the objects that were found as they should be: an
+	// objectVersion by objectKey.
+	upToDate sync.Map
+
 	// nodes are clients of nodes, by the address and token that they use.
 	nodes map[nodeKey]*chain.Client
 	// warnings are what the cluster last said of pods and StatefulSets of nodes
@@ -35,13 +39,23 @@ type memory struct {
 	lastWarnings time.Time
 }
 
+// objectKey names an object of the network.
+type objectKey struct{ cluster, kind, name string }
+
+// objectVersion is what was last applied of an object, and which version of it
+// the cluster had then.
+type objectVersion struct{ applied, live string }
+
 type nodeKey struct {
 	address string
 	token   string
 }
 
 // tooSoon is how long to wait when the last reconciliation was just now, or
-// failed like those before it. Another spec never waits.
+// failed like those before it. Another spec never waits. The rate limiter of the
+// controller's queue would not do: it holds back neither events, which are most
+// of what wakes a network, nor anything once a network asks to be looked at
+// again after some time.
 func (m *memory) tooSoon(now time.Time, generation int64) time.Duration {
 	interval := min(minInterval<<min(m.failures, maxDoublings), maxInterval)
 	if wait := interval - now.Sub(m.lastRun); wait > 0 && generation == m.lastGeneration {

@@ -30,7 +30,7 @@ const (
 // observe looks at every node of the plan: its StatefulSet and pod in the
 // cluster, and what it says itself.
 func (r *run) observe(ctx context.Context) error {
-	observation := &policy.Observation{Network: r.network, Plan: r.plan, Now: r.now()}
+	observation := &policy.Observation{Network: r.network, Wanted: r.wanted, Plan: r.plan, Now: r.now()}
 	nodes := make(map[string]policy.Node, len(r.plan.Validators))
 	for _, s := range r.sites {
 		observation.Unapplied = observation.Unapplied || !s.applied
@@ -72,13 +72,23 @@ func (s *site) observe(ctx context.Context, observation *policy.Observation, nod
 	for _, validator := range s.validators {
 		set, pod := setOf[validator.Name], podOf[resources.PodName(validator.Name)]
 		if s.lost != nil {
-			nodes[validator.Name] = policy.Node{Validator: validator, Pod: pod, Unobserved: true}
+			nodes[validator.Name] = policy.Node{Validator: validator, Pod: pod, LetGo: letGo(pod), Unobserved: true}
 			continue
 		}
 		observation.Settling = observation.Settling || !settled(set)
-		nodes[validator.Name] = policy.Node{Validator: validator, Pod: pod, Outdated: outdated(set, pod)}
+		nodes[validator.Name] = policy.Node{
+			Validator: validator, Pod: pod, LetGo: letGo(pod), Outdated: outdated(set, pod),
+		}
+	}
+	if s.lost == nil && len(s.validators) > 0 {
+		s.observeMachines(ctx, observation, nodes)
 	}
 	return nil
+}
+
+// letGo says whether a pod may be evicted.
+func letGo(pod *corev1.Pod) bool {
+	return pod != nil && pod.Labels[resources.LabelEviction] == resources.EvictionAllowed
 }
 
 // recallToken takes the token of the admin API from the cache when it was not

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -23,10 +24,11 @@ import (
 const podMonitorInterval = time.Minute
 
 // applyPodMonitor has the nodes scraped where the Prometheus operator runs. Its
-// kind may be missing, or come later: nothing else depends on it.
+// kind may be missing, or come later: nothing else depends on it. A network that
+// may not be made gets none.
 func (r *run) applyPodMonitor(ctx context.Context) error {
-	if r.now().Sub(r.memory.lastPodMonitor) < podMonitorInterval {
-		// What was found then holds of the present spec as well.
+	if !r.held || r.now().Sub(r.memory.lastPodMonitor) < podMonitorInterval {
+		// What was found before holds of the present spec as well.
 		if found := meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionMonitored); found != nil {
 			r.note(*found)
 		}
@@ -41,10 +43,11 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		if !s.home() {
 			resources.Export(r.network, monitor)
 		}
-		if err := sign(monitor); err != nil {
+		wanted, err := drift.Prepare(monitor)
+		if err != nil {
 			return fmt.Errorf("PodMonitor %s: %w", monitor.GetName(), err)
 		}
-		found, err := s.ensurePodMonitor(ctx, monitor)
+		found, err := r.ensurePodMonitor(ctx, s, wanted)
 		if err == nil && !found {
 			lacking.Store(true)
 		}
@@ -68,7 +71,7 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 
 // ensurePodMonitor says whether the cluster has the kind, and then the
 // PodMonitor as it should be.
-func (s *site) ensurePodMonitor(ctx context.Context, monitor *unstructured.Unstructured) (bool, error) {
+func (r *run) ensurePodMonitor(ctx context.Context, s *site, monitor *unstructured.Unstructured) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	live := &unstructured.Unstructured{}
@@ -77,11 +80,12 @@ func (s *site) ensurePodMonitor(ctx context.Context, monitor *unstructured.Unstr
 	switch {
 	case meta.IsNoMatchError(err):
 		return false, nil
-	case err == nil && upToDate(monitor, live.Object):
-		return true, nil
 	case err == nil:
 		if err := s.mine(live, resources.KindPodMonitor.Kind); err != nil {
 			return false, err
+		}
+		if upToDate, err := r.drift.UpToDate(monitor, live); upToDate || err != nil {
+			return upToDate, err
 		}
 	case !apierrors.IsNotFound(err):
 		return false, err

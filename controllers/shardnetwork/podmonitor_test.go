@@ -3,7 +3,6 @@
 package shardnetwork
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -12,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -45,10 +45,17 @@ func installPodMonitors(t *testing.T) {
 	})
 }
 
-// A cluster with the Prometheus operator scrapes what runs in it.
+// The kind is there for all networks of a cluster, or for none.
 func TestPodMonitor(t *testing.T) {
 	t.Parallel()
 	installPodMonitors(t)
+	t.Run("comes and goes", testPodMonitorComesAndGoes)
+	t.Run("of a refused network", testPodMonitorOfRefusedNetwork)
+}
+
+// A cluster with the Prometheus operator scrapes what runs in it.
+func testPodMonitorComesAndGoes(t *testing.T) {
+	t.Parallel()
 	here := newCluster(t)
 	there := here.joinMember()
 	network := here.create(func(network *v1alpha1.ShardNetwork) {
@@ -101,14 +108,55 @@ func TestPodMonitor(t *testing.T) {
 		if err := here.isGone(network); err != nil {
 			return err
 		}
-		monitors := &unstructured.UnstructuredList{}
-		monitors.SetGroupVersionKind(resources.KindPodMonitor)
-		if err := there.client.List(t.Context(), monitors); err != nil {
-			return fmt.Errorf("list PodMonitors: %w", err)
-		}
-		if len(monitors.Items) > 0 {
-			return errors.New("the PodMonitor stays")
+		if left := there.podMonitors(); len(left) > 0 {
+			return fmt.Errorf("the PodMonitors %v stay", left)
 		}
 		return nil
 	})
+}
+
+// A network that is not made has no PodMonitor either: nothing would remove it
+// from a member when the network is deleted.
+func testPodMonitorOfRefusedNetwork(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning(budget(1))
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionWithinBudget, metav1.ConditionFalse, v1alpha1.ReasonCostUnknown)
+	if made := there.podMonitors(); len(made) > 0 {
+		t.Errorf("a refused network has the PodMonitors %v", made)
+	}
+
+	if err := here.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error { return here.isGone(network) })
+	if left := there.podMonitors(); len(left) > 0 {
+		t.Errorf("a refused network that was deleted leaves the PodMonitors %v", left)
+	}
+
+	// One of the same name that is not refused finds no name taken.
+	network = here.createSpanning()
+	here.eventually(network, func() error {
+		return here.has(network, v1alpha1.ConditionMonitored, metav1.ConditionFalse)
+	})
+	if made := there.podMonitors(); len(made) != 1 {
+		t.Errorf("the network has the PodMonitors %v, want one", made)
+	}
+}
+
+// podMonitors are the names of those in the member's namespace.
+func (m *member) podMonitors() []string {
+	m.t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(resources.KindPodMonitor)
+	if err := m.client.List(m.t.Context(), list, client.InNamespace(m.namespace)); err != nil {
+		m.t.Fatal(err)
+	}
+	names := make([]string, 0, len(list.Items))
+	for i := range list.Items {
+		names = append(names, list.Items[i].GetName())
+	}
+	return names
 }

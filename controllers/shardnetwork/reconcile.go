@@ -37,12 +37,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // run does all tasks of one network. Making objects stops at the first task
 // that fails; watching over what is there goes on all the same.
 func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, memory *memory) (ctrl.Result, error) {
+	image := policy.ChooseImage(network, r.settings.DefaultNodeImage)
+	network.Spec.Node.Image = image.Image
+	wanted, err := policy.RevisionOf(network, image.Image)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	network = policy.Effective(network, wanted)
+	image.Image = network.Spec.Node.Image
 	plan, err := topology.New(network)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("plan network %s: %w", network.Name, err)
 	}
 	run := &run{
-		Reconciler: r, network: network, plan: plan, memory: memory,
+		Reconciler: r, network: network, wanted: wanted, image: image, plan: plan, memory: memory,
 		status: network.Status.DeepCopy(), waitsFor: policy.ForGenesis,
 	}
 	run.estimateCost()
@@ -61,22 +69,24 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		run.readMachines,
 		run.keepToBudget,
 		run.holdFinalizers,
+		run.pinClusters,
 		run.ensureKeys,
 		run.ensureGenesis,
 		run.awaitTuning,
+		run.recordImage,
 		run.applyObjects,
 	))
 	failed = errors.Join(failed,
+		run.checkImage(ctx),
 		run.applyPodMonitor(ctx),
 		run.observe(ctx),
+		run.drainMachines(ctx),
 		run.replaceNodes(ctx),
 	)
-	// Nodes that refuse a load come and go, and keep nobody from looking at the
-	// others at the usual pace.
-	refused := run.driveLoad(ctx)
+	run.tellRefusedLoad(ctx, run.driveLoad(ctx))
 	failed = errors.Join(failed, run.report(ctx))
 	memory.done(failed)
-	if failed = errors.Join(failed, refused); failed != nil {
+	if failed != nil {
 		return ctrl.Result{}, failed
 	}
 	return ctrl.Result{RequeueAfter: run.pause()}, nil

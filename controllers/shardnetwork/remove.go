@@ -105,6 +105,9 @@ func (s *site) remove(ctx context.Context) error {
 	if s.home() {
 		return nil
 	}
+	if err := s.dropProbes(ctx, ""); err != nil {
+		return err
+	}
 	classes, err := s.owned(ctx, &storagev1.StorageClassList{}, client.MatchingLabels{resources.LabelNetwork: s.network.Name})
 	if err != nil {
 		return err

@@ -14,20 +14,24 @@ import (
 )
 
 // replaceNodes deletes the pods that policy picks: their StatefulSets make them
-// again from what the spec says now.
+// again from what they are to run now.
 func (r *run) replaceNodes(ctx context.Context) error {
 	if r.observation == nil {
 		return nil
 	}
-	restart, updated := policy.Restarts(r.observation)
-	r.note(updated)
+	rollout := policy.NewRollout(r.observation)
+	r.note(rollout.Updated)
+	r.status.Update = rollout.Update
+	if rollout.Complete {
+		r.status.StableRevision = r.wanted
+	}
 	var failed error
-	for _, i := range restart {
-		pod := r.observation.Nodes[i].Pod
+	for _, i := range rollout.Replace {
+		node := &r.observation.Nodes[i]
 		// Only this very pod: by now there may be a new one of its name.
-		err := r.siteOf(r.observation.Nodes[i].Validator).client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
+		err := r.siteOf(node.Validator).client.Delete(ctx, node.Pod, client.Preconditions{UID: &node.Pod.UID})
 		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
-			failed = errors.Join(failed, fmt.Errorf("delete pod %s: %w", pod.Name, err))
+			failed = errors.Join(failed, fmt.Errorf("delete pod %s: %w", node.Pod.Name, err))
 		}
 	}
 	return failed

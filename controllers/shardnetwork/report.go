@@ -22,7 +22,8 @@ import (
 )
 
 // reportInterval is how often a status is written of which only figures or
-// words change. Another status or reason of a condition is written at once.
+// words change. Another status or reason of a condition, or phase of an update, is
+// written at once.
 const reportInterval = 15 * time.Second
 
 // maxNoteBytes is the longest note of an event that the API server takes.
@@ -52,7 +53,8 @@ func (r *run) summarise() {
 	r.status.ObservedGeneration = r.network.Generation
 	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
-	r.note(policy.ClustersAvailable(len(r.plan.Members()), r.lostSites()))
+	r.summariseClusters()
+	r.note(policy.ClustersAvailable(len(r.plan.Members()), r.lostSites(), r.awaitsClusters))
 	if r.blocked || meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
 		r.note(policy.ObjectsPending(r.waitsFor))
 	}
@@ -66,7 +68,28 @@ func (r *run) summarise() {
 		r.status.NodesReady = ptr.To(int32(r.observation.ReadyNodes()))
 		r.summariseChain(r.observation)
 	}
+	r.status.NodesSummary = nodesSummary(r.status)
+	r.noteStalled()
 	r.note(policy.Ready(r.status.Conditions))
+}
+
+// noteStalled says whether the network waits for somebody to change something. Of
+// nodes it is not said unless they were seen just now.
+func (r *run) noteStalled() {
+	stalled := policy.Stalled(r.status.Conditions, r.observation == nil || r.observation.Settling)
+	if stalled == nil {
+		meta.RemoveStatusCondition(&r.status.Conditions, v1alpha1.ConditionStalled)
+		return
+	}
+	r.note(*stalled)
+}
+
+// nodesSummary is empty when it is not known how many nodes are ready.
+func nodesSummary(status *v1alpha1.ShardNetworkStatus) string {
+	if status.NodesReady == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", *status.NodesReady, *status.NodesWanted)
 }
 
 // summariseChain copies what the node that is ahead says. Without an answer
@@ -89,6 +112,9 @@ func (r *run) summariseChain(observation *policy.Observation) {
 	status.BlockTimeMilliseconds = ptr.To(int32(math.Round(best.BlockTimeMs)))
 	status.TransfersPerSecond = ptr.To(int64(math.Round(best.TPS)))
 	status.GenesisHash = best.GenesisHash
+	if best.Formats != nil {
+		status.Formats = best.Formats
+	}
 }
 
 // forgetChain leaves out what only a running chain can tell.
@@ -104,6 +130,9 @@ func (r *run) worthReporting() bool {
 	if before.ObservedGeneration != r.status.ObservedGeneration || len(before.Conditions) != len(r.status.Conditions) {
 		return true
 	}
+	if !equality.Semantic.DeepEqual(before.Clusters, r.status.Clusters) {
+		return true
+	}
 	for i := range r.status.Conditions {
 		now := &r.status.Conditions[i]
 		then := meta.FindStatusCondition(before.Conditions, now.Type)
@@ -111,10 +140,30 @@ func (r *run) worthReporting() bool {
 			return true
 		}
 	}
+	if phaseOf(before.Update) != phaseOf(r.status.Update) || revisionOf(before) != revisionOf(r.status) {
+		return true
+	}
 	loadBegan := (before.Load == nil) != (r.status.Load == nil) ||
 		before.Load != nil && before.Load.Schedule != r.status.Load.Schedule
 	return loadBegan || r.now().Sub(r.memory.lastReport) >= reportInterval &&
 		!equality.Semantic.DeepEqual(before, r.status)
+}
+
+// phaseOf is how far an update is; empty when there is none.
+func phaseOf(update *v1alpha1.UpdateStatus) v1alpha1.UpdatePhase {
+	if update == nil {
+		return ""
+	}
+	return update.Phase
+}
+
+// revisionOf is what nodes ran when the last update was complete; empty before
+// the first.
+func revisionOf(status *v1alpha1.ShardNetworkStatus) string {
+	if status.StableRevision == nil {
+		return ""
+	}
+	return status.StableRevision.Name
 }
 
 func (r *run) writeStatus(ctx context.Context) error {

@@ -19,13 +19,22 @@ import (
 type run struct {
 	*Reconciler
 
+	// network is as its nodes are to be, and wanted what its spec asks of them:
+	// the same, unless that was rolled back.
 	network *v1alpha1.ShardNetwork
+	wanted  *v1alpha1.NodeRevision
 	plan    *topology.Plan
 	memory  *memory
 	// status is what will be reported.
 	status *v1alpha1.ShardNetworkStatus
+	// image is which image nodes are made with. It is that of the network's spec
+	// for the time of this run.
+	image policy.ImageChoice
 	// withinBudget is true when the network may cost what it does.
 	withinBudget bool
+	// held is true once the finalizers are there that what is made from then on
+	// goes by.
+	held bool
 
 	// sites are the parts of the network by cluster, the operator's own first.
 	sites []*site
@@ -36,6 +45,9 @@ type run struct {
 	// blocked is true when a person has to mend something first: a condition says
 	// what.
 	blocked bool
+	// awaitsClusters is true when nothing is made or changed anywhere until the
+	// clusters can be used that cannot be now.
+	awaitsClusters bool
 	// waitsFor is what the objects wait for while they are not made.
 	waitsFor string
 	// machines are what the network's NodeTuning says of them; nil when it could

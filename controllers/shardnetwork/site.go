@@ -25,12 +25,16 @@ type site struct {
 	cluster string
 	// domain is that of the cluster's DNS names; empty when it is not known.
 	domain string
+	// uid tells a member from all other clusters; empty when it is not known.
+	uid string
 	// validators are those that the cluster holds.
 	validators []topology.Validator
 	// client reads from a cache and writes; reader asks the API server. Both are
 	// nil for a member that was never reached.
 	client client.Client
 	reader client.Reader
+	// listMachines lists the machines of the cluster.
+	listMachines func(context.Context) (*corev1.NodeList, error)
 	// lost is why the cluster cannot be used now. What its cache holds is old then.
 	lost error
 	// seen is true when the cache holds what the cluster once had.
@@ -90,6 +94,18 @@ func (s *site) disowned(object client.Object) bool {
 	return object.GetLabels()[resources.LabelNetworkUID] == ""
 }
 
+// leaves says whether an object of somebody else is about to be gone: it is being
+// deleted, or its owner is an earlier network of this name, with which the
+// cluster deletes it.
+func (s *site) leaves(object client.Object) bool {
+	if object.GetDeletionTimestamp() != nil {
+		return true
+	}
+	owner := metav1.GetControllerOf(object)
+	return s.home() && owner != nil && owner.UID != s.network.UID && owner.Name == s.network.Name &&
+		owner.APIVersion == v1alpha1.GroupVersion.String() && owner.Kind == v1alpha1.KindShardNetwork
+}
+
 // own has an object go with the network, or stay.
 func (s *site) own(object client.Object, owned bool) {
 	if s.home() {
@@ -130,7 +146,7 @@ func (s *site) find(ctx context.Context, name string, object client.Object) (boo
 	case err != nil:
 		return false, err
 	case labels[resources.LabelManagedBy] != resources.ManagedBy, labels[resources.LabelNetwork] != s.network.Name:
-		return false, &nameTakenError{kind: s.kindOf(object), name: s.of(name)}
+		return false, s.taken(object, s.kindOf(object))
 	}
 	return true, nil
 }
@@ -162,7 +178,7 @@ func (s *site) ensureOwnership(ctx context.Context, object client.Object) error 
 	wanted, owned := !resources.Retained(s.network), s.owns(object)
 	// What an earlier network of this name still owns is about to go with it.
 	if !owned && !s.disowned(object) {
-		return &nameTakenError{kind: s.kindOf(object), name: s.of(object.GetName())}
+		return s.taken(object, s.kindOf(object))
 	}
 	if wanted == owned {
 		return nil

@@ -6,14 +6,12 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
-	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
 
@@ -34,8 +32,7 @@ func (r *run) awaitTuning(context.Context) error {
 	return errBlocked
 }
 
-// readMachines reads what the network's NodeTuning says of its machines. A
-// machine is tuned while its agent is ready.
+// readMachines reads what the network's NodeTuning says of its machines.
 func (r *run) readMachines(ctx context.Context) error {
 	name := r.network.Spec.Placement.NodeTuning
 	if name == "" {
@@ -55,13 +52,6 @@ func (r *run) readMachines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	agents := &corev1.PodList{}
-	if r.settings.TuningNamespace != "" {
-		if err := r.client.List(ctx, agents, client.InNamespace(r.settings.TuningNamespace),
-			client.MatchingLabels(resources.TuningSelector(name))); err != nil {
-			return fmt.Errorf("list agents of NodeTuning %s: %w", name, err)
-		}
-	}
-	r.machines = &policy.Machines{Tuning: nodeTuning, Tuned: policy.TunedMachines(agents.Items, settings)}
+	r.machines = &policy.Machines{Tuning: nodeTuning, Tuned: policy.TunedMachines(nodeTuning, tuning.Hash(settings))}
 	return nil
 }

@@ -13,13 +13,16 @@ if (!file) {
 }
 
 const width = 1600;
+// Everything may take its time on a machine that is busy with other tests.
+const timeout = 90_000;
 const browser = await puppeteer.launch({
   executablePath: '/usr/bin/chromium',
+  timeout,
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--hide-scrollbars'],
 });
 try {
   const page = await browser.newPage();
-  page.setDefaultTimeout(90_000);
+  page.setDefaultTimeout(timeout);
   const errors = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   await page.setViewport({ width, height: 1000 });

@@ -9,11 +9,14 @@ import (
 
 // Status is what a node tells about itself and the chain.
 type Status struct {
-	Network     string `json:"network"`
-	Node        string `json:"node"`
-	Region      string `json:"region"`
-	Role        string `json:"role"`
-	Version     string `json:"version"`
+	Network string `json:"network"`
+	Node    string `json:"node"`
+	Region  string `json:"region"`
+	Role    string `json:"role"`
+	Version string `json:"version"`
+	// Formats is the version of what the node sends and keeps on disk; nil when it
+	// does not say.
+	Formats     *int32 `json:"formats,omitempty"`
 	PublicKey   string `json:"publicKey"`
 	GenesisHash string `json:"genesisHash"`
 
@@ -43,7 +46,10 @@ type Status struct {
 	Tracked *TrackedStatus `json:"tracked"`
 	// Syncing is how far fetching a later state is; nil for a node that executes.
 	Syncing *SyncingStatus `json:"syncing"`
-	Pool    PoolStatus     `json:"pool"`
+	// Copy is what others could make of this node's records; nil for a node that
+	// is no producer.
+	Copy *CopyStatus `json:"copy"`
+	Pool PoolStatus  `json:"pool"`
 	// Load is the in-node generator; nil for a node that has none.
 	Load *Load `json:"load"`
 	// CPUSeconds is the CPU time of the process since it started.
@@ -102,6 +108,14 @@ type SyncingStatus struct {
 	PagesFetched   uint32  `json:"pagesFetched"`
 	// Pages is nil until the node knows how many there are.
 	Pages *uint32 `json:"pages"`
+}
+
+// CopyStatus is whether what a producer holds of its shard is enough for the
+// shard to go on should all other producers of the shard lose what they have.
+type CopyStatus struct {
+	Complete bool `json:"complete"`
+	// Missing says what it lacks.
+	Missing []string `json:"missing"`
 }
 
 // PoolStatus is how full a node's pool is.

@@ -40,13 +40,13 @@ func TestStatusIsTheContracts(t *testing.T) {
 // A node that tracks no shard and signs nothing says so with null.
 func TestStatusOfAnRPCNode(t *testing.T) {
 	t.Parallel()
-	client := newNode(t, "GET /status", answer(http.StatusOK, `{"role": "rpc", "tracked": null, "load": null}`))
+	client := newNode(t, "GET /status", answer(http.StatusOK, `{"role": "rpc", "tracked": null, "copy": null, "load": null}`))
 	status, err := client.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status.Tracked != nil || status.Load != nil {
-		t.Errorf("tracked is %v and load is %v, want none", status.Tracked, status.Load)
+	if status.Tracked != nil || status.Copy != nil || status.Load != nil {
+		t.Errorf("tracked is %v, copy is %v and load is %v, want none", status.Tracked, status.Copy, status.Load)
 	}
 }
 

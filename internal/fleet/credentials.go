@@ -26,6 +26,8 @@ const (
 type credentials struct {
 	config *rest.Config
 	domain string
+	// token is what the config's requests carry; nil for a client certificate.
+	token *token
 }
 
 // parse reads the Secret of a member. Whoever may write Secrets in a namespace
@@ -49,7 +51,13 @@ func parse(secret *corev1.Secret) (*credentials, error) {
 	}
 	// Fairness between clients is the API server's to see to.
 	config.QPS = -1
-	return &credentials{config: config, domain: domain}, nil
+	read := &credentials{config: config, domain: domain}
+	if config.BearerToken != "" {
+		read.token = newToken(config.BearerToken)
+		config.BearerToken = ""
+		config.Wrap(read.token.send)
+	}
+	return read, nil
 }
 
 func selfContained(config *rest.Config) error {

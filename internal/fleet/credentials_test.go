@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	if got.domain != "us-east4.example" {
 		t.Errorf("the domain is %q", got.domain)
 	}
-	if got.config.Host != "https://203.0.113.7" || got.config.BearerToken != "secret" || string(got.config.CAData) != "ca" {
+	if got.config.Host != "https://203.0.113.7" || *got.token.value.Load() != "secret" || string(got.config.CAData) != "ca" {
 		t.Errorf("the configuration is %v", got.config)
 	}
 }

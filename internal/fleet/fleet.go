@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +29,19 @@ type Options struct {
 	Watched []client.Object
 	// Network is the network that an object belongs to, if it does.
 	Network func(client.Object) (types.NamespacedName, bool)
-	Logger  logr.Logger
+	// Home writes the Secrets of members whose tokens were renewed. Without it,
+	// none are.
+	Home client.Client
+	// Now is time.Now unless a test says otherwise.
+	Now    func() time.Time
+	Logger logr.Logger
+}
+
+func (o *Options) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
 }
 
 // Fleet are the members of all networks.
@@ -86,11 +99,16 @@ func (f *Fleet) Start(ctx context.Context) error {
 // used now, the error says why, and the member is there all the same if it could
 // be used before.
 func (f *Fleet) Member(ctx context.Context, network types.NamespacedName, secret string) (*Member, error) {
-	member, err := f.member(ctx, network, types.NamespacedName{Namespace: network.Namespace, Name: secret})
+	name := types.NamespacedName{Namespace: network.Namespace, Name: secret}
+	member, err := f.member(ctx, network, name)
 	if err != nil {
 		return member, err
 	}
-	return member, member.reach(ctx, f.handler)
+	if err := member.reach(ctx, f.handler); err != nil {
+		return member, err
+	}
+	f.renew(ctx, name, member)
+	return member, nil
 }
 
 func (f *Fleet) member(ctx context.Context, network, name types.NamespacedName) (*Member, error) {

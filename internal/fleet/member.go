@@ -9,9 +9,11 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,8 +40,9 @@ type Member struct {
 	credentials *credentials
 	namespace   string
 	options     *Options
-	// sets asks the API server, without a cache.
-	sets appsv1client.StatefulSetInterface
+	// sets and namespaces ask the API server, without a cache.
+	sets       appsv1client.StatefulSetInterface
+	namespaces corev1client.NamespaceInterface
 
 	lock sync.Mutex
 	// connection is nil until the cluster was reached once.
@@ -54,6 +57,7 @@ type Member struct {
 // connection is a client of the cluster with a cache.
 type connection struct {
 	cluster.Cluster
+	uid  types.UID
 	stop context.CancelFunc
 }
 
@@ -63,16 +67,33 @@ func newMember(credentials *credentials, namespace string, options *Options) (*M
 	if err != nil {
 		return nil, err
 	}
+	core, err := corev1client.NewForConfig(credentials.config)
+	if err != nil {
+		return nil, err
+	}
 	return &Member{
 		credentials: credentials,
 		namespace:   namespace,
 		options:     options,
 		sets:        apps.StatefulSets(namespace),
+		namespaces:  core.Namespaces(),
 	}, nil
 }
 
 // Domain is the domain of the cluster's DNS names.
 func (m *Member) Domain() string { return m.credentials.domain }
+
+// UID tells the cluster from all others, whatever its name and address: it is that
+// of its namespace kube-system, which comes and goes with the cluster. It is
+// empty until the cluster was reached once.
+func (m *Member) UID() types.UID {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.connection == nil {
+		return ""
+	}
+	return m.connection.uid
+}
 
 // Clients are the one that reads from a cache, of what networks are made of, and
 // writes, and the one that asks the API server. They are nil, and seen is false,
@@ -85,6 +106,17 @@ func (m *Member) Clients() (cached client.Client, direct client.Reader, seen boo
 		return nil, nil, false
 	}
 	return m.connection.GetClient(), m.connection.GetAPIReader(), true
+}
+
+// Machines lists the machines of the cluster.
+func (m *Member) Machines(ctx context.Context) (*corev1.NodeList, error) {
+	m.lock.Lock()
+	connection := m.connection
+	m.lock.Unlock()
+	if connection == nil {
+		return nil, errMachinesNotRead
+	}
+	return ListMachines(ctx, connection.GetCache(), connection.GetAPIReader())
 }
 
 // reach asks the API server for something that the member's rights are for. The
@@ -124,9 +156,24 @@ func (m *Member) probe(ctx context.Context) error {
 	return err
 }
 
+// identify reads the UID of the cluster.
+func (m *Member) identify(ctx context.Context) (types.UID, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	system, err := m.namespaces.Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	return system.UID, nil
+}
+
 // connect makes a client whose cache is filled, and has events about objects
 // told.
 func (m *Member) connect(ctx context.Context, handler toolscache.ResourceEventHandler) (_ *connection, err error) {
+	uid, err := m.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
 	made, err := cluster.New(m.credentials.config, func(options *cluster.Options) {
 		options.Scheme = m.options.Scheme
 		options.Logger = m.options.Logger
@@ -163,7 +210,7 @@ func (m *Member) connect(ctx context.Context, handler toolscache.ResourceEventHa
 	if !made.GetCache().WaitForCacheSync(ctx) {
 		return nil, errNotSynced
 	}
-	return &connection{made, stop}, nil
+	return &connection{Cluster: made, uid: uid, stop: stop}, nil
 }
 
 // stop lets go of the cluster.

@@ -28,6 +28,9 @@ func inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
 		"spec.tcp", "validators use the TCP settings of this machine")
 	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
+	unless(spec.Update.MaxUnavailable == nil && spec.Update.OnTrouble == v1alpha1.OnTroublePause &&
+		spec.Update.OnlyCopies == v1alpha1.OnlyCopiesKeep,
+		"spec.update", "a changed manifest takes effect when all validators start, on the data that they had")
 	unless(spec.Budget == nil, "spec.budget", "to run on this machine costs nothing that has a price")
 	return lines
 }

@@ -115,6 +115,7 @@ func TestInapplicable(t *testing.T) {
 	network.Spec.Node.Image = "example.com/shardnode:1"
 	network.Spec.Node.Resources = nil
 	network.Spec.Budget = &v1alpha1.BudgetSpec{}
+	network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
 	var settings []string
 	for _, line := range inapplicable(network) {
 		setting, _, _ := strings.Cut(line, " does not apply here: ")
@@ -122,7 +123,7 @@ func TestInapplicable(t *testing.T) {
 	}
 	want := []string{
 		"spec.regions", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.volume",
-		"spec.budget",
+		"spec.update", "spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -192,18 +193,24 @@ func (n *standin) setLoad(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if n.wrong.RefuseLoad {
+		n.note("refused")
 		answerJSON(w, chain.Load{})
 		return
 	}
 	n.mu.Lock()
 	n.rate = load.TransfersPerSecond
 	n.mu.Unlock()
+	n.note(strconv.FormatInt(load.TransfersPerSecond, 10))
+	answerJSON(w, load)
+}
+
+// note writes down what became of a load that this node was told.
+func (n *standin) note(outcome string) {
 	file, err := os.OpenFile(n.loads, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err == nil {
-		_, _ = fmt.Fprintln(file, load.TransfersPerSecond)
+		_, _ = fmt.Fprintln(file, outcome)
 		_ = file.Close()
 	}
-	answerJSON(w, load)
 }
 
 func (n *standin) blockHash(height uint64) string {
@@ -233,6 +240,7 @@ func (n *standin) status(now time.Time) chain.Status {
 	}
 	if n.seat != nil {
 		status.Tracked = &chain.TrackedStatus{Shard: n.seat.Shard, ExecutedHeight: height, StateRoot: root(n.seat.Shard, height)}
+		status.Copy = &chain.CopyStatus{Complete: true, Missing: []string{}}
 		status.Load = &chain.Load{TransfersPerSecond: n.rate}
 	}
 	for shard := range n.genesis.Shards {
@@ -289,12 +297,16 @@ spec:
 	return path
 }
 
+// patience is how long anything may take on a machine that is busy with other
+// tests.
+const patience = 2 * time.Minute
+
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for !condition() {
 		select {

@@ -16,9 +16,16 @@ import (
 // tenth of a core.
 func TestUp(t *testing.T) {
 	t.Parallel()
-	run := startUp(t, t.TempDir(), Options{Duration: 3 * time.Second}, nil)
+	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "ready after ")
 	processes := run.processes(t)
+	// In shares that sum to the rate.
+	lastShares := map[string]string{"net-s0-p0": "10", "net-s0-p1": "11", "net-s1-p0": "10", "net-s1-p1": "11"}
+	for validator, share := range lastShares {
+		run.signs(t, validator, share)
+	}
+	run.says(t, "TPS 200 | block time 50 ms | height ")
+	run.interrupt()
 	summary, err := run.end(t)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +44,7 @@ func TestUp(t *testing.T) {
 			t.Errorf("the process of %s is left", validator.Name)
 		}
 	}
-	// Every change once, in shares that sum to the rate, and none at the end.
+	// Every change once, and none at the end.
 	for validator, want := range map[string]string{
 		"net-s0-p0": "2 10 0", "net-s0-p1": "3 11 0", "net-s1-p0": "2 10 0", "net-s1-p1": "3 11 0",
 	} {
@@ -47,7 +54,7 @@ func TestUp(t *testing.T) {
 	}
 	for _, want := range []string{
 		"made the keys of 4 validators\n", "made the genesis document of 200 accounts\n", "4 of 4 validators ready\n",
-		"load: 10 transfers per second\n", "load: 42 transfers per second\n", "TPS 200 | block time 50 ms | height ",
+		"load: 10 transfers per second\n", "load: 42 transfers per second\n",
 	} {
 		if !strings.Contains(run.progress.String(), want) {
 			t.Errorf("the progress does not say %q:\n%s", want, &run.progress)
@@ -57,16 +64,30 @@ func TestUp(t *testing.T) {
 
 func checkMeasured(t *testing.T, summary *Summary) {
 	t.Helper()
-	if summary.TPS != 200 || summary.BlockTimeMs != 50 || summary.WindowSeconds < 2 {
-		t.Errorf("measured are %f TPS and a block time of %f ms over %f s, want 200 TPS and 50 ms over at least 2 s",
+	// The first step of the load takes a second.
+	if summary.TPS != 200 || summary.BlockTimeMs != 50 || summary.WindowSeconds < 0.9 {
+		t.Errorf("measured are %f TPS and a block time of %f ms over %f s, want 200 TPS and 50 ms over at least a second",
 			summary.TPS, summary.BlockTimeMs, summary.WindowSeconds)
 	}
-	if summary.Executed < 400 || summary.CrossShard != summary.Executed/2 {
-		t.Errorf("%d executed, %d of them to another shard; want half of at least 400", summary.Executed, summary.CrossShard)
+	if summary.Executed < 190 || summary.CrossShard != summary.Executed/2 {
+		t.Errorf("%d executed, %d of them to another shard; want half of at least 190", summary.Executed, summary.CrossShard)
 	}
 	// 0.4 s in every second, for 200 transfers.
 	if got := *summary.CPUMicrosecondsPerTransfer; got < 1000 || got > 4000 {
 		t.Errorf("%f µs per transfer, want about 2000", got)
+	}
+}
+
+// The duration counts from the block that the run begins with, which comes when
+// all validators are ready.
+func TestUpForADuration(t *testing.T) {
+	t.Parallel()
+	summary, err := startUp(t, t.TempDir(), Options{Duration: 2 * time.Second}, nil).end(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.WindowSeconds < 1.9 {
+		t.Errorf("%f s were measured, want two", summary.WindowSeconds)
 	}
 }
 
@@ -77,8 +98,10 @@ func TestUpWithChunkValidator(t *testing.T) {
 	run := startUp(t, t.TempDir(), Options{
 		Manifest: testManifest(t, "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1", "nodes: 4", "nodes: 5",
 			"durationSeconds: 1", "durationSeconds: 60"),
-		Duration: time.Second,
 	}, nil)
+	run.signs(t, "net-s1-p1", "3")
+	run.says(t, "TPS ")
+	run.interrupt()
 	summary, err := run.end(t)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +161,7 @@ func TestUpRestartsValidators(t *testing.T) {
 	}
 	run.says(t, "validator net-s1-p0 ended (signal: killed), starting it again in 500ms\n")
 	run.says(t, "validator net-s1-p0 is ready again\n")
-	eventually(t, "the validator signs its share again", func() bool { return run.loads(t, victim.Name) == "10 10" })
+	run.signs(t, victim.Name, "10 10")
 
 	for i, validator := range run.processes(t).Validators {
 		was := before.Validators[i]
@@ -223,7 +246,8 @@ func TestUpFails(t *testing.T) {
 			progress: "config.json: p2p.listen: is what this stand-in finds wrong\n",
 		},
 		"never ready": {
-			options:  Options{ReadyTimeout: 5 * time.Second},
+			// Long enough for the three others on a busy machine.
+			options:  Options{ReadyTimeout: 15 * time.Second},
 			wrong:    misbehaviour{NeverReady: true},
 			want:     "3 of 4 validators became ready in time; validator net-s0-p1: connected to 0 peers, quorum needs 2; its log is ",
 			progress: "net-s0-p1 starts\n",
@@ -292,7 +316,11 @@ func TestUpFindsFaults(t *testing.T) {
 // A validator that does not take its load is named, once.
 func TestUpNamesRefusedLoad(t *testing.T) {
 	t.Parallel()
-	run := startUp(t, t.TempDir(), Options{Duration: 3 * time.Second}, map[string]misbehaviour{"net-s0-p1": {RefuseLoad: true}})
+	run := startUp(t, t.TempDir(), Options{}, map[string]misbehaviour{"net-s0-p1": {RefuseLoad: true}})
+	eventually(t, "the validator is told its load again and again", func() bool {
+		return strings.Count(run.loads(t, "net-s0-p1"), "refused") >= 3
+	})
+	run.interrupt()
 	if _, err := run.end(t); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,9 @@ package local
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -58,7 +61,7 @@ func startUp(t *testing.T, stateDir string, options Options, misbehaviours map[s
 		options.Shardnode = standinProgram(t, misbehaviours)
 	}
 	if options.ReadyTimeout == 0 {
-		options.ReadyTimeout = time.Minute
+		options.ReadyTimeout = patience
 	}
 	go func() {
 		defer close(run.done)
@@ -79,7 +82,7 @@ func (r *upRun) end(t *testing.T) (*Summary, error) {
 	t.Helper()
 	select {
 	case <-r.done:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the run does not end")
 	}
 	if found := files(t, string(r.dir)); found["runtime.json"] != 0 {
@@ -103,8 +106,21 @@ func (r *upRun) processes(t *testing.T) processes {
 	return current
 }
 
-// loads are the rates that a validator was told, in order.
+// loads are the rates that a validator was told, in order, or that it refused
+// one.
 func (r *upRun) loads(t *testing.T, validator string) string {
 	t.Helper()
-	return strings.Join(strings.Fields(read(t, filepath.Join(string(r.dir.node(validator)), "data", "loads"))), " ")
+	content, err := os.ReadFile(filepath.Join(string(r.dir.node(validator)), "data", "loads"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(content)), " ")
+}
+
+// signs waits until the rates that a validator was told end with some.
+func (r *upRun) signs(t *testing.T, validator, rates string) {
+	t.Helper()
+	eventually(t, validator+" signs "+rates, func() bool {
+		return strings.HasSuffix(" "+r.loads(t, validator), " "+rates)
+	})
 }

@@ -71,6 +71,10 @@ func TestParseFillsInDefaults(t *testing.T) {
 		"node.storage.retentionBlocks":          spec.Node.Storage.RetentionBlocks == 20_000,
 		"node.log.level":                        spec.Node.Log.Level == "Info",
 		"placement.exclusivity":                 spec.Placement.Exclusivity == "OneValidatorPerMachine",
+		"update.maxUnavailable":                 spec.Update.MaxUnavailable == nil,
+		"update.onTrouble":                      spec.Update.OnTrouble == "Pause",
+		"update.deadlineSeconds":                spec.Update.DeadlineSeconds == 600,
+		"update.onlyCopies":                     spec.Update.OnlyCopies == "Keep",
 		"volume":                                spec.Volume == nil,
 		"load":                                  spec.Load == nil,
 	} {

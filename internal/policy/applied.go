@@ -42,8 +42,14 @@ func ObjectsPending(what string) metav1.Condition {
 // NameTaken is an object that the network needs and somebody else has.
 func NameTaken(kind, name string) metav1.Condition {
 	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, fmt.Sprintf(
-		"the %s %s belongs to somebody else: delete it, wait until an earlier network of this name is gone, "+
-			"or choose another name for the network", kind, name))
+		"the %s %s belongs to somebody else: delete it, or choose another name for the network", kind, name))
+}
+
+// PredecessorRemains is an object that the network needs and that is about to go
+// with an earlier network of its name.
+func PredecessorRemains(kind, name string) metav1.Condition {
+	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonPredecessorRemains, fmt.Sprintf(
+		"the %s %s is about to go with an earlier network of this name: the network waits until it is gone", kind, name))
 }
 
 // ApplyFailed is an object that the cluster refuses; cause says which and why.

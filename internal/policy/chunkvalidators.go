@@ -24,31 +24,44 @@ func newChunkValidatorTurns(observation *Observation) chunkValidatorTurns {
 		}
 		t.all++
 		switch {
-		case node.Ready() && settled(node, observation.Now):
-		case node.Ready(), node.Running():
-			t.absent++
-		default:
+		case node.LetGo, !node.Ready() && !node.Running():
 			t.away++
+			t.absent++
+		case !node.Ready() || !settled(node, observation.Now):
 			t.absent++
 		}
 	}
 	return t
 }
 
-// take says whether it is a chunk validator's turn to go, and counts it then.
-// Consensus and shards do without any, so they go one by one whatever state the
-// chain is in. Only their endorsements are missed: one that takes part stays
-// while so many producers are missing that chunks would lack endorsements.
-func (t *chunkValidatorTurns) take(node *Node, missingProducers int) bool {
-	var mayGo bool
-	switch {
-	case node.Ready():
-		mayGo = !t.taken && t.absent == 0 && missingProducers < t.spare
-	case node.Running():
-		mayGo = !t.taken && t.away == 0
-	default:
-		return true
+// gone are the chunk validators that are absent or about to go.
+func (t *chunkValidatorTurns) gone() int {
+	if t.taken {
+		return t.absent + 1
 	}
-	t.taken = t.taken || mayGo
-	return mayGo
+	return t.absent
+}
+
+// takeChunkValidator says whether it is a chunk validator's turn to go, and
+// counts it then. Consensus and shards do without any, and none holds a state, so
+// they go one by one whatever state the chain is in. Only their endorsements are
+// missed: one that takes part stays while so many producers are missing that
+// chunks would lack endorsements.
+func (t *turns) takeChunkValidator(i int) wait {
+	node, validators := &t.observation.Nodes[i], &t.chunkValidators
+	most := t.observation.Network.Spec.Update.MaxUnavailable
+	producers := t.absent + t.taken
+	switch {
+	case node.LetGo, !node.Ready() && !node.Running():
+		return wait{}
+	case validators.taken,
+		node.Ready() && validators.absent > 0,
+		!node.Ready() && validators.away > 0:
+		return waitFor("waits until the other chunk validators take part")
+	case node.Ready() && producers >= validators.spare,
+		most != nil && node.Ready() && producers >= int(*most):
+		return waitFor("waits until more of the producers take part")
+	}
+	validators.taken = true
+	return wait{}
 }

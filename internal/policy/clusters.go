@@ -29,11 +29,13 @@ type LostCluster struct {
 var lostReasons = []string{
 	v1alpha1.ReasonClusterSecretMissing,
 	v1alpha1.ReasonClusterSecretInvalid,
+	v1alpha1.ReasonClusterReplaced,
 	v1alpha1.ReasonClusterUnavailable,
 }
 
-// ClustersAvailable says whether every member cluster of a network can be used.
-func ClustersAvailable(members int, lost []LostCluster) metav1.Condition {
+// ClustersAvailable says whether every member cluster of a network can be used,
+// and if not, whether the whole network waits for those that cannot.
+func ClustersAvailable(members int, lost []LostCluster, networkWaits bool) metav1.Condition {
 	switch {
 	case members == 0:
 		return condition(v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonOwnCluster,
@@ -45,12 +47,19 @@ func ClustersAvailable(members int, lost []LostCluster) metav1.Condition {
 	worst := slices.MinFunc(lost, func(a, b LostCluster) int {
 		return slices.Index(lostReasons, a.Reason) - slices.Index(lostReasons, b.Reason)
 	})
-	message := worst.words() + fmt.Sprintf(". Nothing is changed for its %s; the rest of the network goes on",
-		count(worst.Nodes, "node"))
+	message := worst.words() + ". " + worst.consequence(networkWaits)
 	if len(lost) > 1 {
 		message += fmt.Sprintf(" (and so for %d more of %d clusters)", len(lost)-1, members)
 	}
 	return condition(v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, worst.Reason, message)
+}
+
+// consequence is what it means for the network.
+func (l *LostCluster) consequence(networkWaits bool) string {
+	if networkWaits {
+		return "Nothing of the network is made or changed until it can be used"
+	}
+	return fmt.Sprintf("Nothing is changed for its %s; the rest of the network goes on", count(l.Nodes, "node"))
 }
 
 // words say why a cluster cannot be used, and what to do about it.
@@ -61,6 +70,9 @@ func (l *LostCluster) words() string {
 	case v1alpha1.ReasonClusterSecretInvalid:
 		return fmt.Sprintf("the Secret %s does not say how to reach the cluster: %s. Make it again with go run ./hack/join-clusters",
 			l.Name, quote(l.Cause.Error()))
+	case v1alpha1.ReasonClusterReplaced:
+		return fmt.Sprintf("the Secret %s names another cluster than the one that holds %s of the network: %s. "+
+			"Have it name that one again with go run ./hack/join-clusters", l.Name, count(l.Nodes, "node"), quote(l.Cause.Error()))
 	default:
 		return fmt.Sprintf("the cluster %s cannot be used now: %s", l.Name, quote(l.Cause.Error()))
 	}

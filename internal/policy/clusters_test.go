@@ -17,11 +17,13 @@ func TestClustersAvailable(t *testing.T) {
 	t.Parallel()
 	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
 	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
-	checkCondition(t, policy.ClustersAvailable(0, nil), metav1.ConditionTrue, v1alpha1.ReasonOwnCluster, "own cluster")
-	checkCondition(t, policy.ClustersAvailable(2, nil), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable, "2 member clusters")
-	checkCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}),
+	checkCondition(t, policy.ClustersAvailable(0, nil, false), metav1.ConditionTrue, v1alpha1.ReasonOwnCluster, "own cluster")
+	checkCondition(t, policy.ClustersAvailable(2, nil, false), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable, "2 member clusters")
+	checkCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false),
 		metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable, "the cluster us-east4 cannot be used now: EOF")
-	checkCondition(t, policy.ClustersAvailable(3, []policy.LostCluster{unavailable, missing}),
+	checkCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, true),
+		metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable, "Nothing of the network is made or changed")
+	checkCondition(t, policy.ClustersAvailable(3, []policy.LostCluster{unavailable, missing}, false),
 		metav1.ConditionFalse, v1alpha1.ReasonClusterSecretMissing, "(and so for 1 more of 3 clusters)")
 }
 
@@ -74,7 +76,7 @@ func TestUnobservedNodes(t *testing.T) {
 
 // The nodes of other clusters are replaced while one cannot be used, as long as
 // the nodes there say that they take part.
-func TestRestartsBesideUnobservedNodes(t *testing.T) {
+func TestRolloutBesideUnobservedNodes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		silent bool
@@ -94,9 +96,9 @@ func TestRestartsBesideUnobservedNodes(t *testing.T) {
 				}
 			}
 			observation.Nodes[4].Outdated = true
-			restart, _ := policy.Restarts(observation)
-			if len(restart) != test.want {
-				t.Errorf("%d nodes are replaced, want %d", len(restart), test.want)
+			replaced := policy.NewRollout(observation).Replace
+			if len(replaced) != test.want {
+				t.Errorf("%d nodes are replaced, want %d", len(replaced), test.want)
 			}
 		})
 	}

@@ -44,6 +44,9 @@ func healthyWith(t rapid.TB, shards, producers, chunkValidators int32) *policy.O
 				RegionAffinity: v1alpha1.RegionNone,
 			},
 			TCP: v1alpha1.TCPSpec{Profile: v1alpha1.TCPProfileNodeDefault},
+			Update: v1alpha1.UpdateSpec{
+				OnTrouble: v1alpha1.OnTroublePause, DeadlineSeconds: 600, OnlyCopies: v1alpha1.OnlyCopiesKeep,
+			},
 		},
 	}
 	plan, err := topology.New(network)
@@ -74,14 +77,18 @@ func estimate(t rapid.TB, observation *policy.Observation) *cost.Estimate {
 
 func readyPod(validator string, index int) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: resources.PodName(validator)},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: resources.PodName(validator), CreationTimestamp: metav1.NewTime(now.Add(-time.Hour)),
+		},
 		Spec: corev1.PodSpec{
 			NodeName:   "machine-" + strconv.Itoa(index),
 			Containers: []corev1.Container{{Name: resources.ContainerName, Image: "ghcr.io/shardyard/shardnode:0.1.0"}},
 		},
 		Status: corev1.PodStatus{
-			Phase:      corev1.PodRunning,
-			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			Phase: corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{
+				Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-time.Hour)),
+			}},
 			ContainerStatuses: []corev1.ContainerStatus{{
 				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Started: ptr.To(true),
 			}},
@@ -100,20 +107,25 @@ func status(validator topology.Validator, shards int) *chain.Status {
 		FinalizedTimeMs: now.Add(-time.Second).UnixMilli(),
 		Supply:          chain.Supply{Expected: 1000, Balances: 990, InFlight: 10, Conserved: true},
 	}
+	if validator.Seat != nil {
+		status.Copy = &chain.CopyStatus{Complete: true, Missing: []string{}}
+	}
 	for shard := range shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{Shard: shard, ChunkHeight: 1199})
 	}
 	return status
 }
 
-// pending is a node whose pod has no container yet.
+// pending is a node whose pod was just made and has no container yet.
 func pending(node *policy.Node, warnings ...string) {
+	node.Pod.CreationTimestamp = metav1.NewTime(now)
 	node.Pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	node.Status, node.Warnings = nil, warnings
 }
 
-// notReady is a node that runs and does not take part.
+// notReady is a node that runs and does not take part just now.
 func notReady(node *policy.Node, reasons ...string) {
+	back(node, 0)
 	node.Pod.Status.Conditions[0].Status = corev1.ConditionFalse
 	node.NotReady = reasons
 }
@@ -121,6 +133,24 @@ func notReady(node *policy.Node, reasons ...string) {
 // noPod is a node without a pod.
 func noPod(node *policy.Node, warnings ...string) {
 	node.Pod, node.Status, node.Warnings = nil, nil, warnings
+}
+
+// incomplete is a producer whose copy of its shard lacks something.
+func incomplete(node *policy.Node) {
+	node.Status.Copy = &chain.CopyStatus{Missing: []string{lacking}}
+}
+
+// lacking is what a copy lacks, as a node says it.
+const lacking = "shard 1 has not credited what was sent before height 900"
+
+// back is a node that came, or went, some time ago.
+func back(node *policy.Node, since time.Duration) {
+	node.Pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-since))
+}
+
+// durable gives a network's nodes disks.
+func durable(observation *policy.Observation) {
+	observation.Network.Spec.Volume = &v1alpha1.VolumeSpec{}
 }
 
 // leaving is a node whose pod is being deleted.
@@ -156,6 +186,17 @@ func crashed(node *policy.Node, last corev1.ContainerStateTerminated) {
 		}},
 		LastTerminationState: corev1.ContainerState{Terminated: &last},
 	}}
+}
+
+// silentMachine is a node whose machine does not answer. Nobody told the cluster
+// since that the pod does not run any more.
+func silentMachine(node *policy.Node) {
+	notReady(node)
+	node.Status = nil
+	node.Machine = policy.MachineOf("machine-0", &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Message: "Kubelet stopped posting node status.",
+		LastTransitionTime: metav1.NewTime(now.Add(-2 * time.Minute)),
+	}}}})
 }
 
 // failed is a node whose pod was ended, or never begun, by its machine.

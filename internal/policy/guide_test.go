@@ -33,11 +33,13 @@ var fine = []string{
 	v1alpha1.ReasonObjectsApplied,
 	v1alpha1.ReasonAllNodesReady,
 	v1alpha1.ReasonUpToDate,
+	v1alpha1.ReasonImageInUse,
 	v1alpha1.ReasonAllShardsProducing,
 	v1alpha1.ReasonNothingToTune,
 	v1alpha1.ReasonTuned,
 	v1alpha1.ReasonNothingDrifted,
 	v1alpha1.ReasonPodMonitorApplied,
+	v1alpha1.ReasonNothingDrained,
 }
 
 // The guide shows every trouble in the section of its reason, in the very words

@@ -25,14 +25,23 @@ var imageReasons = []string{
 
 // unavailableImage is a pod whose image its machine does not get.
 func unavailableImage(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
-	for i := range node.Pod.Status.ContainerStatuses {
-		waiting := node.Pod.Status.ContainerStatuses[i].State.Waiting
-		if waiting == nil || !slices.Contains(imageReasons, waiting.Reason) {
-			continue
+	waiting := waitingForImage(node.Pod)
+	if waiting == nil {
+		return nil
+	}
+	return &diagnosis{v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
+		"the image %s of %s cannot be had: %s. Correct spec.node.image, or let the machines reach its registry",
+		node.Pod.Spec.Containers[0].Image, node.Validator.Name, quote(imageWords(waiting, node.Warnings)))}
+}
+
+// waitingForImage is a container of a pod that waits for its image; nil when none
+// does.
+func waitingForImage(pod *corev1.Pod) *corev1.ContainerStateWaiting {
+	for i := range pod.Status.ContainerStatuses {
+		waiting := pod.Status.ContainerStatuses[i].State.Waiting
+		if waiting != nil && slices.Contains(imageReasons, waiting.Reason) {
+			return waiting
 		}
-		return &diagnosis{v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
-			"the image %s of %s cannot be had: %s. Correct spec.node.image, or let the machines reach its registry",
-			node.Pod.Spec.Containers[0].Image, node.Validator.Name, quote(imageWords(waiting, node.Warnings)))}
 	}
 	return nil
 }

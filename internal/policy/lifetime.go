@@ -84,7 +84,7 @@ func Stopped(network *v1alpha1.ShardNetwork, running, unknown int) []metav1.Cond
 	for _, kind := range []string{v1alpha1.ConditionNodesReady, v1alpha1.ConditionProducing} {
 		found = append(found, condition(kind, metav1.ConditionFalse, reason, see))
 	}
-	for _, kind := range []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated} {
+	for _, kind := range []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionMachinesKept} {
 		found = append(found, condition(kind, metav1.ConditionUnknown, reason, see))
 	}
 	return found

@@ -5,12 +5,10 @@ package policy
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // Machines are what a network's NodeTuning says of the cluster's machines.
@@ -21,13 +19,13 @@ type Machines struct {
 	Tuned map[string]bool
 }
 
-// TunedMachines are those whose agent, of these pods, has the settings, as
-// package tuning encodes them, and is ready.
-func TunedMachines(agents []corev1.Pod, settings string) map[string]bool {
+// TunedMachines are those of a NodeTuning's status that read back the settings
+// which its spec has now.
+func TunedMachines(nodeTuning *v1alpha1.NodeTuning, settingsHash string) map[string]bool {
 	tuned := map[string]bool{}
-	for i := range agents {
-		if podReady(&agents[i]) && resources.AgentHas(&agents[i], settings) {
-			tuned[agents[i].Spec.NodeName] = true
+	for _, machine := range nodeTuning.Status.Machines {
+		if machine.SettingsHash == settingsHash {
+			tuned[machine.Name] = true
 		}
 	}
 	return tuned

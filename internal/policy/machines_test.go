@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
-	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // onTunedMachines is a network that requires a NodeTuning, which its machines
@@ -95,26 +93,13 @@ func TestMachinesTuned(t *testing.T) {
 	checkCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune, "")
 }
 
-// Only an agent that is ready and has the present settings says that its
-// machine is tuned.
+// Only a machine that read back the present settings is tuned.
 func TestTunedMachines(t *testing.T) {
 	t.Parallel()
-	agent := func(machine, settings string, status corev1.ConditionStatus) corev1.Pod {
-		set := resources.NewTuningDaemonSet(&v1alpha1.NodeTuning{}, "", "", settings)
-		pod := corev1.Pod{Spec: set.Spec.Template.Spec}
-		pod.Spec.NodeName = machine
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status}}
-		return pod
-	}
-	leaving := agent("leaving", `{"a":1}`, corev1.ConditionTrue)
-	leaving.DeletionTimestamp = &metav1.Time{Time: now}
-	got := policy.TunedMachines([]corev1.Pod{
-		agent("tuned", `{"a":1}`, corev1.ConditionTrue),
-		agent("restored", `{}`, corev1.ConditionTrue),
-		agent("not yet", `{"a":1}`, corev1.ConditionFalse),
-		leaving,
-	}, `{"a":1}`)
-	if fmt.Sprint(got) != "map[tuned:true]" {
+	nodeTuning := &v1alpha1.NodeTuning{Status: v1alpha1.NodeTuningStatus{Machines: []v1alpha1.TunedMachine{
+		{Name: "tuned", SettingsHash: "a"}, {Name: "of earlier settings", SettingsHash: "b"}, {Name: "not yet"},
+	}}}
+	if got := policy.TunedMachines(nodeTuning, "a"); fmt.Sprint(got) != "map[tuned:true]" {
 		t.Errorf("the tuned machines are %v", got)
 	}
 }

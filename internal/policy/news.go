@@ -17,6 +17,10 @@ func News(then, now *metav1.Condition) (kind string, worth bool) {
 	if then != nil && then.Status == now.Status && then.Reason == now.Reason {
 		return "", false
 	}
+	if now.Type == v1alpha1.ConditionStalled {
+		// The condition that is the cause says the same.
+		return "", false
+	}
 	if then == nil && !newsOfNewNetwork(now) {
 		return "", false
 	}
@@ -26,10 +30,15 @@ func News(then, now *metav1.Condition) (kind string, worth bool) {
 	return corev1.EventTypeNormal, true
 }
 
+// notAsked are the reasons of what is so unless somebody asks for something.
+var notAsked = []string{v1alpha1.ReasonNoLifetime, v1alpha1.ReasonNoBudget, v1alpha1.ReasonNothingDrained}
+
 // newsOfNewNetwork leaves out that something is not there yet, or not asked for.
 func newsOfNewNetwork(now *metav1.Condition) bool {
-	if slices.Contains([]string{v1alpha1.ConditionWithinLifetime, v1alpha1.ConditionWithinBudget}, now.Type) {
-		return now.Reason != v1alpha1.ReasonNoLifetime && now.Reason != v1alpha1.ReasonNoBudget
+	switch now.Type {
+	case v1alpha1.ConditionWithinLifetime, v1alpha1.ConditionWithinBudget, v1alpha1.ConditionMachinesKept:
+		return !slices.Contains(notAsked, now.Reason)
+	default:
+		return now.Status == metav1.ConditionTrue
 	}
-	return now.Status == metav1.ConditionTrue
 }

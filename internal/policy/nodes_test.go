@@ -112,6 +112,34 @@ func TestDiagnosis(t *testing.T) {
 			v1alpha1.ReasonUnschedulable,
 			"Add a machine with label topology.kubernetes.io/region=local; or set spec.placement.regionAffinity to None",
 		},
+		"only disk of a shard": {
+			func(spec *spec, node *node) {
+				spec.Volume, spec.ProducersPerShard = &v1alpha1.VolumeSpec{}, 1
+				unscheduled(node, "0/1 nodes are available: 1 node(s) had volume node affinity conflict.")
+			},
+			v1alpha1.ReasonVolumeUnreachable, "which loses the state of shard 0: nobody else has it",
+		},
+		"disk of a machine without room": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{}
+				unscheduled(node, "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match PersistentVolume's node affinity.")
+			},
+			v1alpha1.ReasonUnschedulable, "no machine takes quickstart-s0-p0",
+		},
+		"disk elsewhere, in the words of older schedulers": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{}
+				unscheduled(node, "0/2 nodes are available: 1 node(s) were unschedulable, 1 node(s) didn't satisfy plugin(s) [VolumeBinding].")
+			},
+			v1alpha1.ReasonVolumeUnreachable, "the disk of quickstart-s0-p0 is where no machine takes its pod",
+		},
+		"disk of a chunk validator": {
+			func(spec *spec, node *node) {
+				spec.Volume, node.Validator.Seat = &v1alpha1.VolumeSpec{}, nil
+				unscheduled(node, diskElsewhere)
+			},
+			v1alpha1.ReasonVolumeUnreachable, "and then pod quickstart-s0-p0-0: a chunk validator keeps no state",
+		},
 		"default storage class": {
 			func(spec *spec, node *node) {
 				spec.Volume = &v1alpha1.VolumeSpec{}

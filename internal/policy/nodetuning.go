@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -18,8 +19,11 @@ type TuningObservation struct {
 	Tuning *v1alpha1.NodeTuning
 	// Namespace is where its agents are.
 	Namespace string
-	// Agents are those that run or should, by the name of their machine.
+	// Agents are those of the machines that are selected, by the name of their
+	// machine.
 	Agents []Agent
+	// Leaving are those of the machines that are to get their old values back.
+	Leaving []Agent
 	// Wanted is how many machines should have one.
 	Wanted int
 	// Settling is true when the cluster has not yet taken up what was applied
@@ -30,23 +34,45 @@ type TuningObservation struct {
 // Agent is what tunes one machine, as it was last seen.
 type Agent struct {
 	Machine string
-	Pod     *corev1.Pod
+	// Pod is nil while there is none.
+	Pod *corev1.Pod
 	// Report is what it says of the settings that it should have; nil when it
 	// does not answer, or has others.
 	Report *tuning.Report
-	// Rival is another NodeTuning, whose agent has the machine already.
-	Rival string
+	// Recent is true when the machine read back all settings not long ago. Agents
+	// that are replaced leave them as they are.
+	Recent bool
+	// Rival is another NodeTuning, whose agent has the machine already, and
+	// TakenOver is true when that agent has done there what it was told.
+	Rival     string
+	TakenOver bool
 }
 
-// Done counts the machines that are as their agents were told.
-func (o *TuningObservation) Done() int {
-	done := 0
-	for i := range o.Agents {
-		if report := o.Agents[i].Report; report != nil && report.Done() {
-			done++
+// Done says whether the machine is as its agent was told.
+func (a *Agent) Done() bool {
+	if a.Report != nil {
+		return a.Report.Done()
+	}
+	return a.Recent
+}
+
+// Done counts the selected machines that are as their agents were told.
+func (o *TuningObservation) Done() int { return countAgents(o.Agents, (*Agent).Done) }
+
+// restored counts the machines that have their old values back, or got others
+// since.
+func (o *TuningObservation) restored() int {
+	return countAgents(o.Leaving, func(agent *Agent) bool { return agent.TakenOver || agent.Report != nil && agent.Report.Done() })
+}
+
+func countAgents(agents []Agent, is func(*Agent) bool) int {
+	number := 0
+	for i := range agents {
+		if is(&agents[i]) {
+			number++
 		}
 	}
-	return done
+	return number
 }
 
 // TuningReady says whether all selected machines read back all settings, and if
@@ -69,37 +95,75 @@ func TuningReady(observation *TuningObservation) metav1.Condition {
 				"the machine %s has the NodeTuning %s already: let only one of the two select it", agent.Machine, agent.Rival))
 		}
 	}
-	if done := observation.Done(); done < total || observation.Settling {
+	if done := observation.Done(); done < total || observation.Settling && !wasTuned(observation.Tuning) {
 		return no(v1alpha1.ReasonAgentsMissing, fmt.Sprintf(
 			"%d of %d machines are tuned; %s", done, total, missingAgent(observation)))
 	}
-	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned,
-		fmt.Sprintf("%d of %d machines read back all settings", total, total))
+	message := fmt.Sprintf("%d of %d machines read back all settings", total, total)
+	if left := len(observation.Leaving) - observation.restored(); left > 0 {
+		message += fmt.Sprintf("; of those that are no longer selected, %s", notRestored(observation))
+	}
+	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, message)
 }
 
-// TuningRestored says whether the machines of a NodeTuning that is deleted have
-// their old values back, and whom it waits for.
+// wasTuned says whether all machines of the present spec were tuned when they
+// were last seen: then it is the same machines whose agents are replaced.
+func wasTuned(nodeTuning *v1alpha1.NodeTuning) bool {
+	ready := meta.FindStatusCondition(nodeTuning.Status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == nodeTuning.Generation
+}
+
+// TuningRestored says whether the machines that are to get their old values back
+// have them, and if not, whom it waits for.
 func TuningRestored(observation *TuningObservation) (done bool, waits metav1.Condition) {
-	total, restored := max(observation.Wanted, len(observation.Agents)), observation.Done()
-	for i := range observation.Agents {
-		// An agent that never got onto its machine has changed nothing there, and
-		// whatever an earlier one changed, the rival's puts back.
-		if observation.Agents[i].Rival != "" {
-			restored++
-		}
-	}
-	if restored == total && !observation.Settling {
+	if observation.restored() == len(observation.Leaving) {
 		return true, metav1.Condition{}
 	}
-	message := fmt.Sprintf("%d of %d machines have their old values back; %s", restored, total, missingAgent(observation))
-	for i := range observation.Agents {
-		if report := observation.Agents[i].Report; report != nil && report.Trouble != "" {
-			message = fmt.Sprintf("%d of %d machines have their old values back; on %s: %s",
-				restored, total, observation.Agents[i].Machine, quote(report.Trouble))
-			break
+	return false, condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, notRestored(observation))
+}
+
+// notRestored says how many machines have their old values back, and why the
+// first of the others has not.
+func notRestored(observation *TuningObservation) string {
+	total := len(observation.Leaving)
+	words := fmt.Sprintf("%d of %s %s back", observation.restored(), count(total, "machine"), haveOldValues(total))
+	waits := ""
+	for i := range observation.Leaving {
+		agent := &observation.Leaving[i]
+		switch {
+		case agent.TakenOver:
+		case agent.Report == nil:
+			if waits == "" {
+				waits = fmt.Sprintf("the agent of %s %s", agent.Machine, agentTrouble(agent, observation.Namespace))
+			}
+		case agent.Report.Trouble != "":
+			return fmt.Sprintf("%s; on %s: %s", words, agent.Machine, quote(agent.Report.Trouble))
 		}
 	}
-	return false, condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, message)
+	if waits == "" {
+		waits = "the others are being put back"
+	}
+	return words + "; " + waits
+}
+
+func haveOldValues(machines int) string {
+	if machines == 1 {
+		return "has its old values"
+	}
+	return "have their old values"
+}
+
+// TuningDisabled is a NodeTuning of an operator that tunes no machines; left is
+// how many still have its settings.
+func TuningDisabled(left int) metav1.Condition {
+	message := "the operator tunes no machines: set nodeTuning.enabled of its chart"
+	switch {
+	case left == 1:
+		message += "; 1 machine keeps what was set until it starts anew"
+	case left > 1:
+		message += fmt.Sprintf("; %d machines keep what was set until they start anew", left)
+	}
+	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTuningDisabled, message)
 }
 
 // TuningApplyFailed is a NodeTuning whose agents cannot be made; cause says why.
@@ -174,7 +238,7 @@ func missingAgent(observation *TuningObservation) string {
 	name, namespace := observation.Tuning.Name, observation.Namespace
 	for i := range observation.Agents {
 		agent := &observation.Agents[i]
-		if agent.Report != nil && agent.Report.Done() {
+		if agent.Done() {
 			continue
 		}
 		return fmt.Sprintf("the agent of %s %s", agent.Machine, agentTrouble(agent, namespace))
@@ -187,6 +251,9 @@ func missingAgent(observation *TuningObservation) string {
 
 func agentTrouble(agent *Agent, namespace string) string {
 	pod := agent.Pod
+	if pod == nil {
+		return "has no pod yet"
+	}
 	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 		return fmt.Sprintf("has no place: %s", quote(schedulerWords(scheduled.Message)))
 	}

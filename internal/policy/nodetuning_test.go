@@ -83,6 +83,14 @@ func restored(observation *policy.TuningObservation) metav1.Condition {
 	return waits
 }
 
+// leave has the machines of a NodeTuning get their old values back.
+func leave(observation *policy.TuningObservation) {
+	observation.Leaving, observation.Agents = observation.Agents, nil
+	for i := range observation.Leaving {
+		observation.Leaving[i].Report = &tuning.Report{}
+	}
+}
+
 func troublesOfTunings() []trouble {
 	return []trouble{
 		{v1alpha1.ReasonApplyFailed, policy.TuningApplyFailed(errors.New(
@@ -117,18 +125,16 @@ func troublesOfTunings() []trouble {
 			}}}
 		}),
 		ofTuning(v1alpha1.ReasonRestoring, restored, func(observation *policy.TuningObservation) {
-			for i := range observation.Agents {
-				observation.Agents[i].Report = &tuning.Report{}
-			}
-			observation.Agents[2].Report.Held = 1
-			observation.Agents[2].Report.Trouble = "put net.core.rmem_max back to 212992: " + readOnly
+			leave(observation)
+			observation.Leaving[2].Report.Held = 1
+			observation.Leaving[2].Report.Trouble = "put net.core.rmem_max back to 212992: " + readOnly
 		}),
 		ofTuning(v1alpha1.ReasonRestoring, restored, func(observation *policy.TuningObservation) {
-			for i := range observation.Agents {
-				observation.Agents[i].Report = &tuning.Report{}
-			}
-			observation.Agents[0].Report = nil
+			leave(observation)
+			observation.Leaving[0].Report = nil
 		}),
+		{v1alpha1.ReasonTuningDisabled, policy.TuningDisabled(0)},
+		{v1alpha1.ReasonTuningDisabled, policy.TuningDisabled(3)},
 		ofTuning(v1alpha1.ReasonDrifted, policy.TuningSteady, func(observation *policy.TuningObservation) {
 			say(&observation.Agents[0], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
 			say(&observation.Agents[2], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
@@ -159,9 +165,48 @@ func TestSettling(t *testing.T) {
 		observation := tuned(machines)
 		observation.Settling = true
 		checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
-		if done, waits := policy.TuningRestored(observation); done || waits.Reason != v1alpha1.ReasonRestoring {
-			t.Errorf("with %d machines, restored is %v: %+v", machines, done, waits)
-		}
+	}
+}
+
+// Agents of another image take over from those that tuned all machines: nothing
+// is set anew, and nothing is less tuned meanwhile.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	observation := tuned(3)
+	was := policy.TuningReady(observation)
+	was.ObservedGeneration = observation.Tuning.Generation
+	observation.Tuning.Status.Conditions = []metav1.Condition{was}
+	observation.Settling = true
+	agent := &observation.Agents[1]
+	agent.Report, agent.Pod, agent.Recent = nil, nil, true
+	checkCondition(t, policy.TuningReady(observation), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3 machines read back all settings")
+
+	// But not for ever, and not under a spec that nobody has seen tuned.
+	agent.Recent = false
+	checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing,
+		"2 of 3 machines are tuned; the agent of machine-1 has no pod yet")
+	agent.Recent = true
+	observation.Tuning.Generation++
+	checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
+}
+
+// A machine that is no longer selected does not keep the others from being ready.
+func TestMachinesThatLeave(t *testing.T) {
+	t.Parallel()
+	observation := tuned(3)
+	observation.Leaving = []policy.Agent{{Machine: "machine-9"}}
+	checkCondition(t, policy.TuningReady(observation), metav1.ConditionTrue, v1alpha1.ReasonTuned,
+		"3 of 3 machines read back all settings; of those that are no longer selected, 0 of 1 machine has its old values back; "+
+			"the agent of machine-9 has no pod yet")
+	noted := []v1alpha1.TunedMachine{{Name: "machine-0", SettingsHash: "old"}, {Name: "machine-1"}, {Name: "machine-9", SettingsHash: "new"}}
+	observation.Agents[1].Report.Settings[0].State = v1alpha1.SettingUnavailable
+	want := []v1alpha1.TunedMachine{{Name: "machine-0", SettingsHash: "new"}, {Name: "machine-1"}, {Name: "machine-9"}}
+	if got := policy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want) {
+		t.Errorf("the machines are %+v, want %+v", got, want)
+	}
+	observation.Leaving[0].Report = &tuning.Report{}
+	if got := policy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want[:2]) {
+		t.Errorf("the machines are %+v, want %+v", got, want[:2])
 	}
 }
 
@@ -205,22 +250,31 @@ func TestWhyAnAgentIsSilent(t *testing.T) {
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	observation := tuned(2)
-	// Agents that still have settings have put nothing back.
-	observation.Agents[0].Report = &tuning.Report{}
-	observation.Agents[1].Report = nil
+	leave(observation)
+	agent := &observation.Leaving[1]
+	agent.Report = nil
 	if done, _ := policy.TuningRestored(observation); done {
 		t.Error("a machine that does not answer counts as restored")
 	}
-	observation.Agents[1].Report = &tuning.Report{Held: 1}
+	// Who was here not long ago is no evidence that the old values are back.
+	agent.Recent = true
+	if done, _ := policy.TuningRestored(observation); done {
+		t.Error("a machine that was tuned not long ago counts as restored")
+	}
+	agent.Report = &tuning.Report{Held: 1}
 	if done, _ := policy.TuningRestored(observation); done {
 		t.Error("a machine with an old value to put back counts as restored")
 	}
-	observation.Agents[1].Report = &tuning.Report{}
+	agent.Report = &tuning.Report{}
 	if done, _ := policy.TuningRestored(observation); !done {
 		t.Error("the machines count as not restored")
 	}
-	// Nor has an agent changed anything that another one keeps off the machine.
-	observation.Agents[1].Report, observation.Agents[1].Rival = nil, "other"
+	// Another tuning's agent has put back what it does not set itself.
+	agent.Report, agent.Rival = nil, "other"
+	if done, _ := policy.TuningRestored(observation); done {
+		t.Error("a machine that another tuning is about to have counts as restored")
+	}
+	agent.TakenOver = true
 	if done, _ := policy.TuningRestored(observation); !done {
 		t.Error("a machine that has another tuning counts as not restored")
 	}

@@ -15,10 +15,16 @@ import (
 
 // Observation is a network as it was last seen.
 type Observation struct {
+	// Network is as its nodes are to be: as its spec says, unless that was rolled
+	// back.
 	Network *v1alpha1.ShardNetwork
-	Plan    *topology.Plan
+	// Wanted is what the spec asks of the nodes.
+	Wanted *v1alpha1.NodeRevision
+	Plan   *topology.Plan
 	// Nodes are those of the plan, in its order.
 	Nodes []Node
+	// UnknownMachines are those of which nothing is known.
+	UnknownMachines []UnknownMachines
 	// Unapplied is true when the cluster does not have all objects of the present
 	// spec, so that nobody knows which nodes are outdated.
 	Unapplied bool
@@ -37,11 +43,16 @@ type Node struct {
 	// Warnings are what the cluster last said about a pod that does not come
 	// up, the latest first.
 	Warnings []string
+	// Machine is the machine that the pod is on; nil when it is on none, or when
+	// nothing is known of it.
+	Machine *Machine
 	// Unobserved nodes are in a cluster that cannot be used now: their pods are as
 	// they last were, and what else is known, they say themselves.
 	Unobserved bool
-	// Outdated nodes run something else than the spec says.
+	// Outdated nodes run something else than they are to.
 	Outdated bool
+	// LetGo nodes may be evicted from their machine at any time.
+	LetGo bool
 	// Status is what the node says of itself; nil when it does not answer.
 	Status *chain.Status
 	// NotReady is why the node says that it does not take part.
@@ -56,8 +67,12 @@ func (n *Node) Ready() bool {
 	if n.Unobserved {
 		return n.SaysReady
 	}
-	return n.Pod != nil && podReady(n.Pod)
+	return n.Pod != nil && podReady(n.Pod) && !n.lost()
 }
+
+// lost says whether a node does not answer whose machine does not either. What
+// the cluster says of its pod is as it last was.
+func (n *Node) lost() bool { return n.Status == nil && n.Machine.silent() }
 
 // Running says whether a node's process is up, whether or not it takes part in
 // the chain.
@@ -65,7 +80,7 @@ func (n *Node) Running() bool {
 	if n.Unobserved {
 		return n.Status != nil
 	}
-	if n.Pod == nil || n.Pod.DeletionTimestamp != nil {
+	if n.Pod == nil || n.Pod.DeletionTimestamp != nil || n.lost() {
 		return false
 	}
 	for i := range n.Pod.Status.ContainerStatuses {
@@ -74,6 +89,18 @@ func (n *Node) Running() bool {
 		}
 	}
 	return false
+}
+
+// updated says whether a node runs what it is to, or will when it runs.
+func (n *Node) updated() bool { return !n.Outdated && !n.Unobserved }
+
+// back says whether a node does what it did before it was replaced: takes part,
+// and has what others of its shard would need.
+func (o *Observation) back(node *Node, best *chain.Status) bool {
+	if node.Validator.Seat == nil {
+		return node.Ready() && settled(node, o.Now)
+	}
+	return uncounted(node, best, o.Now) == ""
 }
 
 // ReadyNodes counts the nodes that take part.

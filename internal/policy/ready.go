@@ -18,6 +18,7 @@ var decisive = []string{
 	v1alpha1.ConditionClustersAvailable,
 	v1alpha1.ConditionGenesisReady,
 	v1alpha1.ConditionMachinesTuned,
+	v1alpha1.ConditionImageCompatible,
 	v1alpha1.ConditionApplied,
 	v1alpha1.ConditionNodesReady,
 	v1alpha1.ConditionProducing,
@@ -26,8 +27,12 @@ var decisive = []string{
 }
 
 // Ready sums up the others of a network's conditions: False when one of them
-// is, Unknown when one of them is or is not there.
+// is, Unknown when one of them is or is not there. What somebody has to change
+// comes first.
 func Ready(conditions []metav1.Condition) metav1.Condition {
+	if stalled := meta.FindStatusCondition(conditions, v1alpha1.ConditionStalled); stalled != nil {
+		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, stalled.Reason, stalled.Message)
+	}
 	reason := v1alpha1.ReasonStarting
 	if wasReady(conditions) {
 		reason = v1alpha1.ReasonDegraded

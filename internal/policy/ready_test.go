@@ -100,6 +100,7 @@ func TestReady(t *testing.T) {
 				v1alpha1.ConditionWithinLifetime, v1alpha1.ConditionWithinBudget, v1alpha1.ConditionClustersAvailable,
 				v1alpha1.ConditionGenesisReady, v1alpha1.ConditionApplied, v1alpha1.ConditionNodesReady,
 				v1alpha1.ConditionProducing, v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionMachinesTuned,
+				v1alpha1.ConditionImageCompatible,
 			} {
 				set(kind, metav1.ConditionTrue)(&conditions)
 			}

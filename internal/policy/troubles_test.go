@@ -50,6 +50,9 @@ const (
 	evictedForDisk = `The node was low on resource: ephemeral-storage. Threshold quantity: 10737418240, available: 9871Mi. ` +
 		`Container shardnode was using 61Gi, request is 0, has larger consumption of ephemeral-storage. `
 
+	diskElsewhere = `0/4 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match PersistentVolume's node affinity. ` +
+		`preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.`
+
 	noFile = `FailedMount: MountVolume.SetUp failed for volume "files" : secret "quickstart-s0-p0-key" not found`
 )
 
@@ -81,8 +84,8 @@ func ofChain(
 func troubles(t *testing.T) []trouble {
 	t.Helper()
 	found := slices.Concat(
-		troublesOfNodes(t), troublesOfChains(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t),
-		troublesOfTunings(), troublesOfMachines(t))
+		troublesOfNodes(t), troublesOfChains(t), troublesOfRollouts(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t),
+		troublesOfTunings(), troublesOfMachines(t), troublesOfImages(), troublesOfDrains(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
@@ -93,6 +96,7 @@ func troubles(t *testing.T) []trouble {
 		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForBudget)},
 		trouble{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForLifetime)},
 		trouble{v1alpha1.ReasonNameTaken, policy.NameTaken("Service", "quickstart-p2p")},
+		trouble{v1alpha1.ReasonPredecessorRemains, policy.PredecessorRemains("Service", "quickstart-p2p")},
 		trouble{v1alpha1.ReasonApplyFailed, policy.ApplyFailed(errors.New(
 			`apply StatefulSet quickstart-s0-p0: statefulsets.apps "quickstart-s0-p0" is forbidden: exceeded quota: team, ` +
 				`requested: count/statefulsets.apps=1, used: count/statefulsets.apps=3, limited: count/statefulsets.apps=3`))},
@@ -114,8 +118,10 @@ func troublesOfClusters(t *testing.T) []trouble {
 	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("the Secret does not exist"))
 	invalid := away(v1alpha1.ReasonClusterSecretInvalid, errors.New("its key kubeconfig: exec is not accepted: "+
 		"the operator runs no programs of others"))
+	replaced := away(v1alpha1.ReasonClusterReplaced, errors.New("the UID of its namespace kube-system is "+
+		"5f0c3a52-4f7e-4f0a-9a57-3f1c0f0d8a11, and theirs c2a1b6de-77a4-4b58-8a43-0d1c8c1f9e02"))
 	ofMembers := func(lost policy.LostCluster) trouble {
-		return trouble{lost.Reason, policy.ClustersAvailable(2, []policy.LostCluster{lost})}
+		return trouble{lost.Reason, policy.ClustersAvailable(2, []policy.LostCluster{lost}, false)}
 	}
 	left := map[string]map[string]int{"us-east4": {"PersistentVolumeClaim": 2, "Pod": 1}}
 	removed := policy.ObjectsRemain(left, nil, nil)
@@ -126,7 +132,9 @@ func troublesOfClusters(t *testing.T) []trouble {
 	return []trouble{
 		ofMembers(missing),
 		ofMembers(invalid),
+		ofMembers(replaced),
 		ofMembers(noAnswer),
+		{v1alpha1.ReasonClusterUnavailable, policy.ClustersAvailable(2, []policy.LostCluster{noAnswer}, true)},
 		{v1alpha1.ReasonClusterUnavailable, policy.ApplyUnknown([]policy.LostCluster{noAnswer})},
 		{v1alpha1.ReasonClusterUnavailable, policy.NodesReady(observation)},
 		{v1alpha1.ReasonGenesisPending, policy.GenesisWaits([]policy.LostCluster{noAnswer})},
@@ -199,6 +207,15 @@ func troublesOfNodes(t *testing.T) []trouble {
 			spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20_000}
 			unscheduled(node, noDisk)
 		}),
+		ofNode(t, v1alpha1.ReasonVolumeUnreachable, func(spec *spec, node *node) {
+			spec.Volume = &v1alpha1.VolumeSpec{}
+			unscheduled(node, diskElsewhere)
+		}),
+		ofNode(t, v1alpha1.ReasonMachineNotReady, func(_ *spec, node *node) { silentMachine(node) }),
+		ofNode(t, v1alpha1.ReasonMachineGone, func(_ *spec, node *node) {
+			notReady(node)
+			node.Status, node.Machine = nil, policy.MachineOf("machine-0", nil)
+		}),
 		ofNode(t, v1alpha1.ReasonStuck, func(_ *spec, node *node) { pending(node, noFile) }),
 		ofNode(t, v1alpha1.ReasonNodesMissing, func(_ *spec, node *node) { noPod(node) }),
 		ofNode(t, v1alpha1.ReasonNodesNotReady, func(_ *spec, node *node) {
@@ -245,10 +262,6 @@ func troublesOfLifetimes(t *testing.T) []trouble {
 
 func troublesOfChains(t *testing.T) []trouble {
 	t.Helper()
-	restarts := func(observation *policy.Observation) metav1.Condition {
-		_, updated := policy.Restarts(observation)
-		return updated
-	}
 	ready := func(observation *policy.Observation) metav1.Condition {
 		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation)})
 	}
@@ -264,13 +277,6 @@ func troublesOfChains(t *testing.T) []trouble {
 		}),
 		ofChain(t, v1alpha1.ReasonDegraded, degraded, func(observation *policy.Observation) {
 			notReady(&observation.Nodes[0], "connected to 1 peer, quorum needs 2")
-		}),
-		ofChain(t, v1alpha1.ReasonUpdating, restarts, func(observation *policy.Observation) {
-			observation.Nodes[0].Outdated, observation.Nodes[1].Outdated = true, true
-		}),
-		ofChain(t, v1alpha1.ReasonWaiting, restarts, func(observation *policy.Observation) {
-			observation.Nodes[0].Outdated = true
-			notReady(&observation.Nodes[1])
 		}),
 		ofChain(t, v1alpha1.ReasonNoAnswer, policy.Producing, func(observation *policy.Observation) {
 			for i := range observation.Nodes {
@@ -296,6 +302,68 @@ func troublesOfChains(t *testing.T) []trouble {
 		ofChain(t, v1alpha1.ReasonNotTuned, policy.TCPTuned, func(observation *policy.Observation) {
 			tune(observation)
 			*observation.Nodes[2].Status.TCP.CongestionControl = "cubic"
+		}),
+	}
+}
+
+func troublesOfRollouts(t *testing.T) []trouble {
+	t.Helper()
+	rollout := func(observation *policy.Observation) metav1.Condition { return policy.NewRollout(observation).Updated }
+	alone := healthy(t, 4, 1)
+	outdate(alone)
+	return []trouble{
+		ofChain(t, v1alpha1.ReasonUpdating, rollout, func(observation *policy.Observation) {
+			outdate(observation, 2, 3)
+		}),
+		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
+			outdate(observation, 1, 2, 3)
+			incomplete(&observation.Nodes[1])
+		}),
+		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
+			outdate(observation, 0)
+			notReady(&observation.Nodes[0])
+		}),
+		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
+			outdate(observation, 0)
+			observation.Nodes[3].Status.Peers = 2
+		}),
+		ofChain(t, v1alpha1.ReasonAwaitingChain, rollout, func(observation *policy.Observation) {
+			outdate(observation)
+			all(observation, stopped)
+		}),
+		ofChain(t, v1alpha1.ReasonAwaitingChain, rollout, func(observation *policy.Observation) {
+			outdate(observation)
+			all(observation, ended)
+		}),
+		{v1alpha1.ReasonOnlyCopy, rollout(alone)},
+		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
+			outdate(observation, 0)
+			keepsEnding(&observation.Nodes[0])
+		}),
+		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
+			begun(observation)
+			isLate(&observation.Nodes[0])
+		}),
+		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
+			begun(observation)
+			incomplete(&observation.Nodes[0])
+		}),
+		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
+			begun(observation)
+			silence(observation, 1179)
+		}),
+		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
+			begun(observation)
+			finalizedAt(observation, "2026-11-21T11:49:00Z")
+		}),
+		ofChain(t, v1alpha1.ReasonRolledBack, rollout, func(observation *policy.Observation) {
+			begun(observation)
+			refuse(t, observation)
+		}),
+		ofChain(t, v1alpha1.ReasonRolledBack, rollout, func(observation *policy.Observation) {
+			begun(observation)
+			refuse(t, observation)
+			outdate(observation, 0, 1, 2, 3)
 		}),
 	}
 }

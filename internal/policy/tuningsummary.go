@@ -45,6 +45,35 @@ func TuningSummary(
 	return settings, exceptions, omitted
 }
 
+// NotedMachines are those that have settings, or may have, of those that were
+// noted before: all but those that are no longer selected and got their old values
+// back. They have the settings of that hash if they read them back not long ago.
+func NotedMachines(
+	observation *TuningObservation, noted []v1alpha1.TunedMachine, settingsHash string,
+) []v1alpha1.TunedMachine {
+	tuned, leaving := map[string]bool{}, map[string]bool{}
+	for i := range observation.Agents {
+		tuned[observation.Agents[i].Machine] = observation.Agents[i].Done()
+	}
+	if done, _ := TuningRestored(observation); done {
+		for i := range observation.Leaving {
+			leaving[observation.Leaving[i].Machine] = true
+		}
+	}
+	var machines []v1alpha1.TunedMachine
+	for _, machine := range noted {
+		if leaving[machine.Name] {
+			continue
+		}
+		machine.SettingsHash = ""
+		if tuned[machine.Name] {
+			machine.SettingsHash = settingsHash
+		}
+		machines = append(machines, machine)
+	}
+	return machines
+}
+
 func tally(summary *v1alpha1.SettingSummary, state v1alpha1.SettingState) {
 	switch state {
 	case v1alpha1.SettingApplied:

@@ -4,6 +4,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,10 @@ func unschedulable(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 		return nil
 	}
 	name, words := node.Validator.Name, schedulerWords(scheduled.Message)
+	if reachesNoVolume(words) {
+		return &diagnosis{v1alpha1.ReasonVolumeUnreachable, fmt.Sprintf(
+			"the disk of %s is where no machine takes its pod: %s. %s", name, quote(words), volumeAdvice(network, node))}
+	}
 	if mentionsVolume(words) {
 		return &diagnosis{v1alpha1.ReasonVolumePending, fmt.Sprintf(
 			"the disk of %s is not there: %s. %s; see kubectl describe pvc %s",
@@ -35,14 +40,35 @@ func schedulerWords(message string) string {
 	return strings.TrimSuffix(words, " no new claims to deallocate,")
 }
 
-func mentionsVolume(words string) bool {
-	words = strings.ToLower(words)
-	for _, mention := range []string{"persistentvolumeclaim", "persistent volumes", "storageclass", "enough free storage"} {
-		if strings.Contains(words, mention) {
-			return true
-		}
+// reachesNoVolume says whether a pod's disk is there, but on a machine or in a
+// zone that takes no pods. One that has only no room for this pod takes others.
+func reachesNoVolume(words string) bool {
+	return mentions(words, "PersistentVolume's node affinity", "volume node affinity conflict", "plugin(s) [VolumeBinding]") &&
+		!mentions(words, "Insufficient", "anti-affinity")
+}
+
+// volumeAdvice says how a node comes back whose disk is elsewhere, or without
+// its disk.
+func volumeAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+	advice := fmt.Sprintf("Uncordon or bring back the machine that has it; if that is gone for good, "+
+		"kubectl delete pvc %s and then pod %s", resources.ClaimName(node.Validator.Name), resources.PodName(node.Validator.Name))
+	switch {
+	case node.Validator.Seat == nil:
+		return advice + ": a chunk validator keeps no state"
+	case network.Spec.ProducersPerShard == 1:
+		return advice + fmt.Sprintf(", which loses the state of shard %d: nobody else has it", node.Validator.Shard)
+	default:
+		return advice + fmt.Sprintf(", while another producer of shard %d runs, which gives it the shard's state", node.Validator.Shard)
 	}
-	return false
+}
+
+func mentionsVolume(words string) bool {
+	return mentions(strings.ToLower(words), "persistentvolumeclaim", "persistent volumes", "storageclass", "enough free storage")
+}
+
+// mentions says whether words hold one of some others.
+func mentions(words string, others ...string) bool {
+	return slices.ContainsFunc(others, func(other string) bool { return strings.Contains(words, other) })
 }
 
 // classAdvice says what a network's disks come from.

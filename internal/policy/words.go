@@ -12,6 +12,9 @@ const (
 	// maxQuoteBytes bounds what a message repeats of somebody else's words.
 	maxQuoteBytes = 600
 
+	// maxStatusBytes bounds words that a status repeats.
+	maxStatusBytes = 1000
+
 	// maxNames is how many shards or nodes a message lists.
 	maxNames = 8
 )
@@ -37,6 +40,14 @@ func quote(words string) string {
 		words = strings.ToValidUTF8(words[:maxQuoteBytes], "") + "…"
 	}
 	return words
+}
+
+// shorten makes words fit into a status.
+func shorten(words string) string {
+	if len(words) <= maxStatusBytes {
+		return words
+	}
+	return strings.ToValidUTF8(words[:maxStatusBytes], "") + "…"
 }
 
 // list names some and counts the rest.

@@ -19,6 +19,9 @@ type Inputs struct {
 	PublicKeys map[string]ed25519.PublicKey
 	// AdminToken is the token of the nodes' admin API in this cluster.
 	AdminToken string
+	// StableNode is spec.node as all nodes ran it last, which some may still do; nil
+	// when they never did.
+	StableNode *v1alpha1.NodeSpec
 	// DefaultNodeImage is the node image of networks that name none.
 	DefaultNodeImage string
 	// ClusterDomains are the DNS domains of all clusters of the plan, by their
@@ -49,13 +52,13 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 		newP2PService(network, plan.Ports),
 		newRPCService(network, plan.Ports),
 		newNetworkPolicy(network, plan, inputs),
+		newDisruptionBudget(network),
 	}
 	if HasStorageClass(network) {
 		objects = append(objects, NewStorageClass(network))
 	}
-	objects = append(objects, newDisruptionBudgets(network, validators)...)
 	for _, config := range configs {
-		objects = append(objects, config)
+		objects = append(objects, config.document)
 	}
 	for i, validator := range validators {
 		objects = append(objects, newStatefulSet(network, plan.Ports, validator, configs[i], inputs))

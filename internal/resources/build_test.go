@@ -3,8 +3,9 @@
 package resources_test
 
 import (
-	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestSeventyShards(t *testing.T) {
 	want := map[string]int{
 		"ConfigMap":           140,
 		"NetworkPolicy":       1,
-		"PodDisruptionBudget": 70,
+		"PodDisruptionBudget": 1,
 		"Service":             2,
 		"StatefulSet":         140,
 		"StorageClass":        1,
@@ -71,6 +72,42 @@ func TestBuildRefusesAValidatorWithoutKey(t *testing.T) {
 	}
 }
 
+// A configuration is mounted under a name of its own, and that of before stays for
+// the pods that were made with it.
+func TestConfigurationOfBeforeIsKept(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	before := mountedConfigs(t, fixture.build(t))
+	fixture.inputs.StableNode = fixture.network.Spec.Node.DeepCopy()
+	if same := fixture.build(t); !reflect.DeepEqual(mountedConfigs(t, same), before) || len(only[*corev1.ConfigMap](same)[0].Data) != 1 {
+		t.Error("the same configuration is there twice, or under another name")
+	}
+
+	fixture.network.Spec.Node.Log.Level = v1alpha1.LogLevelDebug
+	objects := fixture.build(t)
+	after := mountedConfigs(t, objects)
+	for _, config := range only[*corev1.ConfigMap](objects) {
+		old, recent := config.Data[before[config.Name]], config.Data[after[config.Name]]
+		if len(config.Data) != 2 || !strings.Contains(old, `"level": "info"`) || !strings.Contains(recent, `"level": "debug"`) {
+			t.Errorf("%s holds %v", config.Name, config.Data)
+		}
+	}
+}
+
+// mountedConfigs are the keys of their configuration that pods mount, by ConfigMap.
+func mountedConfigs(t *testing.T, objects []resources.Object) map[string]string {
+	t.Helper()
+	mounted := map[string]string{}
+	for _, set := range only[*appsv1.StatefulSet](objects) {
+		config := set.Spec.Template.Spec.Volumes[0].Projected.Sources[0].ConfigMap
+		if len(config.Items) != 1 || config.Items[0].Path != "config.json" {
+			t.Fatalf("%s mounts %+v", set.Name, config)
+		}
+		mounted[config.Name] = config.Items[0].Key
+	}
+	return mounted
+}
+
 // Everything that speaks of a port means the plan's.
 func TestPortsAreThoseOfThePlan(t *testing.T) {
 	t.Parallel()
@@ -101,8 +138,10 @@ func TestPortsAreThoseOfThePlan(t *testing.T) {
 		for _, want := range []string{
 			`"listen": "0.0.0.0:4001"`, `"listen": "0.0.0.0:4002"`, `.quickstart-p2p.default.svc.cluster.local:4001"`,
 		} {
-			if content := config.Data["config.json"]; !strings.Contains(content, want) {
-				t.Errorf("%s does not say %s: %s", config.Name, want, content)
+			for _, content := range config.Data {
+				if !strings.Contains(content, want) {
+					t.Errorf("%s does not say %s: %s", config.Name, want, content)
+				}
 			}
 		}
 	}
@@ -112,8 +151,7 @@ func TestPortsAreThoseOfThePlan(t *testing.T) {
 	}
 }
 
-// Each StatefulSet owns its validator's pod alone, each budget is about the
-// pods of its shard alone.
+// Each StatefulSet owns its validator's pod alone.
 func TestSelectors(t *testing.T) {
 	t.Parallel()
 	fixture := seventyShards(t)
@@ -126,13 +164,33 @@ func TestSelectors(t *testing.T) {
 		want := []string{fixture.plan.Validators[i].Name}
 		checkSelects(t, set.Name, set.Spec.Selector, pods, want)
 	}
-	for shard, budget := range only[*policyv1.PodDisruptionBudget](objects) {
-		want := []string{
-			fmt.Sprintf("near-1m-70-shards-s%d-p0", shard),
-			fmt.Sprintf("near-1m-70-shards-s%d-p1", shard),
-		}
-		checkSelects(t, budget.Name, budget.Spec.Selector, pods, want)
+}
+
+// The budget holds every validator, producers and chunk validators alike, until
+// its pod is let go, and no pod of another network.
+func TestDisruptionBudget(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	fixture.network.Spec.ChunkValidators = 1
+	fixture.network.Spec.Regions[0].Nodes++
+	objects := planned(t, fixture.network).build(t)
+	pods, held := map[string]labels.Set{}, []string{}
+	for _, set := range only[*appsv1.StatefulSet](objects) {
+		pods[set.Name] = set.Spec.Template.Labels
+		held = append(held, set.Name)
 	}
+	budgets := only[*policyv1.PodDisruptionBudget](objects)
+	if len(budgets) != 1 {
+		t.Fatalf("there are %d budgets, want one", len(budgets))
+	}
+	fixture.network.Name = "other"
+	pods["other-s0-p0"] = planned(t, fixture.network).statefulSets(t)[0].Spec.Template.Labels
+	checkSelects(t, "the budget", budgets[0].Spec.Selector, pods, held)
+
+	let := maps.Clone(pods[held[2]])
+	let[resources.LabelEviction] = resources.EvictionAllowed
+	pods[held[2]] = let
+	checkSelects(t, "the budget", budgets[0].Spec.Selector, pods, slices.Delete(held, 2, 3))
 }
 
 func checkSelects(t *testing.T, name string, selector *metav1.LabelSelector, pods map[string]labels.Set, want []string) {
@@ -172,18 +230,6 @@ func TestChunkValidatorsAreNoProducers(t *testing.T) {
 		pods[set.Name] = set.Spec.Template.Labels
 	}
 	chunkValidators := []string{"quickstart-v0", "quickstart-v1", "quickstart-v2"}
-	peers := map[string][]string{
-		"quickstart-s0": {"quickstart-s0-p0", "quickstart-s0-p1"},
-		"quickstart-s1": {"quickstart-s1-p0", "quickstart-s1-p1"},
-		"quickstart-v":  chunkValidators,
-	}
-	budgets := only[*policyv1.PodDisruptionBudget](objects)
-	if len(budgets) != len(peers) {
-		t.Errorf("there are %d budgets, want %d", len(budgets), len(peers))
-	}
-	for _, budget := range budgets {
-		checkSelects(t, budget.Name, budget.Spec.Selector, pods, peers[budget.Name])
-	}
 	for _, set := range sets[4:] {
 		checkSelects(t, set.Name, set.Spec.Selector, pods, []string{set.Name})
 		apart := set.Spec.Template.Spec.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
@@ -196,15 +242,24 @@ func TestChunkValidatorsAreNoProducers(t *testing.T) {
 	}
 }
 
-// A budget for a shard's only producer would keep its machine from ever being
-// drained.
-func TestSingleProducersHaveNoBudget(t *testing.T) {
+// The cluster deletes pods from machines that do not answer. What a pod without a
+// disk holds would go with it.
+func TestPodsWithoutDisksOutliveOutages(t *testing.T) {
 	t.Parallel()
 	fixture := quickstart(t)
-	fixture.network.Spec.Shards, fixture.network.Spec.ProducersPerShard = 4, 1
-	budgets := only[*policyv1.PodDisruptionBudget](planned(t, fixture.network).build(t))
-	if len(budgets) != 0 {
-		t.Errorf("there are %d budgets", len(budgets))
+	for name, volume := range map[string]*v1alpha1.VolumeSpec{"with": {}, "without": nil} {
+		fixture.network.Spec.Volume = volume
+		tolerated := 0
+		for _, toleration := range fixture.statefulSets(t)[0].Spec.Template.Spec.Tolerations {
+			if slices.Contains([]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}, toleration.Key) &&
+				toleration.Operator == corev1.TolerationOpExists && toleration.Effect == corev1.TaintEffectNoExecute &&
+				toleration.TolerationSeconds == nil {
+				tolerated++
+			}
+		}
+		if want := map[string]int{"with": 0, "without": 2}[name]; tolerated != want {
+			t.Errorf("%s a disk, a validator tolerates %d taints of machines that do not answer, want %d", name, tolerated, want)
+		}
 	}
 }
 

@@ -61,6 +61,13 @@ func CopyGenesis(network *v1alpha1.ShardNetwork, document *corev1.ConfigMap) *co
 	}
 }
 
+// config is a validator's configuration: a key of a ConfigMap, which holds that
+// of before as well while nodes are replaced.
+type config struct {
+	document *corev1.ConfigMap
+	key      string
+}
+
 // newConfigs are the configurations of some validators, whose peers are all of
 // the plan.
 func newConfigs(
@@ -68,7 +75,7 @@ func newConfigs(
 	plan *topology.Plan,
 	validators []topology.Validator,
 	inputs Inputs,
-) ([]*corev1.ConfigMap, error) {
+) ([]config, error) {
 	addresses := make(map[string]string, len(plan.Validators))
 	for _, validator := range plan.Validators {
 		domain, ok := inputs.ClusterDomains[validator.Cluster]
@@ -82,24 +89,35 @@ func newConfigs(
 		return nil, err
 	}
 
-	configs := make([]*corev1.ConfigMap, 0, len(validators))
+	configs := make([]config, 0, len(validators))
 	for _, validator := range validators {
 		config, err := newConfig(network, validator, peers, plan.Ports)
 		if err != nil {
 			return nil, err
+		}
+		if inputs.StableNode != nil {
+			before := network.DeepCopy()
+			before.Spec.Node = *inputs.StableNode
+			kept, err := newConfig(before, validator, peers, plan.Ports)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(config.document.Data, kept.document.Data)
 		}
 		configs = append(configs, config)
 	}
 	return configs, nil
 }
 
+// newConfig names a configuration after its content: a pod goes on with the one
+// that it was made with, however often its node starts.
 func newConfig(
 	network *v1alpha1.ShardNetwork,
 	validator topology.Validator,
 	peers []nodeconfig.Peer,
 	ports topology.Ports,
-) (*corev1.ConfigMap, error) {
-	config, err := nodeconfig.NewConfig(network, validator, peers, nodeconfig.Host{
+) (config, error) {
+	described, err := nodeconfig.NewConfig(network, validator, peers, nodeconfig.Host{
 		Files:         files,
 		P2PListen:     listenAddress(ports.P2P),
 		HTTPListen:    listenAddress(ports.HTTP),
@@ -107,19 +125,20 @@ func newConfig(
 		LogFormat:     nodeconfig.LogFormatJSON,
 	})
 	if err != nil {
-		return nil, err
+		return config{}, err
 	}
-	content, err := nodeconfig.Encode(config)
+	content, err := nodeconfig.Encode(described)
 	if err != nil {
-		return nil, fmt.Errorf("configuration of validator %s: %w", validator.Name, err)
+		return config{}, fmt.Errorf("configuration of validator %s: %w", validator.Name, err)
 	}
+	key := "config-" + hash(string(content)) + ".json"
 	meta := owned(network, ConfigName(validator.Name))
 	meta.Labels = ValidatorLabels(network.Name, validator)
-	return &corev1.ConfigMap{
+	return config{key: key, document: &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: meta,
-		Data:       map[string]string{nodeconfig.ConfigFile: string(content)},
-	}, nil
+		Data:       map[string]string{key: string(content)},
+	}}, nil
 }
 
 // listenAddress is every address of the pod.

@@ -9,35 +9,26 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// newDisruptionBudgets lets whoever drains machines of a cluster take one
-// producer of a shard, and one chunk validator, at a time. What there is one of
-// in the cluster has no budget: one that allows nothing would keep its machine
-// from ever being drained, and one that allows a single pod to go would hold
-// nobody back.
-func newDisruptionBudgets(network *v1alpha1.ShardNetwork, validators []topology.Validator) []Object {
-	var budgets []Object
-	peers := map[string]int{}
-	for _, validator := range validators {
-		name := disruptionBudgetName(network.Name, validator)
-		if peers[name]++; peers[name] == 2 {
-			budgets = append(budgets, newDisruptionBudget(network, name, peerSelector(network.Name, validator)))
-		}
-	}
-	return budgets
-}
-
-func newDisruptionBudget(network *v1alpha1.ShardNetwork, name string, pods map[string]string) Object {
+// newDisruptionBudget lets nobody take a validator from its machine but those
+// that the operator lets go, by a label of their pods. A number could not say
+// who may go: shards, clusters and the votes of consensus count together.
+func newDisruptionBudget(network *v1alpha1.ShardNetwork) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
-		ObjectMeta: owned(network, name),
+		ObjectMeta: owned(network, network.Name),
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			MaxUnavailable: ptr.To(intstr.FromInt32(1)),
-			Selector:       &metav1.LabelSelector{MatchLabels: pods},
-			// A pod that does not run keeps nobody from draining its machine.
-			UnhealthyPodEvictionPolicy: ptr.To(policyv1.AlwaysAllow),
+			MaxUnavailable: ptr.To(intstr.FromInt32(0)),
+			Selector: &metav1.LabelSelector{
+				MatchLabels: networkSelector(network.Name),
+				MatchExpressions: []metav1.LabelSelectorRequirement{{
+					Key: LabelEviction, Operator: metav1.LabelSelectorOpNotIn, Values: []string{EvictionAllowed},
+				}},
+			},
+			// Pods that are not ready are those of a chain that stands still as well,
+			// whose state nobody else may have.
+			UnhealthyPodEvictionPolicy: ptr.To(policyv1.IfHealthyBudget),
 		},
 	}
 }

@@ -46,7 +46,7 @@ func TestClustersShareThePlan(t *testing.T) {
 			}
 		}
 		if budgets := only[*policyv1.PodDisruptionBudget](objects); len(budgets) != 1 {
-			t.Errorf("cluster %q has %d disruption budgets, want that of the one shard with two producers", cluster, len(budgets))
+			t.Errorf("cluster %q has %d disruption budgets, want one", cluster, len(budgets))
 		}
 		if configs := only[*corev1.ConfigMap](objects); len(configs) != 4 {
 			t.Errorf("cluster %q has %d configurations, want 4", cluster, len(configs))

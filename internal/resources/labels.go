@@ -25,6 +25,10 @@ const (
 	// reference says at home: which very network it goes with.
 	LabelNetworkUID = "shardyard.dev/network-uid"
 
+	// LabelEviction, on a validator's pod, lets whoever drains its machine evict
+	// it when it is EvictionAllowed: the disruption budget holds all others.
+	LabelEviction = "shardyard.dev/eviction"
+
 	// LabelNodeAccess, on a namespace, lets its pods reach the HTTP API of
 	// nodes when it is NodeAccessAllowed.
 	LabelNodeAccess = "shardyard.dev/node-access"
@@ -39,6 +43,7 @@ const (
 	Name              = "shardnode"
 	ManagedBy         = "shardyard"
 	NodeAccessAllowed = "allowed"
+	EvictionAllowed   = "allowed"
 )
 
 // NetworkLabels are the labels of every object of a network.

@@ -41,15 +41,6 @@ func StorageClassName(network *v1alpha1.ShardNetwork) string {
 	return fmt.Sprintf("shardyard.%s.%s", network.Namespace, network.Name)
 }
 
-// disruptionBudgetName is the PodDisruptionBudget of a validator and its peers:
-// the producers of a shard, or the chunk validators.
-func disruptionBudgetName(network string, validator topology.Validator) string {
-	if validator.Seat == nil {
-		return network + "-v"
-	}
-	return fmt.Sprintf("%s-s%d", network, validator.Shard)
-}
-
 // P2PAddress is where the others of its network reach a validator.
 func P2PAddress(network *v1alpha1.ShardNetwork, clusterDomain, validator string, ports topology.Ports) string {
 	host := fmt.Sprintf("%s.%s.%s.svc.%s",

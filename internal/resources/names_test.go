@@ -51,7 +51,9 @@ func TestLongestNames(t *testing.T) {
 		resources.NewAdminToken(network, "token"),
 		resources.NewPodMonitor(network, nil),
 	)
-	for _, object := range objects {
+	probe := resources.NewImageProbe(network, strings.Repeat("i", 512))
+	checkName(t, probe.Name, validation.IsDNS1123Label)
+	for _, object := range append(objects, probe) {
 		checkName(t, object.GetName(), validation.IsDNS1123Subdomain)
 		checkLabels(t, object.GetName(), object.GetLabels())
 	}

@@ -4,7 +4,6 @@ package resources
 
 import (
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +20,8 @@ const (
 	// NameTuningAgent is the name, as in LabelName, of the agents that tune
 	// machines.
 	NameTuningAgent = "node-tuning-agent"
+	// NameTuningRestorer is that of the agents that only put old values back.
+	NameTuningRestorer = "node-tuning-restorer"
 	// LabelNodeTuning is the NodeTuning that an agent works for.
 	LabelNodeTuning = "shardyard.dev/node-tuning"
 
@@ -38,6 +39,13 @@ const (
 	settingsArgument   = "--settings="
 	environmentMachine = "MACHINE"
 	environmentAddress = "ADDRESS"
+
+	// tuningWave is how many agents are replaced at a time. A new agent counts once
+	// its machine has what it was told, so settings that machines do not take, and
+	// an image that does not run, stop at the first of them.
+	tuningWave = "10%"
+	// restoringWave is all of them: old values go back everywhere at once.
+	restoringWave = "100%"
 )
 
 // TuningSelector selects the agents of a NodeTuning.
@@ -45,10 +53,20 @@ func TuningSelector(tuning string) map[string]string {
 	return map[string]string{LabelName: NameTuningAgent, LabelNodeTuning: tuning}
 }
 
+// RestoringName is the name of the DaemonSet that puts the old values of a
+// NodeTuning back. No NodeTuning has a dot in its name.
+func RestoringName(tuning string) string { return tuning + ".restore" }
+
+// TunedMachines are the labels of the machines that a NodeTuning selects.
+func TunedMachines(nodeTuning *v1alpha1.NodeTuning) map[string]string {
+	machines := map[string]string{corev1.LabelOSStable: string(corev1.Linux)}
+	maps.Copy(machines, nodeTuning.Spec.NodeSelector)
+	return machines
+}
+
 // NewTuningDaemonSet runs an agent on every machine that a NodeTuning selects,
-// with settings as package tuning encodes them. Without settings, the agents
-// put the old values back and nothing else. It has no owner: it has to outlive
-// the deletion of its NodeTuning until they have.
+// with settings as package tuning encodes them. It has no owner: what becomes of
+// the machines when the NodeTuning goes is for its controller to say.
 //
 // Its pods are the one exception from the restricted Pod Security profile. They
 // change what belongs to the machine: its interfaces and routes, hence its
@@ -57,38 +75,54 @@ func TuningSelector(tuning string) map[string]string {
 // next agent finds them, hence a folder below the machine's /run. They get no
 // other capability, are not privileged, and have no rights in the cluster.
 func NewTuningDaemonSet(nodeTuning *v1alpha1.NodeTuning, namespace, image, settings string) *appsv1.DaemonSet {
-	labels := TuningSelector(nodeTuning.Name)
+	pod := agentPod(nodeTuning.Name, image, settings)
+	pod.NodeSelector = TunedMachines(nodeTuning)
+	pod.Tolerations = nodeTuning.Spec.Tolerations
+	return agentSet(namespace, nodeTuning.Name, TuningSelector(nodeTuning.Name), tuningWave, pod)
+}
+
+// NewRestoringDaemonSet runs an agent without settings on some machines, by the
+// names of their Nodes, whatever their labels and taints are now. It puts back
+// there what agents of the NodeTuning changed, and nothing else.
+func NewRestoringDaemonSet(nodeTuning *v1alpha1.NodeTuning, namespace, image string, machines []string) *appsv1.DaemonSet {
+	pod := agentPod(nodeTuning.Name, image, tuning.NoSettings)
+	terms := make([]corev1.NodeSelectorTerm, 0, len(machines))
+	for _, machine := range machines {
+		// A term names one machine at most.
+		terms = append(terms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{machine},
+		}}})
+	}
+	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
+	}}
+	pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	selector := map[string]string{LabelName: NameTuningRestorer, LabelNodeTuning: nodeTuning.Name}
+	return agentSet(namespace, RestoringName(nodeTuning.Name), selector, restoringWave, pod)
+}
+
+func agentSet(namespace, name string, selector map[string]string, wave string, pod *corev1.PodSpec) *appsv1.DaemonSet {
+	labels := maps.Clone(selector)
 	labels[LabelManagedBy] = ManagedBy
 	return &appsv1.DaemonSet{
-		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace,
-			Name:      nodeTuning.Name,
-			Labels:    labels,
-		},
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
 		Spec: appsv1.DaemonSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: TuningSelector(nodeTuning.Name)},
-			// Machines are tuned each by itself, so all may change at once.
+			Selector: &metav1.LabelSelector{MatchLabels: selector},
 			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
 				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
-				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: ptr.To(intstr.FromString("100%"))},
+				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: ptr.To(intstr.FromString(wave))},
 			},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       agentPod(nodeTuning, image, settings),
-			},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: *pod},
 		},
 	}
 }
 
-func agentPod(nodeTuning *v1alpha1.NodeTuning, image, settings string) corev1.PodSpec {
-	machines := map[string]string{corev1.LabelOSStable: string(corev1.Linux)}
-	maps.Copy(machines, nodeTuning.Spec.NodeSelector)
-	return corev1.PodSpec{
-		Containers:   []corev1.Container{agentContainer(nodeTuning.Name, image, settings)},
-		NodeSelector: machines,
-		Tolerations:  nodeTuning.Spec.Tolerations,
-		HostNetwork:  true,
+// agentPod is a pod of an agent that may run anywhere.
+func agentPod(name, image, settings string) *corev1.PodSpec {
+	return &corev1.PodSpec{
+		Containers:  []corev1.Container{agentContainer(name, image, settings)},
+		HostNetwork: true,
 		// It resolves no names.
 		DNSPolicy: corev1.DNSDefault,
 		Volumes: []corev1.Volume{
@@ -138,8 +172,7 @@ func agentContainer(name, image, settings string) corev1.Container {
 			{Name: volumeSysctls, MountPath: agentSysctls},
 			{Name: volumeState, MountPath: agentStateFolder},
 		},
-		LivenessProbe: agentProbe(tuning.PathHealth, 10, 6),
-		// A machine counts as tuned while its agent is ready.
+		LivenessProbe:  agentProbe(tuning.PathHealth, 10, 6),
 		ReadinessProbe: agentProbe(tuning.PathReady, 2, 1),
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: ptr.To(false),
@@ -157,11 +190,6 @@ func agentProbe(path string, periodSeconds, failureThreshold int32) *corev1.Prob
 	probe := probe(path, periodSeconds, failureThreshold)
 	probe.HTTPGet.Port = intstr.FromString(portReport)
 	return probe
-}
-
-// AgentHas says whether a pod is an agent that was told these settings.
-func AgentHas(pod *corev1.Pod, settings string) bool {
-	return len(pod.Spec.Containers) == 1 && slices.Contains(pod.Spec.Containers[0].Args, settingsArgument+settings)
 }
 
 func hostFolder(name, path string, kind corev1.HostPathType) corev1.Volume {

@@ -31,7 +31,9 @@ func TestTuningDaemonSet(t *testing.T) {
 	t.Parallel()
 	set := resources.NewTuningDaemonSet(
 		highThroughput(), "shardyard-node-tuning", "ghcr.io/shardyard/operator:0.1.0", `{"rmemMaxBytes":134217728}`)
-	checkGolden(t, "nodetuning.yaml", []resources.Object{set})
+	restoring := resources.NewRestoringDaemonSet(
+		highThroughput(), "shardyard-node-tuning", "ghcr.io/shardyard/operator:0.1.0", []string{"machine-1", "machine-2"})
+	checkGolden(t, "nodetuning.yaml", []resources.Object{set, restoring})
 }
 
 // The agents are the one exception from the restricted profile. This is all
@@ -65,6 +67,10 @@ func TestLongestTuningName(t *testing.T) {
 	tuning.Name = "n" + strings.Repeat("x", 62)
 	set := resources.NewTuningDaemonSet(tuning, "shardyard-node-tuning", "operator:test", "{}")
 	checkName(t, set.Name, validation.IsDNS1123Label)
+	checkLabels(t, set.Name, set.Labels)
+	checkLabels(t, set.Name, set.Spec.Template.Labels)
+	set = resources.NewRestoringDaemonSet(tuning, "shardyard-node-tuning", "operator:test", []string{"machine-1"})
+	checkName(t, set.Name, validation.IsDNS1123Subdomain)
 	checkLabels(t, set.Name, set.Labels)
 	checkLabels(t, set.Name, set.Spec.Template.Labels)
 }

@@ -26,16 +26,28 @@ func nodeSelector(spec *v1alpha1.PlacementSpec, validator topology.Validator) ma
 	return selector
 }
 
-func tolerations(spec *v1alpha1.PlacementSpec) []corev1.Toleration {
-	if spec.MachineType == "" {
-		return nil
+// tolerations are the taints of machines that a validator puts up with. Without a
+// disk of its own it stays on a machine that does not answer, for as long as that
+// takes: the cluster would delete its pod after five minutes, with all that it
+// holds, and could make no other before the machine is back or gone.
+func tolerations(spec *v1alpha1.ShardNetworkSpec) []corev1.Toleration {
+	var found []corev1.Toleration
+	if machineType := spec.Placement.MachineType; machineType != "" {
+		found = append(found, corev1.Toleration{
+			Key:      TaintMachineType,
+			Operator: corev1.TolerationOpEqual,
+			Value:    machineType,
+			Effect:   corev1.TaintEffectNoSchedule,
+		})
 	}
-	return []corev1.Toleration{{
-		Key:      TaintMachineType,
-		Operator: corev1.TolerationOpEqual,
-		Value:    spec.MachineType,
-		Effect:   corev1.TaintEffectNoSchedule,
-	}}
+	if spec.Volume == nil {
+		for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+			found = append(found, corev1.Toleration{
+				Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+			})
+		}
+	}
+	return found
 }
 
 // affinity keeps validators apart: of all networks when each needs a machine

@@ -19,10 +19,9 @@ const (
 	// ContainerName is the container of a node's pod.
 	ContainerName = "shardnode"
 
-	// annotationConfigHash and annotationTokenHash change a pod's template with
-	// what its node reads at its start.
-	annotationConfigHash = "shardyard.dev/config-hash"
-	annotationTokenHash  = "shardyard.dev/admin-token-hash"
+	// annotationTokenHash changes a pod's template with the token that its node
+	// reads at its start.
+	annotationTokenHash = "shardyard.dev/admin-token-hash"
 
 	// nodeUser is the user and group that nodes run as.
 	nodeUser = 65532
@@ -40,23 +39,22 @@ func podTemplate(
 	network *v1alpha1.ShardNetwork,
 	ports topology.Ports,
 	validator topology.Validator,
-	config *corev1.ConfigMap,
+	config config,
 	inputs Inputs,
 ) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels: ValidatorLabels(network.Name, validator),
 			Annotations: map[string]string{
-				annotationConfigHash: hash(config.Data[nodeconfig.ConfigFile]),
-				annotationTokenHash:  hash(inputs.AdminToken),
+				annotationTokenHash: hash(inputs.AdminToken),
 			},
 		},
 		Spec: corev1.PodSpec{
 			Containers: []corev1.Container{container(network, ports, inputs)},
-			Volumes:    append([]corev1.Volume{filesVolume(network, validator)}, dataVolume(network)...),
+			Volumes:    append([]corev1.Volume{filesVolume(network, validator, config)}, dataVolume(network)...),
 
 			NodeSelector: nodeSelector(&network.Spec.Placement, validator),
-			Tolerations:  tolerations(&network.Spec.Placement),
+			Tolerations:  tolerations(&network.Spec),
 			Affinity:     affinity(network, validator),
 
 			SecurityContext: &corev1.PodSecurityContext{
@@ -90,16 +88,21 @@ func container(network *v1alpha1.ShardNetwork, ports topology.Ports, inputs Inpu
 			{Name: volumeFiles, MountPath: configDir, ReadOnly: true},
 			{Name: volumeData, MountPath: volumeDir},
 		},
-		StartupProbe:   probe("/healthz", 2, startSeconds/2),
-		LivenessProbe:  probe("/healthz", 10, 6),
-		ReadinessProbe: probe("/readyz", 2, 3),
-		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false),
-			ReadOnlyRootFilesystem:   ptr.To(true),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		},
+		StartupProbe:    probe("/healthz", 2, startSeconds/2),
+		LivenessProbe:   probe("/healthz", 10, 6),
+		ReadinessProbe:  probe("/readyz", 2, 3),
+		SecurityContext: restrictedContainer(),
 		// The last line of a node's log says why it ended.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// restrictedContainer is all that a container of a network's pods may do.
+func restrictedContainer() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false),
+		ReadOnlyRootFilesystem:   ptr.To(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
 }
 
@@ -123,10 +126,11 @@ func probe(path string, periodSeconds, failureThreshold int32) *corev1.Probe {
 }
 
 // filesVolume holds what a node reads at its start, of keys only its own.
-func filesVolume(network *v1alpha1.ShardNetwork, validator topology.Validator) corev1.Volume {
-	configMap := func(name string) corev1.VolumeProjection {
+func filesVolume(network *v1alpha1.ShardNetwork, validator topology.Validator, config config) corev1.Volume {
+	configMap := func(name string, items ...corev1.KeyToPath) corev1.VolumeProjection {
 		return corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{
 			LocalObjectReference: corev1.LocalObjectReference{Name: name},
+			Items:                items,
 		}}
 	}
 	secret := func(name string) corev1.VolumeProjection {
@@ -139,7 +143,7 @@ func filesVolume(network *v1alpha1.ShardNetwork, validator topology.Validator) c
 		VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 			DefaultMode: ptr.To[int32](0o440),
 			Sources: []corev1.VolumeProjection{
-				configMap(ConfigName(validator.Name)),
+				configMap(ConfigName(validator.Name), corev1.KeyToPath{Key: config.key, Path: nodeconfig.ConfigFile}),
 				configMap(GenesisName(network.Name)),
 				secret(KeyName(validator.Name)),
 				secret(AdminTokenName(network.Name)),

@@ -10,6 +10,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // Validators meet the restricted profile in all but the settings of the network
@@ -35,6 +36,11 @@ func TestPodSecurity(t *testing.T) {
 					t.Errorf("with %s, %s violates %q (%s), want %q",
 						profile, set.Name, result.ForbiddenReasons, result.ForbiddenDetail(), violations)
 				}
+			}
+			probe := resources.NewImageProbe(fixture.network, "shardnode:next")
+			result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &probe.ObjectMeta, &probe.Spec))
+			if !result.Allowed {
+				t.Errorf("with %s, %s violates %s", profile, probe.Name, result.ForbiddenDetail())
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package resources
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -18,7 +17,7 @@ func newStatefulSet(
 	network *v1alpha1.ShardNetwork,
 	ports topology.Ports,
 	validator topology.Validator,
-	config *corev1.ConfigMap,
+	config config,
 	inputs Inputs,
 ) *appsv1.StatefulSet {
 	labels := ValidatorLabels(network.Name, validator)

@@ -12,7 +12,8 @@ const Port = 26800
 
 // Paths of an agent's HTTP API.
 const (
-	// PathReport has the Report.
+	// PathReport has the Report. The first agent of a machine changes nothing
+	// until somebody asks for it.
 	PathReport = "/report"
 	// PathReady answers 200 while the machine is as the agent was told.
 	PathReady = "/readyz"
@@ -31,8 +32,8 @@ type Report struct {
 	// Settings are those settings as the machine has them, in the order of
 	// Settings.
 	Settings []SettingReport `json:"settings"`
-	// Held is how many values it has yet to put back, and Trouble why it has not,
-	// when it could not.
+	// Held is how many values it is to put back at some time, and Trouble why it
+	// has not, when it could not.
 	Held    int    `json:"held"`
 	Trouble string `json:"trouble,omitempty"`
 }

@@ -26,9 +26,6 @@ const (
 	// KindQdisc is the queueing discipline of the interfaces of the default
 	// routes.
 	KindQdisc Kind = "qdisc"
-	// KindInitCwnd and KindInitRwnd are metrics of the default routes.
-	KindInitCwnd Kind = "initcwnd"
-	KindInitRwnd Kind = "initrwnd"
 )
 
 // Setting is a setting of a NodeTuning as a machine has it.
@@ -73,8 +70,6 @@ func all(spec *v1alpha1.NodeTuningSettings) []Setting {
 		{"congestionControl", KindSysctl, "net.ipv4.tcp_congestion_control", string(spec.CongestionControl)},
 		{"defaultQdisc", KindSysctl, "net.core.default_qdisc", string(spec.DefaultQdisc)},
 		{"interfaceQdisc", KindQdisc, "", string(spec.InterfaceQdisc)},
-		{"initialCongestionWindowSegments", KindInitCwnd, "", number(spec.InitialCongestionWindowSegments)},
-		{"initialReceiveWindowSegments", KindInitRwnd, "", number(spec.InitialReceiveWindowSegments)},
 		{"netdevMaxBacklogPackets", KindSysctl, "net.core.netdev_max_backlog", number(spec.NetdevMaxBacklogPackets)},
 		{"rmemMaxBytes", KindSysctl, "net.core.rmem_max", number(spec.RmemMaxBytes)},
 		{"wmemMaxBytes", KindSysctl, "net.core.wmem_max", number(spec.WmemMaxBytes)},
@@ -121,6 +116,9 @@ func sizes(value *v1alpha1.BufferSizes) string {
 	}
 	return fmt.Sprintf("%d %d %d", value.MinBytes, value.DefaultBytes, value.MaxBytes)
 }
+
+// NoSettings is the encoded form of no settings at all.
+const NoSettings = "{}"
 
 // Encode is the form in which an agent gets its settings.
 func Encode(settings *v1alpha1.NodeTuningSettings) (string, error) {

@@ -13,21 +13,19 @@ import (
 
 // everySetting sets all that there is.
 var everySetting = v1alpha1.NodeTuningSettings{
-	AllowedCongestionControls:       []v1alpha1.CongestionControl{"reno", "bbr"},
-	CongestionControl:               "bbr",
-	DefaultQdisc:                    v1alpha1.QdiscFQ,
-	InterfaceQdisc:                  v1alpha1.QdiscFQCodel,
-	InitialCongestionWindowSegments: 255,
-	InitialReceiveWindowSegments:    254,
-	NetdevMaxBacklogPackets:         30000,
-	RmemMaxBytes:                    134217728,
-	WmemMaxBytes:                    134217727,
-	TCPMaxSynBacklog:                8096,
-	TCPMetricsSave:                  v1alpha1.SwitchDisabled,
-	TCPMTUProbing:                   v1alpha1.MTUProbingAfterBlackHole,
-	TCPRmem:                         &v1alpha1.BufferSizes{MinBytes: 10240, DefaultBytes: 87380, MaxBytes: 134217728},
-	TCPSlowStartAfterIdle:           v1alpha1.SwitchDisabled,
-	TCPWmem:                         &v1alpha1.BufferSizes{MinBytes: 4096, DefaultBytes: 87380, MaxBytes: 134217728},
+	AllowedCongestionControls: []v1alpha1.CongestionControl{"reno", "bbr"},
+	CongestionControl:         "bbr",
+	DefaultQdisc:              v1alpha1.QdiscFQ,
+	InterfaceQdisc:            v1alpha1.QdiscFQCodel,
+	NetdevMaxBacklogPackets:   30000,
+	RmemMaxBytes:              134217728,
+	WmemMaxBytes:              134217727,
+	TCPMaxSynBacklog:          8096,
+	TCPMetricsSave:            v1alpha1.SwitchDisabled,
+	TCPMTUProbing:             v1alpha1.MTUProbingAfterBlackHole,
+	TCPRmem:                   &v1alpha1.BufferSizes{MinBytes: 10240, DefaultBytes: 87380, MaxBytes: 134217728},
+	TCPSlowStartAfterIdle:     v1alpha1.SwitchDisabled,
+	TCPWmem:                   &v1alpha1.BufferSizes{MinBytes: 4096, DefaultBytes: 87380, MaxBytes: 134217728},
 }
 
 func TestSettings(t *testing.T) {
@@ -37,8 +35,6 @@ func TestSettings(t *testing.T) {
 		{"congestionControl", tuning.KindSysctl, "net.ipv4.tcp_congestion_control", "bbr"},
 		{"defaultQdisc", tuning.KindSysctl, "net.core.default_qdisc", "fq"},
 		{"interfaceQdisc", tuning.KindQdisc, "", "fq_codel"},
-		{"initialCongestionWindowSegments", tuning.KindInitCwnd, "", "255"},
-		{"initialReceiveWindowSegments", tuning.KindInitRwnd, "", "254"},
 		{"netdevMaxBacklogPackets", tuning.KindSysctl, "net.core.netdev_max_backlog", "30000"},
 		{"rmemMaxBytes", tuning.KindSysctl, "net.core.rmem_max", "134217728"},
 		{"wmemMaxBytes", tuning.KindSysctl, "net.core.wmem_max", "134217727"},

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,12 +78,23 @@ type operator struct {
 // account.
 func (c cluster) startOperator(t *testing.T, namespace, name string) *operator {
 	t.Helper()
+	return c.runOperator(t, buildOperator(t), namespace, name)
+}
+
+// buildOperator builds the operator and returns its path.
+func buildOperator(t *testing.T) string {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "operator")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/operator")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the operator: %v\n%s", err, output)
 	}
+	return program
+}
 
+// runOperator runs it.
+func (c cluster) runOperator(t *testing.T, program, namespace, name string) *operator {
+	t.Helper()
 	// The end of the test kills it, if nothing has stopped it until then.
 	o := &operator{metricsAddress: freeAddress(t)}
 	o.command = exec.CommandContext(t.Context(), program, c.operatorArguments(t, namespace, name, o.metricsAddress)...)
@@ -99,8 +111,8 @@ func (c cluster) startOperator(t *testing.T, namespace, name string) *operator {
 	return o
 }
 
-// stop stops the operator and returns its log.
-func (o *operator) stop(t *testing.T) string {
+// stop stops the operator, which was refused nothing.
+func (o *operator) stop(t *testing.T) {
 	t.Helper()
 	if err := o.command.Process.Signal(os.Interrupt); err != nil {
 		t.Errorf("stop the operator: %v", err)
@@ -108,7 +120,12 @@ func (o *operator) stop(t *testing.T) string {
 	if err := o.command.Wait(); err != nil {
 		t.Errorf("the operator ended badly: %v\n%s", err, o.log.Bytes())
 	}
-	return o.log.String()
+	refused := slices.DeleteFunc(slices.Collect(strings.Lines(o.log.String())), func(line string) bool {
+		return !strings.Contains(line, " is forbidden: ")
+	})
+	if len(refused) > 0 {
+		t.Errorf("the operator was refused something %d times, first: %s", len(refused), refused[0])
+	}
 }
 
 // metrics asks for the operator's metrics and returns the HTTP status.

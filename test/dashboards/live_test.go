@@ -21,15 +21,13 @@ import (
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
-// patience is how long a network and a Prometheus may take to have something to
-// say.
+// patience is how long anything may take on a machine that is busy with other
+// tests.
 const patience = 2 * time.Minute
 
 // A network runs, and a Prometheus scrapes it.
 func TestLiveNetwork(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	prometheus := scrape(t, run(ctx, t))
+	prometheus := scrape(t, run(t))
 	files, err := filepath.Glob("../../dashboards/*.json")
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +38,9 @@ func TestLiveNetwork(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			dashboard := read(t, file)
-			checkQueries(ctx, t, prometheus, dashboard)
-			checkVariables(ctx, t, prometheus, dashboard)
-			checkPage(ctx, t, prometheus, filepath.Base(file))
+			checkQueries(t, prometheus, dashboard)
+			checkVariables(t, prometheus, dashboard)
+			checkPage(t, prometheus, filepath.Base(file))
 		})
 	}
 }
@@ -64,15 +62,15 @@ func read(t *testing.T, file string) *dashboards.Dashboard {
 }
 
 // checkQueries checks that every query of every panel has an answer.
-func checkQueries(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
+func checkQueries(t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
 	t.Helper()
 	for _, query := range dashboard.Queries {
-		eventually(ctx, t, query.String(), func() (bool, error) { return prometheus.HasData(ctx, query) })
+		eventually(t, query.String(), func() (bool, error) { return prometheus.HasData(t.Context(), query) })
 	}
 }
 
 // checkVariables checks that every variable offers what the network has.
-func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
+func checkVariables(t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
 	t.Helper()
 	want := map[string][]string{
 		// Only Kubernetes has namespaces.
@@ -82,7 +80,7 @@ func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Pr
 		"shard":     {"0", "1"},
 	}
 	for _, variable := range dashboard.Variables {
-		values, err := prometheus.Values(ctx, variable)
+		values, err := prometheus.Values(t.Context(), variable)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,14 +91,14 @@ func checkVariables(ctx context.Context, t *testing.T, prometheus *dashboards.Pr
 }
 
 // checkPage checks that the page draws every panel.
-func checkPage(ctx context.Context, t *testing.T, prometheus *dashboards.Prometheus, dashboard string) {
+func checkPage(t *testing.T, prometheus *dashboards.Prometheus, dashboard string) {
 	t.Helper()
 	// The page asks at multiples of the scrape interval that it is told, 5 s: one
 	// of them has to be after there was enough to answer from.
 	history := dashboards.Query{
 		Panel: "all panels", Legend: "history", Expression: `shardnode_height{network="seen"} offset 15s`, Instant: true,
 	}
-	eventually(ctx, t, history.String(), func() (bool, error) { return prometheus.HasData(ctx, history) })
+	eventually(t, history.String(), func() (bool, error) { return prometheus.HasData(t.Context(), history) })
 
 	const folder = "../../dashboards/page"
 	server := httptest.NewServer(http.FileServer(http.Dir(folder + "/dist")))
@@ -112,6 +110,8 @@ func checkPage(ctx context.Context, t *testing.T, prometheus *dashboards.Prometh
 		"var-scrape": {"5s"},
 	}.Encode()
 	picture := filepath.Join(t.TempDir(), "page.png")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
 	command := exec.CommandContext(ctx, "node", folder+"/picture.mjs", address, picture)
 	// Killed, it would leave its browser behind.
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
@@ -122,7 +122,7 @@ func checkPage(ctx context.Context, t *testing.T, prometheus *dashboards.Prometh
 
 // run runs the test's network and returns where its nodes serve metrics. The
 // node program is the one that SHARDNODE names, or else bin/shardnode.
-func run(ctx context.Context, t *testing.T) []string {
+func run(t *testing.T) []string {
 	t.Helper()
 	path := os.Getenv("SHARDNODE")
 	if path == "" {
@@ -153,7 +153,7 @@ func run(ctx context.Context, t *testing.T) []string {
 	})
 
 	var targets []string
-	eventually(ctx, t, "the network to run", func() (bool, error) {
+	eventually(t, "the network to run", func() (bool, error) {
 		targets = listeners(t, filepath.Join(stateDir, "seen", "runtime.json"))
 		return len(targets) == 4, nil
 	})
@@ -206,10 +206,12 @@ scrape_configs:
 }
 
 // eventually waits for a condition.
-func eventually(ctx context.Context, t *testing.T, what string, condition func() (bool, error)) {
+func eventually(t *testing.T, what string, condition func() (bool, error)) {
 	t.Helper()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
 	for {
 		holds, err := condition()
 		if holds {
@@ -220,7 +222,7 @@ func eventually(ctx context.Context, t *testing.T, what string, condition func()
 		}
 		select {
 		case <-ticker.C:
-		case <-ctx.Done():
+		case <-deadline.C:
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}

@@ -24,13 +24,14 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// The clusters of one network: the operator's own and a member.
+// The clusters of one network: the operator's own and a member. Each validator
+// has a machine of its own.
 var (
 	homeCluster = settings{
-		number: "1", nodes: "1", regions: "us-east1", archives: []string{"operator.tar", "shardnode.tar"},
+		number: "1", nodes: "2", regions: "us-east1", archives: []string{"operator.tar", "shardnode.tar"},
 	}
 	memberCluster = settings{
-		number: "2", nodes: "1", regions: "us-east4", archives: []string{"shardnode.tar"},
+		number: "2", nodes: "2", regions: "us-east4", archives: []string{"shardnode.tar"},
 	}
 )
 
@@ -40,8 +41,8 @@ type spanningNetwork struct {
 	member *cluster
 }
 
-// One network runs in two clusters, and goes on while one of them has no API
-// server.
+// One network runs in two clusters. It goes on while their machines are drained,
+// and while one of them has no API server.
 func TestTwoClusters(t *testing.T) {
 	if os.Getenv("KEEP") != "" {
 		t.Skip("KEEP is about the one cluster of the other test")
@@ -72,6 +73,8 @@ func (c *cluster) testSpanning(t *testing.T, member *cluster) {
 		{Name: "us-east4", Nodes: 2, Cluster: "us-east4"},
 	}
 	spec.Placement.RegionAffinity = v1alpha1.RegionRequired
+	spec.Placement.Exclusivity = v1alpha1.OneValidatorPerMachine
+	spec.Volume = &v1alpha1.VolumeSpec{Size: oneGibibyte}
 	spec.Load = &v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{
 		Steps: []v1alpha1.RampStep{{TransfersPerSecond: ptr.To[int64](200), DurationSeconds: 3600}},
 	}}
@@ -79,6 +82,8 @@ func (c *cluster) testSpanning(t *testing.T, member *cluster) {
 	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
 
 	t.Run("is one chain", n.testOneChain)
+	t.Run("lets machines be drained one after the other", n.testDrains)
+	t.Run("keeps its machines while it stands still", n.testDrainOfHaltedChain)
 	t.Run("goes on without an API server", n.testOutage)
 	t.Run("leaves nothing behind", n.testRemoval)
 }
@@ -127,6 +132,7 @@ func (n *spanningNetwork) apis(t *testing.T) map[string]*chain.Client {
 // testOneChain asks all nodes. Three of four votes finalise a block, and each
 // cluster has two of them: every block takes votes of both.
 func (n *spanningNetwork) testOneChain(t *testing.T) {
+	t.Helper()
 	apis, audit := n.apis(t), bench.NewAudit()
 	began := n.finalized(t)
 	follower := audit.Follow(began + 1)
@@ -175,13 +181,7 @@ func (n *spanningNetwork) testOutage(t *testing.T) {
 	defer resume()
 
 	n.waitFor(t, v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
-	began := n.finalized(t)
-	eventually(t, "the chain to go on", func(context.Context) error {
-		if now := n.finalized(t); now < began+blocksAfter {
-			return fmt.Errorf("the height is %d, want %d", now, began+blocksAfter)
-		}
-		return nil
-	})
+	n.goesOn(t)
 	// The nodes there say so themselves.
 	n.waitFor(t, v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady)
 	n.waitFor(t, v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing)

@@ -9,12 +9,12 @@ import (
 
 // The parts share one cluster and one operator, and come in this order.
 func TestEndToEnd(t *testing.T) {
-	keep := os.Getenv("KEEP") != ""
 	machine := lookAtMachine(t)
-	cluster := startCluster(t, theCluster, keep)
+	cluster := startCluster(t, theCluster, keep())
 	cluster.installOperator(t)
 
 	t.Run("network", cluster.testNetwork)
+	t.Run("ordinary day", cluster.testOrdinaryDay)
 	t.Run("refusals", cluster.testRefusals)
 	t.Run("interruption", cluster.testInterruption)
 	t.Run("troubles", cluster.testTroubles)
@@ -27,7 +27,7 @@ func TestEndToEnd(t *testing.T) {
 			t.Run("tuning", cluster.testTuning)
 		})
 	})
-	if keep {
+	if keep() {
 		return
 	}
 	t.Run("uninstall", cluster.testUninstall)
@@ -39,3 +39,6 @@ func TestEndToEnd(t *testing.T) {
 		}
 	})
 }
+
+// keep says whether the cluster stays up.
+func keep() bool { return os.Getenv("KEEP") != "" }

@@ -31,7 +31,6 @@ func (c *cluster) testNetwork(t *testing.T) {
 	t.Run("lets in whom its policy allows", n.testPolicy)
 	t.Run("keeps what genesis fixes", n.testFixedFields)
 	t.Run("goes on without a validator", n.testLoss)
-	t.Run("rolls another image", n.testRollout)
 	t.Run("fills the dashboards", n.testDashboards)
 	t.Run("leaves nothing behind", n.testRemoval)
 }

@@ -19,6 +19,12 @@ const (
 // is missing, returns nil.
 func eventually(t *testing.T, what string, missing func(context.Context) error) {
 	t.Helper()
+	within(t, patience, what, missing)
+}
+
+// within is like eventually, with a patience of its own.
+func within(t *testing.T, patience time.Duration, what string, missing func(context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	ticker := time.NewTicker(pollInterval)

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +38,8 @@ type witness struct {
 	pause   time.Duration
 	silence uint64
 	silent  int
+	// totals are what the chain said of its shards at the highest block.
+	totals []chain.ShardStatus
 }
 
 // watch begins to watch the chain, until the test ends.
@@ -85,6 +88,9 @@ func (w *witness) hear(ctx context.Context, api *chain.Client, status *chain.Sta
 		}
 	}
 	if status.FinalizedHeight > w.finalized {
+		if w.contradiction == nil {
+			w.contradiction = w.compareTotals(status)
+		}
 		now := time.Now()
 		w.pause = max(w.pause, now.Sub(w.seenAt))
 		w.finalized, w.seenAt = status.FinalizedHeight, now
@@ -100,6 +106,20 @@ func (w *witness) compare(ctx context.Context, api *chain.Client, status *chain.
 	if err := w.follower.To(ctx, api, status); errors.As(err, new(*bench.DivergenceError)) {
 		return err
 	}
+	return nil
+}
+
+// compareTotals compares what the chain says of its shards with what it said
+// before. What was executed stays so.
+func (w *witness) compareTotals(status *chain.Status) error {
+	for i, before := range w.totals {
+		now := status.Shards[i]
+		if now.Transfers < before.Transfers || now.Credits < before.Credits || now.ExecutedHeight < before.ExecutedHeight {
+			return fmt.Errorf("shard %d had executed %d transfers and %d credits at height %d, and %d and %d at the later height %d",
+				now.Shard, before.Transfers, before.Credits, w.finalized, now.Transfers, now.Credits, status.FinalizedHeight)
+		}
+	}
+	w.totals = status.Shards
 	return nil
 }
 
@@ -122,16 +142,31 @@ func (w *witness) confirmed(node string) uint64 {
 // whether the nodes agree.
 func (w *witness) check(t *testing.T) {
 	t.Helper()
+	w.checkWithin(t, longestPause, longestSilence)
+}
+
+// checkWithin is like check, with bounds of its own.
+func (w *witness) checkWithin(t *testing.T, longestPause time.Duration, longestSilence uint64) {
+	t.Helper()
+	w.checkAgreement(t)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.contradiction != nil {
-		t.Error(w.contradiction)
-	}
 	if pause := max(w.pause, time.Since(w.seenAt)); pause > longestPause {
 		t.Errorf("the chain stood still for %s, want at most %s", pause, longestPause)
 	}
 	if w.silence > longestSilence {
 		t.Errorf("shard %d had no chunk in %d blocks in a row, want at most %d", w.silent, w.silence, longestSilence)
+	}
+}
+
+// checkAgreement says whether the nodes agree, and nothing that the chain executed
+// was lost.
+func (w *witness) checkAgreement(t *testing.T) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.contradiction != nil {
+		t.Error(w.contradiction)
 	}
 	t.Logf("height %d, longest pause %s, longest silence of a shard %d blocks", w.finalized, w.pause, w.silence)
 }

@@ -51,7 +51,7 @@ func (b *buffer) String() string {
 }
 
 // up starts shardyard up on the test's network.
-func up(t *testing.T, stateDir string, args ...string) *command {
+func up(t *testing.T, stateDir string) *command {
 	t.Helper()
 	programs, err := findPrograms()
 	if err != nil {
@@ -59,9 +59,8 @@ func up(t *testing.T, stateDir string, args ...string) *command {
 	}
 	started := &command{stateDir: stateDir}
 	ctx, cancel := context.WithCancel(context.Background())
-	started.cmd = exec.CommandContext(ctx, programs.shardyard, append([]string{
-		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", programs.shardnode,
-	}, args...)...)
+	started.cmd = exec.CommandContext(ctx, programs.shardyard,
+		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", programs.shardnode)
 	started.cmd.Stdout, started.cmd.Stderr = &started.stdout, &started.stderr
 	if err := started.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 // Of the test's network. A producer lets go of bodies when it makes a snapshot,
@@ -25,8 +27,8 @@ const (
 func (o *observer) loseDisk(t *testing.T) {
 	t.Helper()
 	const victim, other = 1, 0
-	eventually(t, "the first bodies are not kept any more", func() bool {
-		status := o.ask(t)[other]
+	o.eventually(t, "the first bodies are not kept any more", func(statuses []*chain.Status) bool {
+		status := statuses[other]
 		return status != nil && status.FinalizedHeight > heightsPerFile+retention+3*snapshotInterval
 	})
 	// The victim goes on in the moved directory until it is killed.

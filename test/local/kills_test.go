@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 // TestKills kills validators at random moments under load, and waits each time
@@ -60,8 +62,8 @@ func (o *observer) kill(t *testing.T, victim int) {
 		}
 		return false
 	})
-	eventually(t, "a header confirms the state of "+before.Name+", and the others go on", func() bool {
-		for i, status := range o.ask(t) {
+	o.eventually(t, "a header confirms the state of "+before.Name+", and the others go on", func(statuses []*chain.Status) bool {
+		for i, status := range statuses {
 			if status == nil || status.FinalizedHeight <= height+2 {
 				return false
 			}

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
@@ -40,7 +42,10 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("the summary is %+v", first)
 	}
 
-	second := up(t, stateDir, "--for", "3s").summary(t)
+	again := up(t, stateDir)
+	again.goesOn(t)
+	again.signal(t, os.Interrupt)
+	second := again.summary(t)
 	if second.Height <= first.Height || second.GenesisHash != first.GenesisHash || len(second.GenesisHash) != 64 {
 		t.Errorf("the chain goes on from\n%+v\nwith\n%+v", first, second)
 	}
@@ -75,8 +80,11 @@ func TestKilledRunner(t *testing.T) {
 		eventually(t, validator.Name+" ends", func() bool { return gone(validator.PID) })
 	}
 
-	summary := up(t, stateDir, "--for", "2s").summary(t)
-	if summary.Height == 0 || !summary.SupplyConserved {
+	again := up(t, stateDir)
+	again.goesOn(t)
+	again.signal(t, os.Interrupt)
+	summary := again.summary(t)
+	if summary.Height == 0 || summary.Executed == 0 || !summary.SupplyConserved {
 		t.Errorf("the summary is %+v", summary)
 	}
 }
@@ -102,6 +110,22 @@ func watch(t *testing.T, network *command) *observer {
 	return observer
 }
 
+// goesOn waits until the run has begun and the chain has executed transfers in
+// ten blocks since.
+func (c *command) goesOn(t *testing.T) {
+	t.Helper()
+	c.says(t, "genesis hash ")
+	var first *chain.Status
+	watch(t, c).eventually(t, "the chain executes transfers", func(statuses []*chain.Status) bool {
+		status := statuses[0]
+		if first == nil || status == nil {
+			first = status
+			return false
+		}
+		return status.FinalizedHeight >= first.FinalizedHeight+10 && status.Transfers > first.Transfers
+	})
+}
+
 // ask returns what the validators tell; nil for those that do not answer.
 func (o *observer) ask(t *testing.T) []*chain.Status {
 	t.Helper()
@@ -122,11 +146,43 @@ func (o *observer) ask(t *testing.T) []*chain.Status {
 	return statuses
 }
 
+// eventually waits for a condition on what the validators tell; nil of those
+// that do not answer. It goes by the chain's own time: on a machine that is busy
+// with other tests, a chain is slow, and only one that stands still, or has gone
+// far without, will not get there.
+func (o *observer) eventually(t *testing.T, what string, condition func(statuses []*chain.Status) bool) {
+	t.Helper()
+	const enough = 1000
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	var first, best uint64
+	moved := time.Now()
+	for {
+		statuses := o.ask(t)
+		if condition(statuses) {
+			return
+		}
+		for _, status := range statuses {
+			if status != nil && status.FinalizedHeight > best {
+				best, moved = status.FinalizedHeight, time.Now()
+			}
+		}
+		if first == 0 {
+			first = best
+		}
+		if time.Since(moved) > patience || best > first+enough {
+			t.Fatalf("waited in vain until %s: from height %d to %d, and then for %s", what, first, best,
+				time.Since(moved).Round(time.Second))
+		}
+		<-ticker.C
+	}
+}
+
 // awaitTransfers waits until every shard has executed transfers to the other.
 func (o *observer) awaitTransfers(t *testing.T) {
 	t.Helper()
-	eventually(t, "transfers cross shards in both directions", func() bool {
-		status := o.ask(t)[0]
+	o.eventually(t, "transfers cross shards in both directions", func(statuses []*chain.Status) bool {
+		status := statuses[0]
 		if status == nil || len(status.Shards) != 2 {
 			return false
 		}
@@ -139,8 +195,8 @@ func (o *observer) awaitTransfers(t *testing.T) {
 // endorsements that it needs, as a chunk validator tells, which tracks none.
 func (o *observer) awaitEndorsements(t *testing.T) {
 	t.Helper()
-	eventually(t, "the chunk validator knows of endorsements", func() bool {
-		status := o.ask(t)[4]
+	o.eventually(t, "the chunk validator knows of endorsements", func(statuses []*chain.Status) bool {
+		status := statuses[4]
 		if status == nil {
 			return false
 		}
@@ -165,14 +221,16 @@ func (o *observer) killAndRecover(t *testing.T) {
 	if err := syscall.Kill(o.validators[victim].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the others go on", func() bool {
-		status := o.ask(t)[other]
+	o.eventually(t, "the others go on", func(statuses []*chain.Status) bool {
+		status := statuses[other]
 		return status != nil && status.FinalizedHeight >= height+10
 	})
 
 	name := o.validators[victim].Name
 	o.network.says(t, "validator "+name+" ended (signal: killed)")
-	o.network.says(t, "validator "+name+" is ready again")
+	o.eventually(t, name+" is ready again", func([]*chain.Status) bool {
+		return strings.Contains(o.network.stderr.String(), "validator "+name+" is ready again")
+	})
 	recovered := o.validators[victim]
 	for _, validator := range o.network.validators(t) {
 		if validator.Name == name {
@@ -182,8 +240,7 @@ func (o *observer) killAndRecover(t *testing.T) {
 	if recovered.PID == o.validators[victim].PID || recovered.HTTP != o.validators[victim].HTTP {
 		t.Errorf("%+v came back as %+v", o.validators[victim], recovered)
 	}
-	eventually(t, "a header confirms the state of "+name, func() bool {
-		o.ask(t)
+	o.eventually(t, "a header confirms the state of "+name, func([]*chain.Status) bool {
 		return o.audit.Confirmed(name) >= height+10
 	})
 }

@@ -65,6 +65,7 @@ func TestFleet(t *testing.T) {
 
 	// Each step goes on where the one before ended.
 	passed := t.Run("Create", f.create) &&
+		t.Run("Drain", f.drain) &&
 		t.Run("Outage", f.outage) &&
 		t.Run("Remove", f.remove)
 	if passed {

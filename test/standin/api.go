@@ -23,6 +23,8 @@ type api struct {
 	*node
 	network *network
 	rate    atomic.Int64
+	// lacking is what the node's copy of its shard lacks; nil for a complete one.
+	lacking atomic.Pointer[string]
 	now     func() time.Time
 }
 
@@ -38,7 +40,11 @@ func (a *api) handler() http.Handler {
 		answer(response, code, readiness)
 	})
 	mux.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {
-		answer(response, http.StatusOK, a.status(a.network.at(a.now()), a.rate.Load()))
+		status := a.status(a.network.at(a.now()), a.rate.Load())
+		if lacking := a.lacking.Load(); lacking != nil && status.Copy != nil {
+			status.Copy = &chain.CopyStatus{Missing: []string{*lacking}}
+		}
+		answer(response, http.StatusOK, status)
 	})
 	if a.place().Seat == nil {
 		// Only producers have a generator.
@@ -49,6 +55,16 @@ func (a *api) handler() http.Handler {
 	}))
 	mux.HandleFunc("PUT /admin/load", a.admin(a.putLoad))
 	return mux
+}
+
+// lack has the node say that its copy of its shard lacks something; nothing for a
+// complete one.
+func (a *api) lack(what string) {
+	if what == "" {
+		a.lacking.Store(nil)
+		return
+	}
+	a.lacking.Store(&what)
 }
 
 // admin lets only those pass who know the token.

@@ -245,3 +245,26 @@ func TestFilesThatANodeRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestCopyIsAsTold(t *testing.T) {
+	t.Parallel()
+	node, err := newNode(fixture(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.UnixMilli(createdAtMs).Add(time.Minute)
+	api := &api{node: node, network: newNetwork(node.genesis, now), now: func() time.Time { return now }}
+	server := httptest.NewServer(api.handler())
+	t.Cleanup(server.Close)
+	client := chain.NewClient(server.Listener.Addr().String(), "")
+	for _, lacking := range []string{"", "everything", ""} {
+		api.lack(lacking)
+		status, err := client.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.Copy == nil || status.Copy.Complete != (lacking == "") || len(status.Copy.Missing) > 0 != (lacking != "") {
+			t.Errorf("told to lack %q, the node says %+v", lacking, status.Copy)
+		}
+	}
+}

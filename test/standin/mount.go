@@ -35,8 +35,17 @@ func (f files) add(ctx context.Context, reader client.Reader, namespace string, 
 		if err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: source.ConfigMap.Name}, config); err != nil {
 			return err
 		}
-		for name, content := range config.Data {
-			f[name] = []byte(content)
+		if len(source.ConfigMap.Items) == 0 {
+			for name, content := range config.Data {
+				f[name] = []byte(content)
+			}
+		}
+		for _, item := range source.ConfigMap.Items {
+			content, ok := config.Data[item.Key]
+			if !ok {
+				return fmt.Errorf("ConfigMap %s has no key %s", config.Name, item.Key)
+			}
+			f[item.Path] = []byte(content)
 		}
 	}
 	if source.Secret != nil {

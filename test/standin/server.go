@@ -18,13 +18,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/shardyard/shardyard/internal/resources"
 )
+
+// AnnotationLacking is the annotation of a pod that says what the copy of its
+// shard lacks in its node's words. Without it, the copy is complete.
+const AnnotationLacking = "standin.shardyard.dev/lacking"
 
 // mountInterval is how often it is looked for a file that is not there yet.
 const mountInterval = 200 * time.Millisecond
@@ -43,6 +49,8 @@ func Serve(ctx context.Context, configs ...*rest.Config) error {
 
 func serveCluster(ctx context.Context, name string, config *rest.Config, networks *networks) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
+		// Tests start it again and again.
+		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}: {Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})},
 		}},
@@ -94,6 +102,7 @@ func (s *servers) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 	runs := err == nil && pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && pod.Status.PodIP != ""
 	if known, ok := s.running[request.NamespacedName]; ok {
 		if runs && known.pod == pod.UID {
+			known.api.lack(pod.Annotations[AnnotationLacking])
 			return ctrl.Result{}, nil
 		}
 		known.close()
@@ -133,6 +142,7 @@ func (s *servers) start(ctx context.Context, pod *corev1.Pod) (*server, error) {
 	}
 
 	started := &server{pod: pod.UID, api: &api{node: node, network: s.networks.of(node, time.Now()), now: time.Now}}
+	started.api.lack(pod.Annotations[AnnotationLacking])
 	started.api.network.setRate(node.config.Node, 0, time.Now())
 	started.http = &http.Server{Handler: started.api.handler(), ReadHeaderTimeout: time.Minute}
 	go func() {

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -30,6 +32,7 @@ func (n *node) status(seen view, rate int64) *chain.Status {
 		Region:          n.config.Region,
 		Role:            string(n.config.Role),
 		Version:         "stand-in",
+		Formats:         ptr.To[int32](1),
 		PublicKey:       n.publicKey,
 		GenesisHash:     n.genesisHash,
 		Height:          seen.height,
@@ -53,6 +56,7 @@ func (n *node) status(seen view, rate int64) *chain.Status {
 			StateRoot:      digest("state", seen.finalizedHeight),
 			Accounts:       uint64(n.genesis.Accounts.PerShard),
 		}
+		status.Copy = &chain.CopyStatus{Complete: true, Missing: []string{}}
 		status.Load = &chain.Load{TransfersPerSecond: rate}
 	}
 	for shard := range n.genesis.Shards {

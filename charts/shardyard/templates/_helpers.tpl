@@ -36,6 +36,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{/* What agents may do on machines: "tune", or "restore" where NodeTunings are left from when they could. Empty when
+     there may be none. */}}
+{{- define "shardyard.tuning" -}}
+{{- if .Values.nodeTuning.enabled }}
+{{- "tune" }}
+{{- else if .Capabilities.APIVersions.Has "shardyard.dev/v1alpha1/NodeTuning" }}
+{{- if (lookup "shardyard.dev/v1alpha1" "NodeTuning" "" "").items }}
+{{- "restore" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Where the agents that tune machines run. */}}
 {{- define "shardyard.tuningNamespace" -}}
 {{- .Values.nodeTuning.namespace | default (printf "%s-node-tuning" (include "shardyard.fullname" .)) }}

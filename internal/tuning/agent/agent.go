@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -28,8 +29,8 @@ const (
 type Options struct {
 	// Tuning is the name of the NodeTuning, and Machine that of the Node.
 	Tuning, Machine string
-	// Settings are what the machine is to have. Without any, old values are put
-	// back and nothing is set.
+	// Settings are what the machine is to have. Without any, the old values of
+	// what this NodeTuning changed are put back and nothing is set.
 	Settings *v1alpha1.NodeTuningSettings
 	// SettingsHash tells those settings from others.
 	SettingsHash string
@@ -51,6 +52,7 @@ type Agent struct {
 	applied map[identity]bool
 	drifts  map[identity]drift
 	latest  latest
+	asked   asked
 }
 
 // drift is what somebody else made of a value.
@@ -73,21 +75,29 @@ func New(options *Options) (*Agent, error) {
 		now:     time.Now,
 		applied: map[identity]bool{},
 		drifts:  map[identity]drift{},
+		asked:   newAsked(),
 	}, nil
 }
 
-// Run keeps the settings until the context ends, and puts the old values back
-// then. It touches nothing before it serves: whoever has the port is the only
-// agent of the machine.
+// Run keeps the settings until the context ends, and leaves them then as they
+// are: whether the machine is to keep them is not for an agent to say that ends.
+// It touches nothing before it serves: whoever has the port is the only agent of
+// the machine.
 func (a *Agent) Run(ctx context.Context, listener net.Listener) error {
 	stop := a.serve(listener)
 	a.keep(ctx)
-	failed := a.putBack(func(identity) bool { return false })
-	return errors.Join(failed, stop())
+	return stop()
 }
 
 // keep looks at the machine until the context ends.
 func (a *Agent) keep(ctx context.Context) {
+	if a.first() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.asked.signal:
+		}
+	}
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -98,6 +108,27 @@ func (a *Agent) keep(ctx context.Context) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// first says whether this is the first agent of its NodeTuning that changes this
+// machine. It waits until it is asked for its report, because whoever asks has
+// noted the machine before, and so knows where old values are to be put back.
+func (a *Agent) first() bool {
+	return a.sets() && !slices.ContainsFunc(a.journal.notes, a.owns)
+}
+
+// sets tells an agent with settings from one that only puts old values back.
+func (a *Agent) sets() bool { return len(tuning.Settings(a.options.Settings)) > 0 }
+
+// owns says whether a value was changed for this NodeTuning, or nobody knows for
+// which.
+func (a *Agent) owns(note note) bool { return note.Tuning == a.options.Tuning || note.Tuning == "" }
+
+// keeps says whether a value stays as it is. What another NodeTuning changed is
+// put back by an agent that has this machine now, but not by one that is here to
+// put its own back.
+func (a *Agent) keeps(note note, wanted map[string]bool) bool {
+	return wanted[note.Setting] || !a.sets() && !a.owns(note)
 }
 
 // round brings every value to what is wanted, puts back what no longer is, and
@@ -113,10 +144,14 @@ func (a *Agent) round() {
 		wanted[setting.Name] = true
 		report.Settings = append(report.Settings, a.set(&setting))
 	}
-	if err := a.putBack(func(identity identity) bool { return wanted[identity.Setting] }); err != nil {
+	if err := a.putBack(wanted); err != nil {
 		report.Trouble = clip(err.Error())
 	}
-	report.Held = len(a.journal.notes)
+	for _, note := range a.journal.notes {
+		if a.sets() || a.owns(note) {
+			report.Held++
+		}
+	}
 	a.tell(report)
 }
 
@@ -157,7 +192,7 @@ func (a *Agent) setValue(identity identity, wanted string) error {
 	}
 	if same(identity.Kind, now, wanted) {
 		a.applied[identity] = true
-		return nil
+		return a.journal.claim(identity, a.options.Tuning)
 	}
 	if a.applied[identity] {
 		a.noteDrift(identity, now, wanted)
@@ -169,14 +204,14 @@ func (a *Agent) setValue(identity identity, wanted string) error {
 		if err != nil {
 			return err
 		}
-		if err := a.journal.add(identity, original); err != nil {
+		if err := a.journal.add(note{identity, original, a.options.Tuning}); err != nil {
 			return fmt.Errorf("%s stays as it is: %w", identity, err)
 		}
 		if err := value.write(wanted); err != nil {
 			// It was not changed, so there is nothing to put back.
 			return errors.Join(err, a.journal.remove(identity))
 		}
-	} else if err := value.write(wanted); err != nil {
+	} else if err := errors.Join(a.journal.claim(identity, a.options.Tuning), value.write(wanted)); err != nil {
 		return err
 	}
 
@@ -214,12 +249,12 @@ func times(count int) string {
 	return fmt.Sprintf("%d times", count)
 }
 
-// putBack restores the noted values but those to keep. What could not be put
+// putBack restores the noted values but those that stay. What could not be put
 // back stays noted.
-func (a *Agent) putBack(keep func(identity) bool) error {
+func (a *Agent) putBack(wanted map[string]bool) error {
 	var failed error
 	for _, note := range a.journal.inOrder() {
-		if keep(note.identity) {
+		if a.keeps(note, wanted) {
 			continue
 		}
 		if err := a.restore(note); err != nil {

@@ -26,15 +26,13 @@ import (
 // takes are settings that every network namespace takes.
 func takes() *v1alpha1.NodeTuningSettings {
 	return &v1alpha1.NodeTuningSettings{
-		InterfaceQdisc:                  v1alpha1.QdiscPFIFOFast,
-		InitialCongestionWindowSegments: 255,
-		InitialReceiveWindowSegments:    254,
-		TCPMaxSynBacklog:                8096,
-		TCPMetricsSave:                  v1alpha1.SwitchDisabled,
-		TCPMTUProbing:                   v1alpha1.MTUProbingAfterBlackHole,
-		TCPRmem:                         &v1alpha1.BufferSizes{MinBytes: 10240, DefaultBytes: 87380, MaxBytes: 134217728},
-		TCPSlowStartAfterIdle:           v1alpha1.SwitchDisabled,
-		TCPWmem:                         &v1alpha1.BufferSizes{MinBytes: 4096, DefaultBytes: 87380, MaxBytes: 134217728},
+		InterfaceQdisc:        v1alpha1.QdiscPFIFOFast,
+		TCPMaxSynBacklog:      8096,
+		TCPMetricsSave:        v1alpha1.SwitchDisabled,
+		TCPMTUProbing:         v1alpha1.MTUProbingAfterBlackHole,
+		TCPRmem:               &v1alpha1.BufferSizes{MinBytes: 10240, DefaultBytes: 87380, MaxBytes: 134217728},
+		TCPSlowStartAfterIdle: v1alpha1.SwitchDisabled,
+		TCPWmem:               &v1alpha1.BufferSizes{MinBytes: 4096, DefaultBytes: 87380, MaxBytes: 134217728},
 	}
 }
 
@@ -55,7 +53,6 @@ func TestSetAndPutBack(t *testing.T) {
 		t.Errorf("done is %v with %d of %d values to put back", report.Done(), report.Held, len(report.Settings))
 	}
 	got := h.values()
-	delete(got, "route")
 	if want := map[string]string{
 		"qdisc":                          "pfifo_fast",
 		"ipv4/tcp_max_syn_backlog":       "8096",
@@ -67,9 +64,6 @@ func TestSetAndPutBack(t *testing.T) {
 	}; !maps.Equal(got, want) {
 		t.Errorf("the kernel says %v, want %v", got, want)
 	}
-	if route := h.route(); route.InitCwnd != 255 || route.InitRwnd != 254 {
-		t.Errorf("the route is %v, want windows of 255 and 254 segments", route)
-	}
 
 	// The agent before was killed; this one only puts back.
 	report = h.round(h.start(nothing()))
@@ -78,27 +72,6 @@ func TestSetAndPutBack(t *testing.T) {
 	}
 	if after := h.values(); !maps.Equal(after, before) {
 		t.Errorf("the values are %v, want %v as before", after, before)
-	}
-}
-
-// What else a route says stays.
-func TestTheRouteStaysOtherwise(t *testing.T) {
-	h := newHost(t)
-	route := h.route()
-	route.MTU, route.AdvMSS, route.InitCwnd = 1400, 1300, 20
-	h.must(netlink.RouteReplace(route))
-	before := h.route()
-
-	settings := &v1alpha1.NodeTuningSettings{InitialCongestionWindowSegments: 255}
-	h.round(h.start(settings))
-	want := *before
-	want.InitCwnd = 255
-	if got := h.route(); !got.Equal(want) {
-		t.Errorf("the route is %v, want %v", got, want)
-	}
-	h.round(h.start(nothing()))
-	if got := h.route(); !got.Equal(*before) {
-		t.Errorf("the route is %v, want %v as before", got, before)
 	}
 }
 
@@ -136,10 +109,9 @@ func TestNoDefaultRoute(t *testing.T) {
 	h := newHost(t)
 	h.must(netlink.RouteDel(h.route()))
 	report := h.round(h.start(takes()))
-	for _, name := range []string{"interfaceQdisc", "initialCongestionWindowSegments", "initialReceiveWindowSegments"} {
-		if got := message(report, name); got != errNoDefaultRoute.Error() || states(report)[name] != v1alpha1.SettingUnavailable {
-			t.Errorf("%s is %s: %s", name, states(report)[name], got)
-		}
+	const name = "interfaceQdisc"
+	if got := message(report, name); got != errNoDefaultRoute.Error() || states(report)[name] != v1alpha1.SettingUnavailable {
+		t.Errorf("%s is %s: %s", name, states(report)[name], got)
 	}
 	if states(report)["tcpMTUProbing"] != v1alpha1.SettingApplied {
 		t.Errorf("a setting that needs no route is %v", states(report))
@@ -154,16 +126,12 @@ func TestDrift(t *testing.T) {
 	tuned := h.values()
 
 	h.setSysctl("ipv4/tcp_mtu_probing", "2")
-	route := h.route()
-	route.InitCwnd = 7
-	h.must(netlink.RouteReplace(route))
 	h.must(interfaceQdisc{uplink}.restore(""))
 	report := h.round(agent)
 	for name, want := range map[string]string{
 		"tcpMTUProbing": "net.ipv4.tcp_mtu_probing was 2 at 2026-11-21T12:00:00Z and was put back to 1; " +
 			"it was changed once since the agent started",
-		"initialCongestionWindowSegments": `initcwnd of the route "default via 192.0.2.1 dev uplink" was 7 at `,
-		"interfaceQdisc":                  "the queueing discipline of uplink was noqueue at ",
+		"interfaceQdisc": "the queueing discipline of uplink was noqueue at ",
 	} {
 		if state := states(report)[name]; state != v1alpha1.SettingDrifted {
 			t.Errorf("%s is %q, want %s", name, state, v1alpha1.SettingDrifted)
@@ -208,7 +176,9 @@ func TestKilledAnywhere(t *testing.T) {
 
 	// Killed between the note and the change.
 	agent := h.start(takes())
-	h.must(agent.journal.add(identity{"tcpMTUProbing", tuning.KindSysctl, "net.ipv4.tcp_mtu_probing"}, before["ipv4/tcp_mtu_probing"]))
+	h.must(agent.journal.add(note{
+		identity{"tcpMTUProbing", tuning.KindSysctl, "net.ipv4.tcp_mtu_probing"}, before["ipv4/tcp_mtu_probing"], theTuning,
+	}))
 	// Killed after half of the changes, and told something else then.
 	h.round(h.start(&v1alpha1.NodeTuningSettings{TCPMTUProbing: v1alpha1.MTUProbingAlways, InterfaceQdisc: v1alpha1.QdiscHTB}))
 	if got := h.values(); got["ipv4/tcp_mtu_probing"] != "2" || got["qdisc"] != "htb" {
@@ -346,7 +316,7 @@ func TestInterfacesAndRoutesGo(t *testing.T) {
 func TestTroublePuttingBack(t *testing.T) {
 	h := newHost(t)
 	agent := h.start(nothing())
-	h.must(agent.journal.add(identity{"rmemMaxBytes", tuning.KindSysctl, "net.ipv4.tcp_mtu_probing"}, "many"))
+	h.must(agent.journal.add(note{identity{"rmemMaxBytes", tuning.KindSysctl, "net.ipv4.tcp_mtu_probing"}, "many", theTuning}))
 	report := h.round(agent)
 	if want := "put net.ipv4.tcp_mtu_probing back to many: set net.ipv4.tcp_mtu_probing: invalid argument"; report.Trouble != want {
 		t.Errorf("the trouble is %q, want %q", report.Trouble, want)
@@ -356,7 +326,9 @@ func TestTroublePuttingBack(t *testing.T) {
 	}
 }
 
-// Run serves what it finds, and puts everything back when it is told to stop.
+// Run serves what it finds, and leaves the machine as it is when it is told to
+// stop: the next agent finds everything set, and nobody who looked meanwhile saw
+// an old value.
 func TestRun(t *testing.T) {
 	// Of the namespace that the clients are in.
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -378,9 +350,108 @@ func TestRun(t *testing.T) {
 	if err := <-asked; err != nil {
 		t.Error(err)
 	}
+	if now, want := h.values(), setTo(before, takes()); !maps.Equal(now, want) {
+		t.Errorf("after the agent the values are %v, want %v", now, want)
+	}
+	next := h.start(takes())
+	if next.first() {
+		t.Error("the next agent waits, as if nobody knew of this machine")
+	}
+	if report := h.round(next); !report.Done() || report.Held != len(report.Settings) {
+		t.Errorf("with the next agent done is %v with %d values to put back", report.Done(), report.Held)
+	}
+	if report := h.round(h.start(nothing())); !report.Done() || report.Held != 0 {
+		t.Errorf("after putting back, done is %v with %d values left: %s", report.Done(), report.Held, report.Trouble)
+	}
 	if after := h.values(); !maps.Equal(after, before) {
 		t.Errorf("the values are %v, want %v as before", after, before)
 	}
+}
+
+// Nothing is changed on a machine before somebody, who noted it, has asked.
+func TestTheFirstAgentWaitsToBeAsked(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHost(t)
+	before := h.values()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	// Told to stop before anybody has asked.
+	if err := h.start(takes()).Run(ctx, listener); err != nil {
+		t.Error(err)
+	}
+	if after := h.values(); !maps.Equal(after, before) {
+		t.Errorf("the values are %v, want %v as before", after, before)
+	}
+
+	// One without settings has nothing to wait for.
+	if h.start(nothing()).first() {
+		t.Error("an agent that only puts back waits to be asked")
+	}
+	// What another NodeTuning left was noted by those who look after that one.
+	h.round(h.startFor("other", takes()))
+	if !h.start(takes()).first() {
+		t.Error("an agent does not wait where another NodeTuning was")
+	}
+}
+
+// Of two NodeTunings that had a machine one after the other, the second one puts
+// back what it does not set, and the values from before both in the end.
+func TestAnotherTuningTakesOver(t *testing.T) {
+	h := newHost(t)
+	before := h.values()
+	h.round(h.startFor("other", &v1alpha1.NodeTuningSettings{
+		TCPMTUProbing: v1alpha1.MTUProbingAlways, TCPSlowStartAfterIdle: v1alpha1.SwitchDisabled,
+	}))
+	own := &v1alpha1.NodeTuningSettings{TCPMTUProbing: v1alpha1.MTUProbingAfterBlackHole}
+	report := h.round(h.start(own))
+	if want := setTo(before, own); !report.Done() || report.Held != 1 || !maps.Equal(h.values(), want) {
+		t.Errorf("with %d values to put back the machine has %v, want 1 and %v", report.Held, h.values(), want)
+	}
+
+	// Whoever comes late to put the first one's values back finds none of them.
+	late := h.round(h.startFor("other", nothing()))
+	if want := setTo(before, own); !late.Done() || late.Held != 0 || !maps.Equal(h.values(), want) {
+		t.Errorf("done is %v and the machine has %v, want %v", late.Done(), h.values(), want)
+	}
+	h.round(h.start(nothing()))
+	if after := h.values(); !maps.Equal(after, before) {
+		t.Errorf("the values are %v, want %v as before", after, before)
+	}
+}
+
+// What an agent noted that kept no record of whom it worked for is anybody's.
+func TestANoteOfNobody(t *testing.T) {
+	h := newHost(t)
+	before := h.values()
+	agent := h.start(takes())
+	h.must(agent.journal.add(note{
+		identity{"tcpMTUProbing", tuning.KindSysctl, "net.ipv4.tcp_mtu_probing"}, before["ipv4/tcp_mtu_probing"], "",
+	}))
+	h.setSysctl("ipv4/tcp_mtu_probing", "1")
+	if h.start(takes()).first() {
+		t.Error("the next agent waits, as if nobody had changed the machine")
+	}
+	h.round(h.start(nothing()))
+	if after := h.values(); !maps.Equal(after, before) {
+		t.Errorf("the values are %v, want %v as before", after, before)
+	}
+}
+
+// setTo are values with the settings set.
+func setTo(values map[string]string, settings *v1alpha1.NodeTuningSettings) map[string]string {
+	set := maps.Clone(values)
+	for _, setting := range tuning.Settings(settings) {
+		switch setting.Kind {
+		case tuning.KindQdisc:
+			set["qdisc"] = setting.Value
+		default:
+			set[strings.ReplaceAll(strings.TrimPrefix(setting.Parameter, sysctlPrefix), ".", "/")] = setting.Value
+		}
+	}
+	return set
 }
 
 // ask waits until an agent is ready and compares its report.
@@ -396,7 +467,7 @@ func ask(ctx context.Context, address *net.TCPAddr) error {
 		if err != nil || !report.Done() {
 			continue
 		}
-		if report.Tuning != "test" || report.Machine != "machine-1" || report.SettingsHash != "hash" || len(report.Settings) != 9 {
+		if report.Tuning != theTuning || report.Machine != "machine-1" || report.SettingsHash != "hash" || len(report.Settings) != 7 {
 			return fmt.Errorf("the report is %+v", report)
 		}
 		return nil
@@ -405,7 +476,7 @@ func ask(ctx context.Context, address *net.TCPAddr) error {
 
 func TestHandler(t *testing.T) {
 	t.Parallel()
-	agent := &Agent{}
+	agent := &Agent{asked: newAsked()}
 	check := func(path string, status int) string {
 		t.Helper()
 		recorder := httptest.NewRecorder()
@@ -419,7 +490,7 @@ func TestHandler(t *testing.T) {
 	check(tuning.PathReady, http.StatusServiceUnavailable)
 	check(tuning.PathReport, http.StatusServiceUnavailable)
 
-	want := &tuning.Report{Tuning: "test", Settings: []tuning.SettingReport{{Name: "rmemMaxBytes", State: v1alpha1.SettingUnavailable}}}
+	want := &tuning.Report{Tuning: theTuning, Settings: []tuning.SettingReport{{Name: "rmemMaxBytes", State: v1alpha1.SettingUnavailable}}}
 	agent.latest.report = want
 	check(tuning.PathReady, http.StatusServiceUnavailable)
 	var got tuning.Report

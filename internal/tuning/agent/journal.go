@@ -22,6 +22,8 @@ const journalFile = "node-tuning.json"
 type note struct {
 	identity
 	Original string `json:"original"`
+	// Tuning is the NodeTuning that it was changed for.
+	Tuning string `json:"tuning,omitempty"`
 }
 
 // journal are the values that the agents of this machine have changed and not
@@ -52,8 +54,20 @@ func (j *journal) has(identity identity) bool {
 }
 
 // add notes an old value before it is changed.
-func (j *journal) add(identity identity, original string) error {
-	return j.replace(append(slices.Clone(j.notes), note{identity, original}))
+func (j *journal) add(note note) error {
+	return j.replace(append(slices.Clone(j.notes), note))
+}
+
+// claim notes that a value which was changed, if it was, is now another
+// NodeTuning's. What it was before stays what it was before.
+func (j *journal) claim(identity identity, tuning string) error {
+	at := slices.IndexFunc(j.notes, func(note note) bool { return note.identity == identity })
+	if at < 0 || j.notes[at].Tuning == tuning {
+		return nil
+	}
+	notes := slices.Clone(j.notes)
+	notes[at].Tuning = tuning
+	return j.replace(notes)
 }
 
 // remove forgets a value that is as it was before.

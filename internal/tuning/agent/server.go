@@ -25,6 +25,16 @@ type latest struct {
 	report *tuning.Report
 }
 
+// asked says that somebody asked for the report.
+type asked struct {
+	once   *sync.Once
+	signal chan struct{}
+}
+
+func newAsked() asked { return asked{once: &sync.Once{}, signal: make(chan struct{})} }
+
+func (a asked) tell() { a.once.Do(func() { close(a.signal) }) }
+
 // tell makes a report the latest, and logs what is new in it.
 func (a *Agent) tell(report *tuning.Report) {
 	a.latest.lock.Lock()
@@ -75,6 +85,7 @@ func (a *Agent) handler() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET "+tuning.PathReport, func(writer http.ResponseWriter, _ *http.Request) {
+		a.asked.tell()
 		report := a.lastReport()
 		if report == nil {
 			http.Error(writer, "the machine was not looked at yet", http.StatusServiceUnavailable)

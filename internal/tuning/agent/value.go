@@ -28,7 +28,7 @@ type identity struct {
 	// Setting is the field of spec.settings that the value was set for.
 	Setting string      `json:"setting"`
 	Kind    tuning.Kind `json:"kind"`
-	// Target is the sysctl, the interface or the route.
+	// Target is the sysctl or the interface.
 	Target string `json:"target"`
 }
 
@@ -36,8 +36,6 @@ func (i identity) String() string {
 	switch i.Kind {
 	case tuning.KindQdisc:
 		return "the queueing discipline of " + i.Target
-	case tuning.KindInitCwnd, tuning.KindInitRwnd:
-		return fmt.Sprintf("%s of the route %q", i.Kind, i.Target)
 	default:
 		return i.Target
 	}
@@ -56,8 +54,6 @@ func (m machine) value(identity identity) (value, error) {
 		return newSysctl(m.sysctls, identity.Target)
 	case tuning.KindQdisc:
 		return interfaceQdisc{identity.Target}, nil
-	case tuning.KindInitCwnd, tuning.KindInitRwnd:
-		return routeMetric{route: identity.Target, kind: identity.Kind}, nil
 	default:
 		return nil, fmt.Errorf("there is no kind of values %q", identity.Kind)
 	}
@@ -68,8 +64,6 @@ func (machine) targets(setting *tuning.Setting) ([]string, error) {
 	switch setting.Kind {
 	case tuning.KindQdisc:
 		return defaultInterfaces()
-	case tuning.KindInitCwnd, tuning.KindInitRwnd:
-		return defaultRoutes()
 	default:
 		return []string{setting.Parameter}, nil
 	}

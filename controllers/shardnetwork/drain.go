@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// drainMachines lets those pods be evicted that policy picks, and no others: the
+// disruption budget holds the pods without the label. Whoever drains a machine
+// tries again until it may.
+func (r *run) drainMachines(ctx context.Context) error {
+	if r.observation == nil {
+		return nil
+	}
+	drains := policy.NewDrains(r.observation)
+	r.note(drains.MachinesKept)
+	var failed error
+	for _, i := range drains.LetGo {
+		failed = errors.Join(failed, r.setEviction(ctx, &r.observation.Nodes[i], true))
+	}
+	for _, i := range drains.Hold {
+		failed = errors.Join(failed, r.setEviction(ctx, &r.observation.Nodes[i], false))
+	}
+	return failed
+}
+
+// setEviction lets a node's pod be evicted, or holds it. That is about the very
+// pod that was looked at, as it was then: of another one nothing is known.
+func (r *run) setEviction(ctx context.Context, node *policy.Node, allowed bool) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	s, pod := r.siteOf(node.Validator), node.Pod.DeepCopy()
+	delete(pod.Labels, resources.LabelEviction)
+	if allowed {
+		pod.Labels[resources.LabelEviction] = resources.EvictionAllowed
+		// What is replaced in this run counts it, whatever comes of the request.
+		node.LetGo = true
+	}
+	err := s.client.Patch(ctx, pod, lockedPatch(node.Pod), client.FieldOwner(FieldManager))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return s.wrap(fmt.Errorf("label pod %s: %w", pod.Name, err))
+	}
+	node.LetGo = allowed
+	return nil
+}

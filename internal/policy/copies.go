@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// maxCopyLag is how many blocks a producer may be behind the chain for others to
+// count on its copy of their shard.
+const maxCopyLag = 4
+
+// uncounted says why nobody can count on a producer's copy of its shard: should
+// the others of the shard lose theirs, it would not bring them back. It is empty
+// when they can.
+func uncounted(node *Node, best *chain.Status, now time.Time) string {
+	status := node.Status
+	switch {
+	case node.LetGo:
+		return "may go itself"
+	case !node.Ready():
+		return "does not take part"
+	case !settled(node, now):
+		return "has only just begun to take part"
+	case status == nil:
+		return "does not answer the operator"
+	case status.GenesisHash != best.GenesisHash:
+		return "follows another genesis document"
+	case status.Copy == nil:
+		return "does not say whether its copy of the shard is complete"
+	case !status.Copy.Complete && len(status.Copy.Missing) == 0:
+		return "has no complete copy of the shard"
+	case !status.Copy.Complete:
+		return "has no complete copy of the shard: " + quote(status.Copy.Missing[0])
+	case status.FinalizedHeight+maxCopyLag < best.FinalizedHeight:
+		return fmt.Sprintf("is at height %d, the chain at %d", status.FinalizedHeight, best.FinalizedHeight)
+	default:
+		return ""
+	}
+}
+
+// mayHold says whether a pod that does not run may hold a copy of its shard in a
+// directory that goes with the pod. One whose node was never started holds
+// nothing, and what a pod had that failed is gone already.
+func mayHold(pod *corev1.Pod) bool {
+	if pod.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.RestartCount > 0 || status.State.Running != nil || status.State.Terminated != nil ||
+			status.LastTerminationState.Terminated != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// waitOfEnded is what a producer waits for that does not run, so that nobody
+// misses it, but perhaps what it holds.
+func (t *turns) waitOfEnded(node *Node, i int) wait {
+	if t.durable || node.Pod == nil || !mayHold(node.Pod) {
+		return wait{}
+	}
+	return t.waitForCopy(i)
+}
+
+// waitForCopy is what a producer waits for so that its shard is not lost with
+// it: that another one's copy can be counted on. A single producer comes back to
+// its disk, if it has one.
+func (t *turns) waitForCopy(i int) wait {
+	validator := &t.observation.Nodes[i].Validator
+	if t.single {
+		if t.durable || t.observation.Network.Spec.Update.OnlyCopies == v1alpha1.OnlyCopiesDiscard {
+			return wait{}
+		}
+		return wait{v1alpha1.ReasonOnlyCopy, fmt.Sprintf(
+			"has the only copy of shard %d, which would be lost with its pod: the network has one producer per shard and "+
+				"no spec.volume. To lose it all the same, set spec.update.onlyCopies to Discard", validator.Shard)}
+	}
+	why := ""
+	for j := range t.observation.Nodes {
+		other := &t.observation.Nodes[j]
+		if j == i || other.Validator.Seat == nil || other.Validator.Shard != validator.Shard {
+			continue
+		}
+		found := "goes just now"
+		if !t.going[j] {
+			found = uncounted(other, t.best, t.observation.Now)
+		}
+		if found == "" {
+			return wait{}
+		}
+		if why == "" {
+			why = other.Validator.Name + " " + found
+		}
+	}
+	if !t.moving {
+		return awaitChain(fmt.Sprintf(
+			"stays while the chain stands still: it does not run, but may have the only copy of shard %d, which would be lost "+
+				"with its pod", validator.Shard))
+	}
+	return waitFor(fmt.Sprintf("waits for somebody else's copy of shard %d: %s", validator.Shard, why))
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// RevisionOf is what a network's spec asks of its nodes, made with an image.
+func RevisionOf(network *v1alpha1.ShardNetwork, image string) (*v1alpha1.NodeRevision, error) {
+	spec := network.Spec.DeepCopy()
+	revision := &v1alpha1.NodeRevision{Node: spec.Node, Placement: spec.Placement, TCP: spec.TCP}
+	revision.Node.Image = image
+	content, err := json.Marshal(revision)
+	if err != nil {
+		return nil, fmt.Errorf("encode revision: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	revision.Name = hex.EncodeToString(sum[:8])
+	return revision, nil
+}
+
+// Effective is a network as its nodes are to be: with what they ran before where
+// what the spec asks of them was rolled back.
+func Effective(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision) *v1alpha1.ShardNetwork {
+	stable := network.Status.StableRevision
+	if stable == nil || !rolledBack(network.Status.Update, wanted) {
+		return network
+	}
+	effective, stable := network.DeepCopy(), stable.DeepCopy()
+	effective.Spec.Node, effective.Spec.Placement, effective.Spec.TCP = stable.Node, stable.Placement, stable.TCP
+	return effective
+}
+
+// rolledBack says whether what the spec asks of the nodes was refused.
+func rolledBack(update *v1alpha1.UpdateStatus, wanted *v1alpha1.NodeRevision) bool {
+	return update != nil && wanted != nil && update.Revision == wanted.Name &&
+		(update.Phase == v1alpha1.UpdateRollingBack || update.Phase == v1alpha1.UpdateRolledBack)
+}
+
+// differences are the fields of a spec that make two revisions differ.
+func differences(before, after *v1alpha1.NodeRevision) []string {
+	if before == nil || after == nil {
+		return nil
+	}
+	var fields []string
+	for part, pair := range map[string][2]any{
+		"spec.node":      {before.Node, after.Node},
+		"spec.placement": {before.Placement, after.Placement},
+		"spec.tcp":       {before.TCP, after.TCP},
+	} {
+		var old, recent map[string]any
+		decodeAs(pair[0], &old)
+		decodeAs(pair[1], &recent)
+		fields = append(fields, differing(part, old, recent)...)
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+func differing(path string, before, after any) []string {
+	old, isObject := before.(map[string]any)
+	recent, alsoObject := after.(map[string]any)
+	if !isObject || !alsoObject {
+		if fmt.Sprint(before) == fmt.Sprint(after) {
+			return nil
+		}
+		return []string{path}
+	}
+	keys := maps.Clone(old)
+	maps.Copy(keys, recent)
+	var fields []string
+	for key := range keys {
+		fields = append(fields, differing(path+"."+key, old[key], recent[key])...)
+	}
+	return fields
+}
+
+// decodeAs turns a part of a spec, which always can be encoded, into its fields.
+func decodeAs(part any, fields *map[string]any) {
+	content, err := json.Marshal(part)
+	if err == nil {
+		err = json.Unmarshal(content, fields)
+	}
+	if err != nil {
+		*fields = map[string]any{}
+	}
+}

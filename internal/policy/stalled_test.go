@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+func TestStalled(t *testing.T) {
+	t.Parallel()
+	observation := healthy(t, 2, 2)
+	observation.Network.Spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
+	noPod(&observation.Nodes[0], podSecurity)
+	forbidden := policy.NodesReady(observation)
+	pulling := healthy(t, 2, 2)
+	waiting(&pulling.Nodes[0], "ErrImagePull", noImage)
+	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
+	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
+	ended := policy.Stopped(mortal(v1alpha1.LifetimeStop), 0, 0)
+	alone, refused, paused := healthy(t, 4, 1), healthy(t, 2, 2), healthy(t, 2, 2)
+	outdate(alone)
+	begun(refused)
+	refuse(t, refused)
+	begun(paused)
+	keepsEnding(&paused.Nodes[0])
+
+	cases := map[string]struct {
+		conditions []metav1.Condition
+		settling   bool
+		// want is the reason; empty when nothing stalls.
+		want string
+	}{
+		"nothing is known":       {},
+		"all is well":            {conditions: []metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1)}},
+		"a key is gone":          {conditions: []metav1.Condition{policy.KeyMissing("a-key")}, want: v1alpha1.ReasonKeyMissing},
+		"a name is taken":        {conditions: []metav1.Condition{policy.NameTaken("Service", "a")}, want: v1alpha1.ReasonNameTaken},
+		"a predecessor remains":  {conditions: []metav1.Condition{policy.PredecessorRemains("Service", "a")}},
+		"an object is refused":   {conditions: []metav1.Condition{policy.ApplyFailed(errors.New("timeout"))}},
+		"a cluster is away":      {conditions: []metav1.Condition{policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false)}},
+		"an image is pulled":     {conditions: []metav1.Condition{policy.NodesReady(pulling)}},
+		"pods are forbidden":     {conditions: []metav1.Condition{forbidden}, want: v1alpha1.ReasonPodForbidden},
+		"they were forbidden":    {conditions: []metav1.Condition{forbidden}, settling: true},
+		"an only copy":           {conditions: []metav1.Condition{policy.NewRollout(alone).Updated}, want: v1alpha1.ReasonOnlyCopy},
+		"a refused spec":         {conditions: []metav1.Condition{policy.NewRollout(refused).Updated}, want: v1alpha1.ReasonRolledBack},
+		"a paused update":        {conditions: []metav1.Condition{policy.NewRollout(paused).Updated}},
+		"the lifetime has ended": {conditions: append(ended, policy.KeyMissing("a-key"))},
+		"the first cause": {
+			conditions: []metav1.Condition{
+				policy.KeyMissing("a-key"), policy.ClustersAvailable(2, []policy.LostCluster{missing}, false),
+			},
+			want: v1alpha1.ReasonClusterSecretMissing,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stalled := policy.Stalled(test.conditions, test.settling)
+			if stalled == nil || test.want == "" {
+				if stalled != nil || test.want != "" {
+					t.Errorf("it is stalled by %+v, want %q", stalled, test.want)
+				}
+				return
+			}
+			checkCondition(t, *stalled, metav1.ConditionTrue, test.want, "")
+		})
+	}
+}
+
+// A network that is stalled says in Ready what somebody has to mend, whatever else
+// comes first.
+func TestReadyWhileStalled(t *testing.T) {
+	t.Parallel()
+	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
+	conditions := []metav1.Condition{
+		policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false), policy.NameTaken("Service", "a"),
+	}
+	conditions = append(conditions, *policy.Stalled(conditions, false))
+	checkCondition(t, policy.Ready(conditions), metav1.ConditionFalse, v1alpha1.ReasonNameTaken, "the Service a belongs to somebody else")
+}
+
+func TestTuningStalled(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]bool{
+		v1alpha1.ReasonSettingsUnavailable: true,
+		v1alpha1.ReasonAgentsMissing:       false,
+		v1alpha1.ReasonNoMachines:          false,
+	} {
+		ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason}
+		if stalled := policy.TuningStalled(&ready); (stalled != nil) != want {
+			t.Errorf("%s stalls by %+v, want %v", reason, stalled, want)
+		}
+	}
+}
