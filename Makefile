@@ -316,6 +316,13 @@ scale: setup-test setup-kwok build-operator ## Run the operator on 140 fake mach
 	HELM=$$helm OPERATOR=$$PWD/bin/operator go test -count=1 -timeout 20m -v -run '^TestScale$$' ./test/scale/...
 
 # Not cached: go test cannot see what the programs and the charts do.
+.PHONY: scale-large
+scale-large: setup-test setup-kwok build-operator ## Run the operator on 1,000 fake machines, the most that a network may have, and check what it takes
+	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
+	@helm=$$(hack/tool.sh helm); \
+	HELM=$$helm OPERATOR=$$PWD/bin/operator go test -count=1 -timeout 90m -v -run '^TestLarge$$' ./test/scale/...
+
+# Not cached: go test cannot see what the programs and the charts do.
 .PHONY: fleet
 fleet: setup-test setup-kwok build-operator ## Run one network of 140 fake machines over three control planes, and take one away
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done

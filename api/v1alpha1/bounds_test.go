@@ -48,7 +48,7 @@ var outOfBounds = []struct {
 	{field: "spec.volume.throughputMebibytesPerSecond", value: 0, reason: "greater than or equal to 1"},
 	{field: "spec.volume.throughputMebibytesPerSecond", value: 100_001, reason: "less than or equal to 100000"},
 	{field: "spec.update.maxUnavailable", value: 0, reason: "greater than or equal to 1"},
-	{field: "spec.update.maxUnavailable", value: 4097, reason: "less than or equal to 4096"},
+	{field: "spec.update.maxUnavailable", value: 1001, reason: "less than or equal to 1000"},
 	{field: "spec.update.onTrouble", value: "Panic", reason: "Unsupported value", blocks: true},
 	{field: "spec.update.deadlineSeconds", value: 29, reason: "greater than or equal to 30"},
 	{field: "spec.update.deadlineSeconds", value: 86_401, reason: "less than or equal to 86400"},

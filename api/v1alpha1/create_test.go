@@ -89,7 +89,7 @@ var wrongManifests = map[string]struct {
 	},
 	"too many shards": {
 		[]edit{set("spec.shards", 1025)},
-		[]refusal{{"spec.shards", "should be less than or equal to 1024"}},
+		[]refusal{{"spec.shards", "should be less than or equal to 1000"}},
 	},
 	"shards as text": {
 		[]edit{set("spec.shards", "four")},
@@ -117,16 +117,16 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.chunkValidators", "should be greater than or equal to 0"}},
 	},
 	"too many chunk validators": {
-		[]edit{set("spec.chunkValidators", 1025)},
-		[]refusal{{"spec.chunkValidators", "should be less than or equal to 1024"}},
+		[]edit{set("spec.chunkValidators", 1001)},
+		[]refusal{{"spec.chunkValidators", "should be less than or equal to 1000"}},
 	},
 	"too many validators": {
 		[]edit{
-			set("spec.shards", 64),
-			set("spec.producersPerShard", 64),
-			set("spec.regions", []object{{"name": "north", "nodes": 4096}, {"name": "south", "nodes": 1}}),
+			set("spec.shards", 20),
+			set("spec.producersPerShard", 50),
+			set("spec.regions", []object{{"name": "north", "nodes": 1000}, {"name": "south", "nodes": 1}}),
 		},
-		[]refusal{{"spec.producersPerShard", "is 4097, but a network has at most 4096 validators"}},
+		[]refusal{{"spec.producersPerShard", "is 1001, but a network has at most 1000 validators"}},
 	},
 
 	// Regions.
@@ -166,10 +166,10 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.regions[0].name", "Required value"}, notChecked},
 	},
 	"region with too many nodes": {
-		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 4097}})},
+		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 1001}})},
 		[]refusal{
-			{"spec.regions", "the nodes of all regions sum to 4097, but shards * producersPerShard + chunkValidators is 9"},
-			{"spec.regions[0].nodes", "should be less than or equal to 4096"},
+			{"spec.regions", "the nodes of all regions sum to 1001, but shards * producersPerShard + chunkValidators is 9"},
+			{"spec.regions[0].nodes", "should be less than or equal to 1000"},
 		},
 	},
 	"region of an empty name": {

@@ -40,7 +40,7 @@ type UpdateSpec struct {
 	// do without are never taken. The first node of an update goes alone.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4096
+	// +kubebuilder:validation:Maximum=1000
 	MaxUnavailable *int32 `json:"maxUnavailable,omitempty"`
 
 	// onTrouble says what becomes of an update after which a node keeps ending or

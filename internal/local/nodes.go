@@ -47,13 +47,20 @@ func prepareNodes(ctx context.Context, network *network) ([]node, error) {
 }
 
 func writeNodeFiles(network *network, nodes []node, addresses map[string]string) error {
-	peers, err := nodeconfig.Peers(network.plan, network.publicKeys(), addresses)
+	peers, err := nodeconfig.NewPeers(network.plan, network.publicKeys(), addresses)
 	if err != nil {
+		return err
+	}
+	content, err := nodeconfig.Encode(peers)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(network.dir.peers(), content, fileMode); err != nil {
 		return err
 	}
 	threads := workerThreads(runtime.NumCPU(), len(nodes))
 	for _, node := range nodes {
-		config, err := nodeconfig.NewConfig(network.manifest, node.validator, peers, nodeconfig.Host{
+		config, err := nodeconfig.NewConfig(network.manifest, node.validator, nodeconfig.Host{
 			Files:         nodeFiles,
 			P2PListen:     node.p2p.address(),
 			HTTPListen:    node.http.address(),

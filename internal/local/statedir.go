@@ -36,7 +36,8 @@ type networkDir string
 func (d networkDir) path(name string) string { return filepath.Join(string(d), name) }
 
 func (d networkDir) lock() string     { return d.path("lock") }
-func (d networkDir) genesis() string  { return d.path("genesis.json") }
+func (d networkDir) genesis() string  { return d.path(nodeconfig.DefaultFiles.Genesis) }
+func (d networkDir) peers() string    { return d.path(nodeconfig.DefaultFiles.Peers) }
 func (d networkDir) manifest() string { return d.path("manifest.yaml") }
 func (d networkDir) runtime() string  { return d.path("runtime.json") }
 func (d networkDir) nodes() string    { return d.path("nodes") }
@@ -61,7 +62,7 @@ func (d networkDir) exists() (bool, error) {
 // clear removes the network and nothing else: the folder may be one that the
 // user named.
 func (d networkDir) clear() error {
-	for _, path := range []string{d.genesis(), d.manifest(), d.runtime(), d.nodes()} {
+	for _, path := range []string{d.genesis(), d.peers(), d.manifest(), d.runtime(), d.nodes()} {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
@@ -74,7 +75,8 @@ type nodeDir string
 
 // nodeFiles are where a validator's configuration finds its files.
 var nodeFiles = nodeconfig.Files{
-	Genesis:    filepath.Join("..", "..", "genesis.json"),
+	Genesis:    filepath.Join("..", "..", nodeconfig.DefaultFiles.Genesis),
+	Peers:      filepath.Join("..", "..", nodeconfig.DefaultFiles.Peers),
 	Key:        nodeconfig.DefaultFiles.Key,
 	AdminToken: nodeconfig.DefaultFiles.AdminToken,
 	Data:       nodeconfig.DefaultFiles.Data,

@@ -5,7 +5,6 @@ package nodeconfig
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"k8s.io/utils/ptr"
@@ -33,8 +32,8 @@ type Config struct {
 
 // P2PConfig is the node's place among its peers.
 type P2PConfig struct {
-	Listen string `json:"listen"`
-	Peers  []Peer `json:"peers"`
+	Listen    string `json:"listen"`
+	PeersFile string `json:"peersFile"`
 }
 
 // HTTPConfig is the node's HTTP API.
@@ -91,25 +90,13 @@ type Host struct {
 	LogFormat LogFormat
 }
 
-// NewConfig makes the configuration of a validator. Peers are those of the
-// whole network: the validator itself is left out.
-func NewConfig(
-	network *v1alpha1.ShardNetwork,
-	validator topology.Validator,
-	peers []Peer,
-	host Host,
-) (*Config, error) {
+// NewConfig makes the configuration of a validator.
+func NewConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, host Host) (*Config, error) {
 	if _, err := netip.ParseAddrPort(host.P2PListen); err != nil {
 		return nil, fmt.Errorf("p2p listen address of validator %s: %w", validator.Name, err)
 	}
 	if _, err := netip.ParseAddrPort(host.HTTPListen); err != nil {
 		return nil, fmt.Errorf("http listen address of validator %s: %w", validator.Name, err)
-	}
-
-	others := slices.DeleteFunc(slices.Clone(peers), func(peer Peer) bool { return peer.Name == validator.Name })
-	if len(others) != len(peers)-1 {
-		return nil, fmt.Errorf("validator %s is %d times among the peers of its network, want once",
-			validator.Name, len(peers)-len(others))
 	}
 
 	node := network.Spec.Node
@@ -122,7 +109,7 @@ func NewConfig(
 		KeyFile:       host.Files.Key,
 		DataDir:       host.Files.Data,
 		WorkerThreads: host.WorkerThreads,
-		P2P:           P2PConfig{Listen: host.P2PListen, Peers: others},
+		P2P:           P2PConfig{Listen: host.P2PListen, PeersFile: host.Files.Peers},
 		HTTP:          HTTPConfig{Listen: host.HTTPListen, AdminTokenFile: host.Files.AdminToken},
 		Storage: StorageConfig{
 			Engine:                 node.Storage.Engine,

@@ -20,11 +20,7 @@ var host = nodeconfig.Host{
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	fixture := newFixture(t)
-	peers, err := nodeconfig.Peers(fixture.plan, fixture.publicKeys, fixture.addresses)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[2], peers, host)
+	config, err := nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[2], host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,33 +31,19 @@ func TestConfig(t *testing.T) {
 	checkGolden(t, "config.json", content)
 }
 
-// A node has every validator but itself as a peer, and making its
-// configuration leaves the list alone for the next one.
-func TestPeersOfEveryValidator(t *testing.T) {
+// The document has every validator at its address, in the plan's order.
+func TestPeers(t *testing.T) {
 	t.Parallel()
 	fixture := newFixture(t)
-	peers, err := nodeconfig.Peers(fixture.plan, fixture.publicKeys, fixture.addresses)
+	peers, err := nodeconfig.NewPeers(fixture.plan, fixture.publicKeys, fixture.addresses)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, validator := range fixture.plan.Validators {
-		config, err := nodeconfig.NewConfig(fixture.network, validator, peers, host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := append(append([]nodeconfig.Peer{}, peers[:i]...), peers[i+1:]...)
-		if len(config.P2P.Peers) != len(want) {
-			t.Fatalf("%s has %d peers, want %d", validator.Name, len(config.P2P.Peers), len(want))
-		}
-		for j, peer := range config.P2P.Peers {
-			if peer != want[j] {
-				t.Errorf("peer %d of %s is %+v, want %+v", j, validator.Name, peer, want[j])
-			}
-			if address := fixture.addresses[peer.Name]; peer.Address != address {
-				t.Errorf("peer %s of %s is at %s, want %s", peer.Name, validator.Name, peer.Address, address)
-			}
-		}
+	content, err := nodeconfig.Encode(peers)
+	if err != nil {
+		t.Fatal(err)
 	}
+	checkGolden(t, "peers.json", content)
 }
 
 func TestConfigRefuses(t *testing.T) {
@@ -106,10 +88,6 @@ func TestConfigRefuses(t *testing.T) {
 			func(_ *fixture, h *nodeconfig.Host) { h.HTTPListen = "" },
 			"http listen address of validator quickstart-s0-p0: not an ip:port",
 		},
-		"unknown validator": {
-			func(f *fixture, _ *nodeconfig.Host) { f.plan.Validators[0].Name = "other-s0-p0" },
-			"validator other-s0-p0 is 0 times among the peers",
-		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -118,9 +96,9 @@ func TestConfigRefuses(t *testing.T) {
 			plan := *fixture.plan
 			plan.Validators = append(plan.Validators[:0:0], plan.Validators...)
 			test.change(fixture, &host)
-			peers, err := nodeconfig.Peers(&plan, fixture.publicKeys, fixture.addresses)
+			_, err := nodeconfig.NewPeers(&plan, fixture.publicKeys, fixture.addresses)
 			if err == nil {
-				_, err = nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[0], peers, host)
+				_, err = nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[0], host)
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error is %v, want it to say %q", err, test.want)

@@ -26,6 +26,10 @@ func TestDocumentsAreThoseOfTheNodeContract(t *testing.T) {
 		t.Parallel()
 		checkSameFields[nodeconfig.Genesis](t, example(t, string(contract), "### Genesis (`genesis.json`)"))
 	})
+	t.Run("peers", func(t *testing.T) {
+		t.Parallel()
+		checkSameFields[nodeconfig.Peers](t, example(t, string(contract), "### Peers (`peers.json`)"))
+	})
 	t.Run("config", func(t *testing.T) {
 		t.Parallel()
 		checkSameFields[nodeconfig.Config](t, example(t, string(contract), "### Configuration (`config.json`)"))
@@ -52,7 +56,7 @@ func example(t *testing.T, contract, heading string) []byte {
 
 // checkSameFields reads a document and writes it again: a field that one side
 // does not know is refused or missing.
-func checkSameFields[T nodeconfig.Genesis | nodeconfig.Config](t *testing.T, content []byte) {
+func checkSameFields[T nodeconfig.Genesis | nodeconfig.Peers | nodeconfig.Config](t *testing.T, content []byte) {
 	t.Helper()
 	var document T
 	decoder := json.NewDecoder(bytes.NewReader(content))

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Encode writes a Genesis or a Config as the content of its file.
-func Encode[T Genesis | Config](document *T) ([]byte, error) {
+// Encode writes a Genesis, Peers or a Config as the content of its file.
+func Encode[T Genesis | Peers | Config](document *T) ([]byte, error) {
 	content, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", *document, err)

@@ -10,6 +10,8 @@ const ConfigFile = "config.json"
 type Files struct {
 	// Genesis is the genesis document.
 	Genesis string
+	// Peers are the addresses of all nodes.
+	Peers string
 	// Key is the secret key of the node.
 	Key string
 	// AdminToken is the bearer token of the admin API; without it, the node
@@ -22,6 +24,7 @@ type Files struct {
 // DefaultFiles are the usual names, all beside the configuration file.
 var DefaultFiles = Files{
 	Genesis:    "genesis.json",
+	Peers:      "peers.json",
 	Key:        "validator.key",
 	AdminToken: "admin.token",
 	Data:       "data",

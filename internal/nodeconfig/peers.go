@@ -11,6 +11,12 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
+// Peers are all nodes of a network with an address: one document for all of
+// them, in which each finds itself as well.
+type Peers struct {
+	Peers []Peer `json:"peers"`
+}
+
 // Peer is a node as the others of its network know it.
 type Peer struct {
 	Name      string `json:"name"`
@@ -19,13 +25,13 @@ type Peer struct {
 	Address string `json:"address"`
 }
 
-// Peers lists all validators of a plan. It needs the public key and the p2p
+// NewPeers lists all validators of a plan. It needs the public key and the p2p
 // address of each, by name.
-func Peers(
+func NewPeers(
 	plan *topology.Plan,
 	publicKeys map[string]ed25519.PublicKey,
 	addresses map[string]string,
-) ([]Peer, error) {
+) (*Peers, error) {
 	peers := make([]Peer, 0, len(plan.Validators))
 	for _, validator := range plan.Validators {
 		publicKey, err := encodePublicKey(validator.Name, publicKeys)
@@ -41,7 +47,7 @@ func Peers(
 		}
 		peers = append(peers, Peer{Name: validator.Name, PublicKey: publicKey, Address: address})
 	}
-	return peers, nil
+	return &Peers{Peers: peers}, nil
 }
 
 func checkAddress(address string) error {

@@ -43,6 +43,10 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 	if len(validators) == 0 {
 		return nil, nil
 	}
+	peers, err := newPeers(network, plan, inputs)
+	if err != nil {
+		return nil, err
+	}
 	configs, err := newConfigs(network, plan, validators, inputs)
 	if err != nil {
 		return nil, err
@@ -53,15 +57,16 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 		newRPCService(network, plan.Ports),
 		newNetworkPolicy(network, plan, inputs),
 		newDisruptionBudget(network),
+		peers.object,
 	}
 	if HasStorageClass(network) {
 		objects = append(objects, NewStorageClass(network))
 	}
 	for _, config := range configs {
-		objects = append(objects, config.document)
+		objects = append(objects, config.object)
 	}
 	for i, validator := range validators {
-		objects = append(objects, newStatefulSet(network, plan.Ports, validator, configs[i], inputs))
+		objects = append(objects, newStatefulSet(network, plan.Ports, validator, configs[i], peers, inputs))
 	}
 	if inputs.Cluster != "" {
 		for _, object := range objects {

@@ -37,7 +37,7 @@ func TestSeventyShards(t *testing.T) {
 		counts[kind]++
 	}
 	want := map[string]int{
-		"ConfigMap":           140,
+		"ConfigMap":           141,
 		"NetworkPolicy":       1,
 		"PodDisruptionBudget": 1,
 		"Service":             2,
@@ -79,14 +79,14 @@ func TestConfigurationOfBeforeIsKept(t *testing.T) {
 	fixture := quickstart(t)
 	before := mountedConfigs(t, fixture.build(t))
 	fixture.inputs.StableNode = fixture.network.Spec.Node.DeepCopy()
-	if same := fixture.build(t); !reflect.DeepEqual(mountedConfigs(t, same), before) || len(only[*corev1.ConfigMap](same)[0].Data) != 1 {
+	if same := fixture.build(t); !reflect.DeepEqual(mountedConfigs(t, same), before) || len(only[*corev1.ConfigMap](same)[1].Data) != 1 {
 		t.Error("the same configuration is there twice, or under another name")
 	}
 
 	fixture.network.Spec.Node.Log.Level = v1alpha1.LogLevelDebug
 	objects := fixture.build(t)
 	after := mountedConfigs(t, objects)
-	for _, config := range only[*corev1.ConfigMap](objects) {
+	for _, config := range only[*corev1.ConfigMap](objects)[1:] {
 		old, recent := config.Data[before[config.Name]], config.Data[after[config.Name]]
 		if len(config.Data) != 2 || !strings.Contains(old, `"level": "info"`) || !strings.Contains(recent, `"level": "debug"`) {
 			t.Errorf("%s holds %v", config.Name, config.Data)
@@ -135,9 +135,11 @@ func TestPortsAreThoseOfThePlan(t *testing.T) {
 		t.Errorf("Services have the ports %v, want %v", got, want)
 	}
 	for _, config := range only[*corev1.ConfigMap](objects) {
-		for _, want := range []string{
-			`"listen": "0.0.0.0:4001"`, `"listen": "0.0.0.0:4002"`, `.quickstart-p2p.default.svc.cluster.local:4001"`,
-		} {
+		wanted := []string{`"listen": "0.0.0.0:4001"`, `"listen": "0.0.0.0:4002"`}
+		if config.Name == resources.PeersName(fixture.network.Name) {
+			wanted = []string{`.quickstart-p2p.default.svc.cluster.local:4001"`}
+		}
+		for _, want := range wanted {
 			for _, content := range config.Data {
 				if !strings.Contains(content, want) {
 					t.Errorf("%s does not say %s: %s", config.Name, want, content)
@@ -272,6 +274,14 @@ func TestPodsChangeWithTheirConfiguration(t *testing.T) {
 	for i, after := range fixture.statefulSets(t) {
 		if reflect.DeepEqual(before[i].Spec.Template, after.Spec.Template) {
 			t.Errorf("the pod of %s is the same with another configuration", after.Name)
+		}
+	}
+
+	fixture = quickstart(t)
+	fixture.inputs.ClusterDomains = map[string]string{"": "elsewhere"}
+	for i, after := range fixture.statefulSets(t) {
+		if reflect.DeepEqual(before[i].Spec.Template, after.Spec.Template) {
+			t.Errorf("the pod of %s is the same with other addresses of its peers", after.Name)
 		}
 	}
 }

@@ -30,6 +30,7 @@ const (
 // disk's root, which may hold the file system's own files.
 var files = nodeconfig.Files{
 	Genesis:    nodeconfig.DefaultFiles.Genesis,
+	Peers:      nodeconfig.DefaultFiles.Peers,
 	Key:        nodeconfig.DefaultFiles.Key,
 	AdminToken: nodeconfig.DefaultFiles.AdminToken,
 	Data:       path.Join(volumeDir, nodeconfig.DefaultFiles.Data),
@@ -61,63 +62,64 @@ func CopyGenesis(network *v1alpha1.ShardNetwork, document *corev1.ConfigMap) *co
 	}
 }
 
-// config is a validator's configuration: a key of a ConfigMap, which holds that
-// of before as well while nodes are replaced.
-type config struct {
-	document *corev1.ConfigMap
-	key      string
+// document is what a pod reads: a key of a ConfigMap. That of a validator's
+// configuration holds the one of before as well while nodes are replaced.
+type document struct {
+	object *corev1.ConfigMap
+	key    string
 }
 
-// newConfigs are the configurations of some validators, whose peers are all of
-// the plan.
+// newPeers is the ConfigMap of the addresses of all nodes of the plan, one for
+// all that are in a cluster.
+func newPeers(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (document, error) {
+	addresses := make(map[string]string, len(plan.Validators))
+	for _, validator := range plan.Validators {
+		domain, ok := inputs.ClusterDomains[validator.Cluster]
+		if !ok {
+			return document{}, fmt.Errorf("validator %s: the DNS domain of its cluster %q is not known", validator.Name, validator.Cluster)
+		}
+		addresses[validator.Name] = P2PAddress(network, domain, validator.Name, plan.Ports)
+	}
+	peers, err := nodeconfig.NewPeers(plan, inputs.PublicKeys, addresses)
+	if err != nil {
+		return document{}, err
+	}
+	content, err := nodeconfig.Encode(peers)
+	if err != nil {
+		return document{}, fmt.Errorf("addresses of all nodes: %w", err)
+	}
+	return newDocument(owned(network, PeersName(network.Name)), "peers", content), nil
+}
+
+// newConfigs are the configurations of some validators.
 func newConfigs(
 	network *v1alpha1.ShardNetwork,
 	plan *topology.Plan,
 	validators []topology.Validator,
 	inputs Inputs,
-) ([]config, error) {
-	addresses := make(map[string]string, len(plan.Validators))
-	for _, validator := range plan.Validators {
-		domain, ok := inputs.ClusterDomains[validator.Cluster]
-		if !ok {
-			return nil, fmt.Errorf("validator %s: the DNS domain of its cluster %q is not known", validator.Name, validator.Cluster)
-		}
-		addresses[validator.Name] = P2PAddress(network, domain, validator.Name, plan.Ports)
-	}
-	peers, err := nodeconfig.Peers(plan, inputs.PublicKeys, addresses)
-	if err != nil {
-		return nil, err
-	}
-
-	configs := make([]config, 0, len(validators))
+) ([]document, error) {
+	configs := make([]document, 0, len(validators))
 	for _, validator := range validators {
-		config, err := newConfig(network, validator, peers, plan.Ports)
+		config, err := newConfig(network, validator, plan.Ports)
 		if err != nil {
 			return nil, err
 		}
 		if inputs.StableNode != nil {
 			before := network.DeepCopy()
 			before.Spec.Node = *inputs.StableNode
-			kept, err := newConfig(before, validator, peers, plan.Ports)
+			kept, err := newConfig(before, validator, plan.Ports)
 			if err != nil {
 				return nil, err
 			}
-			maps.Copy(config.document.Data, kept.document.Data)
+			maps.Copy(config.object.Data, kept.object.Data)
 		}
 		configs = append(configs, config)
 	}
 	return configs, nil
 }
 
-// newConfig names a configuration after its content: a pod goes on with the one
-// that it was made with, however often its node starts.
-func newConfig(
-	network *v1alpha1.ShardNetwork,
-	validator topology.Validator,
-	peers []nodeconfig.Peer,
-	ports topology.Ports,
-) (config, error) {
-	described, err := nodeconfig.NewConfig(network, validator, peers, nodeconfig.Host{
+func newConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, ports topology.Ports) (document, error) {
+	described, err := nodeconfig.NewConfig(network, validator, nodeconfig.Host{
 		Files:         files,
 		P2PListen:     listenAddress(ports.P2P),
 		HTTPListen:    listenAddress(ports.HTTP),
@@ -125,20 +127,26 @@ func newConfig(
 		LogFormat:     nodeconfig.LogFormatJSON,
 	})
 	if err != nil {
-		return config{}, err
+		return document{}, err
 	}
 	content, err := nodeconfig.Encode(described)
 	if err != nil {
-		return config{}, fmt.Errorf("configuration of validator %s: %w", validator.Name, err)
+		return document{}, fmt.Errorf("configuration of validator %s: %w", validator.Name, err)
 	}
-	key := "config-" + hash(string(content)) + ".json"
 	meta := owned(network, ConfigName(validator.Name))
 	meta.Labels = ValidatorLabels(network.Name, validator)
-	return config{key: key, document: &corev1.ConfigMap{
+	return newDocument(meta, "config", content), nil
+}
+
+// newDocument names a document after its content: a pod goes on with the one that
+// it was made with, however often its node starts.
+func newDocument(meta metav1.ObjectMeta, kind string, content []byte) document {
+	key := kind + "-" + hash(string(content)) + ".json"
+	return document{key: key, object: &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: meta,
 		Data:       map[string]string{key: string(content)},
-	}}, nil
+	}}
 }
 
 // listenAddress is every address of the pod.

@@ -3,6 +3,7 @@
 package resources_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -48,8 +49,14 @@ func TestClustersShareThePlan(t *testing.T) {
 		if budgets := only[*policyv1.PodDisruptionBudget](objects); len(budgets) != 1 {
 			t.Errorf("cluster %q has %d disruption budgets, want one", cluster, len(budgets))
 		}
-		if configs := only[*corev1.ConfigMap](objects); len(configs) != 4 {
-			t.Errorf("cluster %q has %d configurations, want 4", cluster, len(configs))
+		configs := only[*corev1.ConfigMap](objects)
+		if len(configs) != 5 {
+			t.Fatalf("cluster %q has %d ConfigMaps, want 4 configurations and the addresses", cluster, len(configs))
+		}
+		for _, validator := range f.plan.Validators {
+			if peers := fmt.Sprint(configs[0].Data); configs[0].Name != resources.PeersName(f.network.Name) || !strings.Contains(peers, validator.Name) {
+				t.Errorf("cluster %q has %s, which does not name %s: %s", cluster, configs[0].Name, validator.Name, peers)
+			}
 		}
 	}
 	slices.Sort(made)

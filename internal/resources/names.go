@@ -20,6 +20,9 @@ func RPCServiceName(network string) string { return network + "-rpc" }
 // GenesisName is the ConfigMap of the genesis document.
 func GenesisName(network string) string { return network + "-genesis" }
 
+// PeersName is the ConfigMap of the addresses of all nodes.
+func PeersName(network string) string { return network + "-peers" }
+
 // AdminTokenName is the Secret of the admin API's token.
 func AdminTokenName(network string) string { return network + "-admin" }
 

@@ -39,7 +39,7 @@ func podTemplate(
 	network *v1alpha1.ShardNetwork,
 	ports topology.Ports,
 	validator topology.Validator,
-	config config,
+	config, peers document,
 	inputs Inputs,
 ) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
@@ -51,7 +51,7 @@ func podTemplate(
 		},
 		Spec: corev1.PodSpec{
 			Containers: []corev1.Container{container(network, ports, inputs)},
-			Volumes:    append([]corev1.Volume{filesVolume(network, validator, config)}, dataVolume(network)...),
+			Volumes:    append([]corev1.Volume{filesVolume(network, validator, config, peers)}, dataVolume(network)...),
 
 			NodeSelector: nodeSelector(&network.Spec.Placement, validator),
 			Tolerations:  tolerations(&network.Spec),
@@ -126,7 +126,7 @@ func probe(path string, periodSeconds, failureThreshold int32) *corev1.Probe {
 }
 
 // filesVolume holds what a node reads at its start, of keys only its own.
-func filesVolume(network *v1alpha1.ShardNetwork, validator topology.Validator, config config) corev1.Volume {
+func filesVolume(network *v1alpha1.ShardNetwork, validator topology.Validator, config, peers document) corev1.Volume {
 	configMap := func(name string, items ...corev1.KeyToPath) corev1.VolumeProjection {
 		return corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{
 			LocalObjectReference: corev1.LocalObjectReference{Name: name},
@@ -144,6 +144,7 @@ func filesVolume(network *v1alpha1.ShardNetwork, validator topology.Validator, c
 			DefaultMode: ptr.To[int32](0o440),
 			Sources: []corev1.VolumeProjection{
 				configMap(ConfigName(validator.Name), corev1.KeyToPath{Key: config.key, Path: nodeconfig.ConfigFile}),
+				configMap(PeersName(network.Name), corev1.KeyToPath{Key: peers.key, Path: nodeconfig.DefaultFiles.Peers}),
 				configMap(GenesisName(network.Name)),
 				secret(KeyName(validator.Name)),
 				secret(AdminTokenName(network.Name)),

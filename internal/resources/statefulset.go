@@ -17,7 +17,7 @@ func newStatefulSet(
 	network *v1alpha1.ShardNetwork,
 	ports topology.Ports,
 	validator topology.Validator,
-	config config,
+	config, peers document,
 	inputs Inputs,
 ) *appsv1.StatefulSet {
 	labels := ValidatorLabels(network.Name, validator)
@@ -33,7 +33,7 @@ func newStatefulSet(
 			UpdateStrategy:                       appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
 			PersistentVolumeClaimRetentionPolicy: claimRetention(network),
 			Selector:                             &metav1.LabelSelector{MatchLabels: validatorSelector(network.Name, validator)},
-			Template:                             podTemplate(network, ports, validator, config, inputs),
+			Template:                             podTemplate(network, ports, validator, config, peers, inputs),
 			VolumeClaimTemplates:                 volumeClaims(network, labels),
 		},
 	}

@@ -20,11 +20,39 @@ import (
 const (
 	testnetChart = "../../charts/testnet"
 	preset       = "near-1m-70-shards"
-	// machines are as many as the preset has validators, one on each.
-	machines = 140
-	// oneCluster are the regions of the preset without their clusters.
-	oneCluster = `[{"name":"us-central1","nodes":47},{"name":"us-east1","nodes":47},{"name":"us-east4","nodes":46}]`
 )
+
+// size is how large the network of a run is.
+type size struct {
+	// validators are as many as there are machines, one on each.
+	validators int
+	// settings of the chart make the preset so large, in one cluster.
+	settings []string
+	// ranges is the file of what the run may measure.
+	ranges string
+}
+
+var (
+	// published is the preset's own size.
+	published = size{
+		validators: 140,
+		settings:   oneCluster(47, 47, 46),
+		ranges:     "ranges.yaml",
+	}
+	// largest is the most validators that a network may have.
+	largest = size{
+		validators: 1000,
+		settings:   append(oneCluster(334, 333, 333), "--set", "network.shards=500"),
+		ranges:     "ranges-large.yaml",
+	}
+)
+
+// oneCluster are the regions of the preset with so many nodes and without their
+// clusters.
+func oneCluster(central, east1, east4 int) []string {
+	return []string{"--set-json", fmt.Sprintf(`network.regions=[{"name":"us-central1","nodes":%d},`+
+		`{"name":"us-east1","nodes":%d},{"name":"us-east4","nodes":%d}]`, central, east1, east4)}
+}
 
 // network reads a ShardNetwork.
 func (c *cluster) network(ctx context.Context, name string) (*v1alpha1.ShardNetwork, error) {
@@ -73,8 +101,8 @@ func (s *scale) create(t *testing.T) {
 	before := s.operator.cpuSeconds(t)
 	start := time.Now()
 	// Fake machines have no kernel to tune.
-	s.cluster.helm(t, "install", "near", testnetChart, "--set", "preset="+preset, "--set", "nodeTuning.enabled=false",
-		"--set-json", "network.regions="+oneCluster)
+	s.cluster.helm(t, append([]string{"install", "near", testnetChart, "--set", "preset=" + preset,
+		"--set", "nodeTuning.enabled=false"}, s.size.settings...)...)
 	eventually(t, 3*time.Minute, func(ctx context.Context) error {
 		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
 			v1alpha1.ConditionGenesisReady: metav1.ConditionTrue,
@@ -88,8 +116,9 @@ func (s *scale) create(t *testing.T) {
 	s.figures["cpuSecondsUntilApplied"] = s.operator.cpuSeconds(t) - before
 	t.Logf("the operator's requests until everything was applied:\n%s", made)
 
-	eventually(t, 3*time.Minute, func(ctx context.Context) error {
-		return s.cluster.podsRun(ctx, "near", machines)
+	// The control plane's part, which grows with what there is.
+	eventually(t, time.Duration(s.size.validators)*2*time.Second, func(ctx context.Context) error {
+		return s.cluster.podsRun(ctx, "near", s.size.validators)
 	})
 	s.figures["secondsUntilPodsRun"] = time.Since(start).Seconds()
 
@@ -164,7 +193,7 @@ func (s *scale) becomesReady(t *testing.T) {
 func (s *scale) remove(t *testing.T) {
 	start := time.Now()
 	s.cluster.helm(t, "uninstall", "near")
-	eventually(t, 3*time.Minute, s.cluster.empty)
+	eventually(t, time.Duration(s.size.validators)*2*time.Second, s.cluster.empty)
 	s.figures["secondsUntilDeleted"] = time.Since(start).Seconds()
 	s.figures["operatorPeakMemory"] = s.operator.peakMemoryMebibytes(t)
 }

@@ -27,20 +27,20 @@ type figure struct {
 	Measured float64  `json:"measured"`
 }
 
-func readRanges(t *testing.T) ranges {
+func readRanges(t *testing.T, file string) ranges {
 	t.Helper()
-	content, err := os.ReadFile("ranges.yaml")
+	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var known ranges
 	if err := yaml.UnmarshalStrict(content, &known); err != nil {
-		t.Fatalf("ranges.yaml: %v", err)
+		t.Fatalf("%s: %v", file, err)
 	}
 	return known
 }
 
-// figures are those of this run, by the names of ranges.yaml.
+// figures are those of this run, by the names of the file of ranges.
 type figures map[string]float64
 
 // print prints a table of the figures.
@@ -65,7 +65,7 @@ func (f figures) check(t *testing.T, known ranges) {
 	for name, value := range f {
 		limits, ok := known.Figures[name]
 		if !ok {
-			t.Errorf("%s is not in ranges.yaml", name)
+			t.Errorf("%s has no range", name)
 		}
 		if limits.Least != nil && value < *limits.Least || limits.Most != nil && value > *limits.Most {
 			t.Errorf("%s is %.1f %s, want from %s to %s", name, value, limits.Unit, limit(limits.Least), limit(limits.Most))
@@ -73,7 +73,7 @@ func (f figures) check(t *testing.T, known ranges) {
 	}
 	for name := range known.Figures {
 		if _, ok := f[name]; !ok {
-			t.Errorf("%s of ranges.yaml was not measured", name)
+			t.Errorf("%s has a range and was not measured", name)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 // scale is one run: a cluster, the operator on it, and the figures so far.
 type scale struct {
+	size     size
 	cluster  *cluster
 	operator *operator
 	figures  figures
@@ -26,17 +27,7 @@ type scale struct {
 func TestScale(t *testing.T) {
 	// What the stand-in has to say.
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	// Before anything starts that takes time.
-	program(t, "HELM")
-	program(t, "OPERATOR")
-	s := &scale{cluster: startCluster(t, place{
-		name:     "scale",
-		pods:     "127.64.0.0/10",
-		regions:  "us-central1,us-east1,us-east4",
-		machines: machines,
-	}), figures: figures{}}
-	s.operator = s.cluster.installOperator(t)
-	s.operator.start(t)
+	s := newScale(t, published)
 
 	standIn := standIn(t, s.cluster.config)
 	// Each step goes on where the one before ended.
@@ -53,7 +44,47 @@ func TestScale(t *testing.T) {
 		}) &&
 		t.Run("Remove", s.remove) &&
 		t.Run("Kills", s.kills)
-	known := readRanges(t)
+	s.end(t, passed)
+}
+
+// TestLarge is about the most validators that a network may have.
+func TestLarge(t *testing.T) {
+	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	s := newScale(t, largest)
+	standIn := standIn(t, s.cluster.config)
+	passed := t.Run("Create", s.create) &&
+		t.Run("Ready", func(t *testing.T) {
+			standIn()
+			s.becomesReady(t)
+		}) &&
+		t.Run("SettledWithChain", func(t *testing.T) {
+			s.figures["writesPerMinuteWithChain"] = s.writesPerMinute(t, time.Minute)
+		}) &&
+		t.Run("Remove", s.remove)
+	s.end(t, passed)
+}
+
+// newScale starts the cluster and the operator.
+func newScale(t *testing.T, size size) *scale {
+	t.Helper()
+	// Before anything starts that takes time.
+	program(t, "HELM")
+	program(t, "OPERATOR")
+	s := &scale{size: size, cluster: startCluster(t, place{
+		name:     "scale",
+		pods:     "127.64.0.0/10",
+		regions:  "us-central1,us-east1,us-east4",
+		machines: size.validators,
+	}), figures: figures{}}
+	s.operator = s.cluster.installOperator(t)
+	s.operator.start(t)
+	return s
+}
+
+// end prints the figures of a run and, if all of it passed, checks them.
+func (s *scale) end(t *testing.T, passed bool) {
+	t.Helper()
+	known := readRanges(t, s.size.ranges)
 	s.figures.print(t, known)
 	if !passed {
 		return

@@ -28,6 +28,7 @@ fn name(index: u8) -> String {
 struct Files {
     folder: PathBuf,
     config: Value,
+    peers: Value,
     genesis: Value,
 }
 
@@ -55,7 +56,7 @@ impl Files {
                 "network": "net", "node": name(0), "region": "local", "role": "producer",
                 "genesisFile": "genesis.json", "keyFile": "validator.key", "dataDir": "data",
                 "workerThreads": 2,
-                "p2p": {"listen": "127.0.0.1:26600", "peers": [peer(1), peer(2)]},
+                "p2p": {"listen": "127.0.0.1:26600", "peersFile": "peers.json"},
                 "http": {"listen": "127.0.0.1:26700", "adminTokenFile": "admin.token"},
                 "storage": {
                     "engine": "Log", "snapshotIntervalBlocks": 1000, "retentionBlocks": 20000,
@@ -66,6 +67,7 @@ impl Files {
                 },
                 "log": {"level": "info", "format": "text"},
             }),
+            peers: json!({"peers": [peer(0), peer(1), peer(2)]}),
             genesis: json!({
                 "network": "net", "createdAtMs": 1_790_000_000_000u64, "seed": "5e".repeat(32),
                 "shards": 1, "accounts": {"perShard": 10, "initialBalance": 1000},
@@ -93,6 +95,7 @@ impl Files {
     /// Runs the check in the folder of the files.
     fn check(&self) -> Output {
         self.write("config.json", self.config.to_string());
+        self.write("peers.json", self.peers.to_string());
         self.write("genesis.json", self.genesis.to_string());
         self.check_as_written()
     }
@@ -169,13 +172,10 @@ fn an_rpc_node_needs_a_key_of_its_own() {
         "config.json: role: is \"rpc\", but the key is that of validator \"net-s0-p0\", a producer";
     assert_refused(&files.check(), line);
     files.write("validator.key", "07".repeat(32));
-    let line = "config.json: p2p.peers: validator \"net-s0-p0\" is missing";
-    assert_refused(&files.check(), line);
-    let peers = files.config.pointer_mut("/p2p/peers").unwrap();
-    peers.as_array_mut().unwrap().push(json!({
-        "name": name(0), "publicKey": public_key(0), "address": "[::1]:26600",
-    }));
     assert_accepted(&files.check(), &files.genesis_hash());
+    files.peers["peers"].as_array_mut().unwrap().remove(0);
+    let line = "peers.json: peers: validator \"net-s0-p0\" is missing";
+    assert_refused(&files.check(), line);
 }
 
 #[test]
@@ -194,8 +194,6 @@ fn paths_are_relative_to_the_configuration() {
 
 #[test]
 fn wrong_configurations() {
-    let peers = "/p2p/peers";
-    let spare = public_key(9);
     for (pointer, value, line) in [
         ("/network", None, "missing field `network`"),
         (
@@ -233,6 +231,16 @@ fn wrong_configurations() {
         ("/keyFile", Some(json!("")), "keyFile: must not be empty"),
         ("/dataDir", Some(json!("")), "dataDir: must not be empty"),
         (
+            "/p2p/peersFile",
+            Some(json!("other.json")),
+            "p2p.peersFile: other.json cannot be read: No such file or directory (os error 2)",
+        ),
+        (
+            "/p2p/peersFile",
+            Some(json!("")),
+            "p2p.peersFile: must not be empty",
+        ),
+        (
             "/workerThreads",
             Some(json!(0)),
             "workerThreads: must be at least 1",
@@ -251,57 +259,7 @@ fn wrong_configurations() {
         (
             "/p2p/bootstrap",
             Some(json!([])),
-            "p2p.bootstrap: unknown field `bootstrap`, expected `listen` or `peers`",
-        ),
-        (
-            "/p2p/peers/0/name",
-            Some(json!("")),
-            "p2p.peers[0].name: must not be empty",
-        ),
-        (
-            "/p2p/peers/1/publicKey",
-            Some(json!("00")),
-            "p2p.peers[1].publicKey: must be 64 hex digits",
-        ),
-        (
-            "/p2p/peers/1/publicKey",
-            Some(json!(format!("02{}", "00".repeat(31)))),
-            "p2p.peers[1].publicKey: is not an ed25519 public key",
-        ),
-        (
-            "/p2p/peers/1/publicKey",
-            Some(json!(public_key(0))),
-            "p2p.peers[1].publicKey: is this node's own",
-        ),
-        (
-            "/p2p/peers/1/publicKey",
-            Some(json!(public_key(1))),
-            "p2p.peers[1].publicKey: is used twice",
-        ),
-        (
-            "/p2p/peers/1/publicKey",
-            Some(json!(spare)),
-            "p2p.peers: validator \"net-s0-p2\" is missing",
-        ),
-        (
-            "/p2p/peers/0",
-            None,
-            "p2p.peers: validator \"net-s0-p1\" is missing",
-        ),
-        (
-            "/p2p/peers/0/address",
-            Some(json!("node-1")),
-            "p2p.peers[0].address: \"node-1\" is not host:port",
-        ),
-        (
-            "/p2p/peers/0/address",
-            Some(json!("node-1:0")),
-            "p2p.peers[0].address: port \"0\" is not a number from 1 to 65535",
-        ),
-        (
-            peers,
-            Some(json!({})),
-            "p2p.peers: invalid type: map, expected a sequence",
+            "p2p.bootstrap: unknown field `bootstrap`, expected `listen` or `peersFile`",
         ),
         (
             "/http/listen",
@@ -366,6 +324,67 @@ fn wrong_configurations() {
         let mut files = Files::new("config");
         Files::set(&mut files.config, pointer, value);
         assert_refused(&files.check(), &format!("config.json: {line}"));
+    }
+}
+
+#[test]
+fn wrong_peers() {
+    let spare = public_key(9);
+    for (pointer, value, line) in [
+        (
+            "/peers/0/name",
+            Some(json!("")),
+            "peers[0].name: must not be empty",
+        ),
+        (
+            "/peers/1/publicKey",
+            Some(json!("00")),
+            "peers[1].publicKey: must be 64 hex digits",
+        ),
+        (
+            "/peers/1/publicKey",
+            Some(json!(format!("02{}", "00".repeat(31)))),
+            "peers[1].publicKey: is not an ed25519 public key",
+        ),
+        (
+            "/peers/2/publicKey",
+            Some(json!(public_key(1))),
+            "peers[2].publicKey: is used twice",
+        ),
+        (
+            "/peers/2/publicKey",
+            Some(json!(spare)),
+            "peers: validator \"net-s0-p2\" is missing",
+        ),
+        (
+            "/peers/1",
+            None,
+            "peers: validator \"net-s0-p1\" is missing",
+        ),
+        (
+            "/peers/1/address",
+            Some(json!("node-1")),
+            "peers[1].address: \"node-1\" is not host:port",
+        ),
+        (
+            "/peers/1/address",
+            Some(json!("node-1:0")),
+            "peers[1].address: port \"0\" is not a number from 1 to 65535",
+        ),
+        (
+            "/peers",
+            Some(json!({})),
+            "peers: invalid type: map, expected a sequence",
+        ),
+        (
+            "/bootstrap",
+            Some(json!([])),
+            "bootstrap: unknown field `bootstrap`, expected `peers`",
+        ),
+    ] {
+        let mut files = Files::new("peers");
+        Files::set(&mut files.peers, pointer, value);
+        assert_refused(&files.check(), &format!("peers.json: {line}"));
     }
 }
 
@@ -505,9 +524,12 @@ fn the_examples_of_the_node_contract_are_right() {
     assert_eq!(shown, validator(1, 0, 0));
     files.genesis["validators"] =
         json!([validator(0, 0, 0), validator(1, 0, 1), validator(2, 1, 0),]);
-    let peers = files.config.pointer_mut("/p2p/peers").unwrap();
-    let peers = peers.as_array_mut().unwrap();
+    files.peers = contract_example("### Peers (`peers.json`)");
+    let peers = files.peers["peers"].as_array_mut().unwrap();
     let mut another = peers[0].clone();
+    for (index, peer) in (0u8..).zip(&mut *peers) {
+        peer["publicKey"] = json!(public_key(index));
+    }
     another["publicKey"] = json!(public_key(2));
     peers.push(another);
     assert_accepted(&files.check(), &files.genesis_hash());
@@ -525,6 +547,7 @@ fn files_of_the_planner_are_right() {
         serde_json::from_slice(&fs::read(golden.join(name)).unwrap()).unwrap()
     };
     files.config = read("config.json");
+    files.peers = read("peers.json");
     files.genesis = read("genesis.json");
     files.write("validator.key", SEED);
     assert_accepted(&files.check(), &files.genesis_hash());

@@ -23,7 +23,7 @@ fn files(test: &str, data_dir: &str) -> PathBuf {
     let config = json!({
         "network": "net", "node": "net-s0-p0", "region": "local", "role": "producer",
         "genesisFile": "genesis.json", "keyFile": "validator.key", "dataDir": data_dir,
-        "p2p": {"listen": "127.0.0.1:0", "peers": []},
+        "p2p": {"listen": "127.0.0.1:0", "peersFile": "peers.json"},
         "http": {"listen": "127.0.0.1:0"},
     });
     let genesis = json!({
@@ -38,6 +38,7 @@ fn files(test: &str, data_dir: &str) -> PathBuf {
         }],
     });
     fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    fs::write(folder.join("peers.json"), json!({"peers": []}).to_string()).unwrap();
     fs::write(folder.join("genesis.json"), genesis.to_string()).unwrap();
     fs::write(folder.join("validator.key"), "00".repeat(32)).unwrap();
     folder

@@ -35,6 +35,12 @@ const fn default_worker_threads() -> usize {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct P2pDocument {
     pub(crate) listen: SocketAddr,
+    pub(crate) peers_file: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PeersDocument {
     pub(crate) peers: Vec<PeerDocument>,
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads the files of a configuration.
 
-use crate::{document::ConfigDocument, error::ConfigError};
+use crate::{
+    document::{ConfigDocument, PeersDocument},
+    error::ConfigError,
+    peer::Peers,
+};
 use commonware_cryptography::ed25519::PrivateKey;
 use commonware_formatting::from_hex;
 use serde::de::DeserializeOwned;
@@ -44,6 +48,7 @@ impl<'a> ConfigFile<'a> {
         for (field, path) in [
             ("genesisFile", Some(document.genesis_file.as_path())),
             ("keyFile", Some(document.key_file.as_path())),
+            ("p2p.peersFile", Some(document.p2p.peers_file.as_path())),
             ("dataDir", Some(document.data_dir.as_path())),
             ("http.adminTokenFile", admin_token),
         ] {
@@ -66,6 +71,7 @@ impl<'a> ConfigFile<'a> {
 /// The paths of a configuration, relative ones beside its file.
 pub(crate) struct Paths {
     pub(crate) genesis: PathBuf,
+    pub(crate) peers: PathBuf,
     pub(crate) key: PathBuf,
     pub(crate) admin_token: Option<PathBuf>,
     pub(crate) data: PathBuf,
@@ -77,6 +83,7 @@ impl Paths {
         let admin_token = document.http.admin_token_file.as_deref();
         Self {
             genesis: folder.join(&document.genesis_file),
+            peers: folder.join(&document.p2p.peers_file),
             key: folder.join(&document.key_file),
             admin_token: admin_token.map(|path| folder.join(path)),
             data: folder.join(&document.data_dir),
@@ -92,6 +99,12 @@ pub(crate) fn genesis(config: ConfigFile<'_>, path: &Path) -> Result<Genesis, Co
         field: Some(error.field),
         reason: error.reason,
     })
+}
+
+pub(crate) fn peers(config: ConfigFile<'_>, path: &Path) -> Result<Peers, ConfigError> {
+    let text = config.read("p2p.peersFile", path)?;
+    let document: PeersDocument = parse(path, &text)?;
+    Peers::parse(path, &document.peers)
 }
 
 pub(crate) fn key(config: ConfigFile<'_>, path: &Path) -> Result<PrivateKey, ConfigError> {

@@ -18,16 +18,12 @@ pub use document::{Features, Log, LogFormat, LogLevel, Switch};
 pub use error::ConfigError;
 pub use peer::Peer;
 
-use commonware_cryptography::{
-    Signer as _,
-    ed25519::{PrivateKey, PublicKey},
-};
+use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use document::{ConfigDocument, HttpDocument, P2pDocument, StorageDocument, StorageEngine};
 use files::{ConfigFile, Paths};
 use shardnode_primitives::Genesis;
 use shardnode_rpc::{AdminToken, Role};
 use std::{
-    collections::BTreeSet,
     fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -95,6 +91,8 @@ impl Config {
         let paths = Paths::of(path, &document);
         let genesis = files::genesis(file, &paths.genesis)?;
         let key = files::key(file, &paths.key)?;
+        let own = key.public_key();
+        let peers = files::peers(file, &paths.peers)?;
         let admin_token = paths
             .admin_token
             .map(|path| files::admin_token(file, &path))
@@ -106,7 +104,7 @@ impl Config {
             region,
             role,
             worker_threads,
-            p2p: P2pDocument { listen, peers },
+            p2p: P2pDocument { listen, .. },
             http:
                 HttpDocument {
                     listen: http_listen,
@@ -127,7 +125,7 @@ impl Config {
             data_dir: paths.data,
             worker_threads,
             p2p_listen: listen,
-            peers: peer::parse(file, &peers)?,
+            peers: peers.others(&own),
             http_listen,
             admin_token,
             storage: check_storage(file, storage)?,
@@ -136,7 +134,7 @@ impl Config {
         };
         config.check_limits(file)?;
         config.check_identity(file)?;
-        config.check_peers(file)?;
+        peers.check(&own, &config.genesis)?;
         Ok(config)
     }
 
@@ -204,31 +202,6 @@ impl Config {
             }
             (_, Some(_)) => Ok(()),
         }
-    }
-
-    /// Every peer is another node, and every other validator is a peer.
-    fn check_peers(&self, file: ConfigFile<'_>) -> Result<(), ConfigError> {
-        let own = self.key.public_key();
-        let mut known: BTreeSet<&PublicKey> = BTreeSet::new();
-        for (index, peer) in self.peers.iter().enumerate() {
-            let field = format!("p2p.peers[{index}].publicKey");
-            if peer.key == own {
-                return Err(file.wrong(field, "is this node's own"));
-            }
-            if !known.insert(&peer.key) {
-                return Err(file.wrong(field, "is used twice"));
-            }
-        }
-        let producers = self.genesis.producers.iter();
-        let producers = producers.map(|producer| (&producer.key, &producer.name));
-        let others = self.genesis.chunk_validators.iter();
-        let missing = producers
-            .chain(others.map(|validator| (&validator.key, &validator.name)))
-            .find(|(key, _)| **key != own && !known.contains(key));
-        missing.map_or(Ok(()), |(_, name)| {
-            let reason = format!("validator \"{name}\" is missing");
-            Err(file.wrong("p2p.peers", reason))
-        })
     }
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Other nodes of the network.
 
-use crate::{
-    document::PeerDocument,
-    error::ConfigError,
-    files::{ConfigFile, hex_32},
-};
+use crate::{document::PeerDocument, error::ConfigError, files::hex_32};
 use commonware_codec::DecodeExt as _;
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::{Address, Ingress};
 use commonware_utils::Hostname;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use shardnode_primitives::Genesis;
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
 
 /// Another node.
 #[derive(Clone, Debug)]
@@ -36,28 +37,66 @@ impl Peer {
     }
 }
 
-/// The peers of a configuration.
-pub(crate) fn parse(
-    file: ConfigFile<'_>,
-    documents: &[PeerDocument],
-) -> Result<Vec<Peer>, ConfigError> {
-    documents
-        .iter()
-        .enumerate()
-        .map(|(index, document)| {
-            let wrong = |field: &str, reason: String| {
-                file.wrong(format!("p2p.peers[{index}].{field}"), reason)
-            };
-            if document.name.is_empty() {
-                return Err(wrong("name", "must not be empty".into()));
-            }
-            Ok(Peer {
-                key: public_key(&document.public_key)
-                    .map_err(|reason| wrong("publicKey", reason))?,
-                ingress: ingress(&document.address).map_err(|reason| wrong("address", reason))?,
+/// All nodes of a network with an address, as one file names them.
+pub(crate) struct Peers {
+    file: PathBuf,
+    peers: Vec<Peer>,
+}
+
+impl Peers {
+    pub(crate) fn parse(file: &Path, documents: &[PeerDocument]) -> Result<Self, ConfigError> {
+        let mut known = BTreeSet::new();
+        let peers = documents
+            .iter()
+            .enumerate()
+            .map(|(index, document)| {
+                let wrong = |field: &str, reason: String| ConfigError {
+                    file: file.into(),
+                    field: Some(format!("peers[{index}].{field}")),
+                    reason,
+                };
+                if document.name.is_empty() {
+                    return Err(wrong("name", "must not be empty".into()));
+                }
+                let key = public_key(&document.public_key)
+                    .map_err(|reason| wrong("publicKey", reason))?;
+                if !known.insert(key.clone()) {
+                    return Err(wrong("publicKey", "is used twice".into()));
+                }
+                let ingress =
+                    ingress(&document.address).map_err(|reason| wrong("address", reason))?;
+                Ok(Peer { key, ingress })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            file: file.into(),
+            peers,
+        })
+    }
+
+    /// Those of the node that has the key `own`.
+    pub(crate) fn others(&self, own: &PublicKey) -> Vec<Peer> {
+        let others = self.peers.iter().filter(|peer| peer.key != *own);
+        others.cloned().collect()
+    }
+
+    /// Every validator but the one that has the key `own` has an address.
+    pub(crate) fn check(&self, own: &PublicKey, genesis: &Genesis) -> Result<(), ConfigError> {
+        let known: BTreeSet<&PublicKey> = self.peers.iter().map(|peer| &peer.key).collect();
+        let producers = genesis.producers.iter();
+        let producers = producers.map(|producer| (&producer.key, &producer.name));
+        let others = genesis.chunk_validators.iter();
+        let missing = producers
+            .chain(others.map(|validator| (&validator.key, &validator.name)))
+            .find(|(key, _)| *key != own && !known.contains(key));
+        missing.map_or(Ok(()), |(_, name)| {
+            Err(ConfigError {
+                file: self.file.clone(),
+                field: Some("peers".into()),
+                reason: format!("validator \"{name}\" is missing"),
             })
         })
-        .collect()
+    }
 }
 
 fn public_key(text: &str) -> Result<PublicKey, String> {
