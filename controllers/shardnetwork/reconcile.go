@@ -39,6 +39,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, memory *memory) (ctrl.Result, error) {
 	image := policy.ChooseImage(network, r.settings.DefaultNodeImage)
 	network.Spec.Node.Image = image.Image
+	network = policy.Awaiting(network, &image)
 	wanted, err := policy.RevisionOf(network, image.Image)
 	if err != nil {
 		return ctrl.Result{}, err

@@ -131,14 +131,14 @@ func ImageCompatible(choice *ImageChoice, probe *Probe) metav1.Condition {
 func unchecked(choice *ImageChoice, probe *Probe, no func(reason, message string) metav1.Condition) metav1.Condition {
 	if probe.Failed != nil {
 		return no(v1alpha1.ReasonImageUnchecked, fmt.Sprintf(
-			"the formats of the image %s cannot be looked up: %s. The nodes stay with %s until then",
+			"the formats of the image %s cannot be looked up: %s. The nodes stay as they are, with %s, until then",
 			choice.Wanted, quote(probe.Failed.Error()), choice.Image))
 	}
 	words := ""
 	if probe.Pod != nil {
 		if waiting := waitingForImage(probe.Pod); waiting != nil {
 			return no(v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
-				"the image %s cannot be had: %s. The nodes stay with %s. Correct spec.node.image, or let the machines reach its registry",
+				"the image %s cannot be had: %s. The nodes stay as they are, with %s. Correct spec.node.image, or let the machines reach its registry",
 				choice.Wanted, quote(imageWords(waiting, nil)), choice.Image))
 		}
 		if scheduled := podCondition(probe.Pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
@@ -146,6 +146,6 @@ func unchecked(choice *ImageChoice, probe *Probe, no func(reason, message string
 		}
 	}
 	return no(v1alpha1.ReasonImageUnchecked, fmt.Sprintf(
-		"the formats of the image %s are looked up by the pod %s%s. The nodes stay with %s until then",
+		"the formats of the image %s are looked up by the pod %s%s. The nodes stay as they are, with %s, until then",
 		choice.Wanted, probe.Name, words, choice.Image))
 }

@@ -100,6 +100,37 @@ func TestChooseImage(t *testing.T) {
 	}
 }
 
+// What changes together with an image waits for it, unless nodes are being replaced
+// already.
+func TestAwaiting(t *testing.T) {
+	t.Parallel()
+	stable := &v1alpha1.NodeRevision{Node: v1alpha1.NodeSpec{Image: imageOld, Log: v1alpha1.NodeLog{Level: v1alpha1.LogLevelInfo}}}
+	for name, test := range map[string]struct {
+		check  bool
+		status v1alpha1.ShardNetworkStatus
+		want   v1alpha1.LogLevel
+	}{
+		"the image was asked":          {status: v1alpha1.ShardNetworkStatus{StableRevision: stable}, want: v1alpha1.LogLevelDebug},
+		"the image is being asked":     {check: true, status: v1alpha1.ShardNetworkStatus{StableRevision: stable}, want: v1alpha1.LogLevelInfo},
+		"the nodes never ran the same": {check: true, want: v1alpha1.LogLevelDebug},
+		"some nodes have been replaced": {
+			check:  true,
+			status: v1alpha1.ShardNetworkStatus{StableRevision: stable, Update: &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves}},
+			want:   v1alpha1.LogLevelDebug,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			network := &v1alpha1.ShardNetwork{Status: test.status}
+			network.Spec.Node.Log.Level = v1alpha1.LogLevelDebug
+			got := policy.Awaiting(network, &policy.ImageChoice{Check: test.check}).Spec.Node.Log.Level
+			if got != test.want {
+				t.Errorf("nodes are to log from %s on, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 func TestFormatsOf(t *testing.T) {
 	t.Parallel()
 	ended := func(code int32, message string) corev1.PodStatus {

@@ -30,13 +30,31 @@ func RevisionOf(network *v1alpha1.ShardNetwork, image string) (*v1alpha1.NodeRev
 // Effective is a network as its nodes are to be: with what they ran before where
 // what the spec asks of them was rolled back.
 func Effective(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision) *v1alpha1.ShardNetwork {
-	stable := network.Status.StableRevision
-	if stable == nil || !rolledBack(network.Status.Update, wanted) {
+	if !rolledBack(network.Status.Update, wanted) {
 		return network
 	}
-	effective, stable := network.DeepCopy(), stable.DeepCopy()
-	effective.Spec.Node, effective.Spec.Placement, effective.Spec.TCP = stable.Node, stable.Placement, stable.TCP
-	return effective
+	return asBefore(network)
+}
+
+// Awaiting is a network as its nodes are to be while the formats of the image that
+// its spec names are being found out: as they are, so that what else changed with
+// the image does not replace them twice. An update that has begun goes on without
+// the image: nodes would be replaced to go back.
+func Awaiting(network *v1alpha1.ShardNetwork, choice *ImageChoice) *v1alpha1.ShardNetwork {
+	if !choice.Check || network.Status.Update != nil {
+		return network
+	}
+	return asBefore(network)
+}
+
+// asBefore is a network with what its nodes all ran last, if they ever did.
+func asBefore(network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
+	if network.Status.StableRevision == nil {
+		return network
+	}
+	before, stable := network.DeepCopy(), network.Status.StableRevision.DeepCopy()
+	before.Spec.Node, before.Spec.Placement, before.Spec.TCP = stable.Node, stable.Placement, stable.TCP
+	return before
 }
 
 // rolledBack says whether what the spec asks of the nodes was refused.
