@@ -6,6 +6,8 @@ use shardnode_primitives::{Genesis, GenesisDocument};
 
 /// A producer's configuration.
 pub(crate) const CONFIG: &str = include_str!("../../../internal/nodeconfig/testdata/config.json");
+/// Where its network's nodes are dialled.
+pub(crate) const PEERS: &str = include_str!("../../../internal/nodeconfig/testdata/peers.json");
 /// Its network.
 pub(crate) const GENESIS: &str = include_str!("../../../internal/nodeconfig/testdata/genesis.json");
 /// Its key.

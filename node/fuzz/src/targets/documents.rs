@@ -6,7 +6,7 @@
 use super::Target;
 use crate::{
     Budget, Decoder,
-    documents::{ADMIN_TOKEN, CONFIG, GENESIS, KEY},
+    documents::{ADMIN_TOKEN, CONFIG, GENESIS, KEY, PEERS},
 };
 use shardnode_config::Config;
 use std::{io, path::Path, str};
@@ -18,6 +18,7 @@ pub fn target() -> Target {
         name: "documents",
         decoders: [
             "config.json",
+            "peers.json",
             "genesis.json",
             "validator.key",
             "admin.token",
@@ -36,6 +37,7 @@ fn load(replaced: &str, content: &[u8]) -> bool {
     let read_text = |path: &Path| match path.to_str() {
         Some(name) if name == replaced => Ok(content.to_owned()),
         Some("config.json") => Ok(CONFIG.into()),
+        Some("peers.json") => Ok(PEERS.into()),
         Some("genesis.json") => Ok(GENESIS.into()),
         Some("validator.key") => Ok(KEY.into()),
         Some("admin.token") => Ok(ADMIN_TOKEN.into()),

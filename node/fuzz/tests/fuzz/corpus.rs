@@ -57,7 +57,7 @@ fn golden() -> BTreeMap<String, Vec<u8>> {
     for (name, hex) in vectors::computed() {
         all.insert(format!("{GOLDEN}{name}"), from_hex(&hex).unwrap());
     }
-    for name in ["config.json", "genesis.json"] {
+    for name in ["config.json", "peers.json", "genesis.json"] {
         let path = node().join("../internal/nodeconfig/testdata").join(name);
         all.insert(format!("{GOLDEN}{name}"), fs::read(path).unwrap());
     }
