@@ -23,6 +23,7 @@ import (
 // quickstartObjects are all objects of the sample quickstart, in order.
 var quickstartObjects = []string{
 	"ConfigMap/quickstart-genesis",
+	"ConfigMap/quickstart-peers",
 	"ConfigMap/quickstart-s0-p0-config",
 	"ConfigMap/quickstart-s0-p1-config",
 	"ConfigMap/quickstart-s1-p0-config",

@@ -31,6 +31,7 @@ import (
 var (
 	hereObjects = []string{
 		"ConfigMap/quickstart-genesis",
+		"ConfigMap/quickstart-peers",
 		"ConfigMap/quickstart-s0-p0-config",
 		"ConfigMap/quickstart-s1-p1-config",
 		"NetworkPolicy/quickstart",
@@ -45,6 +46,7 @@ var (
 	}
 	thereObjects = []string{
 		"ConfigMap/quickstart-genesis",
+		"ConfigMap/quickstart-peers",
 		"ConfigMap/quickstart-s0-p1-config",
 		"ConfigMap/quickstart-s1-p0-config",
 		"NetworkPolicy/quickstart",
@@ -90,11 +92,11 @@ func TestNetworkOverTwoClusters(t *testing.T) {
 		"quickstart-s1-p1": "cluster.local",
 	}
 	for validator, cluster := range map[string]*cluster{"quickstart-s0-p0": here, "quickstart-s0-p1": there.cluster} {
-		config := cluster.config(validator)
-		if len(config.P2P.Peers) != len(want)-1 {
-			t.Errorf("%s knows %d peers, want %d", validator, len(config.P2P.Peers), len(want)-1)
+		peers := cluster.peers(validator)
+		if len(peers) != len(want) {
+			t.Errorf("%s knows %d nodes, want %d", validator, len(peers), len(want))
 		}
-		for _, peer := range config.P2P.Peers {
+		for _, peer := range peers {
 			address := fmt.Sprintf("%s-0.quickstart-p2p.%s.svc.%s:26600", peer.Name, here.namespace, want[peer.Name])
 			if peer.Address != address {
 				t.Errorf("%s knows %s at %s, want %s", validator, peer.Name, peer.Address, address)
@@ -104,7 +106,7 @@ func TestNetworkOverTwoClusters(t *testing.T) {
 	check(t, network, v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable)
 	check(t, network, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
 	if message := check(t, network, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied); message !=
-		"2 clusters have all 16 objects of the network" {
+		"2 clusters have all 18 objects of the network" {
 		t.Errorf("the message is %q", message)
 	}
 }
@@ -420,7 +422,7 @@ func TestMemberSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	here.eventually(network, func() error {
-		for _, peer := range here.config("quickstart-s0-p0").P2P.Peers {
+		for _, peer := range here.peers("quickstart-s0-p0") {
 			if peer.Name == "quickstart-s0-p1" && !strings.HasSuffix(peer.Address, ".svc.farther.example:26600") {
 				return fmt.Errorf("the peer is at %s", peer.Address)
 			}
@@ -543,6 +545,21 @@ func (c *cluster) config(validator string) *nodeconfig.Config {
 	c.read(set)
 	template := &set.Spec.Template
 	return c.mounted(&corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})
+}
+
+// peers are what a validator's next pod is told of all nodes.
+func (c *cluster) peers(validator string) []nodeconfig.Peer {
+	c.t.Helper()
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: validator}}
+	c.read(set)
+	source := set.Spec.Template.Spec.Volumes[0].Projected.Sources[1].ConfigMap
+	document := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: source.Name}}
+	c.read(document)
+	var peers nodeconfig.Peers
+	if err := json.Unmarshal([]byte(document.Data[source.Items[0].Key]), &peers); err != nil {
+		c.t.Fatal(err)
+	}
+	return peers.Peers
 }
 
 // mounted is the configuration that a pod mounts.
