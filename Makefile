@@ -303,7 +303,7 @@ e2e: setup-test setup-cluster images image-operator-next image-shardnode-next im
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: rollouts
-rollouts: setup-test setup-cluster images image-shardnode-next image-toolbox ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
+rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
 	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 180m -v -run '^TestRollouts$$' ./test/e2e/...
 
