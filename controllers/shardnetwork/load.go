@@ -103,8 +103,8 @@ func (r *run) setLoads(ctx context.Context, shares []int64) (int64, error) {
 		}
 		offered[i] = node.Status.Load.TransfersPerSecond
 		// Without its token, a node in a cluster that cannot be used goes on with
-		// what it has.
-		if offered[i] == shares[i] || r.keyOf(node).token == "" {
+		// what it has, and so does one whose key is not known.
+		if offered[i] == shares[i] || !r.keyOf(node).opens() {
 			continue
 		}
 		api := r.nodeClient(node)

@@ -4,9 +4,12 @@ package shardnetwork
 
 import (
 	"encoding/json"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,8 +21,10 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/adminapi"
 )
 
 // A node that refuses its load is told again, and the network looked at, at the
@@ -29,7 +34,7 @@ func TestNodeRefusesLoad(t *testing.T) {
 	cluster := newCluster(t)
 	network := cluster.create()
 	cluster.mustReconcile(network)
-	refusals := cluster.runRefusingNode(network, "127.90.0.1")
+	refusals := cluster.runRefusingNode(network, "127.90.0.1", cluster.key("quickstart-s0-p0"))
 
 	for range 3 {
 		cluster.clock = cluster.clock.Add(pollInterval)
@@ -44,10 +49,65 @@ func TestNodeRefusesLoad(t *testing.T) {
 	}
 }
 
+// Whoever answers at the address of a node and does not hold its key is not told
+// the load: the token would go with it.
+func TestTokenIsForTheNodeAlone(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create()
+	cluster.mustReconcile(network)
+	told := cluster.runRefusingNode(network, "127.90.0.2", cluster.key("quickstart-s0-p1"))
+
+	api := cluster.reconciler.memories.of(client.ObjectKeyFromObject(network), network.UID)
+	for range 3 {
+		cluster.mustReconcile(network)
+		if len(api.nodes) != 1 {
+			t.Fatalf("the operator has clients of %d nodes, want one", len(api.nodes))
+		}
+	}
+	if count := told.Load(); count != 0 {
+		t.Errorf("it is told the load %d times", count)
+	}
+	for _, node := range api.nodes {
+		_, err := node.SetLoad(t.Context(), 0)
+		if err == nil || !strings.Contains(err.Error(), "has another key than the genesis document names") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+// Nobody vouches for a node while there is no genesis document.
+func TestNoTokenWithoutGenesis(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create()
+	cluster.mustReconcile(network)
+	told := cluster.runRefusingNode(network, "127.90.0.3", cluster.key("quickstart-s0-p0"))
+	if err := cluster.client.Delete(t.Context(), cluster.genesis(network)); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	if count := told.Load(); count != 0 {
+		t.Errorf("it is told the load %d times", count)
+	}
+}
+
+// key is the one in the Secret of a validator.
+func (c *cluster) key(validator string) keys.Key {
+	c.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: resources.KeyName(validator)}}
+	c.read(secret)
+	key, err := keys.Parse(resources.KeyFile(secret))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return key
+}
+
 // runRefusingNode runs the first node of a network as far as the operator sees:
 // a pod whose address answers that it signs transfers, and refuses to be told
-// otherwise. It counts the refusals.
-func (c *cluster) runRefusingNode(network *v1alpha1.ShardNetwork, address string) *atomic.Int64 {
+// otherwise, by who holds a key. It counts the requests that come with a token.
+func (c *cluster) runRefusingNode(network *v1alpha1.ShardNetwork, address string, key keys.Key) *atomic.Int64 {
 	c.t.Helper()
 	plan, err := topology.New(network)
 	if err != nil {
@@ -55,31 +115,32 @@ func (c *cluster) runRefusingNode(network *v1alpha1.ShardNetwork, address string
 	}
 	validator := plan.Validators[0]
 	refusals := &atomic.Int64{}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {
+	plain, admin := http.NewServeMux(), http.NewServeMux()
+	plain.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {
 		status := chain.Status{Node: validator.Name, Load: &chain.Load{TransfersPerSecond: 7}}
 		if err := json.NewEncoder(response).Encode(status); err != nil {
 			c.t.Error(err)
 		}
 	})
-	mux.HandleFunc("PUT /admin/load", func(response http.ResponseWriter, _ *http.Request) {
-		refusals.Add(1)
+	refuse := func(response http.ResponseWriter, request *http.Request) {
+		if request.Header.Get("Authorization") != "" {
+			refusals.Add(1)
+		}
 		response.WriteHeader(http.StatusServiceUnavailable)
-	})
+	}
+	// A token that goes to either port is counted.
+	plain.HandleFunc("PUT /admin/load", refuse)
+	admin.HandleFunc("PUT /admin/load", refuse)
 	listener, err := new(net.ListenConfig).Listen(c.t.Context(), "tcp", net.JoinHostPort(address, strconv.Itoa(plan.Ports.HTTP)))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	c.t.Cleanup(func() {
-		_ = server.Close()
-		<-done
-	})
+	c.serve(listener, plain)
+	listener, err = adminapi.Listen(c.t.Context(), net.JoinHostPort(address, strconv.Itoa(plan.Ports.Admin)), key)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.serve(listener, admin)
 
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -97,4 +158,20 @@ func (c *cluster) runRefusingNode(network *v1alpha1.ShardNetwork, address string
 		c.t.Fatal(err)
 	}
 	return refusals
+}
+
+// serve serves HTTP until the test ends.
+func (c *cluster) serve(listener net.Listener, handler http.Handler) {
+	// Handshakes that fail are what some tests are about.
+	quiet := log.New(io.Discard, "", 0)
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ErrorLog: quiet}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	c.t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
 }

@@ -164,7 +164,7 @@ func (m *machines) await(pod *corev1.Pod) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	api := chain.NewClient(net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(plan.Ports.HTTP)), "")
+	api := chain.NewClient(net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(plan.Ports.HTTP)), chain.Admin{})
 	defer api.Close()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 30*time.Second)
 	defer cancel()

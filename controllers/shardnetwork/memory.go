@@ -31,7 +31,7 @@ type memory struct {
 	// objectVersion by objectKey.
 	upToDate sync.Map
 
-	// nodes are clients of nodes, by the address and token that they use.
+	// nodes are clients of nodes, by what they use.
 	nodes map[nodeKey]*chain.Client
 	// warnings are what the cluster last said of pods and StatefulSets of nodes
 	// that do not come up, by name; lastWarnings is when that was.
@@ -46,10 +46,16 @@ type objectKey struct{ cluster, kind, name string }
 // the cluster had then.
 type objectVersion struct{ applied, live string }
 
+// nodeKey is how a node is reached. Without a public key or a token its admin
+// API is not.
 type nodeKey struct {
-	address string
-	token   string
+	ip        string
+	publicKey string
+	token     string
 }
+
+// opens says whether the node can be told anything.
+func (k nodeKey) opens() bool { return k.publicKey != "" && k.token != "" }
 
 // tooSoon is how long to wait when the last reconciliation was just now, or
 // failed like those before it. Another spec never waits. The rate limiter of the

@@ -4,6 +4,7 @@ package shardnetwork
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"net"
 	"strconv"
@@ -12,10 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -43,6 +46,10 @@ func (r *run) observe(ctx context.Context) error {
 		observation.Nodes = append(observation.Nodes, nodes[validator.Name])
 	}
 	r.observation = observation
+	var err error
+	if r.genesisKeys, err = r.home().namedKeys(ctx); err != nil {
+		return err
+	}
 	r.askNodes(ctx)
 	return r.readWarnings(ctx)
 }
@@ -106,6 +113,25 @@ func (s *site) recallToken(ctx context.Context) error {
 	return nil
 }
 
+// namedKeys are the public keys of the genesis document, by validator: none while
+// there is no document that can be read.
+func (s *site) namedKeys(ctx context.Context) (map[string]ed25519.PublicKey, error) {
+	document := &corev1.ConfigMap{}
+	key := types.NamespacedName{Namespace: s.network.Namespace, Name: resources.GenesisName(s.network.Name)}
+	switch err := s.client.Get(ctx, key, document); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read genesis document: %w", err)
+	}
+	named, err := nodeconfig.PublicKeys([]byte(resources.GenesisFile(document)))
+	if err != nil {
+		// A condition says so. Nobody is told anything meanwhile.
+		return nil, nil //nolint:nilerr // It is not this run that has to mend it.
+	}
+	return named, nil
+}
+
 // settled says whether the cluster has taken up the latest StatefulSet.
 func settled(set *appsv1.StatefulSet) bool {
 	return set != nil && set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision != ""
@@ -145,12 +171,13 @@ func (r *run) askNodes(ctx context.Context) {
 	}
 }
 
-// keyOf is where a node with a running pod serves its HTTP API, and the token of
-// its cluster.
+// keyOf is how a node with a running pod is reached: by the address of the pod,
+// the key that the genesis document names it by, and the token of its cluster.
 func (r *run) keyOf(node *policy.Node) nodeKey {
 	return nodeKey{
-		address: net.JoinHostPort(node.Pod.Status.PodIP, strconv.Itoa(r.plan.Ports.HTTP)),
-		token:   r.siteOf(node.Validator).adminToken,
+		ip:        node.Pod.Status.PodIP,
+		publicKey: string(r.genesisKeys[node.Validator.Name]),
+		token:     r.siteOf(node.Validator).adminToken,
 	}
 }
 
@@ -158,10 +185,22 @@ func (r *run) nodeClient(node *policy.Node) *chain.Client {
 	key := r.keyOf(node)
 	api, ok := r.memory.nodes[key]
 	if !ok {
-		api = chain.NewClient(key.address, key.token)
+		api = r.newNodeClient(key)
 		r.memory.nodes[key] = api
 	}
 	return api
+}
+
+func (r *run) newNodeClient(key nodeKey) *chain.Client {
+	var admin chain.Admin
+	if key.opens() {
+		admin = chain.Admin{
+			Address:   net.JoinHostPort(key.ip, strconv.Itoa(r.plan.Ports.Admin)),
+			PublicKey: ed25519.PublicKey(key.publicKey),
+			Token:     key.token,
+		}
+	}
+	return chain.NewClient(net.JoinHostPort(key.ip, strconv.Itoa(r.plan.Ports.HTTP)), admin)
 }
 
 func ask(ctx context.Context, api *chain.Client, node *policy.Node) {

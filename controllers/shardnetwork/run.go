@@ -39,7 +39,10 @@ type run struct {
 	// sites are the parts of the network by cluster, the operator's own first.
 	sites []*site
 
-	publicKeys map[string]ed25519.PublicKey
+	// publicKeys are those of the validators, as their Secrets hold them, and
+	// genesisKeys those by which the genesis document names them.
+	publicKeys  map[string]ed25519.PublicKey
+	genesisKeys map[string]ed25519.PublicKey
 	// began is true once validators were made from the genesis document.
 	began bool
 	// blocked is true when a person has to mend something first: a condition says

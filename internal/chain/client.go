@@ -26,39 +26,52 @@ const (
 
 // Client talks to one node.
 type Client struct {
-	base       string
-	adminToken string
-	http       *http.Client
+	base  string
+	http  *http.Client
+	admin Admin
+	// adminHTTP is nil when the node has no admin API that the client knows.
+	adminHTTP *http.Client
 }
 
 // NewClient makes a client of the node whose HTTP API listens on an address,
-// HOST:PORT. The token is for the admin API; it may be empty.
-func NewClient(address, adminToken string) *Client {
-	return &Client{
-		base:       (&url.URL{Scheme: "http", Host: address}).String(),
-		adminToken: adminToken,
-		http: &http.Client{
-			// No proxy, whatever the environment says: nodes are reached
-			// directly, and the token is for nobody else.
-			Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
-			Timeout:   requestTimeout,
-			// Nodes never redirect. A redirect is an answer like any other
-			// wrong one.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+// HOST:PORT. The zero Admin is for a client that makes no admin requests.
+func NewClient(address string, admin Admin) *Client {
+	client := &Client{
+		base:  (&url.URL{Scheme: "http", Host: address}).String(),
+		http:  newHTTPClient(&http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute}),
+		admin: admin,
+	}
+	if admin.Address != "" {
+		client.adminHTTP = admin.client()
+	}
+	return client
+}
+
+// newHTTPClient makes a client that talks to nobody but whom it is told to. Its
+// transport has no proxy, whatever the environment says: nodes are reached
+// directly.
+func newHTTPClient(transport *http.Transport) *http.Client {
+	return &http.Client{
+		Transport: transport,
+		Timeout:   requestTimeout,
+		// Nodes never redirect. A redirect is an answer like any other wrong one.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
 // Close closes the idle connections of the client.
 func (c *Client) Close() {
 	c.http.CloseIdleConnections()
+	if c.adminHTTP != nil {
+		c.adminHTTP.CloseIdleConnections()
+	}
 }
 
 // request is a request of the node's HTTP API.
 type request struct {
 	method string
 	path   string
-	// admin requests carry the token.
+	// admin requests go to the admin API, with the token.
 	admin bool
 	// body is sent as JSON unless it is nil.
 	body any
@@ -73,17 +86,32 @@ func (c *Client) send(ctx context.Context, request request, answer any) error {
 		err = decode(content, answer)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s%s: %w", request.method, c.base, request.path, err)
+		return fmt.Errorf("%s %s%s: %w", request.method, c.baseOf(request), request.path, err)
 	}
 	return nil
 }
 
+// baseOf is where a request goes.
+func (c *Client) baseOf(request request) string {
+	if request.admin {
+		return c.admin.base()
+	}
+	return c.base
+}
+
 func (c *Client) exchange(ctx context.Context, request request) ([]byte, error) {
+	client := c.http
+	if request.admin {
+		client = c.adminHTTP
+	}
+	if client == nil {
+		return nil, errNoAdmin
+	}
 	httpRequest, err := c.newRequest(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	response, err := c.http.Do(httpRequest)
+	response, err := client.Do(httpRequest)
 	if err != nil {
 		return nil, withoutURL(err)
 	}
@@ -111,7 +139,7 @@ func (c *Client) newRequest(ctx context.Context, request request) (*http.Request
 		}
 		body = bytes.NewReader(content)
 	}
-	httpRequest, err := http.NewRequestWithContext(ctx, request.method, c.base+request.path, body)
+	httpRequest, err := http.NewRequestWithContext(ctx, request.method, c.baseOf(request)+request.path, body)
 	if err != nil {
 		return nil, withoutURL(err)
 	}
@@ -119,7 +147,7 @@ func (c *Client) newRequest(ctx context.Context, request request) (*http.Request
 		httpRequest.Header.Set("Content-Type", "application/json")
 	}
 	if request.admin {
-		httpRequest.Header.Set("Authorization", "Bearer "+c.adminToken)
+		httpRequest.Header.Set("Authorization", "Bearer "+c.admin.Token)
 	}
 	return httpRequest, nil
 }

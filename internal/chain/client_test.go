@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -14,20 +16,57 @@ import (
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/keys"
+	"github.com/shardyard/shardyard/test/adminapi"
 )
 
 const adminToken = "0123456789abcdef"
 
-// newNode serves one path of a node and returns a client of it.
+// newNode serves one path of a node, where the contract says, and returns a
+// client of it.
 func newNode(t *testing.T, pattern string, handler http.HandlerFunc) *chain.Client {
 	t.Helper()
-	mux := http.NewServeMux()
+	plain, admin := http.NewServeMux(), http.NewServeMux()
+	mux := plain
+	if strings.Contains(pattern, " /admin/") {
+		mux = admin
+	}
 	mux.HandleFunc(pattern, handler)
-	server := httptest.NewServer(mux)
+	server := httptest.NewServer(plain)
 	t.Cleanup(server.Close)
-	client := chain.NewClient(server.Listener.Addr().String(), adminToken)
+
+	key := newKey(t)
+	listener, err := adminapi.Listen(t.Context(), "127.0.0.1:0", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := chain.NewClient(server.Listener.Addr().String(), chain.Admin{
+		Address: serve(t, listener, admin), PublicKey: key.Public(), Token: adminToken,
+	})
 	t.Cleanup(client.Close)
 	return client
+}
+
+// serve serves HTTP over a listener and returns its address.
+func serve(t *testing.T, listener net.Listener, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	_ = server.Listener.Close()
+	server.Listener = listener
+	// Handshakes that fail are what some tests are about.
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	return listener.Addr().String()
+}
+
+func newKey(t *testing.T) keys.Key {
+	t.Helper()
+	key, err := keys.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 func answer(code int, body string) http.HandlerFunc {
@@ -200,7 +239,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := newNode(t, "PUT /admin/load", test.handler).SetLoad(t.Context(), 1)
-			if err == nil || !strings.HasPrefix(err.Error(), "PUT http://127.0.0.1:") || !strings.Contains(err.Error(), test.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "PUT https://127.0.0.1:") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want it to say %q", err, test.want)
 			}
 			if err != nil && strings.Contains(err.Error(), adminToken) {

@@ -19,7 +19,7 @@ type Load struct {
 
 const loadPath = "/admin/load"
 
-// Load asks a node for its generator. It needs the admin token.
+// Load asks a node for its generator. It is an admin request.
 func (c *Client) Load(ctx context.Context) (*Load, error) {
 	var load Load
 	if err := c.send(ctx, request{method: http.MethodGet, path: loadPath, admin: true}, &load); err != nil {
@@ -29,7 +29,7 @@ func (c *Client) Load(ctx context.Context) (*Load, error) {
 }
 
 // SetLoad sets the rate at which a node signs transfers and returns what the
-// node made of it. It needs the admin token.
+// node made of it. It is an admin request.
 func (c *Client) SetLoad(ctx context.Context, transfersPerSecond int64) (*Load, error) {
 	target := struct {
 		TransfersPerSecond int64 `json:"transfersPerSecond"`

@@ -15,15 +15,18 @@ import (
 
 // node is one validator as this machine runs it.
 type node struct {
-	validator  topology.Validator
-	dir        nodeDir
-	adminToken string
-	p2p, http  port
+	validator        topology.Validator
+	dir              nodeDir
+	secrets          secrets
+	p2p, http, admin port
 }
+
+// listenPorts is how many ports a node listens on.
+const listenPorts = 3
 
 // prepareNodes gives every validator its ports and writes its configuration.
 func prepareNodes(ctx context.Context, network *network) ([]node, error) {
-	ports, err := holdPorts(ctx, 2*len(network.plan.Validators))
+	ports, err := holdPorts(ctx, listenPorts*len(network.plan.Validators))
 	if err != nil {
 		return nil, err
 	}
@@ -31,11 +34,12 @@ func prepareNodes(ctx context.Context, network *network) ([]node, error) {
 	addresses := make(map[string]string, len(network.plan.Validators))
 	for i, validator := range network.plan.Validators {
 		node := node{
-			validator:  validator,
-			dir:        network.dir.node(validator.Name),
-			adminToken: network.secrets[validator.Name].adminToken,
-			p2p:        ports[2*i],
-			http:       ports[2*i+1],
+			validator: validator,
+			dir:       network.dir.node(validator.Name),
+			secrets:   network.secrets[validator.Name],
+			p2p:       ports[listenPorts*i],
+			http:      ports[listenPorts*i+1],
+			admin:     ports[listenPorts*i+2],
 		}
 		nodes = append(nodes, node)
 		addresses[validator.Name] = node.p2p.address()
@@ -64,6 +68,7 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 			Files:         nodeFiles,
 			P2PListen:     node.p2p.address(),
 			HTTPListen:    node.http.address(),
+			AdminListen:   node.admin.address(),
 			WorkerThreads: threads,
 			LogFormat:     nodeconfig.LogFormatText,
 		})

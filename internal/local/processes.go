@@ -30,9 +30,10 @@ type processes struct {
 type validatorProcess struct {
 	Name string `json:"name"`
 	// PID is 0 while the validator does not run.
-	PID  int    `json:"pid"`
-	HTTP string `json:"http"`
-	P2P  string `json:"p2p"`
+	PID   int    `json:"pid"`
+	HTTP  string `json:"http"`
+	Admin string `json:"admin"`
+	P2P   string `json:"p2p"`
 }
 
 func newProcessesFile(network *network) *processesFile {
@@ -47,10 +48,11 @@ func (f *processesFile) write(supervisors []*supervisor) error {
 	for _, supervisor := range supervisors {
 		state := supervisor.current()
 		current.Validators = append(current.Validators, validatorProcess{
-			Name: supervisor.name(),
-			PID:  state.pid,
-			HTTP: supervisor.node.http.address(),
-			P2P:  supervisor.node.p2p.address(),
+			Name:  supervisor.name(),
+			PID:   state.pid,
+			HTTP:  supervisor.node.http.address(),
+			Admin: supervisor.node.admin.address(),
+			P2P:   supervisor.node.p2p.address(),
 		})
 	}
 	content, err := json.MarshalIndent(current, "", "  ")

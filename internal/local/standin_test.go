@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -21,8 +22,10 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/adminapi"
 )
 
 // standinEnv makes this test binary a node that serves the contract. Its value
@@ -78,6 +81,7 @@ type standin struct {
 	// seat is nil when the node is a chunk validator.
 	seat  *topology.Seat
 	wrong misbehaviour
+	key   keys.Key
 	token string
 	loads string
 
@@ -108,10 +112,16 @@ func runStandin(behaviour string, args []string) error {
 	if err != nil {
 		return err
 	}
+	admin, err := adminapi.Listen(ctx, node.config.Admin.Listen, node.key)
+	if err != nil {
+		return err
+	}
 	server := &http.Server{Handler: node.handler(), ReadHeaderTimeout: time.Minute}
+	adminServer := &http.Server{Handler: node.adminHandler(), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
+	go func() { _ = adminServer.Serve(admin) }()
 	<-ctx.Done()
-	return server.Close()
+	return errors.Join(server.Close(), adminServer.Close())
 }
 
 func newStandin(behaviour, path string) (*standin, error) {
@@ -133,11 +143,18 @@ func newStandin(behaviour, path string) (*standin, error) {
 			node.seat = validator.Seat
 		}
 	}
-	token, err := os.ReadFile(filepath.Join(dir, node.config.HTTP.AdminTokenFile))
+	token, err := os.ReadFile(filepath.Join(dir, node.config.Admin.TokenFile))
 	if err != nil {
 		return nil, err
 	}
 	node.token = string(token)
+	key, err := os.ReadFile(filepath.Join(dir, node.config.KeyFile))
+	if err != nil {
+		return nil, err
+	}
+	if node.key, err = keys.Parse(key); err != nil {
+		return nil, err
+	}
 
 	data := filepath.Join(dir, node.config.DataDir)
 	node.loads = filepath.Join(data, "loads")
@@ -163,9 +180,6 @@ func (n *standin) handler() http.Handler {
 		answerJSON(w, chain.Readiness{Ready: true})
 	})
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, n.status(time.Now())) })
-	if n.seat != nil {
-		mux.HandleFunc("PUT /admin/load", n.setLoad)
-	}
 	mux.HandleFunc("POST /rpc", func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
 			Params struct {
@@ -179,6 +193,14 @@ func (n *standin) handler() http.Handler {
 		height := request.Params.Height
 		answerJSON(w, map[string]any{"result": chain.Block{Height: height, Hash: n.blockHash(height)}})
 	})
+	return mux
+}
+
+func (n *standin) adminHandler() http.Handler {
+	mux := http.NewServeMux()
+	if n.seat != nil {
+		mux.HandleFunc("PUT /admin/load", n.setLoad)
+	}
 	return mux
 }
 

@@ -59,10 +59,14 @@ func newSupervisor(node node, shardnode string, console *console, changed func()
 	return &supervisor{
 		node:      node,
 		shardnode: shardnode,
-		client:    chain.NewClient(node.http.address(), node.adminToken),
-		console:   console,
-		changed:   changed,
-		state:     validatorState{reason: "has not been started"},
+		client: chain.NewClient(node.http.address(), chain.Admin{
+			Address:   node.admin.address(),
+			PublicKey: node.secrets.key.Public(),
+			Token:     node.secrets.adminToken,
+		}),
+		console: console,
+		changed: changed,
+		state:   validatorState{reason: "has not been started"},
 	}
 }
 
@@ -125,7 +129,7 @@ func wait(ctx context.Context, delay time.Duration) bool {
 }
 
 func (s *supervisor) start() (*process, error) {
-	for _, port := range []port{s.node.p2p, s.node.http} {
+	for _, port := range []port{s.node.p2p, s.node.http, s.node.admin} {
 		if err := port.release(); err != nil {
 			return nil, err
 		}

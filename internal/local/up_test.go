@@ -188,7 +188,7 @@ func TestUpWithHungValidator(t *testing.T) {
 	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "TPS ")
 	hung := run.processes(t).Validators[1]
-	client := chain.NewClient(hung.HTTP, "")
+	client := chain.NewClient(hung.HTTP, chain.Admin{})
 	t.Cleanup(client.Close)
 	hang := func() {
 		t.Helper()

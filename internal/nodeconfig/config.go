@@ -25,6 +25,7 @@ type Config struct {
 	WorkerThreads int32         `json:"workerThreads,omitempty"`
 	P2P           P2PConfig     `json:"p2p"`
 	HTTP          HTTPConfig    `json:"http"`
+	Admin         *AdminConfig  `json:"admin,omitempty"`
 	Storage       StorageConfig `json:"storage"`
 	Features      Features      `json:"features"`
 	Log           LogConfig     `json:"log"`
@@ -38,8 +39,13 @@ type P2PConfig struct {
 
 // HTTPConfig is the node's HTTP API.
 type HTTPConfig struct {
-	Listen         string `json:"listen"`
-	AdminTokenFile string `json:"adminTokenFile,omitempty"`
+	Listen string `json:"listen"`
+}
+
+// AdminConfig is the node's admin API.
+type AdminConfig struct {
+	Listen    string `json:"listen"`
+	TokenFile string `json:"tokenFile"`
 }
 
 // StorageConfig says how the node keeps its state.
@@ -83,6 +89,8 @@ type Host struct {
 	P2PListen string
 	// HTTPListen is the IP address and port of the HTTP API.
 	HTTPListen string
+	// AdminListen is the IP address and port of the admin API.
+	AdminListen string
 	// WorkerThreads is the number of threads for network and CPU work; 0 leaves
 	// it to the node.
 	WorkerThreads int32
@@ -92,11 +100,12 @@ type Host struct {
 
 // NewConfig makes the configuration of a validator.
 func NewConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, host Host) (*Config, error) {
-	if _, err := netip.ParseAddrPort(host.P2PListen); err != nil {
-		return nil, fmt.Errorf("p2p listen address of validator %s: %w", validator.Name, err)
-	}
-	if _, err := netip.ParseAddrPort(host.HTTPListen); err != nil {
-		return nil, fmt.Errorf("http listen address of validator %s: %w", validator.Name, err)
+	for _, listen := range []struct{ kind, address string }{
+		{"p2p", host.P2PListen}, {"http", host.HTTPListen}, {"admin", host.AdminListen},
+	} {
+		if _, err := netip.ParseAddrPort(listen.address); err != nil {
+			return nil, fmt.Errorf("%s listen address of validator %s: %w", listen.kind, validator.Name, err)
+		}
 	}
 
 	node := network.Spec.Node
@@ -110,7 +119,8 @@ func NewConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, hos
 		DataDir:       host.Files.Data,
 		WorkerThreads: host.WorkerThreads,
 		P2P:           P2PConfig{Listen: host.P2PListen, PeersFile: host.Files.Peers},
-		HTTP:          HTTPConfig{Listen: host.HTTPListen, AdminTokenFile: host.Files.AdminToken},
+		HTTP:          HTTPConfig{Listen: host.HTTPListen},
+		Admin:         &AdminConfig{Listen: host.AdminListen, TokenFile: host.Files.AdminToken},
 		Storage: StorageConfig{
 			Engine:                 node.Storage.Engine,
 			SnapshotIntervalBlocks: node.Storage.SnapshotIntervalBlocks,

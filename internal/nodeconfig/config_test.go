@@ -13,6 +13,7 @@ var host = nodeconfig.Host{
 	Files:         nodeconfig.DefaultFiles,
 	P2PListen:     "127.0.0.1:26602",
 	HTTPListen:    "127.0.0.1:26702",
+	AdminListen:   "127.0.0.1:26802",
 	WorkerThreads: 2,
 	LogFormat:     nodeconfig.LogFormatText,
 }
@@ -87,6 +88,10 @@ func TestConfigRefuses(t *testing.T) {
 		"http listen on nothing": {
 			func(_ *fixture, h *nodeconfig.Host) { h.HTTPListen = "" },
 			"http listen address of validator quickstart-s0-p0: not an ip:port",
+		},
+		"admin listen on nothing": {
+			func(_ *fixture, h *nodeconfig.Host) { h.AdminListen = "" },
+			"admin listen address of validator quickstart-s0-p0: not an ip:port",
 		},
 	}
 	for name, test := range cases {

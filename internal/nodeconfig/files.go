@@ -14,8 +14,7 @@ type Files struct {
 	Peers string
 	// Key is the secret key of the node.
 	Key string
-	// AdminToken is the bearer token of the admin API; without it, the node
-	// refuses admin requests.
+	// AdminToken is the bearer token of the admin API.
 	AdminToken string
 	// Data is the folder of the node's durable state.
 	Data string

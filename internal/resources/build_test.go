@@ -112,9 +112,9 @@ func mountedConfigs(t *testing.T, objects []resources.Object) map[string]string 
 func TestPortsAreThoseOfThePlan(t *testing.T) {
 	t.Parallel()
 	fixture := quickstart(t)
-	fixture.plan.Ports = topology.Ports{P2P: 4001, HTTP: 4002}
+	fixture.plan.Ports = topology.Ports{P2P: 4001, HTTP: 4002, Admin: 4003}
 	objects := fixture.build(t)
-	want := map[string]int32{resources.PortP2P: 4001, resources.PortHTTP: 4002}
+	want := map[string]int32{resources.PortP2P: 4001, resources.PortHTTP: 4002, resources.PortAdmin: 4003}
 
 	for _, set := range only[*appsv1.StatefulSet](objects) {
 		got := map[string]int32{}
@@ -125,6 +125,8 @@ func TestPortsAreThoseOfThePlan(t *testing.T) {
 			t.Errorf("%s has the ports %v, want %v", set.Name, got, want)
 		}
 	}
+	// The admin API is the operator's, which asks pods by their address.
+	delete(want, resources.PortAdmin)
 	got := map[string]int32{}
 	for _, service := range only[*corev1.Service](objects) {
 		for _, port := range service.Spec.Ports {
@@ -135,7 +137,7 @@ func TestPortsAreThoseOfThePlan(t *testing.T) {
 		t.Errorf("Services have the ports %v, want %v", got, want)
 	}
 	for _, config := range only[*corev1.ConfigMap](objects) {
-		wanted := []string{`"listen": "0.0.0.0:4001"`, `"listen": "0.0.0.0:4002"`}
+		wanted := []string{`"listen": "0.0.0.0:4001"`, `"listen": "0.0.0.0:4002"`, `"listen": "0.0.0.0:4003"`}
 		if config.Name == resources.PeersName(fixture.network.Name) {
 			wanted = []string{`.quickstart-p2p.default.svc.cluster.local:4001"`}
 		}
@@ -147,9 +149,12 @@ func TestPortsAreThoseOfThePlan(t *testing.T) {
 			}
 		}
 	}
-	ingress := only[*networkingv1.NetworkPolicy](objects)[0].Spec.Ingress
-	if p2p, http := ingress[0].Ports[0].Port.IntVal, ingress[1].Ports[0].Port.IntVal; p2p != 4001 || http != 4002 {
-		t.Errorf("the policy lets p2p in at %d and http at %d", p2p, http)
+	var open []int32
+	for _, rule := range only[*networkingv1.NetworkPolicy](objects)[0].Spec.Ingress {
+		open = append(open, rule.Ports[0].Port.IntVal)
+	}
+	if want := []int32{4001, 4002, 4003}; !slices.Equal(open, want) {
+		t.Errorf("the policy lets p2p, http and admin in at %d, want %d", open, want)
 	}
 }
 
@@ -361,7 +366,11 @@ func TestPolicyWithoutOperatorNamespace(t *testing.T) {
 	t.Parallel()
 	fixture := quickstart(t)
 	fixture.inputs.OperatorNamespace = ""
-	clients := only[*networkingv1.NetworkPolicy](fixture.build(t))[0].Spec.Ingress[1].From
+	ingress := only[*networkingv1.NetworkPolicy](fixture.build(t))[0].Spec.Ingress
+	if len(ingress) != 2 {
+		t.Fatalf("%d ports are open, want those of p2p and the HTTP API: %v", len(ingress), ingress)
+	}
+	clients := ingress[1].From
 	if len(clients) != 2 {
 		t.Fatalf("the HTTP API is open to %v, want two kinds of clients", clients)
 	}
@@ -369,5 +378,40 @@ func TestPolicyWithoutOperatorNamespace(t *testing.T) {
 		if selector := client.NamespaceSelector; selector != nil && selector.MatchLabels[resources.LabelNodeAccess] == "" {
 			t.Errorf("the HTTP API is open to namespaces %v", selector)
 		}
+	}
+}
+
+// The admin API is for the operator alone, wherever it is.
+func TestAdminAPIIsForTheOperator(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		inputs func(*resources.Inputs)
+		want   networkingv1.NetworkPolicyPeer
+	}{
+		"in its own cluster": {
+			func(inputs *resources.Inputs) { inputs.OperatorNamespace = "operators" },
+			networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{corev1.LabelMetadataName: "operators"},
+			}},
+		},
+		"in another cluster": {
+			func(inputs *resources.Inputs) { inputs.Cluster, inputs.OperatorAddress = "far", "10.0.0.7" },
+			networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.7/32"}},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fixture := spanning(t, "")
+			test.inputs(&fixture.inputs)
+			ingress := only[*networkingv1.NetworkPolicy](fixture.build(t))[0].Spec.Ingress
+			admin := ingress[len(ingress)-1]
+			if port := int(admin.Ports[0].Port.IntVal); len(admin.Ports) != 1 || port != fixture.plan.Ports.Admin {
+				t.Errorf("the last rule is for port %d, want %d", port, fixture.plan.Ports.Admin)
+			}
+			if !reflect.DeepEqual(admin.From, []networkingv1.NetworkPolicyPeer{test.want}) {
+				t.Errorf("the admin API is open to %v, want %v", admin.From, test.want)
+			}
+		})
 	}
 }

@@ -123,6 +123,7 @@ func newConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, por
 		Files:         files,
 		P2PListen:     listenAddress(ports.P2P),
 		HTTPListen:    listenAddress(ports.HTTP),
+		AdminListen:   listenAddress(ports.Admin),
 		WorkerThreads: nodeconfig.WorkerThreads(network.Spec.Node.Resources),
 		LogFormat:     nodeconfig.LogFormatJSON,
 	})

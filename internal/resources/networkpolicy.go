@@ -18,15 +18,27 @@ import (
 const dnsPort = 53
 
 // newNetworkPolicy closes everything but what a network needs: p2p among its
-// validators, name resolution, and the HTTP API for the network's own
-// namespace, the operator, and namespaces that are labelled for it.
+// validators, name resolution, the HTTP API for the network's own namespace, the
+// operator, and namespaces that are labelled for it, and the admin API for the
+// operator alone.
 func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) *networkingv1.NetworkPolicy {
 	ports, validators := plan.Ports, validatorPeers(network, plan)
 	clients := []networkingv1.NetworkPolicyPeer{
 		{PodSelector: &metav1.LabelSelector{}},
 		namespacePeer(LabelNodeAccess, NodeAccessAllowed),
 	}
-	clients = append(clients, operatorPeers(inputs)...)
+	operator := operatorPeers(inputs)
+	clients = append(clients, operator...)
+	ingress := []networkingv1.NetworkPolicyIngressRule{
+		{From: validators, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.P2P)}},
+		{From: clients, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.HTTP)}},
+	}
+	// A rule from nobody would be one from everybody.
+	if len(operator) > 0 {
+		ingress = append(ingress, networkingv1.NetworkPolicyIngressRule{
+			From: operator, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.Admin)},
+		})
+	}
 
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
@@ -34,10 +46,7 @@ func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, input
 		Spec: networkingv1.NetworkPolicySpec{
 			PodSelector: metav1.LabelSelector{MatchLabels: networkSelector(network.Name)},
 			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
-			Ingress: []networkingv1.NetworkPolicyIngressRule{
-				{From: validators, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.P2P)}},
-				{From: clients, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.HTTP)}},
-			},
+			Ingress:     ingress,
 			Egress: []networkingv1.NetworkPolicyEgressRule{
 				{To: validators, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.P2P)}},
 				{Ports: []networkingv1.NetworkPolicyPort{

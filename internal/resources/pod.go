@@ -82,6 +82,7 @@ func container(network *v1alpha1.ShardNetwork, ports topology.Ports, inputs Inpu
 		Ports: []corev1.ContainerPort{
 			{Name: PortP2P, ContainerPort: int32(ports.P2P), Protocol: corev1.ProtocolTCP},
 			{Name: PortHTTP, ContainerPort: int32(ports.HTTP), Protocol: corev1.ProtocolTCP},
+			{Name: PortAdmin, ContainerPort: int32(ports.Admin), Protocol: corev1.ProtocolTCP},
 		},
 		Resources: containerResources(network.Spec.Node.Resources),
 		VolumeMounts: []corev1.VolumeMount{

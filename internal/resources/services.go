@@ -13,8 +13,9 @@ import (
 
 // Names of the ports of a node's container.
 const (
-	PortP2P  = "p2p"
-	PortHTTP = "http"
+	PortP2P   = "p2p"
+	PortHTTP  = "http"
+	PortAdmin = "admin"
 )
 
 // newP2PService gives every validator a DNS name, ready or not: validators

@@ -32,10 +32,12 @@ type Region struct {
 type Ports struct {
 	P2P  int `json:"p2p"`
 	HTTP int `json:"http"`
+	// Admin is the one of the admin API, which speaks TLS alone.
+	Admin int `json:"admin"`
 }
 
 // DefaultPorts are the ports of a node that has an address of its own.
-var DefaultPorts = Ports{P2P: 26600, HTTP: 26700}
+var DefaultPorts = Ports{P2P: 26600, HTTP: 26700, Admin: 26800}
 
 // Role is what a node does for the network, as the node contract names it.
 type Role string

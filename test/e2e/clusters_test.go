@@ -123,7 +123,7 @@ func (n *spanningNetwork) apis(t *testing.T) map[string]*chain.Client {
 	plan, apis := n.plan(t), map[string]*chain.Client{}
 	for _, validator := range plan.Validators {
 		address := n.holder(validator.Cluster).tunnel(t, resources.PodName(validator.Name), plan.Ports.HTTP)
-		apis[validator.Name] = chain.NewClient(address, "")
+		apis[validator.Name] = chain.NewClient(address, chain.Admin{})
 		t.Cleanup(apis[validator.Name].Close)
 	}
 	return apis

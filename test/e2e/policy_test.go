@@ -24,7 +24,8 @@ const (
 )
 
 // testPolicy has pods connect to a validator: those in its namespace and in
-// namespaces that are allowed to reach its HTTP API, and nobody else its p2p.
+// namespaces that are allowed to reach its HTTP API, and none of them its p2p and
+// its admin API.
 func (n *network) testPolicy(t *testing.T) {
 	n.newNamespace(t, strangerNamespace, "privileged")
 	n.newNamespace(t, friendNamespace, "privileged")
@@ -42,7 +43,9 @@ func (n *network) testPolicy(t *testing.T) {
 		{namespace: friendNamespace, port: plan.Ports.HTTP, want: true},
 		{namespace: strangerNamespace, port: plan.Ports.HTTP},
 		{namespace: n.namespace, port: plan.Ports.P2P},
+		{namespace: n.namespace, port: plan.Ports.Admin},
 		{namespace: friendNamespace, port: plan.Ports.P2P},
+		{namespace: friendNamespace, port: plan.Ports.Admin},
 	}
 	for i := range attempts {
 		attempt := &attempts[i]

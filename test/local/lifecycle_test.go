@@ -103,7 +103,7 @@ func watch(t *testing.T, network *command) *observer {
 	audit := bench.NewAudit()
 	observer := &observer{network: network, validators: network.validators(t), audit: audit, follower: audit.Follow(1)}
 	for _, validator := range observer.validators {
-		client := chain.NewClient(validator.HTTP, "")
+		client := chain.NewClient(validator.HTTP, chain.Admin{})
 		t.Cleanup(client.Close)
 		observer.clients = append(observer.clients, client)
 	}

@@ -18,7 +18,7 @@ const (
 	maxBodyBytes = 64 << 10
 )
 
-// api is the HTTP API of a node.
+// api is the HTTP API and the admin API of a node.
 type api struct {
 	*node
 	network *network
@@ -46,6 +46,12 @@ func (a *api) handler() http.Handler {
 		}
 		answer(response, http.StatusOK, status)
 	})
+	return mux
+}
+
+// adminHandler serves what only the token opens.
+func (a *api) adminHandler() http.Handler {
+	mux := http.NewServeMux()
 	if a.place().Seat == nil {
 		// Only producers have a generator.
 		return mux
@@ -70,14 +76,11 @@ func (a *api) lack(what string) {
 // admin lets only those pass who know the token.
 func (a *api) admin(next http.HandlerFunc) http.HandlerFunc {
 	return func(response http.ResponseWriter, request *http.Request) {
-		switch {
-		case a.adminToken == "":
-			refuse(response, http.StatusForbidden, "this node has no admin token")
-		case request.Header.Get("Authorization") != "Bearer "+a.adminToken:
+		if request.Header.Get("Authorization") != "Bearer "+a.adminToken {
 			refuse(response, http.StatusUnauthorized, "the admin API needs the bearer token")
-		default:
-			next(response, request)
+			return
 		}
+		next(response, request)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/adminapi"
 )
 
 const (
@@ -62,7 +63,8 @@ func fixture(t *testing.T) files {
 		Role:        "producer",
 		GenesisFile: "genesis.json",
 		KeyFile:     "validator.key",
-		HTTP:        nodeconfig.HTTPConfig{Listen: "0.0.0.0:26700", AdminTokenFile: "admin.token"},
+		HTTP:        nodeconfig.HTTPConfig{Listen: "0.0.0.0:26700"},
+		Admin:       &nodeconfig.AdminConfig{Listen: "0.0.0.0:26800", TokenFile: "admin.token"},
 	}
 	for name, document := range map[string]any{"config.json": config, "genesis.json": genesis} {
 		content, err := json.Marshal(document)
@@ -77,6 +79,18 @@ func fixture(t *testing.T) files {
 // serve serves a node of a network whose nodes run, some time after genesis.
 func serve(t *testing.T, files files, sysctls []corev1.Sysctl, running []string, age time.Duration) string {
 	t.Helper()
+	return serveAPI(t, newAPI(t, files, sysctls, running, age))
+}
+
+func serveAPI(t *testing.T, api *api) string {
+	t.Helper()
+	server := httptest.NewServer(api.handler())
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+func newAPI(t *testing.T, files files, sysctls []corev1.Sysctl, running []string, age time.Duration) *api {
+	t.Helper()
 	node, err := newNode(files, sysctls)
 	if err != nil {
 		t.Fatal(err)
@@ -86,10 +100,7 @@ func serve(t *testing.T, files files, sysctls []corev1.Sysctl, running []string,
 	for _, name := range running {
 		network.setRate(name, 0, now)
 	}
-	api := &api{node: node, network: network, now: func() time.Time { return now }}
-	server := httptest.NewServer(api.handler())
-	t.Cleanup(server.Close)
-	return server.Listener.Addr().String()
+	return &api{node: node, network: network, now: func() time.Time { return now }}
 }
 
 var allNodes = []string{"quickstart-s0-p0", "quickstart-s0-p1", "quickstart-s1-p0", "quickstart-s1-p1"}
@@ -148,7 +159,7 @@ func fields(path string, document any) []string {
 
 func TestHeightsFollowTheClock(t *testing.T) {
 	t.Parallel()
-	status, err := chain.NewClient(serve(t, fixture(t), nil, allNodes, 10*time.Second), "").Status(t.Context())
+	status, err := chain.NewClient(serve(t, fixture(t), nil, allNodes, 10*time.Second), chain.Admin{}).Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +177,7 @@ func TestHeightsFollowTheClock(t *testing.T) {
 func TestSysctlsOfThePodAreReadBack(t *testing.T) {
 	t.Parallel()
 	sysctls := resources.Sysctls(v1alpha1.TCPProfileHighThroughput)
-	status, err := chain.NewClient(serve(t, fixture(t), sysctls, allNodes, time.Minute), "").Status(t.Context())
+	status, err := chain.NewClient(serve(t, fixture(t), sysctls, allNodes, time.Minute), chain.Admin{}).Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +192,19 @@ func TestSysctlsOfThePodAreReadBack(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	address := serve(t, fixture(t), nil, allNodes, time.Minute)
-	node := chain.NewClient(address, "secret")
+	server := newAPI(t, fixture(t), nil, allNodes, time.Minute)
+	listener, err := adminapi.Listen(t.Context(), "127.0.0.1:0", server.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := httptest.NewUnstartedServer(server.adminHandler())
+	_ = admin.Listener.Close()
+	admin.Listener = listener
+	admin.Start()
+	t.Cleanup(admin.Close)
+	address := serveAPI(t, server)
+	access := chain.Admin{Address: listener.Addr().String(), PublicKey: server.key.Public(), Token: "secret"}
+	node := chain.NewClient(address, access)
 	if _, err := node.SetLoad(t.Context(), 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +221,8 @@ func TestLoad(t *testing.T) {
 	}
 
 	var refused *chain.ResponseError
-	if _, err := chain.NewClient(address, "wrong").SetLoad(t.Context(), 1); !errors.As(err, &refused) ||
+	access.Token = "wrong"
+	if _, err := chain.NewClient(address, access).SetLoad(t.Context(), 1); !errors.As(err, &refused) ||
 		refused.StatusCode != http.StatusUnauthorized {
 		t.Errorf("with a wrong token the answer is %v, want 401", err)
 	}
@@ -211,7 +234,7 @@ func TestLoad(t *testing.T) {
 func TestReadinessNeedsAQuorum(t *testing.T) {
 	t.Parallel()
 	for running, ready := range map[int]bool{2: false, 3: true} {
-		readiness, err := chain.NewClient(serve(t, fixture(t), nil, allNodes[:running], time.Minute), "").Readiness(t.Context())
+		readiness, err := chain.NewClient(serve(t, fixture(t), nil, allNodes[:running], time.Minute), chain.Admin{}).Readiness(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +279,7 @@ func TestCopyIsAsTold(t *testing.T) {
 	api := &api{node: node, network: newNetwork(node.genesis, now), now: func() time.Time { return now }}
 	server := httptest.NewServer(api.handler())
 	t.Cleanup(server.Close)
-	client := chain.NewClient(server.Listener.Addr().String(), "")
+	client := chain.NewClient(server.Listener.Addr().String(), chain.Admin{})
 	for _, lacking := range []string{"", "everything", ""} {
 		api.lack(lacking)
 		status, err := client.Status(t.Context())

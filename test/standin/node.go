@@ -24,6 +24,7 @@ type node struct {
 	config      nodeconfig.Config
 	genesis     nodeconfig.Genesis
 	genesisHash string
+	key         keys.Key
 	publicKey   string
 	adminToken  string
 	tcp         chain.TCP
@@ -46,8 +47,11 @@ func newNode(files files, sysctls []corev1.Sysctl) (*node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.config.KeyFile, err)
 	}
-	n.publicKey = hex.EncodeToString(key.Public())
-	n.adminToken = string(files[n.config.HTTP.AdminTokenFile])
+	n.key, n.publicKey = key, hex.EncodeToString(key.Public())
+	if n.config.Admin == nil {
+		return nil, fmt.Errorf("%s: there is no admin API", nodeconfig.ConfigFile)
+	}
+	n.adminToken = string(files[n.config.Admin.TokenFile])
 	if n.tcp, err = readBack(sysctls); err != nil {
 		return nil, err
 	}
@@ -73,13 +77,15 @@ func (n *node) check() error {
 	return fmt.Errorf("%s is not in %s", n.config.Node, n.config.GenesisFile)
 }
 
-// port is the one of the HTTP API.
-func (n *node) port() (string, error) {
-	_, port, err := net.SplitHostPort(n.config.HTTP.Listen)
-	if err != nil {
-		return "", fmt.Errorf("%s: http.listen: %w", nodeconfig.ConfigFile, err)
+// ports are those of the HTTP API and of the admin API.
+func (n *node) ports() (plain, admin string, err error) {
+	if _, plain, err = net.SplitHostPort(n.config.HTTP.Listen); err != nil {
+		return "", "", fmt.Errorf("%s: http.listen: %w", nodeconfig.ConfigFile, err)
 	}
-	return port, nil
+	if _, admin, err = net.SplitHostPort(n.config.Admin.Listen); err != nil {
+		return "", "", fmt.Errorf("%s: admin.listen: %w", nodeconfig.ConfigFile, err)
+	}
+	return plain, admin, nil
 }
 
 // place is the node in its genesis document.

@@ -26,6 +26,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/test/adminapi"
 )
 
 // AnnotationLacking is the annotation of a pod that says what the copy of its
@@ -86,7 +87,7 @@ type servers struct {
 type server struct {
 	pod  types.UID
 	api  *api
-	http *http.Server
+	http []*http.Server
 }
 
 // Reconcile starts the server of a pod that runs and stops that of one that is
@@ -131,12 +132,7 @@ func (s *servers) start(ctx context.Context, pod *corev1.Pod) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := node.port()
-	if err != nil {
-		return nil, err
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(pod.Status.PodIP, port))
+	plain, admin, err := node.listen(ctx, pod.Status.PodIP)
 	if err != nil {
 		return nil, err
 	}
@@ -144,18 +140,43 @@ func (s *servers) start(ctx context.Context, pod *corev1.Pod) (*server, error) {
 	started := &server{pod: pod.UID, api: &api{node: node, network: s.networks.of(node, time.Now()), now: time.Now}}
 	started.api.lack(pod.Annotations[AnnotationLacking])
 	started.api.network.setRate(node.config.Node, 0, time.Now())
-	started.http = &http.Server{Handler: started.api.handler(), ReadHeaderTimeout: time.Minute}
+	started.serve(plain, started.api.handler())
+	started.serve(admin, started.api.adminHandler())
+	return started, nil
+}
+
+// listen has a node listen on an address of its own.
+func (n *node) listen(ctx context.Context, ip string) (plain, admin net.Listener, err error) {
+	plainPort, adminPort, err := n.ports()
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(ip, plainPort))
+	if err != nil {
+		return nil, nil, err
+	}
+	admin, err = adminapi.Listen(ctx, net.JoinHostPort(ip, adminPort), n.key)
+	if err != nil {
+		return nil, nil, errors.Join(err, plain.Close())
+	}
+	return plain, admin, nil
+}
+
+func (s *server) serve(listener net.Listener, handler http.Handler) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	s.http = append(s.http, server)
 	go func() {
-		if err := started.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			ctrl.Log.Error(err, "stand-in ended", "node", node.config.Node)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			ctrl.Log.Error(err, "stand-in ended", "node", s.api.config.Node)
 		}
 	}()
-	return started, nil
 }
 
 // close ends a server as a process that is killed ends.
 func (s *server) close() {
-	_ = s.http.Close()
+	for _, server := range s.http {
+		_ = server.Close()
+	}
 	s.api.network.stop(s.api.config.Node, time.Now())
 }
 

@@ -133,8 +133,9 @@ func checkVolumes(t *testing.T, planned *plan, preset *v1alpha1.ShardNetworkSpec
 func checkPorts(t *testing.T, planned *plan) {
 	t.Helper()
 	want := map[string]string{
-		"p2p":  strconv.Itoa(topology.DefaultPorts.P2P),
-		"http": strconv.Itoa(topology.DefaultPorts.HTTP),
+		"p2p":   strconv.Itoa(topology.DefaultPorts.P2P),
+		"http":  strconv.Itoa(topology.DefaultPorts.HTTP),
+		"admin": strconv.Itoa(topology.DefaultPorts.Admin),
 	}
 	got := map[string]string{}
 	for _, resource := range planned.resources("google_compute_firewall") {

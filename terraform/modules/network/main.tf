@@ -81,6 +81,21 @@ resource "google_compute_firewall" "http" {
   }
 }
 
+resource "google_compute_firewall" "admin" {
+  project       = var.project_id
+  name          = "${var.name}-admin"
+  description   = "The operator tells validators in every region what load to sign, over TLS"
+  network       = google_compute_network.this.name
+  direction     = "INGRESS"
+  source_ranges = [for name, region in var.regions : region.pod_range if name == var.home_region]
+  target_tags   = [var.validator_tag]
+
+  allow {
+    protocol = "tcp"
+    ports    = [tostring(local.names.ports.admin)]
+  }
+}
+
 # Machines have no addresses of their own. They reach image registries through NAT, and the operator the control planes of
 # the other clusters, which let in the address of its region.
 resource "google_compute_address" "nat" {

@@ -48,11 +48,15 @@ run "validators_reach_each_other_and_are_read_from_home" {
     error_message = "The HTTP API is reached by the pods of the home region only."
   }
   assert {
-    condition     = alltrue([for rule in [google_compute_firewall.p2p, google_compute_firewall.http] : rule.target_tags == toset(["yard-validator"])])
+    condition     = google_compute_firewall.admin.source_ranges == toset(["10.64.0.0/18"])
+    error_message = "The admin API is reached by the pods of the home region only."
+  }
+  assert {
+    condition     = alltrue([for rule in [google_compute_firewall.p2p, google_compute_firewall.http, google_compute_firewall.admin] : rule.target_tags == toset(["yard-validator"])])
     error_message = "The rules are for the machines of validators."
   }
   assert {
-    condition     = [for rule in [google_compute_firewall.p2p, google_compute_firewall.http] : one(one(rule.allow).ports)] == [tostring(local.names.ports.p2p), tostring(local.names.ports.http)]
+    condition     = [for rule in [google_compute_firewall.p2p, google_compute_firewall.http, google_compute_firewall.admin] : one(one(rule.allow).ports)] == [for port in ["p2p", "http", "admin"] : tostring(local.names.ports[port])]
     error_message = "Each rule is for one port of validators."
   }
 }
