@@ -11,7 +11,7 @@ mod run;
 use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
-use shardnode::{committee::CommitteeArgs, data_dir, log, process, tcp};
+use shardnode::{admin, committee::CommitteeArgs, data_dir, log, process, tcp};
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
 use std::{

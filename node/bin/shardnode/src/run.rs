@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs a node on the real network, disk and clock.
 
-use crate::{api::Api, peers, process::ProcessMetrics};
-use commonware_cryptography::{ChaCha20Poly1305, Signer as _, ed25519::PublicKey};
+use crate::{
+    admin::{self, Bounds},
+    api::Api,
+    peers,
+    process::ProcessMetrics,
+};
+use commonware_cryptography::{
+    ChaCha20Poly1305, Signer as _,
+    ed25519::{PrivateKey, PublicKey},
+};
 use commonware_p2p::{
     Address, AddressableManager as _, AddressableTrackedPeers,
     authenticated::lookup::{self, Network},
@@ -19,7 +27,7 @@ use commonware_stream::{
 use commonware_utils::{NZU32, NZUsize};
 use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
 use shardnode_chain::{ChainError, Metrics, Parts, Settings};
-use shardnode_config::{Config, Switch};
+use shardnode_config::{Admin, Config, Switch};
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
     accounts::{Accounts, Share, derive},
@@ -29,8 +37,16 @@ use shardnode_mandates::MandatesError;
 use shardnode_network::{Channels, Identity, channels};
 use shardnode_primitives::genesis::GenesisAccount;
 use shardnode_production::pool::Capacity;
+use shardnode_rpc::{
+    AdminToken,
+    tls::{self, TlsError},
+};
 use std::{io, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_rustls::TlsAcceptor;
 use tracing::{error, info};
 
 /// Accounts that one CPU job derives: about 10 ms of work.
@@ -59,6 +75,18 @@ pub(crate) enum RunError {
         #[source]
         source: io::Error,
     },
+    /// The address of the admin API is taken or not this machine's.
+    #[error("admin.listen: cannot listen on {address}")]
+    Admin {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The node cannot prove who it is.
+    #[error("admin API cannot be served")]
+    Tls(#[source] TlsError),
     /// The genesis state cannot be derived.
     #[error("genesis state cannot be derived")]
     Genesis(#[source] GenesisStateError),
@@ -96,12 +124,16 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
 async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
-    let listener = tokio::net::TcpListener::bind(config.http_listen)
+    let listener = TcpListener::bind(config.http_listen)
         .await
         .map_err(|source| RunError::Http {
             address: config.http_listen,
             source,
         })?;
+    let admin = match &config.admin {
+        Some(admin) => Some(open_admin(admin, &config.key).await?),
+        None => None,
+    };
 
     let threads = NonZeroUsize::new(config.worker_threads).unwrap_or(NonZeroUsize::MIN);
     let identity = Identity::new(config.genesis.clone(), config.key.clone());
@@ -135,7 +167,12 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
 
     let api = Api::new(&context.child("api"), &config, started.node);
     metrics_of_peers(&api);
-    let router = shardnode_rpc::router(api, config.admin_token);
+    if let Some((listener, tls, token)) = admin {
+        let router = shardnode_rpc::admin_router(api.clone(), token);
+        let serve = |context| admin::serve(context, listener, tls, router, Bounds::NODE);
+        drop(context.child("admin").spawn(serve));
+    }
+    let router = shardnode_rpc::router(api);
     let http = context
         .child("http")
         .spawn(move |_| async move { axum::serve(listener, router).await });
@@ -159,6 +196,21 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
         }
     }
     Ok(())
+}
+
+/// What the admin API is served with.
+async fn open_admin(
+    admin: &Admin,
+    key: &PrivateKey,
+) -> Result<(TcpListener, TlsAcceptor, AdminToken), RunError> {
+    let tls = tls::server_config(key).map_err(RunError::Tls)?;
+    let listener = TcpListener::bind(admin.listen)
+        .await
+        .map_err(|source| RunError::Admin {
+            address: admin.listen,
+            source,
+        })?;
+    Ok((listener, Arc::new(tls).into(), admin.token.clone()))
 }
 
 fn metrics_of_peers(api: &Api) {
@@ -225,7 +277,7 @@ fn generator(
     Generator::new(accounts, u64::from_be_bytes(seed)).map(Some)
 }
 
-type Handshake = Cups<Sake<commonware_cryptography::ed25519::PrivateKey>, ChaCha20Poly1305>;
+type Handshake = Cups<Sake<PrivateKey>, ChaCha20Poly1305>;
 
 fn join(
     context: &Context,

@@ -57,7 +57,8 @@ impl Files {
                 "genesisFile": "genesis.json", "keyFile": "validator.key", "dataDir": "data",
                 "workerThreads": 2,
                 "p2p": {"listen": "127.0.0.1:26600", "peersFile": "peers.json"},
-                "http": {"listen": "127.0.0.1:26700", "adminTokenFile": "admin.token"},
+                "http": {"listen": "127.0.0.1:26700"},
+                "admin": {"listen": "127.0.0.1:26800", "tokenFile": "admin.token"},
                 "storage": {
                     "engine": "Log", "snapshotIntervalBlocks": 1000, "retentionBlocks": 20000,
                 },
@@ -156,7 +157,7 @@ fn what_has_a_default_may_be_left_out() {
     for field in ["/workerThreads", "/storage", "/features", "/log"] {
         Files::set(&mut files.config, field, None);
     }
-    Files::set(&mut files.config, "/http/adminTokenFile", None);
+    Files::set(&mut files.config, "/admin", None);
     assert_accepted(&files.check(), &files.genesis_hash());
     files.config["storage"] = json!({"retentionBlocks": 5000});
     files.config["features"] = json!({"signatureBatchSize": 128});
@@ -268,8 +269,24 @@ fn wrong_configurations() {
         ),
         (
             "/http/adminTokenFile",
+            Some(json!("admin.token")),
+            "http.adminTokenFile: unknown field `adminTokenFile`, expected `listen`",
+        ),
+        (
+            "/admin/listen",
+            Some(json!("localhost:26800")),
+            "admin.listen: invalid socket address syntax",
+        ),
+        ("/admin/tokenFile", None, "admin: missing field `tokenFile`"),
+        (
+            "/admin/tokenFile",
+            Some(json!("")),
+            "admin.tokenFile: must not be empty",
+        ),
+        (
+            "/admin/tokenFile",
             Some(json!("other.token")),
-            "http.adminTokenFile: other.token cannot be read: \
+            "admin.tokenFile: other.token cannot be read: \
              No such file or directory (os error 2)",
         ),
         (

@@ -19,6 +19,7 @@ pub(crate) struct ConfigDocument {
     pub(crate) worker_threads: usize,
     pub(crate) p2p: P2pDocument,
     pub(crate) http: HttpDocument,
+    pub(crate) admin: Option<AdminDocument>,
     #[serde(default)]
     pub(crate) storage: StorageDocument,
     #[serde(default)]
@@ -56,7 +57,13 @@ pub(crate) struct PeerDocument {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct HttpDocument {
     pub(crate) listen: SocketAddr,
-    pub(crate) admin_token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AdminDocument {
+    pub(crate) listen: SocketAddr,
+    pub(crate) token_file: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -44,13 +44,16 @@ impl<'a> ConfigFile<'a> {
         let text = (self.read_text)(self.path)
             .map_err(|error| whole(self.path, format!("cannot be read: {error}")))?;
         let document: ConfigDocument = parse(self.path, &text)?;
-        let admin_token = document.http.admin_token_file.as_deref();
+        let admin = document.admin.as_ref();
         for (field, path) in [
             ("genesisFile", Some(document.genesis_file.as_path())),
             ("keyFile", Some(document.key_file.as_path())),
             ("p2p.peersFile", Some(document.p2p.peers_file.as_path())),
             ("dataDir", Some(document.data_dir.as_path())),
-            ("http.adminTokenFile", admin_token),
+            (
+                "admin.tokenFile",
+                admin.map(|admin| admin.token_file.as_path()),
+            ),
         ] {
             if path.is_some_and(|path| path.as_os_str().is_empty()) {
                 return Err(self.wrong(field, "must not be empty"));
@@ -80,12 +83,12 @@ pub(crate) struct Paths {
 impl Paths {
     pub(crate) fn of(config: &Path, document: &ConfigDocument) -> Self {
         let folder = config.parent().unwrap_or_else(|| Path::new(""));
-        let admin_token = document.http.admin_token_file.as_deref();
+        let admin = document.admin.as_ref();
         Self {
             genesis: folder.join(&document.genesis_file),
             peers: folder.join(&document.p2p.peers_file),
             key: folder.join(&document.key_file),
-            admin_token: admin_token.map(|path| folder.join(path)),
+            admin_token: admin.map(|admin| folder.join(&admin.token_file)),
             data: folder.join(&document.data_dir),
         }
     }
@@ -116,7 +119,7 @@ pub(crate) fn key(config: ConfigFile<'_>, path: &Path) -> Result<PrivateKey, Con
 }
 
 pub(crate) fn admin_token(config: ConfigFile<'_>, path: &Path) -> Result<AdminToken, ConfigError> {
-    let text = config.read("http.adminTokenFile", path)?;
+    let text = config.read("admin.tokenFile", path)?;
     AdminToken::new(text.trim_ascii()).map_err(|error| whole(path, error.to_string()))
 }
 

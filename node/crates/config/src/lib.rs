@@ -19,7 +19,9 @@ pub use error::ConfigError;
 pub use peer::Peer;
 
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
-use document::{ConfigDocument, HttpDocument, P2pDocument, StorageDocument, StorageEngine};
+use document::{
+    AdminDocument, ConfigDocument, HttpDocument, P2pDocument, StorageDocument, StorageEngine,
+};
 use files::{ConfigFile, Paths};
 use shardnode_primitives::Genesis;
 use shardnode_rpc::{AdminToken, Role};
@@ -54,14 +56,23 @@ pub struct Config {
     pub peers: Vec<Peer>,
     /// Where the HTTP API is served.
     pub http_listen: SocketAddr,
-    /// What opens the admin endpoints; nothing does without.
-    pub admin_token: Option<AdminToken>,
+    /// Where and to whom the admin API is served; nowhere without.
+    pub admin: Option<Admin>,
     /// How state is kept.
     pub storage: Storage,
     /// Switches of the node's hot path.
     pub features: Features,
     /// What is logged, and how.
     pub log: Log,
+}
+
+/// The admin API.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    /// Where it is served, over TLS.
+    pub listen: SocketAddr,
+    /// What opens it.
+    pub token: AdminToken,
 }
 
 /// How the `Log` engine keeps state.
@@ -105,11 +116,10 @@ impl Config {
             role,
             worker_threads,
             p2p: P2pDocument { listen, .. },
-            http:
-                HttpDocument {
-                    listen: http_listen,
-                    ..
-                },
+            http: HttpDocument {
+                listen: http_listen,
+            },
+            admin,
             storage,
             features,
             log,
@@ -127,7 +137,9 @@ impl Config {
             p2p_listen: listen,
             peers: peers.others(&own),
             http_listen,
-            admin_token,
+            admin: admin
+                .zip(admin_token)
+                .map(|(AdminDocument { listen, .. }, token)| Admin { listen, token }),
             storage: check_storage(file, storage)?,
             features,
             log,

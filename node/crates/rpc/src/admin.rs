@@ -3,7 +3,7 @@
 
 use crate::{
     LoadStatus, Node,
-    handler::Api,
+    handler::AdminApi,
     json::{Failure, JsonBytes, read_object},
 };
 use axum::{
@@ -24,48 +24,36 @@ const MAX_TRANSFERS_PER_SECOND: u32 = 1_000_000;
 /// A request that presented the token.
 pub(crate) struct Authorized;
 
-pub(crate) enum Refused {
-    /// This node has no token.
-    Closed,
-    /// No token was presented, or not this node's.
-    Unauthorized,
-}
+/// No token was presented, or not this node's.
+pub(crate) struct Unauthorized;
 
-impl IntoResponse for Refused {
+impl IntoResponse for Unauthorized {
     fn into_response(self) -> Response {
-        match self {
-            Self::Closed => Failure::new(
-                StatusCode::FORBIDDEN,
-                "this node has no admin token, so its admin endpoints are closed",
-            )
-            .into_response(),
-            Self::Unauthorized => (
-                [(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
-                Failure::new(
-                    StatusCode::UNAUTHORIZED,
-                    "authorization must be the bearer token of this node",
-                ),
-            )
-                .into_response(),
-        }
+        (
+            [(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
+            Failure::new(
+                StatusCode::UNAUTHORIZED,
+                "authorization must be the bearer token of this node",
+            ),
+        )
+            .into_response()
     }
 }
 
-impl<N: Node> FromRequestParts<Api<N>> for Authorized {
-    type Rejection = Refused;
+impl<N: Node> FromRequestParts<AdminApi<N>> for Authorized {
+    type Rejection = Unauthorized;
 
-    async fn from_request_parts(parts: &mut Parts, api: &Api<N>) -> Result<Self, Refused> {
-        let token = api.admin_token.as_ref().ok_or(Refused::Closed)?;
-        let presented = parts
+    async fn from_request_parts(
+        parts: &mut Parts,
+        api: &AdminApi<N>,
+    ) -> Result<Self, Unauthorized> {
+        parts
             .headers
             .get(AUTHORIZATION)
             .and_then(|value| bearer(value.as_bytes()))
-            .ok_or(Refused::Unauthorized)?;
-        if token.matches(presented) {
-            Ok(Self)
-        } else {
-            Err(Refused::Unauthorized)
-        }
+            .filter(|presented| api.token.matches(presented))
+            .map(|_| Self)
+            .ok_or(Unauthorized)
     }
 }
 
@@ -85,14 +73,14 @@ struct SetLoad {
 
 pub(crate) async fn get_load<N: Node>(
     _: Authorized,
-    State(api): State<Api<N>>,
+    State(api): State<AdminApi<N>>,
 ) -> Result<Json<LoadStatus>, Failure> {
     answer(api.node.load())
 }
 
 pub(crate) async fn put_load<N: Node>(
     _: Authorized,
-    State(api): State<Api<N>>,
+    State(api): State<AdminApi<N>>,
     JsonBytes(body): JsonBytes,
 ) -> Result<Json<LoadStatus>, Failure> {
     let wrong = |reason: String| Failure::new(StatusCode::BAD_REQUEST, reason);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What every handler works with.
+//! What handlers work with.
 
 use crate::token::AdminToken;
 use std::sync::Arc;
 
-/// What every handler works with.
+/// What every handler that needs no token works with.
 #[derive(Clone, Debug)]
 pub(crate) struct Api<N> {
     pub(crate) node: N,
-    pub(crate) admin_token: Option<Arc<AdminToken>>,
+}
+
+/// What every admin handler works with.
+#[derive(Clone, Debug)]
+pub(crate) struct AdminApi<N> {
+    pub(crate) node: N,
+    pub(crate) token: Arc<AdminToken>,
 }

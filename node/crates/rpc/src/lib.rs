@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A node's HTTP API.
 //!
-//! [`router`] serves what the node contract lists, over anything that
+//! [`router`] serves what the node contract lists for everybody, and
+//! [`admin_router`] what it lists for whoever has the token, over anything that
 //! implements [`Node`]:
 //!
 //! | module | serves |
@@ -10,6 +11,7 @@
 //! | `admin` | `/admin/load`, behind a bearer token |
 //! | `jsonrpc` | `/rpc`: the JSON-RPC 2.0 envelope |
 //! | `methods` | its methods and their parameters |
+//! | [`tls`] | proves to callers of the admin API which node they talk to |
 //! | [`types`], [`ledger`] | the JSON of answers |
 
 mod admin;
@@ -21,11 +23,12 @@ pub mod ledger;
 mod methods;
 mod node;
 mod server;
+pub mod tls;
 mod token;
 pub mod types;
 
 pub use node::{Node, SubmitError, Unavailable};
-pub use server::router;
+pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
     AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,

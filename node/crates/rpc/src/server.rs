@@ -3,7 +3,7 @@
 
 use crate::{
     AdminToken, Node, admin,
-    handler::Api,
+    handler::{AdminApi, Api},
     json::{Failure, MAX_BODY},
     jsonrpc,
 };
@@ -19,18 +19,32 @@ use std::sync::Arc;
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The HTTP API of `node`. Without a token the admin endpoints are closed.
-pub fn router<N: Node>(node: N, admin_token: Option<AdminToken>) -> Router {
-    Router::new()
+/// The HTTP API of `node` for everybody who reaches it.
+pub fn router<N: Node>(node: N) -> Router {
+    let routes = Router::new()
         .route("/healthz", get(healthz::<N>))
         .route("/readyz", get(readyz::<N>))
         .route("/status", get(status::<N>))
         .route("/metrics", get(metrics::<N>))
-        .route(
-            "/admin/load",
-            get(admin::get_load::<N>).put(admin::put_load::<N>),
-        )
-        .route("/rpc", post(jsonrpc::serve::<N>))
+        .route("/rpc", post(jsonrpc::serve::<N>));
+    bounded(routes).with_state(Api { node })
+}
+
+/// The admin API of `node` for who has the token: it is served over TLS alone.
+pub fn admin_router<N: Node>(node: N, token: AdminToken) -> Router {
+    let routes = Router::new().route(
+        "/admin/load",
+        get(admin::get_load::<N>).put(admin::put_load::<N>),
+    );
+    bounded(routes).with_state(AdminApi {
+        node,
+        token: Arc::new(token),
+    })
+}
+
+/// What both APIs refuse alike.
+fn bounded<S: Clone + Send + Sync + 'static>(routes: Router<S>) -> Router<S> {
+    routes
         .fallback(|| async { Failure::new(StatusCode::NOT_FOUND, "no such endpoint") })
         .method_not_allowed_fallback(|| async {
             Failure::new(
@@ -39,10 +53,6 @@ pub fn router<N: Node>(node: N, admin_token: Option<AdminToken>) -> Router {
             )
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(Api {
-            node,
-            admin_token: admin_token.map(Arc::new),
-        })
 }
 
 async fn healthz<N: Node>(State(api): State<Api<N>>) -> Response {

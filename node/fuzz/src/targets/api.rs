@@ -16,7 +16,7 @@ use axum::{
 use futures::executor::block_on;
 use node::EmptyNode;
 use serde_json::Value;
-use shardnode_rpc::{AdminToken, router};
+use shardnode_rpc::{AdminToken, admin_router, router};
 use tower::ServiceExt as _;
 
 const TOKEN: &str = "secret-token";
@@ -29,8 +29,8 @@ const NO_REQUEST: [Option<i64>; 2] = [Some(-32_700), Some(-32_600)];
 #[allow(clippy::expect_used)]
 pub fn target() -> Target {
     let token = AdminToken::new(TOKEN).expect("a token");
-    let api = router(EmptyNode, Some(token));
-    let admin = api.clone();
+    let api = router(EmptyNode);
+    let admin = admin_router(EmptyNode, token);
     Target {
         name: "api",
         decoders: vec![

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/admin/load` and its token.
 
-use crate::fixture::{Answer, Fixture, TOKEN, request, send};
+use crate::fixture::{Answer, Fixture, TOKEN, request, send, send_admin};
 use axum::{
     body::Body,
     http::{
@@ -17,7 +17,7 @@ fn get(node: &Fixture, authorization: &str) -> Answer {
     request
         .headers_mut()
         .insert(AUTHORIZATION, authorization.parse().unwrap());
-    send(node, Some(TOKEN), request)
+    send_admin(node, request)
 }
 
 fn put(node: &Fixture, content_type: &str, body: impl Into<Body>) -> Answer {
@@ -26,7 +26,7 @@ fn put(node: &Fixture, content_type: &str, body: impl Into<Body>) -> Answer {
         .header(CONTENT_TYPE, content_type)
         .body(body.into())
         .unwrap();
-    send(node, Some(TOKEN), request)
+    send_admin(node, request)
 }
 
 #[test]
@@ -60,35 +60,43 @@ fn anything_else_does_not() {
         assert_eq!(answer.headers[WWW_AUTHENTICATE], "Bearer");
         assert!(!answer.error().contains(TOKEN));
     }
-    let without = send(&node, Some(TOKEN), request(Method::GET, "/admin/load"));
+    let without = send_admin(&node, request(Method::GET, "/admin/load"));
     assert_eq!(without.status, StatusCode::UNAUTHORIZED);
 }
 
 #[test]
 fn an_unauthorized_put_changes_nothing() {
     let node = Fixture::default();
-    let put = |token: Option<&str>| {
-        let request = Request::put("/admin/load")
-            .header(AUTHORIZATION, "Bearer wrong")
-            .header(CONTENT_TYPE, "application/json")
-            .body(Body::from(r#"{"transfersPerSecond": 5}"#))
-            .unwrap();
-        send(&node, token, request).status
-    };
-    assert_eq!(put(Some(TOKEN)), StatusCode::UNAUTHORIZED);
-    assert_eq!(put(None), StatusCode::FORBIDDEN);
+    let request = Request::put("/admin/load")
+        .header(AUTHORIZATION, "Bearer wrong")
+        .header(CONTENT_TYPE, "application/json")
+        .body(Body::from(r#"{"transfersPerSecond": 5}"#))
+        .unwrap();
+    let answer = send_admin(&node, request);
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     assert_eq!(node.load().unwrap().transfers_per_second, 0);
 }
 
+/// The token opens nothing there, and nothing else is served here.
 #[test]
-fn without_a_token_nothing_opens() {
-    let mut request = request(Method::GET, "/admin/load");
-    request
-        .headers_mut()
-        .insert(AUTHORIZATION, "Bearer ".parse().unwrap());
-    let answer = send(&Fixture::default(), None, request);
-    assert_eq!(answer.status, StatusCode::FORBIDDEN);
-    assert!(answer.error().contains("no admin token"));
+fn each_api_has_its_own_paths() {
+    let node = Fixture::default();
+    for method in [Method::GET, Method::PUT] {
+        let mut request = request(method, "/admin/load");
+        request
+            .headers_mut()
+            .insert(AUTHORIZATION, format!("Bearer {TOKEN}").parse().unwrap());
+        let answer = send(&node, request);
+        assert_eq!(answer.status, StatusCode::NOT_FOUND);
+        assert_eq!(answer.error(), "no such endpoint");
+    }
+    for path in ["/healthz", "/status", "/metrics", "/rpc"] {
+        let answer = send_admin(&node, request(Method::GET, path));
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let answer = send_admin(&node, request(Method::DELETE, "/admin/load"));
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(answer.error(), "endpoint does not have this method");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! A node held in memory, and requests to it.
 
 use axum::{
+    Router,
     body::{Body, to_bytes},
     http::{HeaderMap, Method, Request, StatusCode, header::CONTENT_TYPE},
 };
@@ -20,7 +21,7 @@ use shardnode_primitives::{
 use shardnode_rpc::{
     AccountReport, AdminToken, CopyStatus, LoadStatus, Node, OutcomeReport, OutcomeStatus,
     PoolStatus, Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus,
-    SyncingStatus, TcpStatus, TrackedStatus, Unavailable, router,
+    SyncingStatus, TcpStatus, TrackedStatus, Unavailable, admin_router, router,
 };
 use std::sync::{
     Arc,
@@ -348,11 +349,20 @@ impl Answer {
 
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 
-/// Sends one request to a node with or without an admin token.
-pub(crate) fn send(node: &Fixture, token: Option<&str>, request: Request<Body>) -> Answer {
-    let token = token.map(|token| AdminToken::new(token).unwrap());
+/// Sends one request to a node.
+pub(crate) fn send(node: &Fixture, request: Request<Body>) -> Answer {
+    answer(router(node.clone()), request)
+}
+
+/// Sends one request to the admin API of a node.
+pub(crate) fn send_admin(node: &Fixture, request: Request<Body>) -> Answer {
+    let token = AdminToken::new(TOKEN).unwrap();
+    answer(admin_router(node.clone(), token), request)
+}
+
+fn answer(router: Router, request: Request<Body>) -> Answer {
     block_on(async {
-        let response = router(node.clone(), token).oneshot(request).await.unwrap();
+        let response = router.oneshot(request).await.unwrap();
         Answer {
             status: response.status(),
             headers: response.headers().clone(),
@@ -379,7 +389,7 @@ pub(crate) fn post(node: &Fixture, body: impl Into<Body>) -> Answer {
         .header(CONTENT_TYPE, "application/json")
         .body(body.into())
         .unwrap();
-    send(node, None, request)
+    send(node, request)
 }
 
 /// Calls a method and gives the response's `result` or `error`.

@@ -139,7 +139,7 @@ fn bodies_must_be_json_and_small() {
             let value = content_type.parse().unwrap();
             request.headers_mut().insert(CONTENT_TYPE, value);
         }
-        let answer = send(&node, None, request);
+        let answer = send(&node, request);
         assert_eq!(answer.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
         assert_eq!(answer.error(), "content type must be application/json");
     }

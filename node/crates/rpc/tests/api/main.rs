@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The HTTP API over a node held in memory.
+//! The HTTP API over a node held in memory, and what its TLS shows.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,3 +8,4 @@ mod fixture;
 mod jsonrpc;
 mod methods;
 mod plain;
+mod tls;
