@@ -27,6 +27,12 @@ use tracing::error;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+// The feature is for tests, and cargo lets whoever builds switch it on.
+const _: () = assert!(
+    !shardnode_execution::planted::CAN_BE_PLANTED,
+    "a node must not be built with planted faults"
+);
+
 /// A node of a sharded chain.
 #[derive(Debug, Parser)]
 #[command(name = "shardnode", version)]

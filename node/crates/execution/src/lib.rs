@@ -13,12 +13,12 @@
 //!    then by source shard, then as their source emitted them; not always all
 //!    of them ([`crediting`]). An account that does not exist is created.
 //! 2. Transfers are executed in the chunk's order. A transfer *fails*, and
-//!    changes nothing, if its signer does not exist or belongs to another
-//!    shard, its receiver is the reserved id of all zeroes, its nonce is not
+//!    changes nothing, if its signer belongs to another shard, its receiver is
+//!    the reserved id of all zeroes, its signer does not exist, its nonce is not
 //!    above the signer's, its amount is above the signer's balance, or its
 //!    receiver's shard is another one and congested
-//!    ([`shardnode_primitives::congestion`]). Otherwise the signer is debited
-//!    and its nonce set.
+//!    ([`shardnode_primitives::congestion`]); its [`outcome`] is the first of
+//!    these that is so. Otherwise the signer is debited and its nonce set.
 //! 3. A receiver of the same shard is credited at once; for any other shard a
 //!    receipt is emitted. An executed transfer counts once, where it debits.
 //!
@@ -30,6 +30,7 @@
 //! | [`view`] | holds them: a whole state, or the part in a witness |
 //! | [`mod@apply`] | executes, changes the state, and adds up what a header commits to |
 //! | [`record`] | what a tracker keeps of an execution, and what shows that it is right |
+//! | [`planted`] | makes it wrong on purpose, in tests of what checks nodes |
 
 // Transactions are counted in 32 bits: a chunk has far fewer.
 #![allow(clippy::cast_possible_truncation)]
@@ -38,6 +39,7 @@ pub mod apply;
 pub mod body;
 pub mod crediting;
 pub mod outcome;
+pub mod planted;
 pub mod record;
 pub mod signatures;
 pub mod touched;
@@ -49,6 +51,7 @@ pub use outcome::{Failure, Outcome};
 pub use touched::touched;
 pub use view::{State, StateView};
 
+use planted::{Fault, has};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, DuePosition, Receipt, ReceiptBucket, ShardId, ShardLayout,
     Transaction, Transfer, genesis::Protocol, merkle,
@@ -182,14 +185,23 @@ impl<S: StateView> Ledger<'_, S> {
         let Some(account) = self.get(&transfer.signer)? else {
             return Ok(Outcome::Failed(Failure::NoAccount));
         };
-        if transfer.nonce <= account.nonce {
+        let again = has(Fault::NonceTwice) && transfer.nonce == account.nonce;
+        if transfer.nonce <= account.nonce && !again {
             return Ok(Outcome::Failed(Failure::StaleNonce));
         }
         let Some(balance) = account.balance.checked_sub(transfer.amount) else {
+            if has(Fault::CostlyFailure) && account.balance > 0 {
+                let balance = account.balance - 1;
+                self.changes
+                    .insert(transfer.signer, Account { balance, ..account });
+            }
             return Ok(Outcome::Failed(Failure::InsufficientBalance));
         };
         let destination = input.layout.shard_of(&transfer.receiver);
-        if destination != input.shard && input.congestion.contains(destination) {
+        if destination != input.shard
+            && input.congestion.contains(destination)
+            && !has(Fault::CongestedExecuted)
+        {
             return Ok(Outcome::Failed(Failure::Congested));
         }
         let debited = Account {
@@ -230,9 +242,18 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
                         account: receipt.receiver,
                     });
                 }
-                ledger.credit(&receipt.receiver, receipt.amount)?;
+                let first = bucket
+                    .receipts
+                    .first()
+                    .filter(|_| has(Fault::WrongReceiptReceiver));
+                let receiver = first.unwrap_or(receipt).receiver;
+                ledger.credit(&receiver, receipt.amount)?;
                 credits += 1;
                 received = add(received, receipt.amount)?;
+                if has(Fault::CreditedTwice) {
+                    ledger.credit(&receiver, receipt.amount)?;
+                    received = add(received, receipt.amount)?;
+                }
             }
         }
     }
@@ -253,18 +274,34 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         let Transaction::Transfer(signed) = transaction;
         let transfer = &signed.transfer;
         let outcome = ledger.debit(transfer, &input)?;
-        outcomes.push((transaction.hash(), outcome));
+        let told = if has(Fault::FailedAsExecuted) {
+            Outcome::Executed
+        } else {
+            outcome
+        };
+        outcomes.push((transaction.hash(), told));
         if outcome != Outcome::Executed {
+            let broke = outcome == Outcome::Failed(Failure::InsufficientBalance);
+            sent = add(sent, u64::from(broke && has(Fault::CostlyFailure)))?;
             continue;
         }
         transfers += 1;
         let destination = input.layout.shard_of(&transfer.receiver);
         if destination == input.shard {
-            ledger.credit(&transfer.receiver, transfer.amount)?;
+            let wrong = has(Fault::WrongReceiver);
+            let receiver = if wrong {
+                transfer.signer
+            } else {
+                transfer.receiver
+            };
+            ledger.credit(&receiver, transfer.amount)?;
             credits += 1;
         } else {
             cross_shard += 1;
             sent = add(sent, transfer.amount)?;
+            if has(Fault::LostReceipt) && buckets[destination.index()].receipts.is_empty() {
+                continue;
+            }
             buckets[destination.index()].receipts.push(Receipt {
                 sender: transfer.signer,
                 nonce: transfer.nonce,

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Faults on purpose, to see that whoever checks nodes from outside notices
+//! what all of them get wrong in the same way.
+//!
+//! There are none but with the feature `planted-faults`, with which the program
+//! `shardnode` does not compile ([`CAN_BE_PLANTED`]). With it, a fault is there
+//! for the thread that plants it, and for as long as what `plant` returns lives.
+
+#[cfg(feature = "planted-faults")]
+use std::cell::Cell;
+
+/// Whether this is compiled with faults.
+pub const CAN_BE_PLANTED: bool = cfg!(feature = "planted-faults");
+
+#[cfg(feature = "planted-faults")]
+thread_local! {
+    static PLANTED: Cell<Option<Fault>> = const { Cell::new(None) };
+}
+
+/// What an execution gets wrong. All of them keep what a node can check of
+/// itself: the accounts of a shard add up to the balance that it states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A nonce may be used again.
+    NonceTwice,
+    /// What a transfer within the shard pays goes to its signer.
+    WrongReceiver,
+    /// A receipt is credited to the receiver of the first one of its bucket.
+    WrongReceiptReceiver,
+    /// A transfer above the signer's balance costs the signer one, which counts
+    /// as sent.
+    CostlyFailure,
+    /// Receipts are credited twice.
+    CreditedTwice,
+    /// The first receipt for each shard is not emitted.
+    LostReceipt,
+    /// What failed is reported as executed.
+    FailedAsExecuted,
+    /// Transfers to congested shards are executed.
+    CongestedExecuted,
+}
+
+impl Fault {
+    /// Every fault there is.
+    pub const ALL: [Self; 8] = [
+        Self::NonceTwice,
+        Self::WrongReceiver,
+        Self::WrongReceiptReceiver,
+        Self::CostlyFailure,
+        Self::CreditedTwice,
+        Self::LostReceipt,
+        Self::FailedAsExecuted,
+        Self::CongestedExecuted,
+    ];
+}
+
+/// Keeps a fault planted.
+#[cfg(feature = "planted-faults")]
+#[derive(Debug)]
+pub struct Plantation(());
+
+#[cfg(feature = "planted-faults")]
+impl Drop for Plantation {
+    fn drop(&mut self) {
+        PLANTED.set(None);
+    }
+}
+
+/// Plants a fault on this thread.
+#[cfg(feature = "planted-faults")]
+#[must_use]
+pub fn plant(fault: Fault) -> Plantation {
+    PLANTED.set(Some(fault));
+    Plantation(())
+}
+
+/// Whether this fault is there.
+#[cfg(feature = "planted-faults")]
+pub(crate) fn has(fault: Fault) -> bool {
+    PLANTED.get() == Some(fault)
+}
+
+#[cfg(not(feature = "planted-faults"))]
+pub(crate) const fn has(_: Fault) -> bool {
+    false
+}
