@@ -9,6 +9,7 @@ mod blocks;
 mod bodies;
 mod chunks;
 mod crowding;
+mod failing;
 mod no_coding;
 mod noise;
 mod receipts;
@@ -17,7 +18,7 @@ mod witnesses;
 
 pub use self::{
     blocks::{DoubleVotes, EquivocatedBlocks},
-    bodies::{BodyLie, InvalidBodies},
+    bodies::{BodyLie, OtherBodies},
     chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
     crowding::CrowdedWitnesses,
     noise::{Garbage, Replays},

@@ -7,12 +7,7 @@ mod endorsers;
 pub use committees::{Committees, Counted};
 
 use self::endorsers::Endorsers;
-use crate::{
-    network::Network,
-    plan::Plan,
-    planted::Planted,
-    replay::{Broken, Replayer},
-};
+use crate::{network::Network, oracle::Oracle, plan::Plan, planted::Planted};
 use commonware_consensus::types::Height;
 use commonware_cryptography::{Digested, Digestible as _, Hasher as _, blake3::Blake3};
 use shardnode_primitives::{Block, ChunkBody, ChunkHeader, Digest, ShardId};
@@ -26,10 +21,8 @@ use std::{
 pub enum Promise {
     /// All nodes finalise the same blocks.
     OneChain,
-    /// No finalised header commits to a result that is not the replay's.
+    /// No finalised header commits to what is not the model's.
     ValidRoots,
-    /// Every receipt is credited once.
-    Receipts,
     /// No transfer is lost, doubled or reordered.
     Transfers,
     /// The sum of all balances and of what is on the way never changes.
@@ -49,7 +42,6 @@ impl fmt::Display for Promise {
         f.write_str(match self {
             Self::OneChain => "one chain",
             Self::ValidRoots => "valid roots",
-            Self::Receipts => "receipts once",
             Self::Transfers => "transfers once and in order",
             Self::Supply => "total supply",
             Self::Committees => "committees only",
@@ -86,18 +78,6 @@ impl fmt::Display for Violation {
     }
 }
 
-impl From<Broken> for Violation {
-    fn from(broken: Broken) -> Self {
-        let (promise, what) = match broken {
-            Broken::Root(what) | Broken::Execution(what) => (Promise::ValidRoots, what),
-            Broken::Receipt(what) => (Promise::Receipts, what),
-            Broken::Transfer(what) => (Promise::Transfers, what),
-            Broken::Supply(what) => (Promise::Supply, what),
-        };
-        Self { promise, what }
-    }
-}
-
 /// Why chunks were missed while producers were dead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misses {
@@ -117,41 +97,36 @@ impl Misses {
 
 /// Follows the chain through the eyes of every node.
 pub struct Checks {
-    replay: Replayer,
+    oracle: Oracle,
     committees: Committees,
     chain: Vec<Digested<Block>>,
     genesis: Digest,
     next: Vec<u64>,
-    replayed: usize,
-    results_checked: usize,
+    told: usize,
+    compared: usize,
     endorsers: Endorsers,
     planted: Option<Planted>,
     violations: Vec<Violation>,
 }
 
 impl Checks {
-    /// Of a network that has not started.
+    /// Of a network that has not started. With `planted`, the oracle or a check
+    /// is wrong.
     #[must_use]
-    pub fn new(network: &Network, plan: &Plan) -> Self {
+    pub fn new(network: &Network, plan: &Plan, planted: Option<Planted>) -> Self {
+        let (genesis, accounts) = (&network.genesis, network.accounts());
         Self {
-            replay: Replayer::new(network.genesis.clone(), &network.state),
-            committees: Committees::new(&network.genesis, plan),
+            oracle: Oracle::new(genesis, accounts, network.paying(), planted),
+            committees: Committees::new(genesis, plan, planted),
             chain: Vec::new(),
             genesis: network.state.digest,
             next: vec![1; network.members.len()],
-            replayed: 0,
-            results_checked: 0,
+            told: 0,
+            compared: 0,
             endorsers: Endorsers::default(),
-            planted: None,
+            planted,
             violations: Vec::new(),
         }
-    }
-
-    /// Makes the replay or a check wrong.
-    pub fn plant(&mut self, bug: Planted) {
-        self.planted = Some(bug);
-        self.replay.plant(bug);
-        self.committees.plant(bug);
     }
 
     /// What was violated.
@@ -183,10 +158,10 @@ impl Checks {
         &self.committees
     }
 
-    /// The replay.
+    /// Transfers executed.
     #[must_use]
-    pub const fn replay(&self) -> &Replayer {
-        &self.replay
+    pub const fn transfers(&self) -> u64 {
+        self.oracle.transfers()
     }
 
     /// Looks at what nodes have finalised since the last time.
@@ -212,7 +187,9 @@ impl Checks {
             }
         }
         self.follow(network).await;
-        let checked = self.chain.get(..self.results_checked);
+        let looked_into = self.oracle.look_into(network).await;
+        self.violations.extend(looked_into);
+        let checked = self.chain.get(..self.compared);
         if let Some(tip) = checked.and_then(<[_]>::last) {
             let endorsed = network.shared.take_endorsed();
             let broken = self
@@ -260,14 +237,14 @@ impl Checks {
         }
     }
 
-    /// Replays what can be replayed.
+    /// Compares blocks with the model, and tells it of them once their bodies
+    /// are there.
     async fn follow(&mut self, network: &Network) {
-        while let Some(block) = self.chain.get(self.replayed) {
+        while let Some(block) = self.chain.get(self.told) {
             let block = block.inner().clone();
-            if self.results_checked == self.replayed {
-                self.results_checked += 1;
-                let broken = self.replay.check_results(&block);
-                self.violations.extend(broken.into_iter().map(Into::into));
+            if self.compared == self.told {
+                self.compared += 1;
+                self.violations.extend(self.oracle.compare(&block));
                 self.violations.extend(self.committees.check(&block));
             }
             let Some(bodies) = bodies(network, &block).await else {
@@ -276,30 +253,30 @@ impl Checks {
             for _ in bodies.len()..block.new_chunks().count() {
                 network.shared.count("finalised invalid bodies");
             }
-            let broken = self.replay.execute(&block, &bodies);
-            self.violations.extend(broken.into_iter().map(Into::into));
-            self.replayed += 1;
+            self.violations
+                .extend(self.oracle.execute(network, &block, &bodies));
+            self.told += 1;
         }
     }
 
     /// What must hold of all of a run once it is drained.
     pub async fn end(&mut self, network: &Network, plan: &Plan) {
         self.look(network).await;
-        if self.replayed < self.chain.len() {
+        if self.told < self.chain.len() {
             self.violated(Violation::new(
                 Promise::Transfers,
-                format!("no node has the bodies of block {}", self.replayed + 1),
+                format!("no node has the bodies of block {}", self.told + 1),
             ));
             return;
         }
-        let left = self.replay.in_flight();
+        let left = self.oracle.in_flight();
         if left > 0 {
             self.violated(Violation::new(
-                Promise::Receipts,
+                Promise::Transfers,
                 format!("{left} receipts were never credited"),
             ));
         }
-        let (signed, executed) = (network.signed(), self.replay.transfers());
+        let (signed, executed) = (network.signed(), self.oracle.counted());
         if plan.keeps_memory() && signed != executed {
             self.violated(Violation::new(
                 Promise::Transfers,

@@ -10,8 +10,8 @@
 //! holds them to the promises of [`checks`] after every finalised block. One
 //! seed is one run, whatever else runs: the same blocks, votes and crashes.
 //!
-//! What the nodes execute is compared with a [`replay`] of the finalised
-//! blocks. A [`mod@sweep`] runs many seeds side by side and adds up what they
+//! What the nodes execute is compared with what a model of the ledger makes of
+//! the finalised blocks ([`oracle`]). A [`mod@sweep`] runs many seeds side by side and adds up what they
 //! came to ([`report`]).
 //!
 //! # What is real and what is not
@@ -35,11 +35,11 @@ pub mod dice;
 pub mod lies;
 pub mod machine;
 pub mod network;
+pub mod oracle;
 pub mod plan;
 mod planted;
 pub mod recorder;
 pub mod regions;
-pub mod replay;
 pub mod report;
 mod run;
 pub mod scenarios;

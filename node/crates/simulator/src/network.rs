@@ -2,13 +2,14 @@
 //! The nodes of a run and the links between them: starts, kills and watches
 //! real nodes on simulated machines and links.
 
+pub(crate) mod clients;
 mod links;
 mod member;
 mod replacement;
 
 pub use member::Member;
 
-use self::links::Links;
+use self::{clients::Clients, links::Links};
 use crate::{
     lies::Shared,
     machine::{Faults, Machine},
@@ -29,7 +30,7 @@ use shardnode_load::{
     generator::Generator,
 };
 use shardnode_network::{Channels, Identity, channels};
-use shardnode_primitives::{Genesis, genesis::GenesisAccount};
+use shardnode_primitives::{AccountId, Genesis, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
 use std::{
     future::Future,
@@ -52,6 +53,7 @@ pub struct Network {
     /// Its nodes.
     pub members: Vec<Member>,
     accounts: Vec<GenesisAccount>,
+    clients: Clients,
     links: Links,
     /// What its wires share.
     pub shared: Arc<Shared>,
@@ -108,6 +110,7 @@ impl Network {
         Self {
             started: context.current(),
             context,
+            clients: Clients::new(&genesis, &accounts, seed),
             genesis,
             state: Arc::new(state),
             members,
@@ -305,7 +308,9 @@ impl Network {
             slot: producer.slot,
             slots: u16::try_from(slots).ok()?,
         };
-        let accounts = Accounts::from_parts(&self.genesis, share, [self.accounts.clone()]);
+        let (paying, mut accounts) = (self.paying(), self.accounts.clone());
+        accounts.retain(|account| paying.contains(&account.id));
+        let accounts = Accounts::from_parts(&self.genesis, share, [accounts]);
         Generator::new(accounts, self.seed ^ index as u64).ok()
     }
 
@@ -351,6 +356,11 @@ impl Network {
         for control in self.members.iter().filter_map(Member::load) {
             control.set_rate(transfers_per_second);
         }
+    }
+
+    /// All accounts of genesis.
+    pub fn accounts(&self) -> impl Iterator<Item = AccountId> {
+        self.accounts.iter().map(|account| account.id)
     }
 
     /// The nodes that can be asked.

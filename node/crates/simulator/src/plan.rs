@@ -5,8 +5,8 @@
 use crate::{
     byzantine::{
         BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
-        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, InvalidBodies, Lie,
-        PartialReceipts, Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
+        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, Lie, OtherBodies, PartialReceipts,
+        Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
     },
     lies::Behaviour,
     machine::Skew,
@@ -70,8 +70,10 @@ pub enum Lies {
     WithheldBodies,
     /// [`WithheldParts`], but for one in so many.
     WithheldParts(u64),
-    /// [`InvalidBodies`], once in so many chunks.
+    /// Invalid [`OtherBodies`], once in so many chunks.
     Bodies(u64),
+    /// [`OtherBodies`] of transfers that fail, once in so many chunks.
+    FailingTransfers(u64),
     /// [`ForgedReceipts`].
     Receipts,
     /// [`PartialReceipts`], with so many votes.
@@ -97,7 +99,8 @@ impl Lies {
             Self::CrowdedWitnesses => Box::new(CrowdedWitnesses::default()),
             Self::WithheldBodies => Box::new(WithheldBodies),
             Self::WithheldParts(keeps) => Box::new(WithheldParts::new(*keeps)),
-            Self::Bodies(once_in) => Box::new(InvalidBodies::new(*once_in)),
+            Self::Bodies(once_in) => Box::new(OtherBodies::invalid(*once_in)),
+            Self::FailingTransfers(once_in) => Box::new(OtherBodies::failing(*once_in)),
             Self::Receipts => Box::new(ForgedReceipts),
             Self::PartialReceipts(votes) => Box::new(PartialReceipts::new(*votes)),
             Self::Chunks => Box::new(DoubleSignedChunks::default()),
@@ -121,6 +124,15 @@ impl Lies {
             Self::WithheldBodies => vec!["withheld bodies"],
             Self::WithheldParts(_) => vec!["withheld bodies", "withheld parts"],
             Self::Bodies(_) => BodyLie::ALL.map(BodyLie::kind).to_vec(),
+            Self::FailingTransfers(_) => vec![
+                BodyLie::Failing.kind(),
+                "stale nonces",
+                "overdrafts",
+                "signers of other shards",
+                "signers that do not exist",
+                "reserved receivers",
+                "congested receivers",
+            ],
             Self::Receipts => vec!["forged receipts", "forged answers"],
             Self::PartialReceipts(_) => vec!["receipts kept from some", "votes kept back"],
             Self::Chunks => vec!["double-signed chunks"],

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Mistakes on purpose, to see that the checks notice.
 
-/// A mistake of the replay or of a check. Were it a node that makes it, the two
-/// would differ just the same.
+/// A mistake of the oracle or of a check. Were it a node that makes it, the two
+/// would differ just the same; that they do is shown with nodes that do
+/// (`tests/planted`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planted {
-    /// One receipt is not credited.
-    DroppedReceipt,
-    /// One transfer is executed twice.
+    /// The model is not told of one transfer.
+    DroppedTransfer,
+    /// The model is told of one transfer twice.
     DoubledTransfer,
-    /// One receipt is forgotten on its way.
+    /// The model is not told of one account of genesis.
     LostValue,
     /// One node's block is another one.
     OtherBlock,

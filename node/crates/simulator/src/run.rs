@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One run: a scenario with a seed.
 //!
-//! 1. All nodes start, generators sign transfers, and the plan's faults happen
-//!    until all is calm: first nobody lies any more, and [`ARRIVAL`] later
+//! 1. All nodes start, generators sign transfers, clients ask for what fails,
+//!    and the plan's faults happen until all is calm: first nobody lies any more, and [`ARRIVAL`] later
 //!    nothing else is wrong either.
 //! 2. The chain has to go on within [`RECOVERY`].
-//! 3. Generators stop, and what was sent has to arrive within [`DRAIN`].
+//! 3. Generators and clients stop, and what was sent has to arrive within [`DRAIN`].
 //! 4. What must hold of the whole run is checked.
 
 use crate::{
@@ -184,10 +184,7 @@ impl Story<'_> {
             self.recorder.clone(),
         )
         .await;
-        let mut checks = Checks::new(&network, self.plan);
-        if let Some(bug) = self.changes.planted {
-            checks.plant(bug);
-        }
+        let mut checks = Checks::new(&network, self.plan, self.changes.planted);
         let mut outcome = Outcome::new(seed);
         network.start_all().await;
         network.set_load(self.plan.load);
@@ -221,7 +218,7 @@ impl Story<'_> {
             }
         }
         outcome.blocks = checks.height();
-        outcome.transfers = checks.replay().transfers();
+        outcome.transfers = checks.transfers();
         outcome.missed_chunks = checks
             .tip()
             .map_or(0, shardnode_primitives::Block::missed_chunks);
@@ -246,6 +243,7 @@ impl Story<'_> {
                 ));
             }
         }
+        network.request();
         checks.look(network).await;
     }
 

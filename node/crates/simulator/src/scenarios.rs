@@ -139,6 +139,11 @@ pub const ALL: &[Scenario] = &[
         lying::invalid_bodies,
     ),
     safe(
+        "failing-transfers",
+        "A producer includes transfers that fail, for every reason there is, while one shard stands still.",
+        lying::failing_transfers,
+    ),
+    safe(
         "forged-receipts",
         "Producers send receipts and answers that no execution came to.",
         lying::forged_receipts,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A producer that commits to a body that is invalid, or to parts that are of
-//! no body.
+//! A producer that commits to a body that is invalid, to parts that are of no
+//! body, or to a body of transfers that fail.
 
-use super::{StandIns, no_coding};
+use super::{StandIns, failing, no_coding};
 use crate::lies::{Behaviour, Liar, Outgoing};
 use bytes::Bytes;
 use commonware_codec::{Encode as _, FixedSize as _};
@@ -31,10 +31,12 @@ pub enum BodyLie {
     NoCoding,
     /// It has one transaction more than the header says.
     Shortened,
+    /// Nothing: it is valid, and most of its transfers fail.
+    Failing,
 }
 
 impl BodyLie {
-    /// Every lie there is.
+    /// Every way of being invalid.
     pub const ALL: [Self; 5] = [
         Self::Junk,
         Self::Unsigned,
@@ -52,6 +54,7 @@ impl BodyLie {
             Self::OtherParts => "parts of other bodies",
             Self::NoCoding => "parts of no body",
             Self::Shortened => "bodies longer than stated",
+            Self::Failing => "bodies of transfers that fail",
         }
     }
 }
@@ -98,7 +101,12 @@ fn unsigned(liar: &mut Liar<'_>, transactions: u32) -> Bytes {
 }
 
 /// The chunk with this content, false like this; `None` if it cannot be.
-fn about(lie: BodyLie, content: &ChunkContent, liar: &mut Liar<'_>) -> Option<False> {
+fn about(
+    lie: BodyLie,
+    content: &ChunkContent,
+    accounts: Option<&failing::Accounts>,
+    liar: &mut Liar<'_>,
+) -> Option<False> {
     let mut content = content.clone();
     let code = liar.identity.body_code();
     if content.transactions == 0 {
@@ -115,6 +123,13 @@ fn about(lie: BodyLie, content: &ChunkContent, liar: &mut Liar<'_>) -> Option<Fa
     }
     let bytes = match lie {
         BodyLie::Unsigned => unsigned(liar, content.transactions),
+        BodyLie::Failing => {
+            let transfers = accounts?.transfers(liar.identity, content.height);
+            let body = ChunkBody::of(&transfers);
+            content.transactions = u32::try_from(transfers.len()).ok()?;
+            content.body_len = u32::try_from(body.0.len()).ok()?;
+            body.0
+        }
         _ => junk(liar, content.body_len),
     };
     let body = ChunkBody(bytes);
@@ -139,22 +154,36 @@ fn about(lie: BodyLie, content: &ChunkContent, liar: &mut Liar<'_>) -> Option<Fa
     })
 }
 
-/// Commits to invalid bodies once in `once_in` chunks with transactions, in all
-/// ways in turn from some one on, and signs the header and the witness's parts
-/// accordingly.
-pub struct InvalidBodies {
+/// Commits to other bodies once in `once_in` chunks with transactions, in all of
+/// some ways in turn from some one on, and signs the header and the witness's
+/// parts accordingly.
+pub struct OtherBodies {
     once_in: u64,
+    lies: &'static [BodyLie],
+    accounts: Option<failing::Accounts>,
     turn: Option<u64>,
     instead: StandIns,
     made: BTreeMap<Digest, False>,
 }
 
-impl InvalidBodies {
-    /// Once in so many chunks with transactions.
+impl OtherBodies {
+    /// Invalid ones, once in so many chunks with transactions.
     #[must_use]
-    pub fn new(once_in: u64) -> Self {
+    pub fn invalid(once_in: u64) -> Self {
+        Self::new(once_in, &BodyLie::ALL)
+    }
+
+    /// Valid ones, of transfers that fail.
+    #[must_use]
+    pub fn failing(once_in: u64) -> Self {
+        Self::new(once_in, &[BodyLie::Failing])
+    }
+
+    fn new(once_in: u64, lies: &'static [BodyLie]) -> Self {
         Self {
             once_in,
+            lies,
+            accounts: None,
             turn: None,
             instead: StandIns::default(),
             made: BTreeMap::new(),
@@ -164,6 +193,8 @@ impl InvalidBodies {
     fn header(&mut self, liar: &mut Liar<'_>, own: &ChunkHeader) -> Option<ChunkHeader> {
         let Self {
             once_in,
+            lies,
+            accounts,
             turn,
             instead,
             made,
@@ -172,15 +203,20 @@ impl InvalidBodies {
             if own.content.transactions == 0 || !liar.once_in(*once_in) {
                 return None;
             }
-            let turn = turn.get_or_insert_with(|| liar.rng.next_u64() % BodyLie::ALL.len() as u64);
-            let lie = *BodyLie::ALL.get(usize::try_from(*turn).ok()?)?;
-            *turn = (*turn + 1) % BodyLie::ALL.len() as u64;
-            let about = about(lie, &own.content, liar)?;
+            let turn = turn.get_or_insert_with(|| liar.rng.next_u64() % lies.len() as u64);
+            let lie = *lies.get(usize::try_from(*turn).ok()?)?;
+            *turn = (*turn + 1) % lies.len() as u64;
+            if lie == BodyLie::Failing && accounts.is_none() {
+                *accounts = failing::Accounts::of(liar.identity);
+            }
+            let about = about(lie, &own.content, accounts.as_ref(), liar)?;
             liar.shared.count(lie.kind());
             let identity = liar.identity;
             let content = about.content.clone();
             let header = ChunkHeader::sign(content, &identity.key, &identity.namespaces);
-            liar.shared.note_bodiless(header.hash());
+            if lie != BodyLie::Failing {
+                liar.shared.note_bodiless(header.hash());
+            }
             made.insert(own.hash(), about);
             Some(header)
         })
@@ -195,7 +231,7 @@ impl InvalidBodies {
     }
 }
 
-impl Behaviour for InvalidBodies {
+impl Behaviour for OtherBodies {
     fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>> {
         if message.channel == channels::WITNESSES {
             return self.instead.part(message, liar);

@@ -59,7 +59,7 @@ pub struct Committees {
 impl Committees {
     /// Of a network that has not started.
     #[must_use]
-    pub fn new(genesis: &Genesis, plan: &Plan) -> Self {
+    pub fn new(genesis: &Genesis, plan: &Plan, planted: Option<Planted>) -> Self {
         let stakes = genesis.stakes().map(|(key, stake)| (key.clone(), stake));
         let shards = genesis.layout.shards();
         let mandates = Mandates::new(stakes, shards, genesis.protocol.mandates_per_shard).ok();
@@ -84,12 +84,8 @@ impl Committees {
             counted: Counted::default(),
             epoch_length: genesis.protocol.epoch_length,
             dealt: BTreeMap::new(),
-            planted: None,
+            planted,
         }
-    }
-
-    pub(super) const fn plant(&mut self, bug: Planted) {
-        self.planted = Some(bug);
     }
 
     /// What was counted.

@@ -2,7 +2,7 @@
 //! Scenarios with byzantine validators.
 
 use super::{
-    disturbed::{skew, slow},
+    disturbed::{skew, slow, standing_shard},
     quiet::shape,
 };
 use crate::{
@@ -109,6 +109,24 @@ pub(super) fn withheld_parts(dice: &mut Dice) -> Plan {
 
 pub(super) fn invalid_bodies(dice: &mut Dice) -> Plan {
     liars(dice, |dice| vec![Lies::Bodies(dice.between(1, 3))])
+}
+
+/// One shard is cut off and becomes congested, so that transfers to it fail as
+/// well.
+pub(super) fn failing_transfers(dice: &mut Dice) -> Plan {
+    let mut plan = standing_shard(dice);
+    plan.blocking = dice.once_in(2);
+    let cut_off = plan.faults.iter().find_map(|(_, fault)| match fault {
+        Fault::Partition(side) => side.first().copied(),
+        _ => None,
+    });
+    let shards = plan.shape.shards;
+    let mut others = (0..shards).filter(|shard| Some(plan.shape.producer(*shard, 0)) != cut_off);
+    let liar = others.nth(dice.index(usize::from(shards) - 1));
+    let lies = vec![Lies::FailingTransfers(dice.between(1, 2))];
+    plan.liars
+        .insert(plan.shape.producer(liar.unwrap_or(0), 0), lies);
+    plan
 }
 
 pub(super) fn forged_receipts(dice: &mut Dice) -> Plan {

@@ -107,14 +107,14 @@ fn equal_seeds_run_equally_and_others_do_not() {
     assert_ne!(first, print(2));
 }
 
-/// A replay that makes a mistake comes to other roots than the nodes, and a
+/// An oracle that makes a mistake comes to other roots than the nodes, and a
 /// check that makes one to another verdict: were it the nodes that make it,
 /// they would differ just the same.
 #[test]
 fn planted_mistakes_are_noticed() {
     for (scenario, bug, promise) in [
-        ("calm", Planted::DroppedReceipt, Promise::Receipts),
-        ("calm", Planted::DroppedReceipt, Promise::ValidRoots),
+        ("calm", Planted::DroppedTransfer, Promise::Transfers),
+        ("calm", Planted::DroppedTransfer, Promise::ValidRoots),
         ("calm", Planted::DoubledTransfer, Promise::ValidRoots),
         ("calm", Planted::LostValue, Promise::Supply),
         ("calm", Planted::OtherBlock, Promise::OneChain),

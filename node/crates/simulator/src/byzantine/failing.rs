@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Transfers that fail, for every reason that there is: what no honest producer
+//! puts into a chunk, and what makes none invalid.
+
+use crate::network::clients::reserved;
+use shardnode_network::Identity;
+use shardnode_primitives::{AccountId, ShardId, Transaction, Transfer, genesis::GenesisAccount};
+
+/// The reserved id.
+const NOBODY: AccountId = AccountId([0; 32]);
+/// Accounts beyond those of genesis that are looked at for a stranger.
+const LOOKED_AT: u32 = 256;
+/// More than nonces for one height.
+const NONCES: u64 = 1_000;
+
+/// The accounts that these transfers are of.
+pub(super) struct Accounts {
+    /// By shard, an account that nobody else pays from.
+    own: Vec<GenesisAccount>,
+    /// An account of the producer's shard that does not exist.
+    stranger: GenesisAccount,
+    shard: ShardId,
+}
+
+impl Accounts {
+    /// Those of a producer's network; `None` for others.
+    pub(super) fn of(identity: &Identity) -> Option<Self> {
+        let (genesis, shard) = (&identity.genesis, identity.tracked()?);
+        let count = genesis.account_count();
+        let all: Vec<_> = (0..count).map(|index| genesis.account(index)).collect();
+        let own = reserved(genesis, &all).into_iter();
+        let own = own.map(|shard| shard.last().copied().cloned());
+        let mut others = (count..count + LOOKED_AT).rev();
+        let stranger = others.find_map(|index| {
+            let account = genesis.account(index);
+            (genesis.layout.shard_of(&account.id) == shard).then_some(account)
+        });
+        Some(Self {
+            own: own.collect::<Option<_>>()?,
+            stranger: stranger?,
+            shard,
+        })
+    }
+
+    /// Transfers for the chunk at `height`.
+    pub(super) fn transfers(&self, identity: &Identity, height: u64) -> Vec<Transaction> {
+        let own = &self.own[self.shard.index()];
+        let others = (0..).zip(&self.own);
+        let others: Vec<_> = others
+            .filter(|(shard, _)| *shard != self.shard.index())
+            .map(|(_, account)| account)
+            .collect();
+        let nonce = height * NONCES;
+        let sign = |signer: &GenesisAccount, receiver, amount, nonce| {
+            let transfer = Transfer {
+                signer: signer.id,
+                receiver,
+                amount,
+                nonce,
+            };
+            transfer.sign(&signer.key, &identity.namespaces)
+        };
+        let mut transfers = vec![
+            sign(&self.stranger, own.id, 0, nonce),
+            sign(&self.stranger, NOBODY, 0, nonce),
+            sign(own, own.id, 1, nonce + 10),
+            sign(own, own.id, 1, nonce + 10),
+            sign(own, own.id, 1, nonce + 9),
+            sign(own, NOBODY, 1, nonce + 11),
+            sign(own, NOBODY, 1, nonce + 10),
+            sign(own, own.id, u64::MAX, nonce + 12),
+            sign(own, own.id, u64::MAX, nonce + 8),
+        ];
+        // These fail only if the receiver's shard is congested.
+        for (place, other) in (0..).zip(&others) {
+            transfers.push(sign(own, other.id, 1, nonce + 20 + place));
+            transfers.push(sign(other, own.id, 1, u64::MAX));
+            transfers.push(sign(other, NOBODY, 1, u64::MAX));
+        }
+        // Not a second time, whatever became of the first.
+        if let Some(other) = others.last() {
+            transfers.push(sign(own, other.id, u64::MAX, nonce + 500));
+        }
+        transfers
+    }
+}

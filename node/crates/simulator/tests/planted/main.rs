@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What all nodes get wrong in the same way is noticed: they agree with each
+//! other, finalise it, and only somebody else can tell.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use shardnode_execution::planted::{Fault, plant};
+use shardnode_simulator::{Outcome, Promise, run, scenarios};
+use std::thread;
+
+/// Seeds that are run of a scenario.
+const SEEDS: u64 = 2;
+
+/// What the nodes with this fault come to, on threads of their own.
+fn outcomes(fault: Fault, scenario: &str) -> Vec<Outcome> {
+    let scenario = scenarios::named(scenario).unwrap();
+    let faulty = |seed| {
+        let _planted = plant(fault);
+        run(scenario, seed)
+    };
+    thread::scope(|scope| {
+        let runs: Vec<_> = (0..SEEDS)
+            .map(|seed| scope.spawn(move || faulty(seed)))
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    })
+}
+
+/// In at least `found` seeds of the scenario, a header differs from the model,
+/// and the words name one of these.
+fn noticed(fault: Fault, scenario: &str, found: usize, words: &[&str]) {
+    let outcomes = outcomes(fault, scenario);
+    let mut named = 0;
+    let mut differing = 0;
+    for outcome in &outcomes {
+        let violations = outcome.violations.iter();
+        let differences: Vec<&str> = violations
+            .filter(|violation| violation.promise == Promise::ValidRoots)
+            .map(|violation| violation.what.as_str())
+            .collect();
+        for difference in &differences {
+            println!("{fault:?}, {scenario} {}: {difference}", outcome.seed);
+        }
+        let counted = (outcome.blocks, &outcome.injected);
+        println!("{fault:?}, {scenario} {}: {counted:?}", outcome.seed);
+        differing += usize::from(!differences.is_empty());
+        let names = |difference: &&str| words.iter().any(|word| difference.contains(word));
+        named += usize::from(differences.iter().any(names));
+    }
+    println!("{fault:?}, {scenario}: found in {differing} of {SEEDS} seeds");
+    assert!(
+        differing >= found,
+        "{fault:?} is found in {differing} seeds"
+    );
+    assert!(named > 0, "{fault:?}: nothing names {words:?}");
+}
+
+#[test]
+fn a_nonce_that_is_used_twice() {
+    noticed(Fault::NonceTwice, "calm", 2, &["transfers: the chain says"]);
+}
+
+#[test]
+fn a_nonce_that_is_used_twice_while_messages_are_repeated() {
+    noticed(
+        Fault::NonceTwice,
+        "replays",
+        2,
+        &["transfers: the chain says"],
+    );
+}
+
+#[test]
+fn a_transfer_to_a_wrong_receiver() {
+    noticed(Fault::WrongReceiver, "calm", 2, &["state root", "account"]);
+}
+
+#[test]
+fn a_receipt_to_a_wrong_receiver() {
+    noticed(
+        Fault::WrongReceiptReceiver,
+        "calm",
+        3,
+        &["state root", "account"],
+    );
+}
+
+#[test]
+fn a_failure_that_costs_one() {
+    noticed(Fault::CostlyFailure, "calm", 2, &["state root", "account"]);
+}
+
+#[test]
+fn a_receipt_that_is_credited_twice() {
+    noticed(Fault::CreditedTwice, "calm", 2, &["state root", "account"]);
+}
+
+#[test]
+fn a_receipt_that_is_lost() {
+    noticed(Fault::LostReceipt, "calm", 2, &["receipts root"]);
+}
+
+#[test]
+fn a_failure_that_is_reported_as_executed() {
+    noticed(
+        Fault::FailedAsExecuted,
+        "calm",
+        2,
+        &["says executed, the model failed"],
+    );
+}
+
+#[test]
+fn a_transfer_to_a_congested_shard() {
+    noticed(
+        Fault::CongestedExecuted,
+        "failing-transfers",
+        1,
+        &["transfers: the chain says"],
+    );
+}
