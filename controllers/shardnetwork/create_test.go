@@ -130,7 +130,7 @@ func TestDrift(t *testing.T) {
 	if got := set.Spec.Template.Spec.Containers[0].Image; got != "other:2" {
 		t.Errorf("the image is %s, want that of the spec", got)
 	}
-	if level := cluster.config("quickstart-s0-p0").Log.Level; level != "debug" {
+	if level := cluster.config().Log.Level; level != "debug" {
 		t.Errorf("the configuration has the log level %s, want that of the spec", level)
 	}
 	if network.Status.NodeImage != "other:2" {

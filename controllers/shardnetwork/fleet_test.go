@@ -221,7 +221,7 @@ func TestMemberSecretMissingFromTheStart(t *testing.T) {
 	there := here.joinMember()
 	network := here.createSpanning()
 	here.mustReconcile(network)
-	config := here.config("quickstart-s0-p0")
+	config := here.config()
 
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: here.namespace, Name: far}}
 	if err := here.client.Delete(t.Context(), secret); err != nil {
@@ -241,7 +241,7 @@ func TestMemberSecretMissingFromTheStart(t *testing.T) {
 	if image := here.image("quickstart-s0-p0"); image != "other:2" {
 		t.Errorf("the image in the operator's own cluster is %s, want that of the spec", image)
 	}
-	if after := here.config("quickstart-s0-p0"); !reflect.DeepEqual(after, config) {
+	if after := here.config(); !reflect.DeepEqual(after, config) {
 		t.Errorf("the configuration of a validator is\n%+v\nwant\n%+v", after, config)
 	}
 	if image := there.image("quickstart-s0-p1"); image != "shardnode:test" {
@@ -261,7 +261,7 @@ func TestMemberReplaced(t *testing.T) {
 	if !reflect.DeepEqual(network.Status.Clusters, want) {
 		t.Fatalf("the clusters are %+v, want %+v", network.Status.Clusters, want)
 	}
-	config := here.config("quickstart-s0-p0")
+	config := here.config()
 
 	// The operator's own cluster will do for another one.
 	other := here.newMember(apiServer)
@@ -296,7 +296,7 @@ func TestMemberReplaced(t *testing.T) {
 	if image := here.image("quickstart-s0-p0"); image != "other:2" {
 		t.Errorf("the image in the operator's own cluster is %s, want that of the spec", image)
 	}
-	if after := here.config("quickstart-s0-p0"); !reflect.DeepEqual(after, config) {
+	if after := here.config(); !reflect.DeepEqual(after, config) {
 		t.Errorf("the configuration of a validator is\n%+v\nwant\n%+v", after, config)
 	}
 
@@ -538,10 +538,10 @@ func (c *cluster) genesis(network *v1alpha1.ShardNetwork) *corev1.ConfigMap {
 	return document
 }
 
-// config is the configuration that a validator's next pod has.
-func (c *cluster) config(validator string) *nodeconfig.Config {
+// config is the configuration that the next pod of the first validator has.
+func (c *cluster) config() *nodeconfig.Config {
 	c.t.Helper()
-	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: validator}}
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "quickstart-s0-p0"}}
 	c.read(set)
 	template := &set.Spec.Template
 	return c.mounted(&corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})

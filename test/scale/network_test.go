@@ -101,8 +101,8 @@ func (s *scale) create(t *testing.T) {
 	before := s.operator.cpuSeconds(t)
 	start := time.Now()
 	// Fake machines have no kernel to tune.
-	s.cluster.helm(t, append([]string{"install", "near", testnetChart, "--set", "preset=" + preset,
-		"--set", "nodeTuning.enabled=false"}, s.size.settings...)...)
+	arguments := []string{"install", "near", testnetChart, "--set", "preset=" + preset, "--set", "nodeTuning.enabled=false"}
+	s.cluster.helm(t, append(arguments, s.size.settings...)...)
 	eventually(t, 3*time.Minute, func(ctx context.Context) error {
 		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
 			v1alpha1.ConditionGenesisReady: metav1.ConditionTrue,
@@ -163,7 +163,8 @@ func (s *scale) writesPerMinute(t *testing.T, window time.Duration) float64 {
 func (s *scale) becomesReady(t *testing.T) {
 	t.Helper()
 	start := time.Now()
-	eventually(t, 2*time.Minute, func(ctx context.Context) error {
+	// The stand-in reads the files of one node after the other.
+	eventually(t, time.Duration(s.size.validators)*time.Second, func(ctx context.Context) error {
 		return s.cluster.hasConditions(ctx, "near", map[string]metav1.ConditionStatus{
 			v1alpha1.ConditionProducing: metav1.ConditionTrue,
 			v1alpha1.ConditionTCPTuned:  metav1.ConditionTrue,
