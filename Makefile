@@ -83,10 +83,6 @@ unexport CARGO_BUILD_TARGET
 # cargo would take make's flags for a job server that it cannot reach.
 CARGO := cd node && env -u MAKEFLAGS -u MFLAGS cargo
 
-# The node with faults on purpose, which only these tests may be built with: features of one command's crates are
-# features of all of them.
-PLANTED := $(CARGO) test --release --locked -p shardnode-simulator --features planted-faults --test planted
-
 ##@ General
 
 .PHONY: help
@@ -244,7 +240,6 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 prepare-node: setup-test ## Compile the node, its tests and what clippy needs
 	@echo "preparing the Rust side: the node, its tests and what clippy needs"
 	@$(CARGO) test --release --locked --workspace --no-run
-	@$(PLANTED) --no-run
 	@$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 
 .PHONY: test-go
@@ -271,7 +266,13 @@ terraform-test: setup-test ## Check, test and plan the Terraform against the sch
 .PHONY: test-node
 test-node: setup-test ## Run the Rust tests
 	@$(CARGO) test --release --locked --workspace
-	@$(PLANTED)
+
+# On its own: the node with faults on purpose is compiled apart from the one that everything else runs.
+.PHONY: planted
+planted: setup-test ## Check that the simulator finds faults that are planted in the node
+	@$(CARGO) clippy --release --locked -p shardnode-execution -p shardnode-simulator \
+		--features shardnode-simulator/planted-faults --all-targets -- -D warnings
+	@$(CARGO) test --release --locked -p shardnode-simulator --features planted-faults --test planted
 
 .PHONY: simulate
 simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, and the large ones with LARGE_SEEDS
@@ -353,8 +354,6 @@ lint-go: setup-test ## Run golangci-lint
 .PHONY: lint-node
 lint-node: setup-test ## Run clippy, and follow the links of the crates' documentation
 	@$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
-	@$(CARGO) clippy --release --locked -p shardnode-execution -p shardnode-simulator \
-		--features shardnode-simulator/planted-faults --all-targets -- -D warnings
 	@export RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links"; \
 	$(CARGO) doc --release --locked --workspace --no-deps --document-private-items
 
