@@ -131,7 +131,6 @@ impl Lies {
                 "signers of other shards",
                 "signers that do not exist",
                 "reserved receivers",
-                "congested receivers",
             ],
             Self::Receipts => vec!["forged receipts", "forged answers"],
             Self::PartialReceipts(_) => vec!["receipts kept from some", "votes kept back"],

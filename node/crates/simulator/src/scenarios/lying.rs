@@ -111,8 +111,7 @@ pub(super) fn invalid_bodies(dice: &mut Dice) -> Plan {
     liars(dice, |dice| vec![Lies::Bodies(dice.between(1, 3))])
 }
 
-/// One shard is cut off and becomes congested, so that transfers to it fail as
-/// well.
+/// One shard is cut off, while a producer of another includes what fails.
 pub(super) fn failing_transfers(dice: &mut Dice) -> Plan {
     let mut plan = standing_shard(dice);
     plan.blocking = dice.once_in(2);

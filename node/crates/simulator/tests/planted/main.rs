@@ -80,7 +80,7 @@ fn a_receipt_to_a_wrong_receiver() {
     noticed(
         Fault::WrongReceiptReceiver,
         "calm",
-        3,
+        2,
         &["state root", "account"],
     );
 }
@@ -102,20 +102,5 @@ fn a_receipt_that_is_lost() {
 
 #[test]
 fn a_failure_that_is_reported_as_executed() {
-    noticed(
-        Fault::FailedAsExecuted,
-        "calm",
-        2,
-        &["says executed, the model failed"],
-    );
-}
-
-#[test]
-fn a_transfer_to_a_congested_shard() {
-    noticed(
-        Fault::CongestedExecuted,
-        "failing-transfers",
-        1,
-        &["transfers: the chain says"],
-    );
+    noticed(Fault::FailedAsExecuted, "calm", 2, &["outcomes root"]);
 }
