@@ -24,7 +24,7 @@
 //! | [`bound`] | how many receipts a chunk credits | `execution`: `crediting`; `primitives`: `witness_size` |
 //! | [`model`] | which headers commit to what, queues, congestion | `primitives`: `chunk`, `congestion` |
 //! | [`executing`] | what a chunk does | `execution`, `execution`: `outcome`; `primitives`: `receipt` |
-//! | [`difference`] | where a header says something else, in words | |
+//! | [`mod@difference`] | where a header says something else, in words | |
 //!
 //! All value that there is was made by genesis and is below 2^64, so sums are
 //! plain sums here: one that overflows panics.
