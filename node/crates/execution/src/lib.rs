@@ -198,10 +198,7 @@ impl<S: StateView> Ledger<'_, S> {
             return Ok(Outcome::Failed(Failure::InsufficientBalance));
         };
         let destination = input.layout.shard_of(&transfer.receiver);
-        if destination != input.shard
-            && input.congestion.contains(destination)
-            && !has(Fault::CongestedExecuted)
-        {
+        if destination != input.shard && input.congestion.contains(destination) {
             return Ok(Outcome::Failed(Failure::Congested));
         }
         let debited = Account {

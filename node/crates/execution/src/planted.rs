@@ -36,22 +36,6 @@ pub enum Fault {
     LostReceipt,
     /// What failed is reported as executed.
     FailedAsExecuted,
-    /// Transfers to congested shards are executed.
-    CongestedExecuted,
-}
-
-impl Fault {
-    /// Every fault there is.
-    pub const ALL: [Self; 8] = [
-        Self::NonceTwice,
-        Self::WrongReceiver,
-        Self::WrongReceiptReceiver,
-        Self::CostlyFailure,
-        Self::CreditedTwice,
-        Self::LostReceipt,
-        Self::FailedAsExecuted,
-        Self::CongestedExecuted,
-    ];
 }
 
 /// Keeps a fault planted.
