@@ -216,6 +216,10 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         if let Ok(forged) = WitnessPart::decode_cfg(bytes, &LIMITS) {
+            // Of two copies, each is the other with another place.
+            if parts.contains(&forged) {
+                return Ok(());
+            }
             for before in [None, Some(&parts[0]), Some(part)] {
                 let mut set = PartSet::default();
                 if let Some(before) = before {
