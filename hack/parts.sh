@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes targets one after the other until one fails, and prints at the end how long each took, in minutes and seconds. A
-# target that is itself made of parts has them in the same table, above itself.
+# target that is itself made of parts has them in the same table, above itself. Targets that are joined by + are made side
+# by side.
 #
-# usage: hack/parts.sh TARGET...
+# usage: hack/parts.sh TARGET[+TARGET]...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,8 +29,13 @@ fi
 
 for part in "$@"; do
 	start=$SECONDS outcome=""
+	targets=("$part")
+	if [[ $part == *+* ]]; then
+		IFS=+ read -r -a targets <<<"$part"
+		targets=("-j${#targets[@]}" --output-sync=line "${targets[@]/#/part-}")
+	fi
 	# Without the flags of the make that may run this, which are about its own jobs.
-	env -u MAKEFLAGS -u MFLAGS make --no-print-directory "$part" || outcome=" failed"
+	env -u MAKEFLAGS -u MFLAGS make --no-print-directory "${targets[@]}" || outcome=" failed"
 	printf '%8s  %*s%s%s\n' "$(minutes $((SECONDS - start)))" $((2 * depth)) "" "$part" "$outcome" >>"$PARTS_TABLE"
 	[[ -z $outcome ]] || exit 1
 done
