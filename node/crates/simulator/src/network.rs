@@ -30,10 +30,12 @@ use shardnode_load::{
     generator::Generator,
 };
 use shardnode_network::{Channels, Identity, channels};
+use shardnode_open_files::Bounded;
 use shardnode_primitives::{AccountId, Genesis, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
 use std::{
     future::Future,
+    num::NonZeroUsize,
     pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -41,6 +43,9 @@ use std::{
 
 /// How long a node may take to answer a question.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// Files that a node keeps open: fewer than it uses, so that in every run files
+/// are closed and opened again.
+const OPEN_FILES: NonZeroUsize = NZUsize!(8);
 
 /// The network of a run.
 pub struct Network {
@@ -282,7 +287,8 @@ impl Network {
         let machine = Machine::new(context, member.faults.clone());
         let (sender, started) = commonware_utils::channel::oneshot::channel();
         let handle = machine.spawn(move |machine| async move {
-            let started = Box::pin(shardnode_chain::start(machine.child("chain"), parts)).await;
+            let storage = Bounded::new(machine.child("chain"), OPEN_FILES);
+            let started = Box::pin(shardnode_chain::start(storage, parts)).await;
             let started = match started {
                 Ok(started) => started,
                 Err(error) => return member::describe(&error),
