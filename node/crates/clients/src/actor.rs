@@ -2,22 +2,27 @@
 //! The actor that carries questions to other nodes and answers theirs.
 
 use crate::{
+    budget::{BODIES, Budgets, QUESTIONS},
     client::{Client, Outgoing},
     local::Local,
 };
 use bytes::Bytes;
-use commonware_codec::{Decode as _, Encode as _};
+use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_macros::select;
 use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_runtime::Handle;
-use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot, watch};
+use commonware_utils::{
+    channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
+    futures::Pool,
+};
 use shardnode_blocks::ChainView;
 use shardnode_mailboxes::Runtime;
 use shardnode_network::{
     channels::Channel,
     client_messages::{Answer, ClientMessage, Question},
 };
+use shardnode_primitives::Transaction;
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -28,15 +33,20 @@ use tracing::debug;
 /// How long a client waits for another node, proof included.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests of this node that others have not answered yet.
-const MOST_PENDING: usize = 1_024;
-
-/// An answer, and the peer that asked.
-type Answered = (PublicKey, ClientMessage);
+/// The answer to a question, and the peer that asked.
+struct Answered {
+    peer: PublicKey,
+    id: u64,
+    /// The most bytes that it counts as until now, if it asked for a body.
+    body: Option<u64>,
+    answer: Answer,
+}
 
 /// A question that was not answered yet.
 struct Pending {
     asked: PublicKey,
+    /// Whether it is for a body.
+    body: bool,
     deadline: SystemTime,
     reply: oneshot::Sender<Answer>,
 }
@@ -47,7 +57,8 @@ pub struct Actor<E: Runtime, S, R> {
     local: Local,
     network: Channel<S, R>,
     outgoing: mpsc::Receiver<Outgoing>,
-    answers: (mpsc::Sender<Answered>, mpsc::Receiver<Answered>),
+    answers: Pool<'static, Option<Answered>>,
+    budgets: Budgets,
     pending: BTreeMap<u64, Pending>,
     next: u64,
 }
@@ -72,7 +83,8 @@ where
             local,
             network,
             outgoing,
-            answers: mpsc::channel(256),
+            answers: Pool::default(),
+            budgets: Budgets::default(),
             pending: BTreeMap::new(),
             next: 0,
         };
@@ -94,6 +106,12 @@ where
                     let Some(outgoing) = outgoing else { return };
                     self.on_outgoing(outgoing);
                 },
+                answered = self.answers.next_completed() => {
+                    // A task that was aborted ends with the node.
+                    let Some(answered) = answered else { return };
+                    self.on_answered(answered);
+                },
+                // Last, so that no peer keeps what this node has under way from going on.
                 received = self.network.1.recv() => {
                     let Ok((peer, bytes)) = received else { return };
                     match ClientMessage::decode_cfg(Bytes::from(bytes), &most) {
@@ -102,15 +120,13 @@ where
                         Err(error) => debug!(%peer, %error, "undecodable client request"),
                     }
                 },
-                answer = self.answers.1.recv() => {
-                    let Some((peer, wire)) = answer else { return };
-                    self.network.0.send(Recipients::One(peer), wire.encode(), false);
-                },
                 _ = tick => {},
             }
             let now = self.context.current();
-            self.pending
-                .retain(|_, pending| pending.deadline > now && !pending.reply.is_closed());
+            // A body is under way at the peer even if its client has gone.
+            self.pending.retain(|_, pending| {
+                pending.deadline > now && (pending.body || !pending.reply.is_closed())
+            });
         }
     }
 
@@ -118,7 +134,7 @@ where
     /// signer go to the same producer, so that their nonces stay in order;
     /// everything else takes turns.
     fn on_outgoing(&mut self, outgoing: Outgoing) {
-        if self.pending.len() >= MOST_PENDING {
+        if self.pending.len() >= QUESTIONS {
             return;
         }
         self.next += 1;
@@ -130,14 +146,19 @@ where
         let count = producers.len() as u64;
         let first = turn.checked_rem(count).unwrap_or_default();
         producers.rotate_left(first as usize);
+        let body = matches!(outgoing.question, Question::Chunk(..));
         let question = ClientMessage::Ask(self.next, outgoing.question).encode();
         let asked = producers.into_iter().find(|producer| {
+            if body && self.bodies_asked(producer) >= BODIES {
+                return false;
+            }
             let to = Recipients::One(producer.clone());
             !self.network.0.send(to, question.clone(), false).is_empty()
         });
         if let Some(asked) = asked {
             let pending = Pending {
                 asked,
+                body,
                 deadline: self.context.current() + TIMEOUT,
                 reply: outgoing.reply,
             };
@@ -155,14 +176,54 @@ where
         }
     }
 
+    /// Bodies that a peer is asked for.
+    fn bodies_asked(&self, peer: &PublicKey) -> usize {
+        self.pending
+            .values()
+            .filter(|pending| pending.body && pending.asked == *peer)
+            .count()
+    }
+
     /// Answers in a task of its own, so that a slow answer holds nobody up.
-    fn on_question(&self, peer: PublicKey, id: u64, question: Question) {
+    fn on_question(&mut self, peer: PublicKey, id: u64, question: Question) {
+        let most = self
+            .local
+            .identity
+            .genesis
+            .protocol
+            .max_transactions_per_chunk;
+        let most = u64::from(most) * Transaction::SIZE as u64;
+        let body = matches!(question, Question::Chunk(..)).then_some(most);
+        if !self.budgets.take(&peer, body, self.context.current()) {
+            debug!(%peer, "client request beyond what a peer may take");
+            let message = ClientMessage::Reply(id, Answer::Nothing).encode();
+            self.network.0.send(Recipients::One(peer), message, false);
+            return;
+        }
         let local = self.local.clone();
-        let answers = self.answers.0.clone();
-        self.context.child("answer").spawn(move |_| async move {
-            let answer = local.answer(question).await;
-            // A full queue drops the answer; the asker sees none in time.
-            let _ = answers.try_send((peer, ClientMessage::Reply(id, answer)));
+        let context = self.context.child("answer");
+        let answer = context.spawn(move |_| async move { local.answer(question).await });
+        self.answers.push(async move {
+            let answer = answer.await.ok()?;
+            Some(Answered {
+                peer,
+                id,
+                body,
+                answer,
+            })
         });
+    }
+
+    fn on_answered(&mut self, answered: Answered) {
+        let Answered {
+            peer,
+            id,
+            body,
+            answer,
+        } = answered;
+        let message = ClientMessage::Reply(id, answer).encode();
+        let spared = body.map(|most| most.saturating_sub(message.len() as u64));
+        self.budgets.answered(&peer, spared);
+        self.network.0.send(Recipients::One(peer), message, false);
     }
 }

@@ -13,6 +13,7 @@
 
 mod actor;
 mod answers;
+mod budget;
 mod client;
 mod local;
 

@@ -75,6 +75,22 @@ fn a_killed_node_is_missed_and_catches_up_to_the_same_roots() {
     });
 }
 
+/// A peer can have an answer of a megabyte for a question of 49 bytes.
+#[test]
+fn a_peer_gets_no_more_bodies_than_its_share() {
+    const WITHIN: Duration = Duration::from_secs(4);
+    run(3, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(2_000);
+        network.wait_for_height(6).await;
+        network.kill(3).await;
+        let received = network.ask_for_bodies(3, 0, 100, WITHIN).await;
+        let share = (32 << 20) + 4 * (4 << 20);
+        assert!(received > share / 2, "{received} bytes");
+        assert!(received <= share, "{received} bytes");
+    });
+}
+
 #[test]
 fn everybody_killed_at_once_goes_on_where_they_were() {
     for seed in 0..4 {

@@ -2,6 +2,7 @@
 //! A network under test: starts, kills and watches its nodes.
 
 pub(crate) mod client;
+mod greedy;
 mod liar;
 
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey, ed25519::PublicKey};
