@@ -14,7 +14,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use std::{io, time::Duration};
+use std::{io, pin::pin, time::Duration};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
@@ -68,24 +68,35 @@ pub async fn serve<E: Clock>(
     bounds: Bounds,
 ) {
     let mut connections = FuturesUnordered::new();
+    let accept = || accept(&context, &incoming, bounds.pause, "admin API");
+    // It keeps its pause, whatever else ends meanwhile.
+    let mut next = pin!(accept());
     loop {
         tokio::select! {
-            stream = accept(&context, &incoming, bounds), if connections.len() < bounds.connections => {
+            stream = &mut next, if connections.len() < bounds.connections => {
                 let exchange = exchange(&context, stream, tls.clone(), router.clone(), bounds);
                 connections.push(Box::pin(exchange));
+                next.set(accept());
             }
             Some(()) = connections.next(), if !connections.is_empty() => {}
         }
     }
 }
 
-async fn accept(context: &impl Clock, incoming: &impl Incoming, bounds: Bounds) -> TcpStream {
+/// The next connection. While the system refuses them there is a pause after
+/// each attempt.
+pub(crate) async fn accept(
+    context: &impl Clock,
+    incoming: &impl Incoming,
+    pause: Duration,
+    api: &str,
+) -> TcpStream {
     loop {
         match incoming.next().await {
             Ok(stream) => return stream,
             Err(error) => {
-                warn!(%error, "admin API cannot accept a connection");
-                context.sleep(bounds.pause).await;
+                warn!(%error, "{api} cannot accept a connection");
+                context.sleep(pause).await;
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Answers the HTTP API from the running node.
 
-use crate::{peers, process, tcp};
+use crate::{health::Health, peers, process, tcp};
 use commonware_consensus::types::Height;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_blocks::{ChainView, finalized::EndorsedStake};
@@ -23,6 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
+use tokio::time::Instant;
 
 /// A chain that stands still longer than this is not ready.
 const STALLED: Duration = Duration::from_secs(10);
@@ -45,6 +46,10 @@ pub(crate) struct Api {
     role: Role,
     mempool_capacity: u64,
     moved: Moved,
+    health: Arc<Health>,
+    /// The chunk that a client asked for last: it is given in pieces, and the
+    /// body may be another node's.
+    last_chunk: Arc<Mutex<Option<(ChunkHeader, ChunkBody)>>>,
 }
 
 impl Api {
@@ -57,6 +62,8 @@ impl Api {
             role: config.role,
             mempool_capacity: config.features.mempool_capacity as u64,
             moved: moved.clone(),
+            health: Health::watch(context, &node),
+            last_chunk: Arc::default(),
             node,
         };
         watch_progress(context, api.node.view.clone(), moved);
@@ -272,9 +279,12 @@ impl shardnode_rpc::Node for Api {
         }
     }
 
-    fn healthy(&self) -> bool {
-        // A node that loses an actor exits, and then nobody answers here.
-        true
+    fn health(&self) -> Result<(), String> {
+        self.health.check(Instant::now())
+    }
+
+    fn now(&self) -> SystemTime {
+        self.context.current()
     }
 
     fn metrics(&self) -> String {
@@ -371,12 +381,22 @@ impl shardnode_rpc::Node for Api {
         let Some(header) = header else {
             return Ok(None);
         };
+        let last = self.last_chunk.lock();
+        let last = last.unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(chunk) = last.filter(|(last, _)| last == header) {
+            return Ok(Some(chunk));
+        }
         let body = self
             .node
             .client
             .body(header)
             .await
             .map_err(|unavailable| Unavailable(unavailable.to_string()))?;
-        Ok(Some((header.clone(), body)))
+        let chunk = (header.clone(), body);
+        *self
+            .last_chunk
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(chunk.clone());
+        Ok(Some(chunk))
     }
 }

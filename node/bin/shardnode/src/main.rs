@@ -5,13 +5,14 @@
 //! files, the HTTP API and the metrics.
 
 mod api;
+mod health;
 mod peers;
 mod run;
 
 use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
-use shardnode::{admin, committee::CommitteeArgs, data_dir, log, process, tcp};
+use shardnode::{admin, committee::CommitteeArgs, data_dir, http, log, open_files, process, tcp};
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
 use std::{

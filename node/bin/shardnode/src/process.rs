@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the process uses, as the kernel tells it in `/proc`.
+//! What the process uses and may use, as the kernel tells it, mostly in `/proc`.
 
+use crate::open_files::soft_limit;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric as _},
@@ -30,6 +31,13 @@ fn resident_bytes() -> u64 {
         .unwrap_or_default()
 }
 
+/// Files that the process has open; nothing where there is no `/proc`.
+fn open_files() -> Option<u64> {
+    let open = fs::read_dir("/proc/self/fd").ok()?.count();
+    // One of them is the directory itself, open to be read.
+    u64::try_from(open).ok()?.checked_sub(1)
+}
+
 /// The fields `utime` and `stime`, numbers 14 and 15.
 fn parse_cpu_seconds(stat: &str) -> Option<f64> {
     // The second field is the program's name in parentheses, which can hold
@@ -52,8 +60,9 @@ fn parse_resident_bytes(status: &str) -> Option<u64> {
     kibibytes.parse::<u64>().ok()?.checked_mul(1_024)
 }
 
-/// `shardnode_process_cpu_seconds_total` and
-/// `shardnode_process_resident_memory_bytes`.
+/// `shardnode_process_cpu_seconds_total`,
+/// `shardnode_process_resident_memory_bytes`, `shardnode_process_open_files`
+/// and `shardnode_process_open_files_limit`.
 #[derive(Debug)]
 pub struct ProcessMetrics;
 
@@ -66,15 +75,29 @@ impl Collector for ProcessMetrics {
             Some(&Unit::Seconds),
             cpu.metric_type(),
         )?)?;
-        let bytes = i64::try_from(resident_bytes()).unwrap_or(i64::MAX);
-        let memory = ConstGauge::new(bytes);
+        let memory = gauge(resident_bytes());
         memory.encode(encoder.encode_descriptor(
             "process_resident_memory",
             "Resident memory",
             Some(&Unit::Bytes),
             memory.metric_type(),
-        )?)
+        )?)?;
+        for (name, help, value) in [
+            ("process_open_files", "Open files", open_files()),
+            ("process_open_files_limit", "Most open files", soft_limit()),
+        ] {
+            if let Some(value) = value {
+                let gauge = gauge(value);
+                let kind = gauge.metric_type();
+                gauge.encode(encoder.encode_descriptor(name, help, None, kind)?)?;
+            }
+        }
+        Ok(())
     }
+}
+
+fn gauge(value: u64) -> ConstGauge<i64> {
+    ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -109,6 +132,18 @@ mod tests {
         assert!(cpu_seconds() > before, "{hash}");
     }
 
+    #[test]
+    fn open_files_are_counted() {
+        let before = open_files().unwrap();
+        assert!(before >= 3, "{before}");
+        let held: Vec<_> = (0..100)
+            .map(|_| fs::File::open("/proc/self/stat").unwrap())
+            .collect();
+        // Other tests open and close files meanwhile.
+        assert!(open_files().unwrap() > before + 50);
+        drop(held);
+    }
+
     fn blake(seed: u64) -> u64 {
         (0..100_000).fold(seed, |sum, step| sum.rotate_left(7) ^ step)
     }
@@ -122,6 +157,8 @@ mod tests {
         for name in [
             "\nshardnode_process_cpu_seconds_total ",
             "\nshardnode_process_resident_memory_bytes ",
+            "\nshardnode_process_open_files ",
+            "\nshardnode_process_open_files_limit ",
         ] {
             assert!(encoded.contains(name), "{encoded}");
         }

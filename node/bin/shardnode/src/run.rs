@@ -4,6 +4,8 @@
 use crate::{
     admin::{self, Bounds},
     api::Api,
+    http::{self, HttpMetrics},
+    open_files::{self, StoredFiles},
     peers,
     process::ProcessMetrics,
 };
@@ -35,6 +37,7 @@ use shardnode_load::{
 };
 use shardnode_mandates::MandatesError;
 use shardnode_network::{Channels, Identity, channels};
+use shardnode_open_files::Bounded;
 use shardnode_primitives::genesis::GenesisAccount;
 use shardnode_production::pool::Capacity;
 use shardnode_rpc::{
@@ -106,6 +109,7 @@ pub(crate) enum RunError {
 
 /// Runs until a signal or until the node cannot go on.
 pub(crate) fn run(config: Config) -> Result<(), RunError> {
+    let stored_files = open_files::raise_limit();
     let runner = runtime::Runner::new(
         runtime::Config::new()
             .with_worker_threads(config.worker_threads)
@@ -114,14 +118,18 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
             .with_catch_panics(false),
     );
     runner.start(|context| async move {
-        let result = Box::pin(serve(&context, config)).await;
+        let result = Box::pin(serve(&context, config, stored_files)).await;
         // Tasks get to finish what they write.
         let _ = context.stop(0, Some(Duration::from_secs(5))).await;
         result
     })
 }
 
-async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
+async fn serve(
+    context: &Context,
+    config: Config,
+    stored_files: NonZeroUsize,
+) -> Result<(), RunError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
     let listener = TcpListener::bind(config.http_listen)
@@ -144,12 +152,14 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
 
     let metrics = Arc::new(Metrics::new(&config.network, &config.region, &config.node));
     metrics.collect(Box::new(ProcessMetrics));
+    let storage = Bounded::new(context.child("chain"), stored_files);
+    metrics.collect(Box::new(StoredFiles(storage.open_count())));
     let (mut network, oracle) = join(context, &config, &identity);
     let registered = channels::ALL.map(|channel| network.register(channel, channels::quota()));
     let network = network.start();
 
     let started = shardnode_chain::start(
-        context.child("chain"),
+        storage,
         Parts {
             settings: settings(&config, threads),
             genesis: Arc::new(genesis),
@@ -172,10 +182,15 @@ async fn serve(context: &Context, config: Config) -> Result<(), RunError> {
         let serve = |context| admin::serve(context, listener, tls, router, Bounds::NODE);
         drop(context.child("admin").spawn(serve));
     }
+    let http_metrics = Arc::new(api.metrics().register(HttpMetrics::new));
     let router = shardnode_rpc::router(api);
+    let bounds = http::Bounds::of_node(open_files::soft_limit().unwrap_or_default());
+    // A thread of its own, so that no client takes time of those that the chain
+    // runs on.
     let http = context
         .child("http")
-        .spawn(move |_| async move { axum::serve(listener, router).await });
+        .dedicated()
+        .spawn(move |context| http::serve(context, listener, router, bounds, http_metrics));
     info!(http = %config.http_listen, p2p = %config.p2p_listen, "node started");
 
     tokio::select! {

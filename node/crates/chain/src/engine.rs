@@ -123,6 +123,16 @@ impl Node {
         }
         Some(lacks)
     }
+
+    /// Returns when the ledger has answered a question, whatever the answer.
+    pub async fn ledger_answers(&self) {
+        let _ = self.ledger.outcome(shardnode_primitives::hash::ZERO).await;
+    }
+
+    /// Returns when the store of finalised blocks has answered a question.
+    pub async fn marshal_answers(&self) {
+        let _ = self.marshal.get_processed().await;
+    }
 }
 
 /// What a node is made of.

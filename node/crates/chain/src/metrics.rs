@@ -48,6 +48,12 @@ impl Metrics {
         }
     }
 
+    /// Adds metrics of what surrounds the chain.
+    pub fn register<M>(&self, register: impl FnOnce(&mut Registry) -> M) -> M {
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        register(&mut registry)
+    }
+
     /// Adds metrics that are read when they are asked for.
     pub fn collect(&self, collector: Box<dyn Collector>) {
         self.registry

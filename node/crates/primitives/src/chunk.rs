@@ -81,12 +81,23 @@ impl ChunkBody {
 
     /// The transactions, or the first thing wrong with the bytes.
     pub fn transactions(&self) -> Result<Vec<Transaction>, Error> {
+        self.transactions_from(0, usize::MAX)
+    }
+
+    /// Of the transactions, those from a position on, and at most so many.
+    pub fn transactions_from(&self, from: usize, most: usize) -> Result<Vec<Transaction>, Error> {
         if !self.0.len().is_multiple_of(Transaction::SIZE) {
             return Err(Error::EndOfBuffer);
         }
-        let mut rest = self.0.clone();
-        (0..self.0.len() / Transaction::SIZE)
-            .map(|_| Transaction::decode(rest.split_to(Transaction::SIZE)))
+        self.0
+            .chunks_exact(Transaction::SIZE)
+            .enumerate()
+            .skip(from)
+            .take(most)
+            .map(|(position, _)| {
+                let start = position * Transaction::SIZE;
+                Transaction::decode(self.0.slice(start..start + Transaction::SIZE))
+            })
             .collect()
     }
 }

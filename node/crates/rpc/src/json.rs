@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use shardnode_primitives::{AccountId, Digest};
 
 /// The most bytes that a request's body may have.
-pub(crate) const MAX_BODY: usize = 64 * 1024;
+pub const MAX_BODY: usize = 64 * 1024;
 
 /// An error of a plain endpoint: `{"error": "…"}`.
 #[derive(Debug)]

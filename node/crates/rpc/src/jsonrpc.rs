@@ -101,10 +101,24 @@ pub(crate) async fn serve<N: Node>(
         Ok(request) => request,
         Err((id, error)) => return Json(Reply::new(id, Err(error))).into_response(),
     };
-    let outcome = methods::call(&api.node, &method, params).await;
-    match id {
-        Some(id) => Json(Reply::new(id, outcome)).into_response(),
-        None => StatusCode::NO_CONTENT.into_response(),
+    let (outcome, place) = match methods::read_call(&method, params) {
+        Ok(call) => {
+            // Its place comes first: what an answer is made of takes as much.
+            let place = match call.is_large() {
+                true => Some(api.large.place().await),
+                false => None,
+            };
+            (methods::carry_out(&api.node, call).await, place)
+        }
+        Err(error) => (Err(error), None),
+    };
+    let Some(id) = id else {
+        return StatusCode::NO_CONTENT.into_response();
+    };
+    let reply = Reply::new(id, outcome);
+    match place {
+        Some(place) => place.json(&reply),
+        None => Json(reply).into_response(),
     }
 }
 

@@ -175,23 +175,29 @@ impl From<&ShardTotals> for TotalsReport {
     }
 }
 
+/// Transactions of an answer of `chunk_get`, at most.
+const TRANSACTIONS: usize = 1_000;
+
 /// The answer of `chunk_get`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChunkReport {
     /// The header.
     pub header: HeaderReport,
-    /// The body's transactions, in order.
+    /// The position in the body of the first of these transactions.
+    pub from: u32,
+    /// The body's transactions from there on, in order, at most 1,000.
     pub transactions: Vec<TransactionReport>,
 }
 
 impl ChunkReport {
     /// The report of a chunk, if its body is a list of transactions.
-    pub fn new(header: &ChunkHeader, body: &ChunkBody) -> Result<Self, Error> {
+    pub fn new(header: &ChunkHeader, body: &ChunkBody, from: u32) -> Result<Self, Error> {
         Ok(Self {
             header: header.into(),
+            from,
             transactions: body
-                .transactions()?
+                .transactions_from(from as usize, TRANSACTIONS)?
                 .iter()
                 .map(TransactionReport::from)
                 .collect(),

@@ -11,6 +11,8 @@
 //! | `admin` | `/admin/load`, behind a bearer token |
 //! | `jsonrpc` | `/rpc`: the JSON-RPC 2.0 envelope |
 //! | `methods` | its methods and their parameters |
+//! | `kept` | answers once for all who ask at about the same time |
+//! | `large` | answers that take memory, a few at a time |
 //! | [`tls`] | proves to callers of the admin API which node they talk to |
 //! | [`types`], [`ledger`] | the JSON of answers |
 
@@ -19,6 +21,8 @@ mod error;
 mod handler;
 mod json;
 mod jsonrpc;
+mod kept;
+mod large;
 pub mod ledger;
 mod methods;
 mod node;
@@ -27,6 +31,7 @@ pub mod tls;
 mod token;
 pub mod types;
 
+pub use json::MAX_BODY;
 pub use node::{Node, SubmitError, Unavailable};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};

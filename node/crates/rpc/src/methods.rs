@@ -25,14 +25,14 @@ pub(crate) enum Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TransferSubmit {
+pub(crate) struct TransferSubmit {
     #[serde(deserialize_with = "transaction")]
     transaction: Transaction,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TransferOutcome {
+pub(crate) struct TransferOutcome {
     #[serde(deserialize_with = "digest")]
     hash: Digest,
     #[serde(deserialize_with = "account")]
@@ -41,22 +41,24 @@ struct TransferOutcome {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AccountGet {
+pub(crate) struct AccountGet {
     #[serde(deserialize_with = "account")]
     id: AccountId,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BlockGet {
+pub(crate) struct BlockGet {
     height: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ChunkGet {
+pub(crate) struct ChunkGet {
     height: u64,
     shard: u16,
+    #[serde(default)]
+    from: u32,
 }
 
 fn transaction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Transaction, D::Error> {
@@ -65,49 +67,69 @@ fn transaction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Transaction
         .map_err(|error| de::Error::custom(format!("is not a transaction: {error}")))
 }
 
-/// Carries out one request.
-pub(crate) async fn call<N: Node>(
-    node: &N,
-    method: &str,
-    params: Value,
-) -> Result<Answer, RpcError> {
+/// A method with its parameters.
+pub(crate) enum Call {
+    TransferSubmit(TransferSubmit),
+    TransferOutcome(TransferOutcome),
+    AccountGet(AccountGet),
+    BlockGet(BlockGet),
+    ChunkGet(ChunkGet),
+}
+
+impl Call {
+    /// Whether the result can be large.
+    pub(crate) const fn is_large(&self) -> bool {
+        matches!(self, Self::BlockGet(_) | Self::ChunkGet(_))
+    }
+}
+
+/// Reads what is asked for.
+pub(crate) fn read_call(method: &str, params: Value) -> Result<Call, RpcError> {
     match method {
-        "transfer_submit" => {
-            let TransferSubmit { transaction } = parameters(params)?;
+        "transfer_submit" => parameters(params).map(Call::TransferSubmit),
+        "transfer_outcome" => parameters(params).map(Call::TransferOutcome),
+        "account_get" => parameters(params).map(Call::AccountGet),
+        "block_get" => parameters(params).map(Call::BlockGet),
+        "chunk_get" => parameters(params).map(Call::ChunkGet),
+        _ => Err(RpcError::new(
+            ErrorCode::MethodNotFound,
+            format!("no such method: {method}"),
+        )),
+    }
+}
+
+/// Carries out one request.
+pub(crate) async fn carry_out<N: Node>(node: &N, call: Call) -> Result<Answer, RpcError> {
+    match call {
+        Call::TransferSubmit(TransferSubmit { transaction }) => {
             Ok(Answer::Submitted(node.submit(transaction).await?))
         }
-        "transfer_outcome" => {
-            let TransferOutcome { hash, signer } = parameters(params)?;
+        Call::TransferOutcome(TransferOutcome { hash, signer }) => {
             Ok(Answer::Outcome(node.outcome(signer, hash).await?))
         }
-        "account_get" => {
-            let AccountGet { id } = parameters(params)?;
-            Ok(Answer::Account(node.account(id).await?))
-        }
-        "block_get" => {
-            let BlockGet { height } = parameters(params)?;
+        Call::AccountGet(AccountGet { id }) => Ok(Answer::Account(node.account(id).await?)),
+        Call::BlockGet(BlockGet { height }) => {
             let block = node
                 .block(height)
                 .await
                 .ok_or_else(|| unavailable(format!("block {height} is not finalised yet")))?;
             Ok(Answer::Block(BlockReport::from(&block)))
         }
-        "chunk_get" => {
-            let ChunkGet { height, shard } = parameters(params)?;
+        Call::ChunkGet(ChunkGet {
+            height,
+            shard,
+            from,
+        }) => {
             let (header, body) = node.chunk(height, ShardId(shard)).await?.ok_or_else(|| {
                 unavailable(format!("shard {shard} has no chunk at height {height}"))
             })?;
-            let chunk = ChunkReport::new(&header, &body).map_err(|error| {
+            let chunk = ChunkReport::new(&header, &body, from).map_err(|error| {
                 unavailable(format!(
                     "chunk of shard {shard} at height {height} is unreadable: {error}"
                 ))
             })?;
             Ok(Answer::Chunk(Box::new(chunk)))
         }
-        _ => Err(RpcError::new(
-            ErrorCode::MethodNotFound,
-            format!("no such method: {method}"),
-        )),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{AccountReport, LoadStatus, OutcomeReport, Readiness, Status, Submitt
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
 };
+use std::time::SystemTime;
 
 /// Nobody who could answer did.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,8 +38,11 @@ pub trait Node: Clone + Send + Sync + 'static {
     /// Whether the node takes part.
     fn readiness(&self) -> Readiness;
 
-    /// Whether all of the node's actors run.
-    fn healthy(&self) -> bool;
+    /// Whether the node's actors answer, or else which does not.
+    fn health(&self) -> Result<(), String>;
+
+    /// The time on the node's clock.
+    fn now(&self) -> SystemTime;
 
     /// All metrics, as OpenMetrics text.
     fn metrics(&self) -> String;

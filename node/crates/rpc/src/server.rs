@@ -6,11 +6,12 @@ use crate::{
     handler::{AdminApi, Api},
     json::{Failure, MAX_BODY},
     jsonrpc,
+    kept::Answer,
 };
 use axum::{
     Json, Router,
     extract::{DefaultBodyLimit, State},
-    http::{StatusCode, header::CONTENT_TYPE},
+    http::StatusCode,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -27,7 +28,7 @@ pub fn router<N: Node>(node: N) -> Router {
         .route("/status", get(status::<N>))
         .route("/metrics", get(metrics::<N>))
         .route("/rpc", post(jsonrpc::serve::<N>));
-    bounded(routes).with_state(Api { node })
+    bounded(routes).with_state(Api::new(node))
 }
 
 /// The admin API of `node` for who has the token: it is served over TLS alone.
@@ -56,27 +57,35 @@ fn bounded<S: Clone + Send + Sync + 'static>(routes: Router<S>) -> Router<S> {
 }
 
 async fn healthz<N: Node>(State(api): State<Api<N>>) -> Response {
-    if api.node.healthy() {
-        Json(json!({"healthy": true})).into_response()
-    } else {
-        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "an actor has stopped").into_response()
+    match api.node.health() {
+        Ok(()) => Json(json!({"healthy": true})).into_response(),
+        Err(reason) => Failure::new(StatusCode::SERVICE_UNAVAILABLE, reason).into_response(),
     }
 }
 
-async fn readyz<N: Node>(State(api): State<Api<N>>) -> Response {
-    let readiness = api.node.readiness();
-    let status = if readiness.ready {
-        StatusCode::OK
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
-    (status, Json(readiness)).into_response()
+async fn readyz<N: Node>(State(api): State<Api<N>>) -> Answer {
+    let node = &api.node;
+    api.kept.readiness.get(node.now(), || {
+        let readiness = node.readiness();
+        let status = if readiness.ready {
+            StatusCode::OK
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
+        };
+        Answer::json(status, &readiness)
+    })
 }
 
-async fn status<N: Node>(State(api): State<Api<N>>) -> Response {
-    Json(api.node.status()).into_response()
+async fn status<N: Node>(State(api): State<Api<N>>) -> Answer {
+    let node = &api.node;
+    api.kept
+        .status
+        .get(node.now(), || Answer::json(StatusCode::OK, &node.status()))
 }
 
-async fn metrics<N: Node>(State(api): State<Api<N>>) -> Response {
-    ([(CONTENT_TYPE, OPENMETRICS)], api.node.metrics()).into_response()
+async fn metrics<N: Node>(State(api): State<Api<N>>) -> Answer {
+    let node = &api.node;
+    api.kept
+        .metrics
+        .get(node.now(), || Answer::text(OPENMETRICS, node.metrics()))
 }

@@ -23,9 +23,12 @@ use shardnode_rpc::{
     PoolStatus, Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus,
     SyncingStatus, TcpStatus, TrackedStatus, Unavailable, admin_router, router,
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, SystemTime},
 };
 use tower::ServiceExt as _;
 
@@ -45,7 +48,12 @@ pub(crate) enum Pool {
 #[derive(Clone, Debug)]
 pub(crate) struct Fixture {
     pub(crate) role: Role,
-    pub(crate) healthy: bool,
+    /// Which actor does not answer.
+    pub(crate) ailing: Option<String>,
+    /// Milliseconds since 1970 on the node's clock.
+    pub(crate) time_ms: Arc<AtomicU64>,
+    /// How often each answer that many share was made.
+    pub(crate) made: Arc<AtomicUsize>,
     pub(crate) readiness: Readiness,
     pub(crate) syncing: Option<SyncingStatus>,
     pub(crate) pool: Pool,
@@ -137,7 +145,9 @@ impl Default for Fixture {
     fn default() -> Self {
         Self {
             role: Role::Producer,
-            healthy: true,
+            ailing: None,
+            time_ms: Arc::default(),
+            made: Arc::default(),
             readiness: Readiness {
                 ready: true,
                 reasons: Vec::new(),
@@ -167,6 +177,7 @@ impl Fixture {
 
 impl Node for Fixture {
     fn status(&self) -> Status {
+        self.made.fetch_add(1, Ordering::Relaxed);
         let tracked = TrackedStatus {
             shard: ShardId(0),
             executed_height: HEIGHT,
@@ -242,14 +253,21 @@ impl Node for Fixture {
     }
 
     fn readiness(&self) -> Readiness {
+        self.made.fetch_add(1, Ordering::Relaxed);
         self.readiness.clone()
     }
 
-    fn healthy(&self) -> bool {
-        self.healthy
+    fn health(&self) -> Result<(), String> {
+        self.ailing.clone().map_or(Ok(()), Err)
+    }
+
+    fn now(&self) -> SystemTime {
+        let since = Duration::from_millis(self.time_ms.load(Ordering::Relaxed));
+        SystemTime::UNIX_EPOCH + since
     }
 
     fn metrics(&self) -> String {
+        self.made.fetch_add(1, Ordering::Relaxed);
         "# EOF\n".into()
     }
 
@@ -360,7 +378,7 @@ pub(crate) fn send_admin(node: &Fixture, request: Request<Body>) -> Answer {
     answer(admin_router(node.clone(), token), request)
 }
 
-fn answer(router: Router, request: Request<Body>) -> Answer {
+pub(crate) fn answer(router: Router, request: Request<Body>) -> Answer {
     block_on(async {
         let response = router.oneshot(request).await.unwrap();
         Answer {

@@ -151,6 +151,7 @@ fn chunk_get() {
             "amount": 7, "nonce": 2, "signature": encoded[162..],
         })
     );
+    assert_eq!(result["from"], 0);
     assert_eq!(
         call(&disconnected(), "chunk_get", &params).unwrap_err(),
         error(-32_003, "no node of shard 1 answered")
@@ -159,6 +160,25 @@ fn chunk_get() {
         call(&node, "chunk_get", &json!({"height": HEIGHT, "shard": 1})).unwrap_err(),
         error(-32_003, "shard 1 has no chunk at height 12")
     );
+}
+
+#[test]
+fn a_chunk_is_given_in_pieces() {
+    let nonces = 1..=2_500;
+    let transactions: Vec<_> = nonces.clone().map(transaction).collect();
+    let node = Fixture {
+        body: ChunkBody::of(&transactions),
+        ..Fixture::default()
+    };
+    let mut given = Vec::new();
+    for from in [0, 1_000, 2_000, 2_500, u32::MAX] {
+        let params = json!({"height": HEIGHT, "shard": 0, "from": from});
+        let result = call(&node, "chunk_get", &params).unwrap();
+        assert_eq!(result["from"], from);
+        let piece = result["transactions"].as_array().unwrap();
+        given.extend(piece.iter().map(|given| given["nonce"].as_u64().unwrap()));
+    }
+    assert!(given.into_iter().eq(nonces));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/healthz`, `/readyz`, `/status`, `/metrics`.
 
-use crate::fixture::{Answer, Fixture, request, send};
+use crate::fixture::{Answer, Fixture, answer, request, send};
 use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
-use shardnode_rpc::{Readiness, Role, SyncingStatus};
-use std::collections::BTreeSet;
+use shardnode_rpc::{Readiness, Role, SyncingStatus, router};
+use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 fn get(node: &Fixture, path: &str) -> Answer {
     send(node, request(Method::GET, path))
@@ -15,10 +15,10 @@ fn get(node: &Fixture, path: &str) -> Answer {
 fn health_follows_the_actors() {
     let mut node = Fixture::default();
     assert_eq!(get(&node, "/healthz").status, StatusCode::OK);
-    node.healthy = false;
+    node.ailing = Some("ledger has not answered for 31 s".into());
     let answer = get(&node, "/healthz");
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(answer.error(), "an actor has stopped");
+    assert_eq!(answer.error(), "ledger has not answered for 31 s");
 }
 
 #[test]
@@ -35,6 +35,28 @@ fn readiness_says_what_is_missing() {
     let answer = get(&node, "/readyz");
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(answer.json(), json!({"ready": false, "reasons": [reason]}));
+}
+
+/// However many ask, an answer is made once in 200 ms.
+#[test]
+fn many_who_ask_get_one_answer() {
+    for path in ["/readyz", "/status", "/metrics"] {
+        let node = Fixture::default();
+        let router = router(node.clone());
+        let ask = |time_ms| {
+            node.time_ms.store(time_ms, Ordering::Relaxed);
+            for _ in 0..3 {
+                let answer = answer(router.clone(), request(Method::GET, path));
+                assert_eq!(answer.status, StatusCode::OK, "{path}");
+            }
+            node.made.load(Ordering::Relaxed)
+        };
+        assert_eq!(ask(1_000), 1, "{path}");
+        assert_eq!(ask(1_199), 1, "{path}");
+        assert_eq!(ask(1_200), 2, "{path}");
+        // A clock that was set back keeps nobody waiting.
+        assert_eq!(ask(500), 3, "{path}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use shardnode_rpc::{
     AccountReport, LoadStatus, Node, OutcomeReport, OutcomeStatus, Readiness, Status, SubmitError,
     Submitted, Unavailable,
 };
+use std::time::SystemTime;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EmptyNode;
@@ -21,8 +22,12 @@ impl Node for EmptyNode {
         unreachable!("no body reaches this endpoint")
     }
 
-    fn healthy(&self) -> bool {
+    fn health(&self) -> Result<(), String> {
         unreachable!("no body reaches this endpoint")
+    }
+
+    fn now(&self) -> SystemTime {
+        unreachable!("no body reaches an endpoint that keeps its answers")
     }
 
     fn metrics(&self) -> String {

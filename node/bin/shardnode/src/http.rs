@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Serves the HTTP API to anybody who reaches it, at no cost to the chain.
+//!
+//! Everything runs in the caller's task, which has a thread of its own. Whoever
+//! connects may take what [`Bounds`] say:
+//!
+//! - A connection that waits for its client is closed after [`Bounds::idle`]:
+//!   one that sends no request, half of one, or reads nothing of its answer.
+//! - When there are too many connections, in all or of one address, the one that
+//!   waits for its client for the longest makes room for the new one, or if all
+//!   are being answered the one that is for the longest. So those who only keep
+//!   connections open keep nobody out.
+//! - A request that is whole is answered within [`Bounds::request`], or with 503.
+//! - Requests and new connections are taken up at [`Bounds::rate`], whoever they
+//!   are from, in the order in which they came: a connection has one request at
+//!   a time, so nobody waits for longer than one for each connection takes.
+//!
+//! The time is what has passed, not what the clock shows: somebody may set it.
+
+mod connections;
+mod metrics;
+mod pace;
+
+pub use metrics::HttpMetrics;
+
+use crate::admin::{Incoming, accept};
+use axum::{
+    Json, Router,
+    body::{Body, to_bytes},
+    http::{Request, Response, StatusCode, header::RETRY_AFTER},
+    response::IntoResponse as _,
+};
+use commonware_runtime::Clock;
+use connections::{Admitted, Connections};
+use futures::{StreamExt as _, stream::FuturesUnordered};
+use http_body_util::BodyExt as _;
+use hyper::{
+    body::Incoming as Sent,
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use pace::Pace;
+use serde_json::json;
+use shardnode_rpc::MAX_BODY;
+use std::{
+    convert::Infallible,
+    net::IpAddr,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    net::TcpStream,
+    sync::oneshot,
+    time::{Instant, sleep_until, timeout},
+};
+use tracing::debug;
+
+/// What callers may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Connections at a time.
+    pub connections: usize,
+    /// Those of one address: of IPv6, of one /64.
+    pub connections_per_address: usize,
+    /// How long a connection may wait for its client.
+    pub idle: Duration,
+    /// From when a request is taken up, its answer.
+    pub request: Duration,
+    /// Requests and new connections that are taken up in a second, over time.
+    pub rate: u32,
+    /// How many of them are taken up at once after a pause.
+    pub burst: u32,
+    /// How long no connection is accepted after the system refused one, as it
+    /// does when too many files are open.
+    pub pause: Duration,
+}
+
+impl Bounds {
+    /// Those of a node that may have `files` open: a quarter of them are for
+    /// connections.
+    #[must_use]
+    pub fn of_node(files: u64) -> Self {
+        let connections = usize::try_from(files / 4)
+            .unwrap_or(usize::MAX)
+            .clamp(8, 256);
+        Self {
+            connections,
+            connections_per_address: connections / 2,
+            idle: Duration::from_secs(30),
+            request: Duration::from_secs(20),
+            rate: 1_000,
+            burst: 200,
+            pause: Duration::from_secs(1),
+        }
+    }
+}
+
+/// The largest head of a request, and what of an answer lies in memory that was
+/// made ready for sending.
+const BUFFER: usize = 16 << 10;
+
+/// What all connections of a server share.
+struct Server<'a, E> {
+    context: &'a E,
+    router: Router,
+    bounds: Bounds,
+    metrics: &'a HttpMetrics,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    connections: Connections,
+    pace: Pace,
+}
+
+/// Serves for ever.
+pub async fn serve<E: Clock>(
+    context: E,
+    incoming: impl Incoming,
+    router: Router,
+    bounds: Bounds,
+    metrics: Arc<HttpMetrics>,
+) {
+    let server = Server {
+        context: &context,
+        router,
+        bounds,
+        metrics: &metrics,
+        state: Arc::new(Mutex::new(State {
+            connections: Connections::new(bounds.connections, bounds.connections_per_address),
+            pace: Pace::new(bounds.rate, bounds.burst, Instant::now()),
+        })),
+    };
+    let mut exchanges = FuturesUnordered::new();
+    // It keeps its turn, and its pause, whatever else ends meanwhile.
+    let mut next = pin!(server.accept(&incoming));
+    loop {
+        tokio::select! {
+            stream = &mut next => {
+                if let Some(exchange) = server.admit(stream) {
+                    exchanges.push(Box::pin(exchange));
+                }
+                next.set(server.accept(&incoming));
+            }
+            Some(()) = exchanges.next(), if !exchanges.is_empty() => {}
+        }
+        metrics.open(exchanges.len());
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<E: Clock> Server<'_, E> {
+    /// The next connection, at its turn.
+    async fn accept(&self, incoming: &impl Incoming) -> TcpStream {
+        let turn = lock(&self.state).pace.next(Instant::now());
+        sleep_until(turn).await;
+        let stream = accept(self.context, incoming, self.bounds.pause, "HTTP API").await;
+        lock(&self.state).pace.take(Instant::now());
+        stream
+    }
+
+    /// Gives a connection its place.
+    fn admit(&self, stream: TcpStream) -> Option<impl Future<Output = ()>> {
+        // Whoever is gone already needs none.
+        let address = stream.peer_addr().ok()?.ip();
+        let (close, closed) = oneshot::channel();
+        let now = Instant::now();
+        let Admitted { place, displaced } =
+            lock(&self.state)
+                .connections
+                .admit(group(address), now, close);
+        if displaced {
+            self.metrics.displaced();
+        }
+        Some(self.exchange(stream, place, closed))
+    }
+
+    /// All requests of one connection.
+    async fn exchange(&self, stream: TcpStream, place: u64, closed: oneshot::Receiver<()>) {
+        let answer = service_fn(|request| self.answer(place, request));
+        let connection = http1::Builder::new()
+            .max_buf_size(BUFFER)
+            // A connection's time is kept here, whatever it is waited for.
+            .header_read_timeout(None)
+            .serve_connection(TokioIo::new(stream), answer);
+        let mut connection = pin!(connection);
+        let mut closed = pin!(closed);
+        loop {
+            let end = self.end(place);
+            tokio::select! {
+                result = &mut connection => {
+                    if let Err(error) = result {
+                        debug!(%error, "HTTP connection failed");
+                    }
+                    break;
+                }
+                _ = &mut closed => break,
+                () = sleep_until(end) => {
+                    if self.end(place) <= Instant::now() {
+                        self.metrics.idle();
+                        break;
+                    }
+                }
+            }
+        }
+        lock(&self.state).connections.remove(place);
+    }
+
+    /// When a connection has waited for its client for too long, as it looks
+    /// now.
+    fn end(&self, place: u64) -> Instant {
+        let waiting = lock(&self.state).connections.waiting_since(place);
+        // One that is being answered does not wait before that is over.
+        waiting.unwrap_or_else(Instant::now) + self.bounds.idle
+    }
+
+    /// Notes that a connection's client sent or read something.
+    fn heard(&self, place: u64) {
+        lock(&self.state).connections.heard(place, Instant::now());
+    }
+
+    /// One request.
+    async fn answer(
+        &self,
+        place: u64,
+        request: Request<Sent>,
+    ) -> Result<Response<Body>, Infallible> {
+        self.heard(place);
+        let (head, body) = request.into_parts();
+        let Ok(body) = to_bytes(Body::new(body), MAX_BODY).await else {
+            let error = format!("body must have at most {MAX_BODY} bytes");
+            return Ok(failure(StatusCode::PAYLOAD_TOO_LARGE, &error));
+        };
+        let now = Instant::now();
+        let turn = {
+            let mut state = lock(&self.state);
+            state.connections.begin(place, now);
+            state.pace.take(now)
+        };
+        if turn > now {
+            sleep_until(turn).await;
+        }
+        self.metrics.request();
+        let router = TowerToHyperService::new(self.router.clone());
+        let request = Request::from_parts(head, Body::from(body));
+        let answered = timeout(self.bounds.request, router.call(request)).await;
+        self.heard(place);
+        let response = answered.unwrap_or_else(|_| {
+            let late = failure(StatusCode::SERVICE_UNAVAILABLE, "no answer in time");
+            Ok(([(RETRY_AFTER, "1")], late).into_response())
+        })?;
+        let state = self.state.clone();
+        // The next piece is asked for when there is room for it.
+        Ok(response.map(|body| {
+            Body::new(body.map_frame(move |piece| {
+                lock(&state).connections.heard(place, Instant::now());
+                piece
+            }))
+        }))
+    }
+}
+
+/// An error as the API has them.
+fn failure(status: StatusCode, error: &str) -> Response<Body> {
+    (status, Json(json!({"error": error}))).into_response()
+}
+
+/// Addresses that count as one: whoever has one IPv6 address has its /64.
+fn group(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((address.to_bits() & !u128::from(u64::MAX)).into()),
+        address @ IpAddr::V4(_) => address,
+    }
+}
