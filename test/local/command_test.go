@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -53,14 +54,28 @@ func (b *buffer) String() string {
 // up starts shardyard up on the test's network.
 func up(t *testing.T, stateDir string) *command {
 	t.Helper()
+	return upWith(t, stateDir, 0)
+}
+
+// upWith starts shardyard up with a limit of open files, for itself and for
+// every validator; 0 for no other limit than this process has.
+func upWith(t *testing.T, stateDir string, openFiles int) *command {
+	t.Helper()
 	programs, err := findPrograms()
 	if err != nil {
 		t.Fatal(err)
 	}
 	started := &command{stateDir: stateDir}
 	ctx, cancel := context.WithCancel(context.Background())
-	started.cmd = exec.CommandContext(ctx, programs.shardyard,
-		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", programs.shardnode)
+	arguments := []string{
+		programs.shardyard,
+		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", programs.shardnode,
+	}
+	if openFiles > 0 {
+		limit := fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, openFiles)
+		arguments = append([]string{"bash", "-euc", limit}, arguments...)
+	}
+	started.cmd = exec.CommandContext(ctx, arguments[0], arguments[1:]...)
 	started.cmd.Stdout, started.cmd.Stderr = &started.stdout, &started.stderr
 	if err := started.cmd.Start(); err != nil {
 		t.Fatal(err)

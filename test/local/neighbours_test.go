@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// Of what happens to one validator, and of what it may come to.
+const (
+	// openFiles is how many files the validators may have open: far fewer than
+	// there are connections.
+	openFiles = 300
+	// idleConnections are opened again whenever they are closed.
+	idleConnections = 1000
+	// readers ask for all metrics, again and again.
+	readers = 200
+	// calmFor is how long the network is looked at before.
+	calmFor = 20 * time.Second
+
+	slowerByPercent = 25
+	largerByPercent = 20
+)
+
+// attackTime is how long it goes on: ATTACK, or a minute.
+func attackTime(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("ATTACK")
+	if text == "" {
+		return time.Minute
+	}
+	duration, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("ATTACK: %v", err)
+	}
+	return duration
+}
+
+// Whoever reaches the HTTP port of a validator can keep as many connections open
+// as they like and ask as often as they can: its network is as fast as before,
+// and it needs no more memory.
+func TestHostileNeighbours(t *testing.T) {
+	duration := attackTime(t)
+	network := upWith(t, t.TempDir(), openFiles)
+	network.says(t, "load: 400 transfers per second")
+	observer := watch(t, network)
+	observer.awaitTransfers(t)
+	const victim, twin, witness = 0, 1, 3
+	calm := observer.lookAt(t, witness, calmFor, victim, twin)
+
+	attack := startAttack(t, observer.validators[victim].HTTP)
+	troubled := observer.lookAt(t, witness, duration, victim, twin)
+	attack.stop()
+
+	t.Logf("before: %s; meanwhile, for %s: %s; got through: %s", calm, duration, troubled, attack)
+	if troubled.blockTime > calm.blockTime*(100+slowerByPercent)/100 {
+		t.Errorf("blocks took %s, and %s before", troubled.blockTime, calm.blockTime)
+	}
+	// What a validator of the same shard needs more that nobody troubles is not the attack's.
+	most := calm.residentKiB[0] + troubled.residentKiB[1] - min(troubled.residentKiB[1], calm.residentKiB[1])
+	if troubled.residentKiB[0] > most*(100+largerByPercent)/100 {
+		t.Errorf("the validator has %d KiB of memory; by what it had before, and what its twin has, it would be %d",
+			troubled.residentKiB[0], most)
+	}
+	if attack.opened.Load() < idleConnections || attack.answers.Load() < readers {
+		t.Errorf("too little got through to tell anything: %s", attack)
+	}
+	for i, validator := range network.validators(t) {
+		if validator.PID != observer.validators[i].PID {
+			t.Errorf("%s ended and was started again", validator.Name)
+		}
+	}
+}
+
+// look is what a network was seen to do.
+type look struct {
+	blocks    uint64
+	blockTime time.Duration
+	// residentKiB is the memory of some validators.
+	residentKiB []uint64
+}
+
+func (l look) String() string {
+	return fmt.Sprintf("%d blocks of %s, %d KiB resident", l.blocks, l.blockTime, l.residentKiB)
+}
+
+// lookAt measures the block time of a network, as one validator tells of the
+// timestamps of finalised blocks, and then the memory of others.
+func (o *observer) lookAt(t *testing.T, witness int, duration time.Duration, subjects ...int) look {
+	t.Helper()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	var first, last *chain.Status
+	moved := time.Now()
+	for first == nil || elapsed(first, last) < duration {
+		<-ticker.C
+		status := o.ask(t)[witness]
+		if status != nil && (last == nil || status.FinalizedHeight > last.FinalizedHeight) {
+			last, moved = status, time.Now()
+		}
+		if first == nil {
+			first = last
+		}
+		if time.Since(moved) > patience {
+			t.Fatalf("no block was finalised for %s", patience)
+		}
+	}
+	seen := look{blocks: last.FinalizedHeight - first.FinalizedHeight}
+	seen.blockTime = elapsed(first, last) / time.Duration(seen.blocks) //nolint:gosec // far fewer than 2^63
+	for _, subject := range subjects {
+		seen.residentKiB = append(seen.residentKiB, residentKiB(t, o.validators[subject].PID))
+	}
+	return seen
+}
+
+// elapsed is the time between two finalised blocks.
+func elapsed(from, to *chain.Status) time.Duration {
+	return time.Duration(to.FinalizedTimeMs-from.FinalizedTimeMs) * time.Millisecond
+}
+
+// residentKiB is the resident memory of a process.
+func residentKiB(t *testing.T, pid int) uint64 {
+	t.Helper()
+	file, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if text, found := strings.CutPrefix(lines.Text(), "VmRSS:"); found {
+			kib, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(text, "kB")), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib
+		}
+	}
+	t.Fatalf("process %d does not say how much memory it has", pid)
+	return 0
+}
+
+// attack is what is done to a validator's HTTP port, with half a processor at
+// most.
+type attack struct {
+	address string
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	budget  budget
+
+	opened, answers, bytes, failures atomic.Uint64
+}
+
+func startAttack(t *testing.T, address string) *attack {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	started := &attack{address: address, cancel: cancel, budget: newBudget()}
+	t.Cleanup(started.stop)
+	for range idleConnections {
+		started.running.Go(func() { started.repeat(ctx, started.idle) })
+	}
+	for range readers {
+		started.running.Go(func() { started.repeat(ctx, started.read) })
+	}
+	return started
+}
+
+func (a *attack) stop() {
+	a.cancel()
+	a.running.Wait()
+}
+
+func (a *attack) String() string {
+	return fmt.Sprintf("%d connections opened and kept idle, %d answers with %d MiB, %d failures, %.1f s of processor time",
+		a.opened.Load(), a.answers.Load(), a.bytes.Load()>>20, a.failures.Load(), a.budget.used().Seconds())
+}
+
+func (a *attack) repeat(ctx context.Context, once func(context.Context) error) {
+	for a.budget.wait(ctx) {
+		if err := once(ctx); err != nil && ctx.Err() == nil {
+			a.failures.Add(1)
+		}
+	}
+}
+
+// idle keeps a connection open until it is closed.
+func (a *attack) idle(ctx context.Context) error {
+	connection, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", a.address)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	a.opened.Add(1)
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	_, err = connection.Read(make([]byte, 1))
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return nil
+	}
+	return err
+}
+
+// read reads all metrics once.
+func (a *attack) read(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.address+"/metrics", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	count, err := io.Copy(io.Discard, response.Body)
+	a.bytes.Add(uint64(count)) //nolint:gosec // a count of bytes is not negative
+	if err == nil {
+		a.answers.Add(1)
+	}
+	return err
+}
+
+// budget is half of a processor.
+type budget struct {
+	began time.Time
+	spent time.Duration
+}
+
+func newBudget() budget {
+	return budget{began: time.Now(), spent: processorTime()}
+}
+
+func (b budget) used() time.Duration {
+	return processorTime() - b.spent
+}
+
+// wait waits until there is something left; false when the context ends.
+func (b budget) wait(ctx context.Context) bool {
+	for b.used() > time.Since(b.began)/2 {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	// It fails only for an unknown process.
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
