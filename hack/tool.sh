@@ -129,7 +129,7 @@ esac
 
 key=$({
 	go -C "$module" env GOVERSION GOOS GOARCH
-	echo "$package $version $ldflags $tags $cgo $without"
+	echo "$package $version $ldflags $tags $cgo${without:+ $without}"
 	find "$module" -type f -print0 | LC_ALL=C sort -z | xargs -0 cat
 } | sha256sum)
 binary=$cache/$name-$version-${key:0:12}/$name
