@@ -50,11 +50,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::{
-    net::TcpStream,
-    sync::oneshot,
-    time::{Instant, sleep_until, timeout},
-};
+use tokio::{net::TcpStream, sync::oneshot, time::Instant};
 use tracing::debug;
 
 /// What callers may take.
@@ -158,7 +154,7 @@ impl<E: Clock> Server<'_, E> {
     /// The next connection, at its turn.
     async fn accept(&self, incoming: &impl Incoming) -> TcpStream {
         let turn = lock(&self.state).pace.next(Instant::now());
-        sleep_until(turn).await;
+        self.sleep_until(turn).await;
         let stream = accept(self.context, incoming, self.bounds.pause, "HTTP API").await;
         lock(&self.state).pace.take(Instant::now());
         stream
@@ -200,7 +196,7 @@ impl<E: Clock> Server<'_, E> {
                     break;
                 }
                 _ = &mut closed => break,
-                () = sleep_until(end) => {
+                () = self.sleep_until(end) => {
                     if self.end(place) <= Instant::now() {
                         self.metrics.idle();
                         break;
@@ -217,6 +213,13 @@ impl<E: Clock> Server<'_, E> {
         let waiting = lock(&self.state).connections.waiting_since(place);
         // One that is being answered does not wait before that is over.
         waiting.unwrap_or_else(Instant::now) + self.bounds.idle
+    }
+
+    /// The runtime's clock is one that somebody may set, so it is told how long
+    /// and not until when.
+    async fn sleep_until(&self, end: Instant) {
+        let left = end.saturating_duration_since(Instant::now());
+        self.context.sleep(left).await;
     }
 
     /// Notes that a connection's client sent or read something.
@@ -243,12 +246,15 @@ impl<E: Clock> Server<'_, E> {
             state.pace.take(now)
         };
         if turn > now {
-            sleep_until(turn).await;
+            self.sleep_until(turn).await;
         }
         self.metrics.request();
         let router = TowerToHyperService::new(self.router.clone());
         let request = Request::from_parts(head, Body::from(body));
-        let answered = timeout(self.bounds.request, router.call(request)).await;
+        let answered = self
+            .context
+            .timeout(self.bounds.request, router.call(request))
+            .await;
         self.heard(place);
         let response = answered.unwrap_or_else(|_| {
             let late = failure(StatusCode::SERVICE_UNAVAILABLE, "no answer in time");
