@@ -21,7 +21,7 @@ const TEXT: [(&str, &str); 8] = [
 ];
 
 fn node() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+    PathBuf::from("..")
 }
 
 /// The Rust sources of the node, the simulator's excepted: it decodes only

@@ -15,7 +15,7 @@ use std::{
 const GOLDEN: &str = "golden-";
 
 fn node() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+    PathBuf::from("..")
 }
 
 fn folder(target: &str) -> PathBuf {
