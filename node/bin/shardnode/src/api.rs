@@ -159,6 +159,7 @@ fn shard_status(
         credits: totals.credits,
         cross_shard: totals.cross_shard,
         balance: totals.balance,
+        burnt: totals.burnt,
         sent: totals.sent,
         received: totals.received,
         blocks_behind: blocks_behind(totals, block.height, execution_lag),
@@ -198,6 +199,7 @@ impl shardnode_rpc::Node for Api {
                 expected: supply.expected,
                 balances: supply.balances,
                 in_flight: supply.in_flight,
+                burnt: supply.burnt,
                 conserved: supply.conserved(),
             },
             shards: view
@@ -311,7 +313,9 @@ impl shardnode_rpc::Node for Api {
         let hash = transaction.hash();
         match self.node.client.submit(transaction).await {
             Ok(shard) => Ok(Submitted { hash, shard }),
-            Err(Refused::Pool(PoolError::Full | PoolError::Bytes)) => Err(SubmitError::PoolFull),
+            Err(Refused::Pool(PoolError::Full | PoolError::Bytes | PoolError::Account)) => {
+                Err(SubmitError::PoolFull)
+            }
             Err(refused @ Refused::Pool(PoolError::Congested)) => {
                 Err(SubmitError::Congested(refused.to_string()))
             }

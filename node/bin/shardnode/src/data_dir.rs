@@ -142,15 +142,16 @@ mod tests {
         formats(&path).unwrap();
         fs::remove_file(path.join(MARK)).unwrap();
         fs::write(path.join("store"), "bytes").unwrap();
-        formats(&path).unwrap();
-        for mark in ["2", "", "what"] {
-            fs::write(path.join(MARK), mark).unwrap();
+        let refused = |mark: &str| {
             let error = formats(&path).unwrap_err().to_string();
-            assert!(
-                error.contains(&format!("has formats {mark}, this node reads 1")),
-                "{error}"
-            );
+            let expected = format!("has formats {mark}, this node reads {FORMATS}");
+            assert!(error.contains(&expected), "{error}");
             assert_eq!(fs::read_to_string(path.join(MARK)).unwrap(), mark);
+        };
+        refused("1");
+        for mark in ["1", "3", "", "what"] {
+            fs::write(path.join(MARK), mark).unwrap();
+            refused(mark);
         }
         fs::remove_dir_all(path).unwrap();
     }

@@ -6,7 +6,7 @@ use crate::{
     validity::endorsed_stake,
 };
 use shardnode_network::Committees;
-use shardnode_primitives::{Block, Digest, Genesis, ShardId};
+use shardnode_primitives::{Block, Digest, Genesis, ShardId, ShardTotals};
 use std::{collections::BTreeMap, time::Duration};
 
 /// Finalised state roots that are kept for checking proofs, per shard.
@@ -44,16 +44,18 @@ pub struct Supply {
     pub balances: u64,
     /// Debited in one shard and not yet credited in another.
     pub in_flight: u64,
+    /// What is no more: fees, and the rest of accounts that were removed.
+    pub burnt: u64,
 }
 
 impl Supply {
-    /// Whether balances and value in flight are what genesis created.
+    /// Whether balances, value in flight and what was burnt are what genesis
+    /// created.
     #[must_use]
-    pub const fn conserved(&self) -> bool {
-        match self.balances.checked_add(self.in_flight) {
-            Some(sum) => sum == self.expected,
-            None => false,
-        }
+    pub fn conserved(&self) -> bool {
+        let parts = [self.balances, self.in_flight, self.burnt];
+        let sum: u128 = parts.into_iter().map(u128::from).sum();
+        sum == u128::from(self.expected)
     }
 }
 
@@ -165,13 +167,16 @@ impl ChainView {
                 .iter()
                 .map(|header| &header.content.totals)
         };
-        let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0u64, u64::saturating_add);
-        let sent = sum(&mut totals().map(|totals| totals.sent));
-        let received = sum(&mut totals().map(|totals| totals.received));
+        let sum =
+            |value: fn(&ShardTotals) -> u128| totals().map(value).fold(0u128, u128::saturating_add);
+        let narrow = |sum| u64::try_from(sum).unwrap_or(u64::MAX);
+        let sent = sum(|totals| totals.sent);
+        let received = sum(|totals| totals.received);
         Supply {
             expected: self.supply,
-            balances: sum(&mut totals().map(|totals| totals.balance)),
-            in_flight: sent.saturating_sub(received),
+            balances: narrow(sum(|totals| totals.balance.into())),
+            in_flight: narrow(sent.saturating_sub(received)),
+            burnt: narrow(sum(|totals| totals.burnt.into())),
         }
     }
 }

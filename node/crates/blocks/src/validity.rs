@@ -162,8 +162,8 @@ pub fn check_header(
         "cross-shard transfers are among the new transfers",
     )?;
     rule(
-        is.sent >= was.sent && is.received >= was.received,
-        "sent and received never fall",
+        is.sent >= was.sent && is.received >= was.received && is.burnt >= was.burnt,
+        "sent, received and burnt never fall",
     )?;
     rule(
         is.next_due >= was.next_due
@@ -171,13 +171,14 @@ pub fn check_header(
             && (is.next_due == was.next_due || !new.results.is_empty()),
         "receipts are credited in the order in which they fell due",
     )?;
-    let balance = was
-        .balance
+    let gone = u128::from(is.burnt - was.burnt).checked_add(is.sent - was.sent);
+    let balance = u128::from(was.balance)
         .checked_add(is.received - was.received)
-        .and_then(|balance| balance.checked_sub(is.sent - was.sent));
+        .zip(gone)
+        .and_then(|(balance, gone)| balance.checked_sub(gone));
     rule(
-        balance == Some(is.balance),
-        "balance changes by what was received and sent",
+        balance == Some(is.balance.into()),
+        "balance changes by what was received, sent and burnt",
     )?;
     let signer = genesis.producer_at(new.shard, new.height);
     rule(
@@ -338,7 +339,7 @@ mod tests {
             "accounts": {"perShard": 10, "initialBalance": 1_000},
             "protocol": {
                 "executionLag": 1, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200,
-                "mandatesPerShard": 8, "epochLength": EPOCH, "congestionControl": "Enabled",
+                "mandatesPerShard": 8, "epochLength": EPOCH, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3,
             },
             "validators": [{
                 "name": "n0", "publicKey": key.public_key().to_string(), "role": "producer",

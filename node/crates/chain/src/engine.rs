@@ -335,7 +335,7 @@ where
         ));
         let (pool_actor, pool) = pool::Actor::new(
             settings.mempool,
-            identity.genesis.layout,
+            &identity.genesis,
             me.shard,
             metrics.rejections.clone(),
             metrics.production.clone(),

@@ -17,9 +17,18 @@ pub enum SubmitError {
     /// The nonce was used.
     #[error("nonce is not above the signer's")]
     Nonce,
+    /// The nonce is above what any chunk executes soon.
+    #[error("nonce is above the highest of this height")]
+    HighNonce,
+    /// Nobody can pay.
+    #[error("signer does not exist")]
+    NoAccount,
     /// The signer cannot pay.
-    #[error("amount is above the signer's balance")]
+    #[error("amount and fee are above the signer's balance")]
     Balance,
+    /// It moves too little.
+    #[error("amount is below the least balance")]
+    Amount,
     /// No account can have the receiver's id.
     #[error("receiver is the reserved id of all zeroes")]
     Receiver,
@@ -60,6 +69,12 @@ pub(crate) const fn submit_code(result: Result<(), SubmitError>) -> u8 {
         Err(SubmitError::Receiver) => 7,
         Err(SubmitError::Pool(PoolError::Congested)) => 8,
         Err(SubmitError::Pool(PoolError::Bytes)) => 9,
+        Err(SubmitError::Pool(PoolError::Account)) => 10,
+        Err(SubmitError::Pool(PoolError::Funds)) => 11,
+        Err(SubmitError::Pool(PoolError::Expired)) => 12,
+        Err(SubmitError::HighNonce) => 13,
+        Err(SubmitError::NoAccount) => 14,
+        Err(SubmitError::Amount) => 15,
     }
 }
 
@@ -74,6 +89,12 @@ pub(crate) const fn submit_result(code: u8, shard: ShardId) -> Result<(), Submit
         7 => Err(SubmitError::Receiver),
         8 => Err(SubmitError::Pool(PoolError::Congested)),
         9 => Err(SubmitError::Pool(PoolError::Bytes)),
+        10 => Err(SubmitError::Pool(PoolError::Account)),
+        11 => Err(SubmitError::Pool(PoolError::Funds)),
+        12 => Err(SubmitError::Pool(PoolError::Expired)),
+        13 => Err(SubmitError::HighNonce),
+        14 => Err(SubmitError::NoAccount),
+        15 => Err(SubmitError::Amount),
         _ => Err(SubmitError::Unavailable(shard)),
     }
 }

@@ -10,7 +10,7 @@ use shardnode_network::{
     Identity,
     client_messages::{Answer, Question},
 };
-use shardnode_primitives::Transaction;
+use shardnode_primitives::{SignedTransfer, Transaction, highest_nonce};
 use shardnode_state::NO_ACCOUNT;
 use std::sync::Arc;
 
@@ -32,17 +32,27 @@ pub struct Local {
 impl Local {
     pub(crate) async fn submit(&self, transaction: Transaction) -> Result<(), SubmitError> {
         let result = self.admit(transaction).await;
-        match result {
-            Err(SubmitError::Signature) => self.rejections.rejected("signature"),
-            Err(SubmitError::Nonce) => self.rejections.rejected("nonce"),
-            Err(SubmitError::Balance) => self.rejections.rejected("balance"),
-            Err(SubmitError::Receiver) => self.rejections.rejected("receiver"),
-            Err(SubmitError::Unavailable(_)) => self.rejections.rejected("shard"),
-            Ok(()) | Err(SubmitError::Pool(_)) => {}
+        let reason = match result {
+            Err(SubmitError::Signature) => Some("signature"),
+            Err(SubmitError::Nonce) => Some("nonce"),
+            Err(SubmitError::HighNonce) => Some("high_nonce"),
+            Err(SubmitError::NoAccount) => Some("no_account"),
+            Err(SubmitError::Balance) => Some("balance"),
+            Err(SubmitError::Amount) => Some("amount"),
+            Err(SubmitError::Receiver) => Some("receiver"),
+            Err(SubmitError::Unavailable(_)) => Some("shard"),
+            // The pool counts its own.
+            Ok(()) | Err(SubmitError::Pool(_)) => None,
+        };
+        if let Some(reason) = reason {
+            self.rejections.rejected(reason);
         }
         result
     }
 
+    /// Refuses what could not be executed on the state as it is, so that the
+    /// pool holds only what its signer will pay for. What costs the least to
+    /// find out comes first.
     async fn admit(&self, transaction: Transaction) -> Result<(), SubmitError> {
         let signer = *transaction.signer();
         let shard = self.identity.genesis.layout.shard_of(&signer);
@@ -50,27 +60,34 @@ impl Local {
         let Some(pool) = &self.pool else {
             return Err(gone);
         };
+        let protocol = &self.identity.genesis.protocol;
+        let Transaction::Transfer(SignedTransfer { transfer, .. }) = &transaction;
+        if transfer.receiver == NO_ACCOUNT {
+            return Err(SubmitError::Receiver);
+        }
+        if transfer.amount < protocol.least_balance {
+            return Err(SubmitError::Amount);
+        }
+        let (height, account) = self.ledger.account(signer).await.ok_or(gone)?;
+        let account = account.ok_or(SubmitError::NoAccount)?;
+        if transfer.nonce <= account.nonce {
+            return Err(SubmitError::Nonce);
+        }
+        if transfer.nonce > highest_nonce(height.saturating_add(1)) {
+            return Err(SubmitError::HighNonce);
+        }
+        let cost = u128::from(transfer.amount) + u128::from(protocol.transfer_fee);
+        if cost > u128::from(account.balance) {
+            return Err(SubmitError::Balance);
+        }
         if !transaction.verify(&self.identity.namespaces) {
             return Err(SubmitError::Signature);
         }
-        let Transaction::Transfer(signed) = &transaction;
-        if signed.transfer.receiver == NO_ACCOUNT {
-            return Err(SubmitError::Receiver);
-        }
-        let (_, account) = self.ledger.account(signer).await.ok_or(gone)?;
-        let account = account.unwrap_or_default();
-        if transaction.nonce() <= account.nonce {
-            return Err(SubmitError::Nonce);
-        }
-        if signed.transfer.amount > account.balance {
-            return Err(SubmitError::Balance);
-        }
-        let added = pool.add(vec![transaction]).await.ok_or(gone)?;
-        added
-            .into_iter()
-            .next()
-            .unwrap_or(Ok(()))
-            .map_err(Into::into)
+        let added = pool
+            .submit(transaction, account.balance)
+            .await
+            .ok_or(gone)?;
+        added.map_err(Into::into)
     }
 
     pub(crate) async fn answer(&self, question: Question) -> Answer {

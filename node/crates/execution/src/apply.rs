@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One execution on a state, and the sums that a header commits to.
 
-use crate::{ChunkInput, Execution, ExecutionError, Outcome, State, execute};
-use shardnode_primitives::{AccountId, Digest, ExecutionResult, ProvenBucket, ShardTotals};
-use shardnode_state::{Account, StateError};
-use std::collections::BTreeMap;
+use crate::{Execution, ExecutionError, Outcome, State};
+use shardnode_primitives::{Digest, ExecutionResult, ProvenBucket, ShardTotals};
+use shardnode_state::{Changes, StateError};
 
 /// What an execution came to once the state is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +16,8 @@ pub struct Applied {
     pub buckets: Vec<ProvenBucket>,
     /// The hash of every transaction and what became of it.
     pub outcomes: Vec<(Digest, Outcome)>,
-    /// The new content of every account that changed.
-    pub changes: BTreeMap<AccountId, Account>,
+    /// What became of every account that changed.
+    pub changes: Changes,
 }
 
 /// Why an execution cannot be applied.
@@ -35,19 +34,19 @@ pub enum ApplyError {
     Totals(&'static str),
 }
 
-/// Executes `input` on `state`, changes it, and adds up what a header will
-/// commit to. On an error the state has not changed.
+/// Makes the changes of an `execution` of the chunk at `height` to the `state`
+/// that it ran on, and adds up what a header will commit to. On an error the
+/// state has not changed.
 ///
-/// The balance of the totals follows from the value that came and left, so
-/// that those who hold a part of the state come to it too; whoever holds all
-/// of it can compare.
+/// The balance of the totals follows from the value that came, left and was
+/// burnt, so that those who hold a part of the state come to it too; whoever
+/// holds all of it can compare.
 pub fn apply(
     state: &mut impl State,
-    input: ChunkInput<'_>,
+    execution: Execution,
+    height: u64,
     before: &ShardTotals,
 ) -> Result<Applied, ApplyError> {
-    let height = input.height;
-    let execution = execute(state, input)?;
     let totals = add_up(before, height, &execution)?;
     let state_root = state.apply(&execution.changes)?;
     let (receipts_root, buckets) = ProvenBucket::prove_all(execution.buckets);
@@ -77,23 +76,24 @@ fn add_up(
     execution: &Execution,
 ) -> Result<ShardTotals, ApplyError> {
     let sum = |name, sum: u64, more: u64| sum.checked_add(more).ok_or(ApplyError::Totals(name));
+    let wide =
+        |name, sum: u128, more: u64| sum.checked_add(more.into()).ok_or(ApplyError::Totals(name));
+    let gone = sum("value sent and burnt", execution.sent, execution.burnt)?;
     // What came is part of the balance before any of it can leave.
     let balance = sum("balance", before.balance, execution.received)?
-        .checked_sub(execution.sent)
+        .checked_sub(gone)
         .ok_or(ApplyError::Totals("balance"))?;
+    let cross_shard = execution.cross_shard.into();
     Ok(ShardTotals {
         height,
         state_root: before.state_root,
         transfers: sum("transfers", before.transfers, execution.transfers.into())?,
-        cross_shard: sum(
-            "cross-shard transfers",
-            before.cross_shard,
-            execution.cross_shard.into(),
-        )?,
+        cross_shard: sum("cross-shard transfers", before.cross_shard, cross_shard)?,
         credits: sum("credits", before.credits, execution.credits.into())?,
         balance,
-        sent: sum("value sent", before.sent, execution.sent)?,
-        received: sum("value received", before.received, execution.received)?,
+        burnt: sum("value burnt", before.burnt, execution.burnt)?,
+        sent: wide("value sent", before.sent, execution.sent)?,
+        received: wide("value received", before.received, execution.received)?,
         next_due: execution.next_due,
     })
 }

@@ -52,6 +52,7 @@ impl Crediting {
                 buckets: 0,
                 receipts: 0,
                 depth: witness_size::depth(leaves),
+                removes_accounts: protocol.removes_accounts(),
             },
             last: None,
         }

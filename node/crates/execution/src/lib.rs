@@ -11,16 +11,35 @@
 //!
 //! 1. Receipts are credited in the order in which they fell due: by block,
 //!    then by source shard, then as their source emitted them; not always all
-//!    of them ([`crediting`]). An account that does not exist is created.
-//! 2. Transfers are executed in the chunk's order. A transfer *fails*, and
-//!    changes nothing, if its signer belongs to another shard, its receiver is
-//!    the reserved id of all zeroes, its signer does not exist, its nonce is not
-//!    above the signer's, its amount is above the signer's balance, or its
-//!    receiver's shard is another one and congested
-//!    ([`shardnode_primitives::congestion`]); its [`outcome`] is the first of
-//!    these that is so. Otherwise the signer is debited and its nonce set.
-//! 3. A receiver of the same shard is credited at once; for any other shard a
-//!    receipt is emitted. An executed transfer counts once, where it debits.
+//!    of them ([`crediting`]). An account that does not exist is created, with
+//!    the nonce [`highest_nonce`] of the chunk's height.
+//! 2. Transfers are executed in the chunk's order. A transfer *fails* if
+//!
+//!    | | [`outcome`] | the signer |
+//!    |---|---|---|
+//!    | its signer belongs to another shard | `WrongShard` | |
+//!    | it has expired at the chunk's height | `Expired` | |
+//!    | its signer does not exist | `NoAccount` | |
+//!    | its nonce is not above the signer's | `StaleNonce` | |
+//!    | its nonce is above [`highest_nonce`] of the chunk's height | `HighNonce` | |
+//!    | its receiver is the reserved id of all zeroes | `ReservedReceiver` | is charged |
+//!    | its amount is below `leastBalance` | `LittleAmount` | is charged |
+//!    | its amount and `transferFee` are above the signer's balance | `InsufficientBalance` | is charged |
+//!    | its receiver's shard is another one and congested ([`shardnode_primitives::congestion`]) | `Congested` | |
+//!
+//!    of which the first that is so is its outcome. Otherwise it is *executed*:
+//!    the signer is charged and debited the amount.
+//! 3. A signer that is *charged* has used the nonce, and pays `transferFee` or,
+//!    if it has less, all that it has. Nobody gets that: it is burnt.
+//! 4. A signer that was charged and has less than `leastBalance` left is
+//!    removed, and what it has left is burnt.
+//! 5. A receiver of the same shard is credited at once, as rule 1 says; for any
+//!    other shard a receipt is emitted. An executed transfer counts once, where
+//!    it debits.
+//!
+//! So no account has less than `leastBalance`: no amount is less, and whoever
+//! could not keep that much is removed. And none is made and removed by the same
+//! chunk: it signs nothing before the next height.
 //!
 //! | module | does |
 //! |---|---|
@@ -28,7 +47,7 @@
 //! | [`crediting`] | bounds the receipts that a chunk credits |
 //! | [`mod@touched`] | names the accounts that an execution takes |
 //! | [`view`] | holds them: a whole state, or the part in a witness |
-//! | [`mod@apply`] | executes, changes the state, and adds up what a header commits to |
+//! | [`mod@apply`] | changes the state, and adds up what a header commits to |
 //! | [`record`] | what a tracker keeps of an execution, and what shows that it is right |
 //! | [`planted`] | makes it wrong on purpose, in tests of what checks nodes |
 
@@ -54,10 +73,9 @@ pub use view::{State, StateView};
 use planted::{Fault, has};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, DuePosition, Receipt, ReceiptBucket, ShardId, ShardLayout,
-    Transaction, Transfer, genesis::Protocol, merkle,
+    Transaction, Transfer, genesis::Protocol, highest_nonce, merkle,
 };
-use shardnode_state::{Account, NO_ACCOUNT, StateError};
-use std::collections::BTreeMap;
+use shardnode_state::{Account, Changes, NO_ACCOUNT, StateError};
 
 /// What is executed.
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +100,8 @@ pub struct ChunkInput<'a> {
 /// What an execution came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// The new content of every account that changed.
-    pub changes: BTreeMap<AccountId, Account>,
+    /// What became of every account that changed.
+    pub changes: Changes,
     /// The hash of every transaction and what became of it.
     pub outcomes: Vec<(Digest, Outcome)>,
     /// The list commitment over transaction hashes and outcomes.
@@ -100,6 +118,8 @@ pub struct Execution {
     pub sent: u64,
     /// Value that came in receipts.
     pub received: u64,
+    /// Fees, and what accounts had left that were removed.
+    pub burnt: u64,
     /// Where crediting goes on.
     pub next_due: DuePosition,
 }
@@ -146,19 +166,29 @@ pub enum ExecutionError {
 
 struct Ledger<'a, S> {
     view: &'a S,
-    changes: BTreeMap<AccountId, Account>,
+    input: &'a ChunkInput<'a>,
+    changes: Changes,
+    burnt: u64,
 }
 
 impl<S: StateView> Ledger<'_, S> {
     fn get(&self, id: &AccountId) -> Result<Option<Account>, StateError> {
         match self.changes.get(id) {
-            Some(account) => Ok(Some(*account)),
+            Some(account) => Ok(*account),
             None => self.view.account(id),
         }
     }
 
     fn credit(&mut self, id: &AccountId, amount: u64) -> Result<(), ExecutionError> {
-        let mut account = self.get(id)?.unwrap_or_default();
+        let height = if has(Fault::NonceAnew) {
+            0
+        } else {
+            self.input.height
+        };
+        let mut account = self.get(id)?.unwrap_or(Account {
+            balance: 0,
+            nonce: highest_nonce(height),
+        });
         account.balance = account
             .balance
             .checked_add(amount)
@@ -166,47 +196,75 @@ impl<S: StateView> Ledger<'_, S> {
                 account: *id,
                 amount,
             })?;
-        self.changes.insert(*id, account);
+        self.changes.insert(*id, Some(account));
         Ok(())
     }
 
-    /// Debits the signer unless the transfer fails.
-    fn debit(
-        &mut self,
-        transfer: &Transfer,
-        input: &ChunkInput<'_>,
-    ) -> Result<Outcome, ExecutionError> {
-        if input.layout.shard_of(&transfer.signer) != input.shard {
+    /// Debits the signer as far as it is debited at all.
+    fn debit(&mut self, transfer: &Transfer) -> Result<Outcome, ExecutionError> {
+        let (input, signer) = (self.input, &transfer.signer);
+        if input.layout.shard_of(signer) != input.shard {
             return Ok(Outcome::Failed(Failure::WrongShard));
         }
-        if transfer.receiver == NO_ACCOUNT {
-            return Ok(Outcome::Failed(Failure::ReservedReceiver));
+        if transfer.expired(input.height) {
+            return Ok(Outcome::Failed(Failure::Expired));
         }
-        let Some(account) = self.get(&transfer.signer)? else {
+        let Some(account) = self.get(signer)? else {
             return Ok(Outcome::Failed(Failure::NoAccount));
         };
+        let outcome = self.judge(transfer, account);
+        let fee = match outcome {
+            Outcome::Failed(failure) if !failure.is_charged() => return Ok(outcome),
+            Outcome::Failed(_) | Outcome::Executed => input.protocol.transfer_fee,
+        };
+        let fee = fee.min(account.balance);
+        let amount = match outcome {
+            Outcome::Executed => transfer.amount,
+            Outcome::Failed(_) => 0,
+        };
+        // Who is charged more than it has was found to have too little.
+        let balance = account.balance.saturating_sub(fee).saturating_sub(amount);
+        let broke = outcome == Outcome::Failed(Failure::InsufficientBalance);
+        let lost = balance.min(u64::from(broke && has(Fault::CostlyFailure)));
+        let balance = balance.saturating_sub(lost);
+        self.burnt = add(self.burnt, add(fee, lost)?)?;
+        let left = if balance < input.protocol.least_balance && !has(Fault::KeptDust) {
+            self.burnt = add(self.burnt, balance)?;
+            None
+        } else {
+            let nonce = transfer.nonce;
+            Some(Account { balance, nonce })
+        };
+        self.changes.insert(*signer, left);
+        Ok(outcome)
+    }
+
+    /// What becomes of a transfer of a signer that has this account.
+    fn judge(&self, transfer: &Transfer, account: Account) -> Outcome {
+        let (input, protocol) = (self.input, &self.input.protocol);
         let again = has(Fault::NonceTwice) && transfer.nonce == account.nonce;
-        if transfer.nonce <= account.nonce && !again {
-            return Ok(Outcome::Failed(Failure::StaleNonce));
-        }
-        let Some(balance) = account.balance.checked_sub(transfer.amount) else {
-            if has(Fault::CostlyFailure) && account.balance > 0 {
-                let balance = account.balance - 1;
-                self.changes
-                    .insert(transfer.signer, Account { balance, ..account });
-            }
-            return Ok(Outcome::Failed(Failure::InsufficientBalance));
-        };
         let destination = input.layout.shard_of(&transfer.receiver);
-        if destination != input.shard && input.congestion.contains(destination) {
-            return Ok(Outcome::Failed(Failure::Congested));
-        }
-        let debited = Account {
-            balance,
-            nonce: transfer.nonce,
+        let failure = if transfer.nonce <= account.nonce && !again {
+            Failure::StaleNonce
+        } else if transfer.nonce > highest_nonce(input.height) {
+            Failure::HighNonce
+        } else if transfer.receiver == NO_ACCOUNT {
+            Failure::ReservedReceiver
+        } else if transfer.amount < protocol.least_balance {
+            Failure::LittleAmount
+        } else if u128::from(transfer.amount) + u128::from(protocol.transfer_fee)
+            > u128::from(account.balance)
+        {
+            Failure::InsufficientBalance
+        } else if destination != input.shard
+            && input.congestion.contains(destination)
+            && !has(Fault::CongestedExecuted)
+        {
+            Failure::Congested
+        } else {
+            return Outcome::Executed;
         };
-        self.changes.insert(transfer.signer, debited);
-        Ok(Outcome::Executed)
+        Outcome::Failed(failure)
     }
 }
 
@@ -218,7 +276,9 @@ fn add(sum: u64, amount: u64) -> Result<u64, ExecutionError> {
 pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution, ExecutionError> {
     let mut ledger = Ledger {
         view,
-        changes: BTreeMap::new(),
+        input: &input,
+        changes: Changes::new(),
+        burnt: 0,
     };
     let (mut credits, mut received) = (0, 0);
     let mut crediting = Crediting::new(input.protocol, input.transactions.len(), view.leaf_count());
@@ -270,7 +330,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
     for transaction in input.transactions {
         let Transaction::Transfer(signed) = transaction;
         let transfer = &signed.transfer;
-        let outcome = ledger.debit(transfer, &input)?;
+        let outcome = ledger.debit(transfer)?;
         let told = if has(Fault::FailedAsExecuted) {
             Outcome::Executed
         } else {
@@ -278,8 +338,6 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         };
         outcomes.push((transaction.hash(), told));
         if outcome != Outcome::Executed {
-            let broke = outcome == Outcome::Failed(Failure::InsufficientBalance);
-            sent = add(sent, u64::from(broke && has(Fault::CostlyFailure)))?;
             continue;
         }
         transfers += 1;
@@ -312,6 +370,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         .iter()
         .map(|(transaction, outcome)| outcome.leaf(transaction))
         .collect();
+    let burnt = ledger.burnt;
     Ok(Execution {
         changes: ledger.changes,
         outcomes,
@@ -322,6 +381,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         credits,
         sent,
         received,
+        burnt,
         next_due: crediting.next_due(input.height),
     })
 }

@@ -16,11 +16,11 @@ use shardnode_primitives::{
 pub enum Outcome {
     /// The signer was debited.
     Executed,
-    /// Nothing changed.
+    /// The amount stayed where it was.
     Failed(Failure),
 }
 
-/// Why a transaction changed nothing.
+/// Why a transaction moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u8)]
 pub enum Failure {
@@ -42,11 +42,40 @@ pub enum Failure {
     /// The receiver's shard is behind with what was sent to it.
     #[error("receiver's shard is congested")]
     Congested = 6,
+    /// The amount is less than an account must have.
+    #[error("amount is below the least balance")]
+    LittleAmount = 7,
+    /// The chunk is at the height at which it expires, or above.
+    #[error("transfer has expired")]
+    Expired = 8,
+    /// The nonce is above [`highest_nonce`](shardnode_primitives::highest_nonce).
+    #[error("nonce is above the highest of this height")]
+    HighNonce = 9,
+}
+
+impl Failure {
+    /// Whether the signer pays the fee all the same, and the nonce is used.
+    ///
+    /// It is not for what no signer did (there is none in the shard, or the
+    /// nonce was used already), for what is no longer to be executed, and for
+    /// what may be executed at a later height.
+    #[must_use]
+    pub const fn is_charged(self) -> bool {
+        match self {
+            Self::InsufficientBalance | Self::ReservedReceiver | Self::LittleAmount => true,
+            Self::StaleNonce
+            | Self::WrongShard
+            | Self::NoAccount
+            | Self::Congested
+            | Self::Expired
+            | Self::HighNonce => false,
+        }
+    }
 }
 
 impl Outcome {
     /// Every outcome there is.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Executed,
         Self::Failed(Failure::StaleNonce),
         Self::Failed(Failure::InsufficientBalance),
@@ -54,6 +83,9 @@ impl Outcome {
         Self::Failed(Failure::NoAccount),
         Self::Failed(Failure::ReservedReceiver),
         Self::Failed(Failure::Congested),
+        Self::Failed(Failure::LittleAmount),
+        Self::Failed(Failure::Expired),
+        Self::Failed(Failure::HighNonce),
     ];
 
     /// 0 for executed, else the failure's number.

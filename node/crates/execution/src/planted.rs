@@ -27,8 +27,8 @@ pub enum Fault {
     WrongReceiver,
     /// A receipt is credited to the receiver of the first one of its bucket.
     WrongReceiptReceiver,
-    /// A transfer above the signer's balance costs the signer one, which counts
-    /// as sent.
+    /// A transfer above the signer's balance costs the signer one more, which
+    /// is burnt.
     CostlyFailure,
     /// Receipts are credited twice.
     CreditedTwice,
@@ -36,6 +36,12 @@ pub enum Fault {
     LostReceipt,
     /// What failed is reported as executed.
     FailedAsExecuted,
+    /// Congested shards are sent to.
+    CongestedExecuted,
+    /// Accounts are kept that have too little.
+    KeptDust,
+    /// Accounts begin with nonce 0, whenever they are made.
+    NonceAnew,
 }
 
 /// Keeps a fault planted.

@@ -2,8 +2,7 @@
 //! What an execution runs on.
 
 use shardnode_primitives::{AccountId, Digest};
-use shardnode_state::{Account, PartialTree, StateError, StateTree};
-use std::collections::BTreeMap;
+use shardnode_state::{Account, Changes, PartialTree, StateError, StateTree};
 
 /// The accounts that an execution may read.
 pub trait StateView {
@@ -17,9 +16,8 @@ pub trait StateView {
 
 /// A state that executions change.
 pub trait State: StateView {
-    /// Gives accounts new contents and returns the new root. On an error
-    /// nothing has changed.
-    fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError>;
+    /// Makes changes and returns the new root. On an error nothing has changed.
+    fn apply(&mut self, changes: &Changes) -> Result<Digest, StateError>;
 }
 
 impl StateView for StateTree {
@@ -33,7 +31,7 @@ impl StateView for StateTree {
 }
 
 impl State for StateTree {
-    fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+    fn apply(&mut self, changes: &Changes) -> Result<Digest, StateError> {
         Self::apply(self, changes)
     }
 }
@@ -49,7 +47,7 @@ impl StateView for PartialTree {
 }
 
 impl State for PartialTree {
-    fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+    fn apply(&mut self, changes: &Changes) -> Result<Digest, StateError> {
         Self::apply(self, changes)
     }
 }

@@ -443,7 +443,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 .front()
                 .map_or(self.chain.digest, |(block, _)| block.digest()),
             state_root: executed.result.state_root,
-            changes,
+            changes: changes.into_iter().collect(),
             payload: proven.encode(),
         };
         let storage = shard.take_storage()?;

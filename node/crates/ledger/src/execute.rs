@@ -3,12 +3,12 @@
 
 use crate::{error::LedgerError, inputs::Inputs};
 use shardnode_execution::{
-    Applied, ChunkInput, Delivery, apply,
+    Applied, ApplyError, ChunkInput, Delivery, apply, execute,
     record::{Evidence, Executed, Proven},
     touched,
 };
-use shardnode_primitives::{AccountId, Genesis, ShardTotals};
-use shardnode_state::{Account, StateTree};
+use shardnode_primitives::{Genesis, ShardTotals};
+use shardnode_state::{Changes, StateTree};
 use std::sync::Arc;
 
 /// Executes on `state`, whose balance must come out as the sums say.
@@ -17,7 +17,7 @@ pub(crate) fn run(
     genesis: &Genesis,
     inputs: &Inputs,
     before: &ShardTotals,
-) -> Result<(Proven, Vec<(AccountId, Account)>), LedgerError> {
+) -> Result<(Proven, Changes), LedgerError> {
     let Inputs {
         chunk,
         incoming,
@@ -35,18 +35,20 @@ pub(crate) fn run(
         incoming: &deliveries,
         congestion,
     };
+    let failed = |source| LedgerError::Execution {
+        shard,
+        height,
+        source,
+    };
+    let execution = execute(state, input).map_err(|error| failed(ApplyError::Execution(error)))?;
     let proven = incoming.iter().flat_map(|one| &one.proven);
     let evidence = Evidence {
         body_hash: content.body_hash,
         parts_root: content.parts_root,
         incoming: proven.map(|one| (**one).clone()).collect(),
-        pre_state: state.partial(&touched(&input)),
+        pre_state: state.partial(&touched(&input), &execution.changes),
     };
-    let applied = apply(state, input, before).map_err(|source| LedgerError::Execution {
-        shard,
-        height,
-        source,
-    })?;
+    let applied = apply(state, execution, height, before).map_err(failed)?;
     let Applied {
         result,
         totals,
@@ -70,5 +72,5 @@ pub(crate) fn run(
     });
     let evidence = Arc::new(evidence);
     let proven = Proven { executed, evidence };
-    Ok((proven, changes.into_iter().collect()))
+    Ok((proven, changes))
 }

@@ -117,21 +117,25 @@ mod tests {
                 cross_shard: 2,
                 credits: 3,
                 balance: 4,
-                sent: 5,
-                received: 6,
+                burnt: 5,
+                sent: 6,
+                received: 7,
                 next_due: DuePosition {
-                    block: 7,
-                    source: ShardId(8),
+                    block: 8,
+                    source: ShardId(9),
                 },
             },
         };
         let mut golden = vec![0, 0, 0, 0, 0, 0, 3, 0xea];
         golden.extend([0, 0, 0, 0, 0, 0, 3, 0xe9]);
         golden.extend([7; 32]);
-        for number in 1..=7 {
+        for number in 1..=5 {
             golden.extend(u64::to_be_bytes(number));
         }
-        golden.extend([0, 8]);
+        golden.extend(u128::to_be_bytes(6));
+        golden.extend(u128::to_be_bytes(7));
+        golden.extend(u64::to_be_bytes(8));
+        golden.extend([0, 9]);
         assert_eq!(origin.encode(), golden);
         let snapshot = Snapshot {
             height: 1_001,

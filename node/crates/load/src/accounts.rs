@@ -37,6 +37,8 @@ pub struct Accounts {
     pub(crate) all: Vec<AccountId>,
     /// The share that it pays from, in id order.
     pub(crate) own: Vec<(AccountId, PrivateKey)>,
+    /// What a transfer has to move.
+    pub(crate) least_balance: u64,
 }
 
 impl Accounts {
@@ -69,6 +71,10 @@ impl Accounts {
             .skip(share.slot.into())
             .step_by(usize::from(share.slots).max(1))
             .collect();
-        Self { all, own }
+        Self {
+            all,
+            own,
+            least_balance: genesis.protocol.least_balance,
+        }
     }
 }

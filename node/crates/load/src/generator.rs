@@ -12,10 +12,6 @@ use rand_core::{Rng, SeedableRng as _};
 use shardnode_primitives::{AccountId, Namespaces, Transaction, Transfer};
 use std::sync::Arc;
 
-/// What every transfer moves: little, so that the balances of the most popular
-/// senders, who pay far more often than they are paid, last.
-const AMOUNT: u64 = 1;
-
 /// Why there is nothing to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
@@ -68,6 +64,8 @@ pub struct Generator {
     receivers: Vec<AccountId>,
     receiver_rank: ZipfMandelbrot,
     signer: Signer,
+    /// What every transfer moves.
+    amount: u64,
     rng: ChaCha8Rng,
 }
 
@@ -76,7 +74,11 @@ impl Generator {
     /// receivers and every draw.
     pub fn new(accounts: Accounts, seed: u64) -> Result<Self, LoadError> {
         let ranks = |len: usize| u32::try_from(len).ok().and_then(ZipfMandelbrot::new);
-        let Accounts { all, own } = accounts;
+        let Accounts {
+            all,
+            own,
+            least_balance,
+        } = accounts;
         let sender_rank = ranks(own.len()).ok_or(LoadError::NoSender)?;
         if all.len() < 2 {
             return Err(LoadError::NoReceiver);
@@ -92,6 +94,9 @@ impl Generator {
             receivers,
             receiver_rank,
             signer: Signer { keys: keys.into() },
+            // Little, so that the balances of the most popular senders, who pay
+            // far more often than they are paid, last.
+            amount: least_balance.max(1),
             rng,
         })
     }
@@ -137,8 +142,9 @@ impl Generator {
             transfer: Transfer {
                 signer,
                 receiver,
-                amount: AMOUNT,
+                amount: self.amount,
                 nonce,
+                expires_at: 0,
             },
         }
     }

@@ -28,7 +28,7 @@ fn genesis_of(shards: u16, per_shard: u32) -> Genesis {
     let document: GenesisDocument = serde_json::from_value(serde_json::json!({
         "network": "load", "createdAtMs": 0, "seed": "07".repeat(32), "shards": shards,
         "accounts": {"perShard": per_shard, "initialBalance": 1000},
-        "protocol": {"executionLag": 1, "minBlockTimeMs": 10, "maxTransactionsPerChunk": 10, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled"},
+        "protocol": {"executionLag": 1, "minBlockTimeMs": 10, "maxTransactionsPerChunk": 10, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3},
         "validators": validators,
     }))
     .unwrap();
@@ -118,7 +118,7 @@ fn draws_pay_from_the_share_to_anybody_else() {
     for transfer in drawn(&mut generator, 2_000) {
         assert!(own.contains(&transfer.signer));
         assert_ne!(transfer.receiver, transfer.signer);
-        assert_eq!(transfer.amount, 1);
+        assert_eq!(transfer.amount, 3);
         shards.insert(genesis.layout.shard_of(&transfer.receiver));
     }
     assert_eq!(shards.len(), usize::from(SHARDS));

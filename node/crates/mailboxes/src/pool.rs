@@ -22,6 +22,15 @@ pub enum PoolError {
     /// The pool has a transaction with this signer and nonce.
     #[error("a transaction with this signer and nonce is pooled already")]
     Duplicate,
+    /// The pool holds as much of the signer as it may of one account.
+    #[error("signer has as many transactions in the pool as one account may have")]
+    Account,
+    /// What the pool holds of the signer costs more than it has.
+    #[error("signer cannot pay for this and what it has in the pool")]
+    Funds,
+    /// No chunk would execute it any more.
+    #[error("transaction has expired")]
+    Expired,
     /// The pool holds as much for congested shards as it may.
     #[error("receiver's shard is congested, and enough transfers wait for such shards")]
     Congested,
@@ -35,6 +44,9 @@ impl PoolError {
             Self::Full => "full",
             Self::Bytes => "bytes",
             Self::Duplicate => "duplicate",
+            Self::Account => "account",
+            Self::Funds => "funds",
+            Self::Expired => "expired",
             Self::Congested => "congested",
         }
     }
@@ -52,10 +64,12 @@ pub struct Taken {
 /// What the actor is told and asked, as by the methods of [`Mailbox`].
 #[derive(Debug)]
 pub enum Message {
-    /// [`Mailbox::add`].
+    /// [`Mailbox::add`] and [`Mailbox::submit`].
     Add {
         /// With verified signatures.
         transactions: Vec<Transaction>,
+        /// What their one signer has, if it may not spend more.
+        funds: Option<u64>,
         /// What became of each.
         reply: oneshot::Sender<Vec<Result<(), PoolError>>>,
     },
@@ -68,8 +82,8 @@ pub enum Message {
     },
     /// [`Mailbox::give_back`].
     GiveBack(Vec<Transaction>),
-    /// [`Mailbox::congested`].
-    Congested(Congestion),
+    /// [`Mailbox::next`].
+    Next(u64, Congestion),
 }
 
 /// Talks to the actor.
@@ -77,11 +91,33 @@ pub enum Message {
 pub struct Mailbox(mpsc::Sender<Message>);
 
 impl Mailbox {
-    /// Adds transactions with verified signatures; `None` when the node stops.
+    /// Adds transactions that this node's generator signed; `None` when the
+    /// node stops.
     pub async fn add(&self, transactions: Vec<Transaction>) -> Option<Vec<Result<(), PoolError>>> {
+        self.offer(transactions, None).await
+    }
+
+    /// Adds a client's transaction with a verified signature, if its signer can
+    /// pay for it and all that it has in the pool from `funds`; `None` when the
+    /// node stops.
+    pub async fn submit(
+        &self,
+        transaction: Transaction,
+        funds: u64,
+    ) -> Option<Result<(), PoolError>> {
+        let added = self.offer(vec![transaction], Some(funds)).await?;
+        added.into_iter().next()
+    }
+
+    async fn offer(
+        &self,
+        transactions: Vec<Transaction>,
+        funds: Option<u64>,
+    ) -> Option<Vec<Result<(), PoolError>>> {
         let (reply, response) = oneshot::channel();
         let message = Message::Add {
             transactions,
+            funds,
             reply,
         };
         self.0.send(message).await.ok()?;
@@ -100,9 +136,10 @@ impl Mailbox {
         let _ = self.0.send(Message::GiveBack(transactions)).await;
     }
 
-    /// From now on, these shards are congested and no others.
-    pub async fn congested(&self, congestion: Congestion) {
-        let _ = self.0.send(Message::Congested(congestion)).await;
+    /// The next chunk is for this height, at which these shards are congested
+    /// and no others.
+    pub async fn next(&self, height: u64, congestion: Congestion) {
+        let _ = self.0.send(Message::Next(height, congestion)).await;
     }
 }
 
@@ -138,6 +175,11 @@ impl Rejections {
 
     /// A transaction was refused.
     pub fn rejected(&self, reason: &'static str) {
-        self.0.get_or_create(&ReasonLabel { reason }).inc();
+        self.rejected_many(reason, 1);
+    }
+
+    /// So many transactions were refused.
+    pub fn rejected_many(&self, reason: &'static str, count: u64) {
+        self.0.get_or_create(&ReasonLabel { reason }).inc_by(count);
     }
 }

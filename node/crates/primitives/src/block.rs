@@ -44,7 +44,7 @@ pub struct BlockLimits {
 }
 
 /// The version of the encoding.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// A block.
 #[derive(Clone, Debug, PartialEq, Eq)]

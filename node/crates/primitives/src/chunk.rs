@@ -17,7 +17,9 @@
 //!
 //! [`ShardTotals`] adds up everything since genesis as of the newest result,
 //! so the headers of a single block state throughput and total supply for the
-//! whole network.
+//! whole network. No total can overflow: balances and what was burnt are part
+//! of the supply, which is below 2^64, and what was sent and received is at most
+//! the supply for each of fewer than 2^64 transfers.
 //!
 //! # Who makes it
 //!
@@ -34,7 +36,8 @@
 //!            ‖ varint ‖ results ‖ varint ‖ uncommitted heights (8 each) ‖ totals
 //! result   = height (8) ‖ state root ‖ outcomes root ‖ receipts root ‖ transfers (4) ‖ credits (4)
 //! totals   = height (8) ‖ state root ‖ transfers (8) ‖ cross-shard (8) ‖ credits (8)
-//!            ‖ balance (8) ‖ sent (8) ‖ received (8) ‖ next due: block (8) ‖ source (2)
+//!            ‖ balance (8) ‖ burnt (8) ‖ sent (16) ‖ received (16)
+//!            ‖ next due: block (8) ‖ source (2)
 //! body     = its transactions, one after the other
 //! ```
 //!
@@ -221,10 +224,12 @@ pub struct ShardTotals {
     pub credits: u64,
     /// Sum of all balances of the shard.
     pub balance: u64,
+    /// Value that is no more: fees, and the rest of accounts that were removed.
+    pub burnt: u64,
     /// Value that left for other shards.
-    pub sent: u64,
+    pub sent: u128,
     /// Value that came from other shards.
-    pub received: u64,
+    pub received: u128,
     /// The receipts that fell due before this place are credited, and no
     /// others.
     pub next_due: DuePosition,
@@ -241,6 +246,7 @@ impl ShardTotals {
             cross_shard: 0,
             credits: 0,
             balance,
+            burnt: 0,
             sent: 0,
             received: 0,
             next_due: DuePosition::at(1),
@@ -256,6 +262,7 @@ impl Write for ShardTotals {
         self.cross_shard.write(buf);
         self.credits.write(buf);
         self.balance.write(buf);
+        self.burnt.write(buf);
         self.sent.write(buf);
         self.received.write(buf);
         self.next_due.write(buf);
@@ -272,15 +279,16 @@ impl Read for ShardTotals {
             cross_shard: u64::read(buf)?,
             credits: u64::read(buf)?,
             balance: u64::read(buf)?,
-            sent: u64::read(buf)?,
-            received: u64::read(buf)?,
+            burnt: u64::read(buf)?,
+            sent: u128::read(buf)?,
+            received: u128::read(buf)?,
             next_due: DuePosition::read(buf)?,
         })
     }
 }
 
 impl FixedSize for ShardTotals {
-    const SIZE: usize = 7 * 8 + 32 + DuePosition::SIZE;
+    const SIZE: usize = 6 * 8 + 32 + 2 * 16 + DuePosition::SIZE;
 }
 
 /// The signed part of a chunk header; see the [module](self) for its meaning.

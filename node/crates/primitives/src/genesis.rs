@@ -83,6 +83,20 @@ pub struct Protocol {
     /// Whether shards that are behind are sent nothing more, and chunks credit
     /// no more than can be shown.
     pub congestion_control: CongestionControl,
+    /// What every transfer costs its signer beside the amount, in base units;
+    /// nobody gets it.
+    pub transfer_fee: u64,
+    /// The least that an account can have, and that a transfer can move. With 0
+    /// accounts are never removed.
+    pub least_balance: u64,
+}
+
+impl Protocol {
+    /// Whether executing a chunk can remove accounts.
+    #[must_use]
+    pub const fn removes_accounts(&self) -> bool {
+        self.least_balance > 0
+    }
 }
 
 /// Whether the limits of [`crate::congestion`] are in force.
@@ -214,6 +228,15 @@ impl GenesisDocument {
             ));
         }
         let protocol = self.protocol;
+        if self.accounts.initial_balance < protocol.least_balance {
+            return Err(invalid(
+                "accounts.initialBalance",
+                format!(
+                    "must be at least {}, the protocol's leastBalance",
+                    protocol.least_balance
+                ),
+            ));
+        }
         if protocol.execution_lag == 0 || protocol.execution_lag > MAX_LAG {
             return Err(invalid(
                 "protocol.executionLag",
@@ -223,14 +246,17 @@ impl GenesisDocument {
         if protocol.min_block_time_ms < 10 {
             return Err(invalid("protocol.minBlockTimeMs", "must be at least 10"));
         }
-        let most = witness_size::most_transactions(protocol.execution_lag);
+        let most =
+            witness_size::most_transactions(protocol.execution_lag, protocol.removes_accounts());
         if protocol.max_transactions_per_chunk == 0 || protocol.max_transactions_per_chunk > most {
             return Err(invalid(
                 "protocol.maxTransactionsPerChunk",
                 format!(
-                    "must be 1 to {most} with an executionLag of {}: state witnesses of larger \
-                     chunks could have more than {} bytes, and nobody could check them",
+                    "must be 1 to {most} with an executionLag of {} and a leastBalance of {}: \
+                     state witnesses of larger chunks could have more than {} bytes, and nobody \
+                     could check them",
                     protocol.execution_lag,
+                    protocol.least_balance,
                     witness_size::MAX_WITNESS
                 ),
             ));
@@ -399,6 +425,8 @@ impl Genesis {
             CongestionControl::Disabled => 0,
             CongestionControl::Enabled => 1,
         });
+        bytes.put_u64(self.protocol.transfer_fee);
+        bytes.put_u64(self.protocol.least_balance);
         bytes.put_u32(self.producers.len() as u32);
         for producer in &self.producers {
             text(&mut bytes, &producer.name);

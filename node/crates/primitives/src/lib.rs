@@ -47,4 +47,4 @@ pub use ids::{AccountId, ShardId, ShardLayout};
 pub use namespace::Namespaces;
 pub use randomness::Randomness;
 pub use receipt::{ProvenBucket, Receipt, ReceiptBucket};
-pub use transaction::{SignedTransfer, Transaction, Transfer};
+pub use transaction::{SignedTransfer, Transaction, Transfer, highest_nonce};

@@ -9,13 +9,12 @@
 ///
 /// Nodes of different versions do not complete a handshake ([`Namespaces::p2p`]),
 /// and a node refuses a data directory of another version.
-pub const FORMATS: u16 = 1;
+pub const FORMATS: u16 = 2;
 
 /// The signature namespaces of one network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespaces {
-    /// Transactions: `<network>/transaction`. Without the genesis hash, so
-    /// that a wallet needs to know the network's name only.
+    /// Transactions: `<network>/<genesis hash>/transaction`.
     pub transaction: Vec<u8>,
     /// Chunk headers: `<network>/<genesis hash>/chunk`.
     pub chunk: Vec<u8>,
@@ -35,7 +34,7 @@ impl Namespaces {
     pub fn new(network: &str, genesis: &commonware_cryptography::blake3::Digest) -> Self {
         let bound = |purpose: &str| format!("{network}/{genesis}/{purpose}").into_bytes();
         Self {
-            transaction: format!("{network}/transaction").into_bytes(),
+            transaction: bound("transaction"),
             chunk: bound("chunk"),
             witness: bound("witness"),
             endorsement: bound("endorsement"),

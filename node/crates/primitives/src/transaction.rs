@@ -2,16 +2,23 @@
 //! What clients sign.
 //!
 //! A transaction starts with one byte that names its kind, so that further
-//! kinds keep the same envelope. Kind 1 is the native transfer, 145 bytes:
+//! kinds keep the same envelope. Kind 1 is the native transfer, 153 bytes:
 //!
 //! ```text
-//! kind (1) ‖ signer (32) ‖ receiver (32) ‖ amount (8, big endian) ‖ nonce (8, big endian) ‖ signature (64)
+//! kind (1) ‖ signer (32) ‖ receiver (32) ‖ amount (8) ‖ nonce (8) ‖ expires at (8) ‖ signature (64)
 //! ```
 //!
 //! The signature is ed25519 under ZIP-215 rules over
 //! `uvarint(len(ns)) ‖ ns ‖ the bytes before the signature`, with `ns` =
-//! [`Namespaces::transaction`]. A transaction's hash is plain blake3 of
-//! all its bytes.
+//! [`Namespaces::transaction`], which is of one chain alone. A transaction's
+//! hash is plain blake3 of all its bytes.
+//!
+//! # Nonces
+//!
+//! An account's nonces only rise, and a chunk at height `h` executes none above
+//! [`highest_nonce`]`(h)` = 2^20 h. An account that a chunk at height `h` makes
+//! starts there. So one that was removed and is made again begins above all that
+//! it ever used, and nothing that it signed before is executed a second time.
 
 use crate::{AccountId, namespace::Namespaces};
 use bytes::BufMut;
@@ -26,6 +33,17 @@ use commonware_cryptography::{
 
 const KIND_TRANSFER: u8 = 1;
 
+/// By how much the highest nonce rises from one height to the next: more than
+/// a chunk can hold.
+const NONCES_PER_HEIGHT: u64 = 1 << 20;
+
+/// The highest nonce that a chunk at this height executes, and the one that an
+/// account has which it makes.
+#[must_use]
+pub const fn highest_nonce(height: u64) -> u64 {
+    height.saturating_mul(NONCES_PER_HEIGHT)
+}
+
 /// A transfer of native value, without its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
@@ -37,11 +55,13 @@ pub struct Transfer {
     pub amount: u64,
     /// Greater than every nonce the signer has used.
     pub nonce: u64,
+    /// The first height at which it is not executed any more; 0 for none.
+    pub expires_at: u64,
 }
 
 impl Transfer {
     /// The bytes that are signed: kind and fields.
-    const SIGNED: usize = 1 + 32 + 32 + 8 + 8;
+    const SIGNED: usize = 1 + 32 + 32 + 8 + 8 + 8;
 
     fn signed_bytes(&self) -> [u8; Self::SIGNED] {
         let mut bytes = [0; Self::SIGNED];
@@ -50,7 +70,14 @@ impl Transfer {
         bytes[33..65].copy_from_slice(&self.receiver.0);
         bytes[65..73].copy_from_slice(&self.amount.to_be_bytes());
         bytes[73..81].copy_from_slice(&self.nonce.to_be_bytes());
+        bytes[81..89].copy_from_slice(&self.expires_at.to_be_bytes());
         bytes
+    }
+
+    /// Whether a chunk at this height does not execute it any more.
+    #[must_use]
+    pub const fn expired(&self, height: u64) -> bool {
+        self.expires_at != 0 && self.expires_at <= height
     }
 
     /// Signs with the signer's key.
@@ -94,6 +121,14 @@ impl Transaction {
     pub const fn nonce(&self) -> u64 {
         match self {
             Self::Transfer(signed) => signed.transfer.nonce,
+        }
+    }
+
+    /// Whether a chunk at this height does not execute it any more.
+    #[must_use]
+    pub const fn expired(&self, height: u64) -> bool {
+        match self {
+            Self::Transfer(signed) => signed.transfer.expired(height),
         }
     }
 
@@ -141,6 +176,7 @@ impl Read for Transaction {
                     receiver: AccountId::read(buf)?,
                     amount: u64::read(buf)?,
                     nonce: u64::read(buf)?,
+                    expires_at: u64::read(buf)?,
                 },
                 signature: Signature::read(buf)?,
             })),

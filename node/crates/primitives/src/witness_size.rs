@@ -9,9 +9,10 @@
 //!
 //! ```text
 //! fixed                                 768 KiB: a body may be shown by parts with proofs of their own
-//! body                                 145 for each transaction that a chunk may have
+//! body                                 153 for each transaction that a chunk may have
 //! receipts                              80 each, and 384 for each bucket with its proof
-//! accounts                              84 each: two for each transaction, one for each receipt, and one
+//! accounts                              84 each: two for each transaction, one for each receipt, and one;
+//!                                       two more for each transaction where accounts can be removed
 //! nodes                                 32 each: at most m (d - e - 2) + 2^(e + 1) of them
 //! ```
 //!
@@ -58,13 +59,17 @@ pub struct Counts {
     pub receipts: u64,
     /// Levels of the state's tree.
     pub depth: u32,
+    /// Whether each transaction may remove its signer's account, which takes
+    /// two leaves more.
+    pub removes_accounts: bool,
 }
 
 impl Counts {
     /// The most bytes that this can take.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
-        let accounts = 2 * self.transactions as u64 + self.receipts + 1;
+        let each = if self.removes_accounts { 4 } else { 2 };
+        let accounts = each * self.transactions as u64 + self.receipts + 1;
         FIXED
             + self.most_transactions as u64 * Transaction::SIZE as u64
             + self.buckets * BUCKET
@@ -106,7 +111,7 @@ pub const fn most_buckets(execution_lag: u8) -> u64 {
 
 /// The most transactions of a chunk whose execution can always be shown.
 #[must_use]
-pub const fn most_transactions(execution_lag: u8) -> u32 {
+pub const fn most_transactions(execution_lag: u8, removes_accounts: bool) -> u32 {
     let (mut fits, mut too_many) = (0, 1 << 20);
     while too_many - fits > 1 {
         let most = fits + (too_many - fits) / 2;
@@ -116,6 +121,7 @@ pub const fn most_transactions(execution_lag: u8) -> u32 {
             buckets: execution_lag as u64,
             receipts: execution_lag as u64 * most as u64,
             depth: MAX_DEPTH,
+            removes_accounts,
         };
         if full.bytes() <= budget(execution_lag) {
             fits = most;
@@ -157,6 +163,7 @@ mod tests {
             buckets: 3,
             receipts: 20,
             depth: 9,
+            removes_accounts: false,
         };
         let mut last = 0;
         for receipts in 0..2_000 {
@@ -179,9 +186,8 @@ mod tests {
 
     #[test]
     fn chunks_of_the_largest_networks_can_be_shown() {
-        assert_eq!(
-            [1, 2, 3, 4].map(most_transactions),
-            [34_117, 11_975, 6_101, 3_697]
-        );
+        let most = |removes| [1, 2, 3, 4].map(|lag| most_transactions(lag, removes));
+        assert_eq!(most(false), [33_967, 11_938, 6_087, 3_689]);
+        assert_eq!(most(true), [21_475, 8_295, 4_497, 2_850]);
     }
 }

@@ -120,6 +120,7 @@ fn most_shown(protocol: &Protocol, leaves: u32) -> u32 {
             buckets: 0,
             receipts: 0,
             depth: witness_size::depth(leaves),
+            removes_accounts: protocol.removes_accounts(),
         };
         shown.bytes() <= budget
     };
@@ -147,6 +148,8 @@ mod tests {
         mandates_per_shard: 8,
         epoch_length: 1_000,
         congestion_control: CongestionControl::Enabled,
+        transfer_fee: 0,
+        least_balance: 0,
     };
 
     fn newest(height: u64) -> ChunkHeader {
@@ -208,5 +211,15 @@ mod tests {
         assert_eq!(by, LimitedBy::Witness);
         assert!((10_000..20_000).contains(&few), "{few}");
         assert_eq!(sizing.limit(1 << 23), (30_000, LimitedBy::Size));
+        let removing = Protocol {
+            max_transactions_per_chunk: 20_000,
+            least_balance: 1,
+            ..PROTOCOL
+        };
+        let sizing = ChunkSizing::new(removing, 2, true);
+        assert_eq!(sizing.limit(1 << 20), (20_000, LimitedBy::Size));
+        let (fewer, by) = sizing.limit(1 << 26);
+        assert_eq!(by, LimitedBy::Witness);
+        assert!((8_000..20_000).contains(&fewer), "{fewer}");
     }
 }

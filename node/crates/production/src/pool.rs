@@ -4,6 +4,11 @@
 //! all. Only transactions whose signatures were verified, or made, by this
 //! node are let in.
 //!
+//! One account may have an eighth of the pool, or 64 transactions if that is
+//! more, and clients only what their accounts can pay for, with all that they
+//! have in the pool already. What has expired at the height of the next chunk
+//! leaves the pool.
+//!
 //! While a shard is congested, transfers to it stay where they are, and so
 //! does everything behind them that the same account signed: nonces are used
 //! in the order in which they came. What can only wait may fill a quarter of
@@ -19,7 +24,7 @@ use shardnode_mailboxes::{
     Runtime,
     pool::{Mailbox, Message, PoolError, Rejections, mailbox},
 };
-use shardnode_primitives::{ShardId, ShardLayout, Transaction};
+use shardnode_primitives::{Genesis, ShardId, Transaction};
 use std::sync::Arc;
 
 /// What a pool may hold.
@@ -44,14 +49,19 @@ impl Actor {
     #[must_use]
     pub fn new(
         capacity: Capacity,
-        layout: ShardLayout,
+        genesis: &Genesis,
         shard: ShardId,
         rejections: Rejections,
         metrics: Arc<Metrics>,
     ) -> (Self, Mailbox) {
         let (mailbox, inbox) = mailbox();
         let actor = Self {
-            queue: Queue::new(capacity, layout, shard),
+            queue: Queue::new(
+                capacity,
+                genesis.layout,
+                shard,
+                genesis.protocol.transfer_fee,
+            ),
             rejections,
             metrics,
             inbox,
@@ -69,11 +79,12 @@ impl Actor {
             match message {
                 Message::Add {
                     transactions,
+                    funds,
                     reply,
                 } => {
                     let added = transactions
                         .into_iter()
-                        .map(|transaction| self.add(transaction))
+                        .map(|transaction| self.add(transaction, funds))
                         .collect();
                     reply.send_lossy(added);
                 }
@@ -84,15 +95,19 @@ impl Actor {
                     }
                 }
                 Message::GiveBack(transactions) => self.queue.give_back(transactions),
-                Message::Congested(congestion) => self.queue.congested(congestion),
+                Message::Next(height, congestion) => {
+                    let expired = self.queue.next(height, congestion);
+                    self.rejections
+                        .rejected_many(PoolError::Expired.reason(), expired);
+                }
             }
             self.metrics
                 .pool(self.queue.len(), self.queue.bytes(), self.queue.waiting());
         }
     }
 
-    fn add(&mut self, transaction: Transaction) -> Result<(), PoolError> {
-        let added = self.queue.add(transaction);
+    fn add(&mut self, transaction: Transaction, funds: Option<u64>) -> Result<(), PoolError> {
+        let added = self.queue.add(transaction, funds);
         if let Err(error) = added {
             self.rejections.rejected(error.reason());
         }

@@ -171,7 +171,7 @@ impl<E: Runtime> Actor<E> {
             self.anchors.pop_first();
         }
         let congestion = Congestion::after(block, &self.parts.identity.genesis.protocol);
-        self.parts.pool.congested(congestion).await;
+        self.parts.pool.next(block.height + 1, congestion).await;
         let Some(header) = block.chunk(self.parts.me.shard) else {
             return;
         };

@@ -44,12 +44,27 @@ impl Accounts {
         self.by_id.values().map(|account| account.balance).sum()
     }
 
-    /// These after one execution. What it created takes the next leaves, in
-    /// the order of ids.
+    /// These after one execution. The leaves of accounts that it removed are
+    /// taken, from the first on, by those that it created, in the order of ids,
+    /// and then by the leaves that are after the new last one.
     #[must_use]
     pub fn after(&self, by_id: BTreeMap<Id, Account>) -> Self {
-        let created = by_id.keys().filter(|id| !self.by_id.contains_key(*id));
-        let leaves = self.leaves.iter().chain(created).copied().collect();
+        let kept = |id: &Id| by_id.contains_key(id).then_some(*id);
+        let mut leaves: Vec<Option<Id>> = self.leaves.iter().map(kept).collect();
+        let take = |leaves: &mut Vec<Option<Id>>, id: Id| match leaves
+            .iter_mut()
+            .find(|leaf| leaf.is_none())
+        {
+            Some(vacant) => *vacant = Some(id),
+            None => leaves.push(Some(id)),
+        };
+        for id in by_id.keys().filter(|id| !self.by_id.contains_key(*id)) {
+            take(&mut leaves, *id);
+        }
+        for id in leaves.split_off(by_id.len()).into_iter().flatten() {
+            take(&mut leaves, id);
+        }
+        let leaves = leaves.into_iter().flatten().collect();
         Self { by_id, leaves }
     }
 

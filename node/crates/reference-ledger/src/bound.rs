@@ -22,9 +22,10 @@ pub struct Shown {
 
 impl Shown {
     fn bytes(&self, rules: &Rules) -> u64 {
-        let accounts = 2 * self.transfers + self.receipts + 1;
+        let of_each = if rules.least_balance > 0 { 4 } else { 2 };
+        let accounts = of_each * self.transfers + self.receipts + 1;
         (768 << 10)
-            + 145 * u64::from(rules.most_transactions)
+            + 153 * u64::from(rules.most_transactions)
             + 384 * self.buckets
             + 80 * self.receipts
             + 84 * accounts
@@ -71,10 +72,13 @@ mod tests {
     fn rules(most_transactions: u32) -> Rules {
         Rules {
             network: String::new(),
+            genesis: [0; 32],
             shards: 2,
             lag: 1,
             most_transactions,
             congestion_control: true,
+            fee: 0,
+            least_balance: 0,
         }
     }
 

@@ -50,6 +50,7 @@ fn totals(chain: &Totals, model: &Totals) -> Option<String> {
         pair("value sent", &chain.sent, &model.sent),
         pair("value received", &chain.received, &model.received),
         pair("balance", &chain.balance, &model.balance),
+        pair("value burnt", &chain.burnt, &model.burnt),
         ("next due", place(chain.next_due), place(model.next_due)),
         (
             "state root of the totals",

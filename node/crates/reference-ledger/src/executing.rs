@@ -28,6 +28,8 @@ pub struct Executed {
     pub sent: u64,
     /// Value that came in receipts.
     pub received: u64,
+    /// Fees, and what accounts had left that were removed.
+    pub burnt: u64,
 }
 
 /// The transfers that a chunk executes: all that its body holds or, if one of
@@ -42,14 +44,21 @@ pub fn valid<'a>(rules: &Rules, chunk: &'a Chunk) -> &'a [Transfer] {
     }
 }
 
-fn credit(accounts: &mut BTreeMap<Id, Account>, receiver: Id, amount: u64) {
-    accounts.entry(receiver).or_default().balance += amount;
+/// The highest nonce at a height, which accounts have that are made there.
+fn highest_nonce(height: u64) -> u64 {
+    height * (1 << 20)
 }
 
-/// The first rule that the transfer breaks.
+fn credit(accounts: &mut BTreeMap<Id, Account>, receiver: Id, amount: u64, height: u64) {
+    let nonce = highest_nonce(height);
+    let made = Account { balance: 0, nonce };
+    accounts.entry(receiver).or_insert(made).balance += amount;
+}
+
+/// The first rule that the transfer breaks, in a chunk of `shard` at `height`.
 fn judge(
     rules: &Rules,
-    shard: u16,
+    (shard, height): (u16, u64),
     accounts: &BTreeMap<Id, Account>,
     congested: &BTreeSet<u16>,
     transfer: &Transfer,
@@ -57,8 +66,8 @@ fn judge(
     if rules.shard_of(&transfer.signer) != shard {
         return Outcome::WrongShard;
     }
-    if transfer.receiver == NOBODY {
-        return Outcome::ReservedReceiver;
+    if transfer.expires_at > 0 && height >= transfer.expires_at {
+        return Outcome::Expired;
     }
     let Some(signer) = accounts.get(&transfer.signer) else {
         return Outcome::NoAccount;
@@ -66,7 +75,17 @@ fn judge(
     if transfer.nonce <= signer.nonce {
         return Outcome::StaleNonce;
     }
-    if transfer.amount > signer.balance {
+    if transfer.nonce > highest_nonce(height) {
+        return Outcome::HighNonce;
+    }
+    if transfer.receiver == NOBODY {
+        return Outcome::ReservedReceiver;
+    }
+    if transfer.amount < rules.least_balance {
+        return Outcome::LittleAmount;
+    }
+    let enough = transfer.amount.checked_add(rules.fee);
+    if enough.is_none_or(|cost| cost > signer.balance) {
         return Outcome::InsufficientBalance;
     }
     let destination = rules.shard_of(&transfer.receiver);
@@ -74,6 +93,31 @@ fn judge(
         return Outcome::Congested;
     }
     Outcome::Executed
+}
+
+/// What a transfer with this outcome takes from its signer: the value that is
+/// burnt. Some outcomes leave the signer as it is.
+fn charge(
+    rules: &Rules,
+    accounts: &mut BTreeMap<Id, Account>,
+    transfer: &Transfer,
+    outcome: Outcome,
+) -> u64 {
+    let amount = match outcome {
+        Outcome::Executed => transfer.amount,
+        Outcome::ReservedReceiver | Outcome::LittleAmount | Outcome::InsufficientBalance => 0,
+        _ => return 0,
+    };
+    let signer = accounts.entry(transfer.signer).or_default();
+    let fee = rules.fee.min(signer.balance);
+    signer.nonce = transfer.nonce;
+    signer.balance -= fee + amount;
+    let left = signer.balance;
+    if left < rules.least_balance {
+        accounts.remove(&transfer.signer);
+        return fee + left;
+    }
+    fee
 }
 
 /// Credits the receipts and executes the transfers of `shard`'s chunk at
@@ -89,14 +133,15 @@ pub fn execute(
 ) -> Executed {
     let mut accounts = before.by_id().clone();
     for receipt in &credited {
-        credit(&mut accounts, receipt.receiver, receipt.amount);
+        credit(&mut accounts, receipt.receiver, receipt.amount, height);
     }
-    let mut within = 0;
+    let (mut within, mut burnt) = (0, 0);
     let mut receipts = vec![Vec::new(); usize::from(rules.shards)];
     let mut outcomes = Vec::new();
     for transfer in transfers {
-        let outcome = judge(rules, shard, &accounts, congested, transfer);
+        let outcome = judge(rules, (shard, height), &accounts, congested, transfer);
         outcomes.push((*transfer, outcome));
+        burnt += charge(rules, &mut accounts, transfer, outcome);
         if outcome != Outcome::Executed {
             continue;
         }
@@ -107,12 +152,9 @@ pub fn execute(
             nonce,
             ..
         } = *transfer;
-        let paying = accounts.entry(signer).or_default();
-        paying.balance -= amount;
-        paying.nonce = nonce;
         let destination = rules.shard_of(&receiver);
         if destination == shard {
-            credit(&mut accounts, receiver, amount);
+            credit(&mut accounts, receiver, amount, height);
             within += 1;
         } else {
             receipts[usize::from(destination)].push(Receipt {
@@ -140,6 +182,7 @@ pub fn execute(
         cross_shard: cross_shard as u64,
         sent: value(&receipts.concat()),
         received: value(&credited),
+        burnt,
         receipts,
         credited,
     }

@@ -42,5 +42,5 @@ pub mod plain;
 pub mod signatures;
 
 pub use difference::difference;
-pub use model::Model;
+pub use model::{Model, Value};
 pub use plain::{Account, Chunk, Hash, Header, Id, Outcome, Place, Rules, Sums, Totals, Transfer};

@@ -40,6 +40,25 @@ impl Shard {
     }
 }
 
+/// Where all value is that genesis made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// In accounts.
+    pub balances: u64,
+    /// Sent and not credited.
+    pub in_flight: u64,
+    /// Nowhere: fees, and what accounts had left that were removed.
+    pub burnt: u64,
+}
+
+impl Value {
+    /// All of it.
+    #[must_use]
+    pub const fn sum(&self) -> u64 {
+        self.balances + self.in_flight + self.burnt
+    }
+}
+
 /// The ledger of all shards.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -64,6 +83,7 @@ impl Model {
                 cross_shard: 0,
                 credits: 0,
                 balance: genesis.balance(),
+                burnt: 0,
                 sent: 0,
                 received: 0,
                 next_due: Place {
@@ -182,8 +202,9 @@ impl Model {
             cross_shard: before.cross_shard + executed.cross_shard,
             credits: before.credits + u64::from(executed.sums.credits),
             balance: executed.accounts.balance(),
-            sent: before.sent + executed.sent,
-            received: before.received + executed.received,
+            burnt: before.burnt + executed.burnt,
+            sent: before.sent + u128::from(executed.sent),
+            received: before.received + u128::from(executed.received),
             next_due,
         };
         shard.executed.insert(self.height, (executed, totals));
@@ -247,17 +268,22 @@ impl Model {
             .by_id()
     }
 
-    /// The sum of all balances, and the value that was sent and not credited.
+    /// Where all value is.
     #[must_use]
-    pub fn value(&self) -> (u64, u64) {
+    pub fn value(&self) -> Value {
         let balances = self.shards.iter().map(|one| one.accounts().balance());
         let executed = self.shards.iter().flat_map(|one| one.executed.values());
-        let (mut sent, mut received) = (0, 0);
+        let (mut sent, mut received, mut burnt) = (0u128, 0u128, 0);
         for (executed, _) in executed {
-            sent += executed.sent;
-            received += executed.received;
+            sent += u128::from(executed.sent);
+            received += u128::from(executed.received);
+            burnt += executed.burnt;
         }
-        (balances.sum(), sent - received)
+        Value {
+            balances: balances.sum(),
+            in_flight: (sent - received) as u64,
+            burnt,
+        }
     }
 
     /// Receipts that were sent and not credited.

@@ -14,6 +14,8 @@ pub const NOBODY: Id = [0; 32];
 pub struct Rules {
     /// The network's name.
     pub network: String,
+    /// The hash of its genesis document.
+    pub genesis: Hash,
     /// How many shards there are.
     pub shards: u16,
     /// `executionLag`.
@@ -22,6 +24,10 @@ pub struct Rules {
     pub most_transactions: u32,
     /// Whether `congestionControl` is enabled.
     pub congestion_control: bool,
+    /// `transferFee`.
+    pub fee: u64,
+    /// `leastBalance`.
+    pub least_balance: u64,
 }
 
 impl Rules {
@@ -55,6 +61,8 @@ pub struct Transfer {
     pub amount: u64,
     /// Above the signer's.
     pub nonce: u64,
+    /// The first height at which it is not executed any more; 0 for none.
+    pub expires_at: u64,
     /// The signer's, if it holds.
     pub signature: [u8; 64],
 }
@@ -77,8 +85,8 @@ pub enum Outcome {
     /// The nonce is not above the signer's.
     #[error("failed: nonce is not above the signer's")]
     StaleNonce = 1,
-    /// The amount is above the signer's balance.
-    #[error("failed: amount is above the signer's balance")]
+    /// The amount and the fee are above the signer's balance.
+    #[error("failed: amount and fee are above the signer's balance")]
     InsufficientBalance = 2,
     /// The signer belongs to another shard.
     #[error("failed: signer belongs to another shard")]
@@ -92,6 +100,15 @@ pub enum Outcome {
     /// The receiver's shard is another one, and congested.
     #[error("failed: receiver's shard is congested")]
     Congested = 6,
+    /// The amount is below `leastBalance`.
+    #[error("failed: amount is below the least balance")]
+    LittleAmount = 7,
+    /// The height is that at which it expires, or above.
+    #[error("failed: transfer has expired")]
+    Expired = 8,
+    /// The nonce is above the highest of the height.
+    #[error("failed: nonce is above the highest of this height")]
+    HighNonce = 9,
 }
 
 /// What a transfer to another shard sends there.
@@ -148,10 +165,12 @@ pub struct Totals {
     pub credits: u64,
     /// The sum of all balances.
     pub balance: u64,
+    /// Value that is no more.
+    pub burnt: u64,
     /// Value that left in receipts.
-    pub sent: u64,
+    pub sent: u128,
     /// Value that came in receipts.
-    pub received: u64,
+    pub received: u128,
     /// Where crediting goes on.
     pub next_due: Place,
 }

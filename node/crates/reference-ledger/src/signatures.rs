@@ -11,8 +11,9 @@ use ed25519_consensus::{Signature, VerificationKey};
 /// The bytes that are signed: the kind of the transaction, which is 1, and its
 /// fields.
 fn content(transfer: &Transfer) -> Vec<u8> {
-    let (amount, nonce) = (transfer.amount.to_be_bytes(), transfer.nonce.to_be_bytes());
-    let fields: [&[u8]; 5] = [&[1], &transfer.signer, &transfer.receiver, &amount, &nonce];
+    let numbers = [transfer.amount, transfer.nonce, transfer.expires_at];
+    let numbers = numbers.map(u64::to_be_bytes).concat();
+    let fields: [&[u8]; 4] = [&[1], &transfer.signer, &transfer.receiver, &numbers];
     fields.concat()
 }
 
@@ -22,10 +23,15 @@ pub fn encoded(transfer: &Transfer) -> Vec<u8> {
     [&content(transfer)[..], &transfer.signature].concat()
 }
 
-/// Whether the signer signed it, for this network.
+/// Whether the signer signed it, for this very chain.
 #[must_use]
 pub fn holds(rules: &Rules, transfer: &Transfer) -> bool {
-    let namespace = format!("{}/transaction", rules.network).into_bytes();
+    let genesis: String = rules
+        .genesis
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let namespace = format!("{}/{genesis}/transaction", rules.network).into_bytes();
     let message = [varint(namespace.len()), namespace, content(transfer)].concat();
     let signature = Signature::from(transfer.signature);
     VerificationKey::try_from(transfer.signer)

@@ -18,7 +18,7 @@ pub(crate) enum ErrorCode {
     InvalidParams,
     /// The pool has no room for the transaction.
     PoolFull,
-    /// The transaction could never be executed as it stands.
+    /// The transaction could not be executed on the state as it is.
     Rejected,
     /// No node that could answer did, or it is past the retention.
     Unavailable,

@@ -154,10 +154,12 @@ pub struct TotalsReport {
     pub credits: u64,
     /// Sum of all balances of the shard.
     pub balance: u64,
+    /// Value that is no more: fees, and the rest of accounts that were removed.
+    pub burnt: u64,
     /// Value that left for other shards.
-    pub sent: u64,
+    pub sent: u128,
     /// Value that came from other shards.
-    pub received: u64,
+    pub received: u128,
 }
 
 impl From<&ShardTotals> for TotalsReport {
@@ -169,6 +171,7 @@ impl From<&ShardTotals> for TotalsReport {
             cross_shard: totals.cross_shard,
             credits: totals.credits,
             balance: totals.balance,
+            burnt: totals.burnt,
             sent: totals.sent,
             received: totals.received,
         }
@@ -224,6 +227,8 @@ pub struct TransactionReport {
     pub amount: u64,
     /// The signer's nonce that it uses.
     pub nonce: u64,
+    /// The first height at which it is not executed any more; 0 for none.
+    pub expires_at: u64,
     /// The signer's signature.
     #[serde(serialize_with = "text")]
     pub signature: Signature,
@@ -246,6 +251,7 @@ impl From<&Transaction> for TransactionReport {
             receiver: signed.transfer.receiver,
             amount: signed.transfer.amount,
             nonce: signed.transfer.nonce,
+            expires_at: signed.transfer.expires_at,
             signature: signed.signature.clone(),
         }
     }

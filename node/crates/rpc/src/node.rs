@@ -21,7 +21,7 @@ pub enum SubmitError {
     /// It could only wait, and the pool has no room for that.
     #[error("{0}")]
     Congested(String),
-    /// It could never be executed as it stands; says why.
+    /// It could not be executed on the state as it is; says why.
     #[error("{0}")]
     Rejected(String),
     /// No node of the signer's shard answered.

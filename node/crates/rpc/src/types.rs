@@ -94,7 +94,9 @@ pub struct SupplyStatus {
     pub balances: u64,
     /// Debited in one shard and not yet credited in another.
     pub in_flight: u64,
-    /// Whether `balances` and `in_flight` are `expected`.
+    /// What is no more.
+    pub burnt: u64,
+    /// Whether `balances`, `in_flight` and `burnt` are `expected`.
     pub conserved: bool,
 }
 
@@ -122,10 +124,12 @@ pub struct ShardStatus {
     pub cross_shard: u64,
     /// Sum of its balances.
     pub balance: u64,
+    /// Value that was burnt in it since genesis.
+    pub burnt: u64,
     /// Value that left for other shards since genesis.
-    pub sent: u64,
+    pub sent: u128,
     /// Value that came from other shards since genesis.
-    pub received: u64,
+    pub received: u128,
     /// Blocks that it is behind with crediting what was sent to it.
     pub blocks_behind: u64,
     /// Stake that endorsed its last chunk; `None` before the first.
@@ -283,7 +287,7 @@ pub struct AccountReport {
     pub exists: bool,
     /// Its balance; 0 if it does not exist.
     pub balance: u64,
-    /// The last nonce it used; 0 for none.
+    /// The last nonce that it used, or that it was made with; 0 for none.
     pub nonce: u64,
     /// The height of the execution this is the state after.
     pub height: u64,

@@ -59,10 +59,13 @@ impl Oracle {
     ) -> Self {
         let rules = Rules {
             network: genesis.network.clone(),
+            genesis: genesis.hash().0,
             shards: genesis.layout.shards(),
             lag: genesis.protocol.execution_lag,
             most_transactions: genesis.protocol.max_transactions_per_chunk,
             congestion_control: genesis.protocol.congestion_control == CongestionControl::Enabled,
+            fee: genesis.protocol.transfer_fee,
+            least_balance: genesis.protocol.least_balance,
         };
         let balance = genesis.accounts.initial_balance;
         let account = Account { balance, nonce: 0 };
@@ -150,15 +153,15 @@ impl Oracle {
                 self.counted_transfers += u64::from(counted);
             }
         }
-        let (balances, in_flight) = self.model.value();
+        let value = self.model.value();
         let supply = self.genesis.supply();
-        (balances + in_flight != supply).then(|| {
+        (value.sum() != supply).then(|| {
             Violation::new(
                 Promise::Supply,
                 format!(
-                    "at height {}: {balances} in accounts and {in_flight} on the way, genesis \
-                     made {supply}",
-                    block.height
+                    "at height {}: {} in accounts, {} on the way and {} burnt, genesis made \
+                     {supply}",
+                    block.height, value.balances, value.in_flight, value.burnt
                 ),
             )
         })
@@ -277,6 +280,9 @@ const fn kind(outcome: Outcome) -> &'static str {
         Outcome::NoAccount => "signers that do not exist",
         Outcome::ReservedReceiver => "reserved receivers",
         Outcome::Congested => "congested receivers",
+        Outcome::LittleAmount => "amounts below the least",
+        Outcome::Expired => "expired transfers",
+        Outcome::HighNonce => "high nonces",
     }
 }
 
@@ -327,12 +333,14 @@ fn transfer(transaction: &Transaction) -> Option<Transfer> {
         receiver,
         amount,
         nonce,
+        expires_at,
     } = signed.transfer;
     Some(Transfer {
         signer: signer.0,
         receiver: receiver.0,
         amount,
         nonce,
+        expires_at,
         signature: signed.signature.encode().as_ref().try_into().ok()?,
     })
 }
@@ -363,6 +371,7 @@ fn stated(header: &ChunkHeader) -> Header {
             cross_shard: totals.cross_shard,
             credits: totals.credits,
             balance: totals.balance,
+            burnt: totals.burnt,
             sent: totals.sent,
             received: totals.received,
             next_due: Place {

@@ -346,12 +346,12 @@ impl Story<'_> {
         while checks.height() < since + STILL {
             self.tick(network, checks).await;
             let Some(block) = checks.tip() else { continue };
-            let sum = |count: fn(&shardnode_primitives::ShardTotals) -> u64| {
+            let sum = |count: fn(&shardnode_primitives::ShardTotals) -> u128| {
                 block
                     .chunks
                     .iter()
                     .map(|header| count(&header.content.totals))
-                    .sum::<u64>()
+                    .sum::<u128>()
             };
             let (sent, received) = (sum(|totals| totals.sent), sum(|totals| totals.received));
             let in_flight = sent.saturating_sub(received);
@@ -359,7 +359,7 @@ impl Story<'_> {
                 .running()
                 .map(|(_, node)| node.metrics.production.pooled())
                 .sum();
-            let now = (sum(|totals| totals.transfers), in_flight, pooled);
+            let now = (sum(|totals| totals.transfers.into()), in_flight, pooled);
             if last != Some(now) || in_flight > 0 || pooled > 0 {
                 since = checks.height();
             }

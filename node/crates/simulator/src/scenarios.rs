@@ -140,7 +140,7 @@ pub const ALL: &[Scenario] = &[
     ),
     safe(
         "failing-transfers",
-        "A producer includes transfers that fail, for every reason but congestion, while one shard stands still.",
+        "A producer includes transfers that fail, for every reason that there is, while one shard stands still.",
         lying::failing_transfers,
     ),
     safe(

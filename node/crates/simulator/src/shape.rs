@@ -8,6 +8,10 @@ use shardnode_primitives::{Genesis, GenesisDocument};
 const ACCOUNTS_PER_SHARD: u32 = 24;
 /// Balance of each.
 const BALANCE: u64 = 1_000_000;
+/// What a transfer costs.
+const FEE: u64 = 2;
+/// The least that an account has.
+pub(crate) const LEAST_BALANCE: u64 = 5;
 /// Stake of one mandate. Every validator has as many whole mandates as it
 /// takes, and no partial one, so that the odds of committees can be computed.
 const MANDATE: u64 = 1_000;
@@ -120,6 +124,8 @@ impl Shape {
                 "mandatesPerShard": self.mandates,
                 "epochLength": self.epoch_length,
                 "congestionControl": "Enabled",
+                "transferFee": FEE,
+                "leastBalance": LEAST_BALANCE,
             },
             "validators": validators,
         });

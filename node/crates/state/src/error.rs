@@ -24,7 +24,11 @@ pub enum StateError {
     /// Indices are 32 bits wide.
     #[error("more than 2^32 - 1 leaves")]
     TooMany,
-    /// A partial tree says nothing about the account, or cannot create it.
+    /// Only what exists can be removed.
+    #[error("account {0} does not exist and cannot be removed")]
+    NoAccount(AccountId),
+    /// A partial tree says nothing about the account, or cannot create or
+    /// remove it.
     #[error("account {0} is not covered by the partial state")]
     NotCovered(AccountId),
 }

@@ -3,12 +3,21 @@
 //!
 //! # Leaves
 //!
-//! Each account is a leaf; a new account takes the next free index, and
-//! accounts are never removed. Leaf 0 is a sentinel that is no account. Every
-//! leaf names the next greater id in the tree, so the leaves also form a list
-//! in the order of ids, from the sentinel (id zero) to the leaf whose `next`
-//! is zero. A leaf with `id < x < next` proves that there is no account `x`; the
-//! sentinel itself proves that zero is none.
+//! Each account is a leaf, and there are no gaps between the leaves. Leaf 0 is
+//! a sentinel that is no account. Every leaf names the next greater id in the
+//! tree, so the leaves also form a list in the order of ids, from the sentinel
+//! (id zero) to the leaf whose `next` is zero. A leaf with `id < x < next` proves
+//! that there is no account `x`; the sentinel itself proves that zero is none.
+//!
+//! # Changes
+//!
+//! [`Changes`] give accounts new contents, create and remove them, all at once:
+//!
+//! 1. Accounts that are removed leave the list, and their indices are vacant.
+//! 2. New accounts, in the order of their ids, take the vacant indices from the
+//!    lowest up, and then those after the last leaf.
+//! 3. If `n` indices are still vacant, the tree ends `n` leaves earlier: what is
+//!    behind that end moves, by index, to the indices that are vacant before it.
 //!
 //! # Hashes
 //!
@@ -23,9 +32,9 @@
 //!
 //! # History
 //!
-//! Indices depend on the order in which accounts were created: accounts of
-//! genesis in id order, then those of each [`StateTree::apply`] in id order.
-//! The root is a function of the sequence of change sets.
+//! Indices depend on the order in which accounts were created and removed:
+//! those of genesis are in id order. The root is a function of the sequence of
+//! changes.
 //!
 //! # Parts
 //!
@@ -39,6 +48,7 @@
 // Leaves are bounded by 2^32, which every way into a tree checks.
 #![allow(clippy::cast_possible_truncation)]
 
+mod changes;
 mod error;
 mod leaf;
 mod levels;
@@ -49,6 +59,7 @@ mod partial_tree;
 mod proof;
 mod tree;
 
+pub use changes::Changes;
 pub use error::StateError;
 pub use leaf::{Account, Leaf, NO_ACCOUNT};
 pub use page::{Page, PageError, Pages};

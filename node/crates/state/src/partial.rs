@@ -6,8 +6,11 @@
 //! For a set of ids, the leaves of those that exist and, of each that does
 //! not, the leaf that skips it. If there is one that does not exist the last
 //! leaf is there too: the path to it has every node that the paths of new
-//! leaves meet, so accounts can be created. Beside the leaves there are
-//! exactly the nodes that the root takes and that do not follow from them.
+//! leaves meet, so accounts can be created. Of accounts that are removed the
+//! leaf before each in the list is there, and of a tree that becomes shorter
+//! all leaves behind its new end: the path to the first of them has every node
+//! that is all of leaves before it. Beside the leaves there are exactly the
+//! nodes that the root takes and that do not follow from them.
 //!
 //! # Encoding
 //!

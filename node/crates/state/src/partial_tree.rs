@@ -3,10 +3,12 @@
 //! tree are.
 
 use crate::{
+    changes::{Changes, shortened},
     error::StateError,
     leaf::{Account, Leaf, NO_ACCOUNT},
     nodes::{node, seal},
     partial::PartialState,
+    tree::cut,
 };
 use shardnode_primitives::{AccountId, Digest, hash::ZERO};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +45,12 @@ pub enum CoverError {
     /// One of them does not exist, and the last leaf is not there.
     #[error("account {0} cannot be created without the last leaf")]
     Frontier(AccountId),
+    /// One of them is removed, and the leaf before it is not there.
+    #[error("account {0} cannot be removed without the leaf before it")]
+    Before(AccountId),
+    /// The tree becomes shorter, and not all leaves behind its end are there.
+    #[error("the tree cannot end before leaf {0} without the leaves from there on")]
+    End(u32),
     /// A leaf is there for none of them.
     #[error("leaf {0} of the partial state is for none of the accounts")]
     Superfluous(u32),
@@ -163,9 +171,13 @@ impl PartialTree {
         }
     }
 
-    /// Whether this is [`crate::StateTree::partial`] of exactly these ids, given
-    /// that the root is that of a tree.
-    pub fn check_cover(&self, ids: &BTreeSet<AccountId>) -> Result<(), CoverError> {
+    /// Whether this is [`crate::StateTree::partial`] of exactly these ids and
+    /// changes, given that the root is that of a tree.
+    pub fn check_cover(
+        &self,
+        ids: &BTreeSet<AccountId>,
+        changes: &Changes,
+    ) -> Result<(), CoverError> {
         let mut needed = vec![false; self.leaves.len()];
         for id in ids {
             let (place, exists) = match self.place(id).ok_or(CoverError::Missing(*id))? {
@@ -178,6 +190,18 @@ impl PartialTree {
                 needed[last] = true;
             }
         }
+        let mut exist = 0;
+        for (id, account) in changes {
+            let exists = matches!(self.place(id), Some(Place::At(_)));
+            exist += usize::from(exists);
+            if account.is_none() {
+                let before = self.before(id).ok_or(CoverError::Before(*id))?;
+                needed[before] = true;
+            }
+        }
+        let end = self.count.saturating_sub(shortened(changes, exist) as u32);
+        let behind = self.behind(end).ok_or(CoverError::End(end))?;
+        needed[behind..].fill(true);
         let superfluous = needed.iter().position(|needed| !needed);
         superfluous.map_or(Ok(()), |place| {
             Err(CoverError::Superfluous(self.leaves[place].0))
@@ -190,11 +214,25 @@ impl PartialTree {
         (*index == self.count - 1).then_some(self.leaves.len() - 1)
     }
 
-    /// Gives accounts new contents, or creates them, to the same root as
-    /// [`crate::StateTree::apply`]; but the sum of all balances is not known
-    /// here, so nothing is said about its overflow. On an error nothing has
-    /// changed.
-    pub fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+    /// The place of the leaf whose next one is this id's.
+    fn before(&self, id: &AccountId) -> Option<usize> {
+        let at = self.places.partition_point(|(known, _)| known < id);
+        let (_, before) = *self.places.get(at.checked_sub(1)?)?;
+        (self.leaves[before].1.next == *id).then_some(before)
+    }
+
+    /// The place of the first leaf with an index of at least `end`, if all of
+    /// them are there.
+    fn behind(&self, end: u32) -> Option<usize> {
+        let first = self.leaves.partition_point(|(index, _)| *index < end);
+        let there = self.leaves.len() - first;
+        (there == (self.count - end) as usize).then_some(first)
+    }
+
+    /// Makes changes, to the same root as [`crate::StateTree::apply`]; but the
+    /// sum of all balances is not known here, so nothing is said about its
+    /// overflow. On an error nothing has changed.
+    pub fn apply(&mut self, changes: &Changes) -> Result<Digest, StateError> {
         if changes.contains_key(&NO_ACCOUNT) {
             return Err(StateError::ReservedId);
         }
@@ -205,59 +243,126 @@ impl PartialTree {
                 place => place.ok_or(StateError::NotCovered(*id)),
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let created = places
-            .iter()
-            .filter(|place| matches!(place, Place::After(_)))
-            .count();
-        u32::try_from(self.count as usize + created).map_err(|_| StateError::TooMany)?;
-
-        let mut dirty = Vec::with_capacity(places.len() + created);
-        let mut newest = None;
-        for ((id, account), place) in changes.iter().zip(places) {
-            match place {
-                Place::At(place) => {
-                    self.leaves[place].1.account = *account;
-                    dirty.push(place);
+        self.check_changes(changes, &places)?;
+        let mut dirty = Vec::with_capacity(places.len());
+        let mut restructures = false;
+        for (account, place) in changes.values().zip(&places) {
+            match (account, place) {
+                (Some(account), Place::At(place)) => {
+                    self.leaves[*place].1.account = *account;
+                    dirty.push(*place);
                 }
-                Place::After(before) => {
-                    // Accounts are created in the order of their ids, so the
-                    // newest one may have come between.
-                    let before = newest.map_or(before, |newest: usize| {
-                        if self.leaves[newest].1.id > self.leaves[before].1.id {
-                            newest
-                        } else {
-                            before
-                        }
-                    });
-                    let place = self.append(*id, *account, before);
-                    dirty.extend([before, place]);
-                    newest = Some(place);
-                }
+                _ => restructures = true,
             }
         }
-        if created > 0 {
-            self.places.sort();
-        }
+        let end = if restructures {
+            self.restructure(changes, &mut dirty)
+        } else {
+            None
+        };
         dirty.sort_unstable();
         dirty.dedup();
-        self.rehash(&dirty);
+        self.rehash(&dirty, end);
         Ok(self.root())
     }
 
-    /// Appends the leaf of a new account, whose id follows that of the leaf at
-    /// `before`, and returns its place.
-    fn append(&mut self, id: AccountId, account: Account, before: usize) -> usize {
-        let next = std::mem::replace(&mut self.leaves[before].1.next, id);
-        let place = self.leaves.len();
-        self.leaves.push((self.count, Leaf { id, next, account }));
-        self.places.push((id, place));
-        self.count += 1;
-        place
+    /// Whether changes to the accounts at `places` can be made.
+    fn check_changes(&self, changes: &Changes, places: &[Place]) -> Result<(), StateError> {
+        let (mut created, mut exist) = (0, 0);
+        for ((id, account), place) in changes.iter().zip(places) {
+            match (account, place) {
+                (None, Place::After(_)) => return Err(StateError::NoAccount(*id)),
+                (Some(_), Place::After(_)) => created += 1,
+                (None, Place::At(_)) => {
+                    self.before(id).ok_or(StateError::NotCovered(*id))?;
+                    exist += 1;
+                }
+                (Some(_), Place::At(_)) => exist += 1,
+            }
+        }
+        u32::try_from(self.count as usize + created).map_err(|_| StateError::TooMany)?;
+        let end = self.count.saturating_sub(shortened(changes, exist) as u32);
+        if self.behind(end).is_none()
+            && let Some((removed, _)) = changes.iter().find(|(_, account)| account.is_none())
+        {
+            return Err(StateError::NotCovered(*removed));
+        }
+        Ok(())
+    }
+
+    /// Removes and creates accounts, and says where the tree ends if it became
+    /// shorter.
+    fn restructure(&mut self, changes: &Changes, dirty: &mut Vec<usize>) -> Option<u32> {
+        let mut by_id: BTreeMap<AccountId, usize> = self.places.drain(..).collect();
+        let before = |by_id: &BTreeMap<AccountId, usize>, id: &AccountId| {
+            let below = by_id.range(..id).next_back();
+            below.map_or(0, |(_, place)| *place)
+        };
+        let mut vacant = BTreeSet::new();
+        let mut created = Vec::new();
+        for (id, account) in changes {
+            match (account, by_id.get(id).copied()) {
+                (Some(_), Some(_)) => {}
+                (Some(account), None) => created.push((*id, *account)),
+                (None, place) => {
+                    by_id.remove(id);
+                    let before = before(&by_id, id);
+                    dirty.push(before);
+                    if let Some(place) = place {
+                        self.leaves[before].1.next = self.leaves[place].1.next;
+                        vacant.insert(place);
+                    }
+                }
+            }
+        }
+        for (id, account) in created {
+            let before = before(&by_id, &id);
+            let next = std::mem::replace(&mut self.leaves[before].1.next, id);
+            let leaf = Leaf { id, next, account };
+            let place = vacant.pop_first().unwrap_or(self.leaves.len());
+            if let Some((_, vacated)) = self.leaves.get_mut(place) {
+                *vacated = leaf;
+            } else {
+                self.leaves.push((self.count, leaf));
+                self.count += 1;
+            }
+            by_id.insert(id, place);
+            dirty.extend([before, place]);
+        }
+        let end = self.close(&vacant, &mut by_id, dirty);
+        self.places = by_id.into_iter().collect();
+        end
+    }
+
+    /// Ends the tree as many leaves earlier as places are vacant. Places are in
+    /// the order of indices.
+    fn close(
+        &mut self,
+        vacant: &BTreeSet<usize>,
+        by_id: &mut BTreeMap<AccountId, usize>,
+        dirty: &mut Vec<usize>,
+    ) -> Option<u32> {
+        if vacant.is_empty() {
+            return None;
+        }
+        let end = self.leaves.len() - vacant.len();
+        let moved = (end..self.leaves.len()).filter(|place| !vacant.contains(place));
+        for (from, to) in moved.zip(vacant) {
+            let leaf = self.leaves[from].1;
+            self.leaves[*to].1 = leaf;
+            by_id.insert(leaf.id, *to);
+            dirty.push(*to);
+        }
+        self.leaves.truncate(end);
+        self.count -= vacant.len() as u32;
+        dirty.retain(|place| *place < end);
+        Some(self.count)
     }
 
     /// Recomputes the nodes at and above the leaves at the places `dirty`,
-    /// which must be in ascending order, each once.
-    fn rehash(&mut self, dirty: &[usize]) {
+    /// which must be in ascending order, each once; and, if the tree was longer,
+    /// those above its new `end`.
+    fn rehash(&mut self, dirty: &[usize], end: Option<u32>) {
         let leaves = dirty.iter().map(|place| &self.leaves[*place]);
         let mut changed: Vec<(u32, Digest)> = leaves.map(|(at, leaf)| (*at, leaf.hash())).collect();
         let mut width = self.count;
@@ -270,10 +375,18 @@ impl PartialTree {
                 self.levels.push(Vec::new());
             }
             merge(&mut self.levels[level], &changed);
+            let exist = self.levels[level].partition_point(|(at, _)| *at < width);
+            self.levels[level].truncate(exist);
             if width == 1 {
+                self.levels.truncate(level + 1);
                 return;
             }
             let mut above: Vec<u32> = changed.iter().map(|(at, _)| at / 2).collect();
+            // The node that lost some of the leaves below it, but not all.
+            above.extend(
+                end.and_then(|end| cut(end as usize, level + 1))
+                    .map(|at| at as u32),
+            );
             above.dedup();
             changed = parents(&self.levels[level], above);
             width = width.div_ceil(2);

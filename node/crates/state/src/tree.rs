@@ -2,6 +2,7 @@
 //! The tree; see the [crate] for its definition.
 
 use crate::{
+    changes::{Changes, shortened},
     error::StateError,
     leaf::{Account, Leaf, NO_ACCOUNT},
     levels,
@@ -11,7 +12,7 @@ use crate::{
     proof::AccountProof,
 };
 use shardnode_primitives::{AccountId, Digest, hash::ZERO};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// All accounts of one shard.
 #[derive(Clone, Debug)]
@@ -100,7 +101,7 @@ impl StateTree {
             balance,
         };
         let all = (0..tree.leaves.len()).collect();
-        tree.rehash_above(all);
+        tree.rehash_above(all, None);
         Ok(tree)
     }
 
@@ -146,10 +147,9 @@ impl StateTree {
         Pages::new(self.leaves.clone(), &self.levels)
     }
 
-    /// Gives accounts new contents; those that do not exist are created, in
-    /// the order of their ids. Returns the new root. On an error nothing has
-    /// changed.
-    pub fn apply(&mut self, changes: &BTreeMap<AccountId, Account>) -> Result<Digest, StateError> {
+    /// Makes changes, as the [crate] says. Returns the new root. On an error
+    /// nothing has changed.
+    pub fn apply(&mut self, changes: &Changes) -> Result<Digest, StateError> {
         if changes.contains_key(&NO_ACCOUNT) {
             return Err(StateError::ReservedId);
         }
@@ -157,42 +157,82 @@ impl StateTree {
             .keys()
             .map(|id| self.index.get(id).copied())
             .collect();
-        let created = places.iter().filter(|place| place.is_none()).count();
+        let mut created = 0;
+        for ((id, account), place) in changes.iter().zip(&places) {
+            match (account, place) {
+                (None, None) => return Err(StateError::NoAccount(*id)),
+                (Some(_), None) => created += 1,
+                (_, Some(_)) => {}
+            }
+        }
         u32::try_from(self.leaves.len() + created).map_err(|_| StateError::TooMany)?;
         self.balance = self.balance_after(changes, &places)?;
 
         let mut dirty = Vec::with_capacity(places.len() + created);
-        for ((id, account), place) in changes.iter().zip(places) {
-            match place {
-                Some(at) => {
-                    let at = at as usize;
+        let mut vacant = Vec::new();
+        for ((id, account), place) in changes.iter().zip(&places) {
+            let Some(at) = place.map(|at| at as usize) else {
+                continue;
+            };
+            match account {
+                Some(account) => {
                     self.leaves[at].account = *account;
                     dirty.push(at);
                 }
-                None => self.insert(*id, *account, &mut dirty),
+                None => {
+                    self.index.remove(id);
+                    let before = self.leaf_before(id);
+                    self.leaves[before].next = self.leaves[at].next;
+                    dirty.push(before);
+                    vacant.push(at);
+                }
             }
         }
+        vacant.sort_unstable();
+        let mut vacant = VecDeque::from(vacant);
+        for ((id, account), place) in changes.iter().zip(&places) {
+            if let (Some(account), None) = (account, place) {
+                self.insert(*id, *account, vacant.pop_front(), &mut dirty);
+            }
+        }
+        let end = self.close(&vacant, &mut dirty);
         dirty.sort_unstable();
         dirty.dedup();
         self.levels[0].resize(self.leaves.len(), ZERO);
         for at in &dirty {
             self.levels[0][*at] = self.leaves[*at].hash();
         }
-        self.rehash_above(dirty);
+        self.rehash_above(dirty, end);
         Ok(self.root())
+    }
+
+    /// Ends the tree as many leaves earlier as indices are vacant, and says
+    /// where; `None` if none is.
+    fn close(&mut self, vacant: &VecDeque<usize>, dirty: &mut Vec<usize>) -> Option<usize> {
+        if vacant.is_empty() {
+            return None;
+        }
+        let end = self.leaves.len() - vacant.len();
+        let gone: BTreeSet<usize> = vacant.iter().copied().collect();
+        let moved = (end..self.leaves.len()).filter(|at| !gone.contains(at));
+        let moves: Vec<(usize, usize)> = moved.zip(gone.iter().copied()).collect();
+        for (from, to) in moves {
+            self.leaves[to] = self.leaves[from];
+            self.index.insert(self.leaves[to].id, to as u32);
+            dirty.push(to);
+        }
+        self.leaves.truncate(end);
+        dirty.retain(|at| *at < end);
+        Some(end)
     }
 
     /// The sum of all balances once `changes`, to the leaves at `places`, are
     /// made.
-    fn balance_after(
-        &self,
-        changes: &BTreeMap<AccountId, Account>,
-        places: &[Option<u32>],
-    ) -> Result<u64, StateError> {
+    fn balance_after(&self, changes: &Changes, places: &[Option<u32>]) -> Result<u64, StateError> {
         // What is subtracted is part of the sum, so this never wraps.
         let mut balance = u128::from(self.balance);
         for (account, place) in changes.values().zip(places) {
-            balance += u128::from(account.balance);
+            balance += account.map_or(0, |account| u128::from(account.balance));
             if let Some(at) = place {
                 balance -= u128::from(self.leaves[*at as usize].account.balance);
             }
@@ -200,14 +240,22 @@ impl StateTree {
         u64::try_from(balance).map_err(|_| StateError::Overflow)
     }
 
-    fn insert(&mut self, id: AccountId, account: Account, dirty: &mut Vec<usize>) {
+    /// A new account at the index `vacant`, or after the last leaf.
+    fn insert(
+        &mut self,
+        id: AccountId,
+        account: Account,
+        vacant: Option<usize>,
+        dirty: &mut Vec<usize>,
+    ) {
         let before = self.leaf_before(&id);
-        let at = self.leaves.len();
-        self.leaves.push(Leaf {
-            id,
-            next: self.leaves[before].next,
-            account,
-        });
+        let next = self.leaves[before].next;
+        let leaf = Leaf { id, next, account };
+        let at = vacant.unwrap_or(self.leaves.len());
+        match self.leaves.get_mut(at) {
+            Some(place) => *place = leaf,
+            None => self.leaves.push(leaf),
+        }
         self.leaves[before].next = id;
         self.index.insert(id, at as u32);
         dirty.extend([before, at]);
@@ -222,13 +270,16 @@ impl StateTree {
     }
 
     /// Recomputes the nodes above the leaves at `dirty`, which must be in
-    /// ascending order, each once.
-    fn rehash_above(&mut self, mut dirty: Vec<usize>) {
+    /// ascending order, each once; and, if the tree was longer, those above its
+    /// new `end`.
+    fn rehash_above(&mut self, mut dirty: Vec<usize>, end: Option<usize>) {
         let mut below = 0;
         while self.levels[below].len() > 1 {
             for at in &mut dirty {
                 *at /= 2;
             }
+            // The node that lost some of the leaves below it, but not all.
+            dirty.extend(end.and_then(|end| cut(end, below + 1)));
             dirty.dedup();
             let width = self.levels[below].len().div_ceil(2);
             if self.levels.len() == below + 1 {
@@ -246,6 +297,7 @@ impl StateTree {
             }
             below += 1;
         }
+        self.levels.truncate(below + 1);
     }
 
     /// Proves the account with this id, or that there is none.
@@ -269,11 +321,12 @@ impl StateTree {
         }
     }
 
-    /// The part of the tree that reading these accounts takes, and applying
-    /// any changes to them.
+    /// The part of the tree that reading these accounts takes, and making
+    /// `changes`, which are of some of them.
     #[must_use]
-    pub fn partial(&self, ids: &BTreeSet<AccountId>) -> PartialState {
-        let mut indices = Vec::with_capacity(ids.len() + 1);
+    pub fn partial(&self, ids: &BTreeSet<AccountId>, changes: &Changes) -> PartialState {
+        let mut indices = self.closing(changes);
+        indices.reserve(ids.len() + 1);
         let mut creates = false;
         for id in ids {
             match self.index.get(id) {
@@ -303,4 +356,24 @@ impl StateTree {
             siblings,
         }
     }
+
+    /// The leaves that removing accounts takes beside their own: those before
+    /// them in the list, and those behind the new end.
+    fn closing(&self, changes: &Changes) -> Vec<u32> {
+        let removed = changes.iter().filter(|(_, account)| account.is_none());
+        let mut indices: Vec<u32> = removed.map(|(id, _)| self.leaf_before(id) as u32).collect();
+        if !indices.is_empty() {
+            let exist = changes.keys().filter(|id| self.index.contains_key(id));
+            let end = self.leaves.len() - shortened(changes, exist.count());
+            indices.extend(end as u32..self.leaves.len() as u32);
+        }
+        indices
+    }
+}
+
+/// In a level above the leaves, the node that is only partly above the first
+/// `end` leaves, if there is one.
+pub(crate) const fn cut(end: usize, level: usize) -> Option<usize> {
+    let at = end >> level;
+    if at << level == end { None } else { Some(at) }
 }

@@ -2,7 +2,9 @@
 //! What is stored of executions and states. Payloads are the caller's.
 //!
 //! ```text
-//! record = height (8) ‖ block ‖ state root ‖ varint ‖ (id ‖ account) each ‖ varint ‖ payload
+//! record = height (8) ‖ block ‖ state root ‖ varint ‖ change each ‖ varint ‖ payload
+//! change = id ‖ 0x00                       the account was removed
+//!        | id ‖ 0x01 ‖ account             its new content
 //! piece  = 0x00 ‖ varint ‖ leaves          of a snapshot, by index
 //!        | 0x01 ‖ varint ‖ payload         its end
 //! ```
@@ -22,8 +24,9 @@ pub struct ExecutionRecord {
     pub block: Digest,
     /// The state's root after the execution.
     pub state_root: Digest,
-    /// The new content of every account that changed, in id order.
-    pub changes: Vec<(AccountId, Account)>,
+    /// What became of every account that changed, in id order: its new content,
+    /// or nothing if it was removed.
+    pub changes: Vec<(AccountId, Option<Account>)>,
     /// Whatever else the caller wants back.
     pub payload: Bytes,
 }
@@ -71,7 +74,7 @@ impl Read for ExecutionRecord {
             height: u64::read(buf)?,
             block: Digest::read(buf)?,
             state_root: Digest::read(buf)?,
-            changes: read_list(buf, .., &((), ()), AccountId::SIZE + Account::SIZE)?,
+            changes: read_list(buf, .., &((), ()), AccountId::SIZE + 1)?,
             payload: Bytes::read_cfg(buf, &RangeCfg::from(..))?,
         })
     }

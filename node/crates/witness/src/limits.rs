@@ -4,7 +4,7 @@
 use shardnode_coding::Code;
 
 /// The first byte of every encoded witness.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// What bounds the decoding of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::{
 };
 use commonware_parallel::Strategy;
 use shardnode_execution::{
-    ChunkInput, Crediting, Delivery, StateView as _, apply, body,
+    ApplyError, ChunkInput, Crediting, Delivery, StateView as _, apply, body, execute as run,
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
@@ -121,11 +121,12 @@ fn execute<S: Strategy>(
         incoming: &incoming,
         congestion: &executable.congestion,
     };
+    let failed = |source| WitnessError::Apply { execution, source };
+    let run = run(&state, input).map_err(|error| failed(ApplyError::Execution(error)))?;
     state
-        .check_cover(&touched(&input))
+        .check_cover(&touched(&input), &run.changes)
         .map_err(|source| WitnessError::Cover { execution, source })?;
-    let applied = apply(&mut state, input, before)
-        .map_err(|source| WitnessError::Apply { execution, source })?;
+    let applied = apply(&mut state, run, execution, before).map_err(failed)?;
     match result_difference(&applied.result, want) {
         Some(difference) => Err(WitnessError::Result {
             execution,
@@ -226,6 +227,7 @@ fn totals_difference(got: &ShardTotals, want: &ShardTotals) -> Option<Difference
         cross_shard,
         credits,
         balance,
+        burnt,
         sent,
         received,
         next_due,
@@ -242,6 +244,7 @@ fn totals_difference(got: &ShardTotals, want: &ShardTotals) -> Option<Difference
         })
         .or_else(|| differs("number of credits", credits, &want.credits))
         .or_else(|| differs("balance", balance, &want.balance))
+        .or_else(|| differs("value burnt", burnt, &want.burnt))
         .or_else(|| differs("value sent", sent, &want.sent))
         .or_else(|| differs("value received", received, &want.received))
         .or_else(|| differs("next receipts to credit", next_due, &want.next_due))

@@ -5,9 +5,9 @@ use super::Target;
 use crate::Decoder;
 use shardnode_primitives::{AccountId, hash::ZERO};
 use shardnode_state::{
-    Account, AccountProof, Leaf, NO_ACCOUNT, Page, PartialState, PartialTree, ProofError,
+    Account, AccountProof, Changes, Leaf, NO_ACCOUNT, Page, PartialState, PartialTree, ProofError,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The target.
 #[must_use]
@@ -37,11 +37,13 @@ pub fn target() -> Target {
                     state.leaves().iter().map(|(_, leaf)| leaf.id).collect();
                 covered.extend(ids());
                 let mut tree = own_root(state);
-                let _ = tree.check_cover(&covered);
+                for removed in [false, true] {
+                    let _ = tree.check_cover(&covered, &changes(&covered, removed));
+                }
                 for id in &covered {
                     let _ = tree.get(id);
                 }
-                change(&mut tree, covered);
+                change(&mut tree, &covered);
             }),
         ],
     }
@@ -69,15 +71,23 @@ fn own_root(state: PartialState) -> PartialTree {
     }
 }
 
-/// Changes all accounts at once, and then each by itself.
-fn change(tree: &mut PartialTree, ids: BTreeSet<AccountId>) {
+/// The same change of all accounts.
+fn changes(ids: &BTreeSet<AccountId>, removed: bool) -> Changes {
     let account = Account {
         balance: u64::MAX,
         nonce: 1,
     };
-    let all: BTreeMap<_, _> = ids.into_iter().map(|id| (id, account)).collect();
-    let _ = tree.apply(&all);
-    for (id, account) in all {
-        let _ = tree.apply(&BTreeMap::from([(id, account)]));
+    let change = (!removed).then_some(account);
+    ids.iter().map(|id| (*id, change)).collect()
+}
+
+/// Changes all accounts at once, and then each by itself; then removes each.
+fn change(tree: &mut PartialTree, ids: &BTreeSet<AccountId>) {
+    let _ = tree.apply(&changes(ids, false));
+    for removed in [false, true] {
+        for id in ids {
+            let _ = tree.apply(&changes(&BTreeSet::from([*id]), removed));
+        }
     }
+    let _ = tree.apply(&changes(ids, true));
 }

@@ -39,6 +39,8 @@ const PROTOCOL: Protocol = Protocol {
     mandates_per_shard: 8,
     epoch_length: 1_000,
     congestion_control: CongestionControl::Enabled,
+    transfer_fee: 2,
+    least_balance: 3,
 };
 
 /// What a frame may decompress to is bounded by the limit, not by its length;

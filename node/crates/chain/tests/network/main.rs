@@ -29,6 +29,8 @@ fn transfers_cross_shards_and_supply_is_conserved() {
         let supply = view.supply();
         assert!(supply.conserved(), "{supply:?}");
         assert_eq!(supply.in_flight, 0, "everything sent has arrived");
+        let fee = network.genesis.protocol.transfer_fee;
+        assert_eq!(supply.burnt, fee * view.transfers());
         assert_eq!(
             view.transfers(),
             network.signed(),

@@ -18,7 +18,7 @@ use commonware_parallel::Sequential;
 use std::time::{Duration, Instant};
 
 const TRANSFERS: usize = 6_000;
-const TRANSFER_BYTES: usize = 145;
+const TRANSFER_BYTES: usize = 153;
 const RUNS: usize = 9;
 
 /// The shortest of several runs, and what the last one gave.

@@ -3,7 +3,7 @@
 
 use crate::{Case, PROTOCOL, case, delivery};
 use proptest::prelude::*;
-use shardnode_execution::{Crediting, Delivery, ExecutionError, execute};
+use shardnode_execution::{Crediting, Delivery, ExecutionError, Failure, Outcome, execute};
 use shardnode_primitives::{
     DuePosition, Receipt, ReceiptBucket, ShardId,
     genesis::{CongestionControl, Protocol},
@@ -43,19 +43,25 @@ fn credited(protocol: Protocol, transactions: usize, leaves: u32, each: u32) -> 
     count
 }
 
+/// Of a network without a least balance.
 const FULL: Protocol = Protocol {
     max_transactions_per_chunk: 30_000,
+    transfer_fee: 0,
+    least_balance: 0,
     ..PROTOCOL
 };
 
 #[test]
 fn what_a_chunk_credits_is_bounded_and_never_nothing() {
-    let most = witness_size::most_transactions(1);
-    let largest = Protocol {
-        max_transactions_per_chunk: most,
-        ..PROTOCOL
-    };
-    assert_eq!(credited(largest, most as usize, u32::MAX, most), 1);
+    for least_balance in [0, 1] {
+        let most = witness_size::most_transactions(1, least_balance > 0);
+        let largest = Protocol {
+            max_transactions_per_chunk: most,
+            least_balance,
+            ..PROTOCOL
+        };
+        assert_eq!(credited(largest, most as usize, u32::MAX, most), 1);
+    }
     // 70 shards under full load: all that 69 others send is credited at once.
     assert!(credited(FULL, 30_000, 1 << 20, 30_000 / 70) > 2 * 69);
     // Empty buckets count: each has a proof.
@@ -115,10 +121,17 @@ proptest! {
         part in 0u32..=100,
         transactions in 0u32..=100,
         leaves in any::<u32>(),
+        least_balance in 0u64..2,
         sizes in proptest::collection::vec(0u32..=100, 1..40),
     ) {
-        let max = (witness_size::most_transactions(lag) * part / 100).max(1);
-        let protocol = Protocol { execution_lag: lag, max_transactions_per_chunk: max, ..PROTOCOL };
+        let removes_accounts = least_balance > 0;
+        let max = (witness_size::most_transactions(lag, removes_accounts) * part / 100).max(1);
+        let protocol = Protocol {
+            execution_lag: lag,
+            max_transactions_per_chunk: max,
+            least_balance,
+            ..PROTOCOL
+        };
         let transactions = max * transactions / 100;
         let mut crediting = Crediting::new(protocol, transactions as usize, leaves);
         let (mut buckets, mut credited) = (0, 0);
@@ -138,6 +151,7 @@ proptest! {
             buckets,
             receipts: credited,
             depth: witness_size::depth(leaves),
+            removes_accounts,
         };
         prop_assert!(shown.bytes() <= witness_size::budget(lag));
     }
@@ -145,13 +159,10 @@ proptest! {
     #[test]
     fn what_is_held_back_changes_nothing(case in case()) {
         let mut without = case.clone();
-        let congested = |transaction: &shardnode_primitives::Transaction| {
-            let shardnode_primitives::Transaction::Transfer(signed) = transaction;
-            let destination = crate::LAYOUT.shard_of(&signed.transfer.receiver);
-            destination != case.shard && case.congestion.contains(destination)
-        };
-        without.transactions.retain(|transaction| !congested(transaction));
         let all = execute(&case.state, case.input()).unwrap();
+        let congested = Outcome::Failed(Failure::Congested);
+        let mut outcomes = all.outcomes.iter();
+        without.transactions.retain(|_| outcomes.next().is_none_or(|(_, one)| *one != congested));
         let some = execute(&without.state, without.input()).unwrap();
         prop_assert_eq!(all.changes, some.changes);
         prop_assert_eq!(all.buckets, some.buckets);

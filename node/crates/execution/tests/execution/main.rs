@@ -30,7 +30,12 @@ const PROTOCOL: Protocol = Protocol {
     mandates_per_shard: 8,
     epoch_length: 1_000,
     congestion_control: CongestionControl::Enabled,
+    transfer_fee: 2,
+    least_balance: 3,
 };
+
+/// That of every chunk.
+const HEIGHT: u64 = 9;
 
 /// Accounts of every shard, few enough to recur; number 0 is the reserved id.
 fn id(number: u8) -> AccountId {
@@ -50,9 +55,16 @@ fn transfer(signer: u8, receiver: u8, amount: u64, nonce: u64) -> Transaction {
             receiver: id(receiver),
             amount,
             nonce,
+            expires_at: 0,
         },
         signature: Signature::decode(vec![0; 64]).unwrap(),
     })
+}
+
+fn expiring(transaction: Transaction, expires_at: u64) -> Transaction {
+    let Transaction::Transfer(mut signed) = transaction;
+    signed.transfer.expires_at = expires_at;
+    Transaction::Transfer(signed)
 }
 
 /// A shard and a chunk for it.
@@ -72,7 +84,7 @@ impl Case {
             protocol: self.protocol,
             layout: LAYOUT,
             shard: self.shard,
-            height: 9,
+            height: HEIGHT,
             transactions: &self.transactions,
             incoming: &self.incoming,
             congestion: &self.congestion,
@@ -87,6 +99,7 @@ impl Case {
             cross_shard: 4,
             credits: 9,
             balance: self.state.balance(),
+            burnt: 100,
             sent: 1_000_000,
             received: 1_000_000,
             next_due: DuePosition::at(1),
@@ -96,9 +109,9 @@ impl Case {
 
 fn case() -> impl Strategy<Value = Case> {
     let number = 0u8..40;
-    let accounts = vec((1u8..40, 0u64..100, 0u64..4), 0..30);
-    let transfers = vec((number, 0u8..40, 0u64..60, 0u64..8), 0..40);
-    let receipts = vec(vec((1u8..40, 1u64..50), 0..8), 0..4);
+    let accounts = vec((1u8..40, 3u64..100, 0u64..4), 0..30);
+    let transfers = vec((number, 0u8..40, 0u64..60, 0u64..8, 8u64..11), 0..40);
+    let receipts = vec(vec((1u8..40, 3u64..50), 0..8), 0..4);
     let congested = vec(0u16..3, 0..2);
     let drawn = (0u16..3, accounts, transfers, receipts, congested);
     drawn.prop_map(|(shard, accounts, transfers, receipts, congested)| {
@@ -111,7 +124,10 @@ fn case() -> impl Strategy<Value = Case> {
             .collect();
         let transactions = transfers
             .into_iter()
-            .map(|(signer, receiver, amount, nonce)| transfer(signer, receiver, amount, nonce))
+            .map(|(signer, receiver, amount, nonce, expires_at)| {
+                let expires_at = if amount % 4 == 0 { expires_at } else { 0 };
+                expiring(transfer(signer, receiver, amount, nonce), expires_at)
+            })
             .collect();
         let incoming = (1..)
             .zip(receipts)

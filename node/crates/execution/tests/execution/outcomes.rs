@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What becomes of transfers and receipts, and the sums.
 
-use crate::{Case, LAYOUT, PROTOCOL, delivery, id, transfer};
-use shardnode_execution::{ApplyError, ExecutionError, Failure, Outcome, apply, execute};
-use shardnode_primitives::{Congestion, ShardId, ShardTotals, Transaction};
+use crate::{Case, HEIGHT, LAYOUT, PROTOCOL, delivery, expiring, id, transfer};
+use shardnode_execution::{
+    ApplyError, Execution, ExecutionError, Failure, Outcome, apply, execute,
+};
+use shardnode_primitives::{
+    Congestion, ShardId, ShardTotals, Transaction, genesis::Protocol, highest_nonce,
+};
 use shardnode_state::{Account, StateTree};
 
 /// Shard 0 has accounts 1 and 2, of shard 1 is 3, of shard 2 is 5; 25 is of
@@ -27,70 +31,177 @@ fn shard_zero(transactions: Vec<Transaction>) -> Case {
     }
 }
 
+fn executed(case: &Case) -> Execution {
+    execute(&case.state, case.input()).unwrap()
+}
+
+/// What the signer has afterwards, and what is burnt.
+fn left(case: &Case, signer: u8) -> (Option<Account>, u64) {
+    let execution = executed(case);
+    let before = case.state.get(&id(signer));
+    let changed = execution.changes.get(&id(signer)).copied();
+    (changed.unwrap_or(before), execution.burnt)
+}
+
 #[test]
 fn every_outcome_has_its_rule() {
+    let (unchanged, charged, removed) = ((100, 5), (98, 6), (0, 0));
+    let failed = Outcome::Failed;
     let cases = [
         (
             "within the shard",
-            transfer(1, 2, 100, 6),
+            transfer(1, 2, 90, 6),
             Outcome::Executed,
+            (8, 6),
         ),
-        ("to itself", transfer(1, 1, 100, 6), Outcome::Executed),
-        ("to a new account", transfer(1, 25, 1, 6), Outcome::Executed),
+        (
+            "all but the least",
+            transfer(1, 2, 95, 6),
+            Outcome::Executed,
+            (3, 6),
+        ),
+        (
+            "more than that",
+            transfer(1, 2, 96, 6),
+            Outcome::Executed,
+            removed,
+        ),
+        (
+            "everything",
+            transfer(1, 2, 98, 6),
+            Outcome::Executed,
+            removed,
+        ),
+        (
+            "to itself",
+            transfer(1, 1, 90, 6),
+            Outcome::Executed,
+            (98, 6),
+        ),
+        (
+            "to a new account",
+            transfer(1, 25, 3, 6),
+            Outcome::Executed,
+            (95, 6),
+        ),
         (
             "to another shard",
-            transfer(1, 3, 1, 900),
+            transfer(1, 3, 3, 900),
             Outcome::Executed,
+            (95, 900),
         ),
         (
             "used nonce",
-            transfer(1, 2, 1, 5),
-            Outcome::Failed(Failure::StaleNonce),
+            transfer(1, 2, 3, 5),
+            failed(Failure::StaleNonce),
+            unchanged,
+        ),
+        (
+            "highest nonce",
+            transfer(1, 2, 3, highest_nonce(HEIGHT)),
+            Outcome::Executed,
+            (95, highest_nonce(HEIGHT)),
+        ),
+        (
+            "higher nonce",
+            transfer(1, 2, 3, highest_nonce(HEIGHT) + 1),
+            failed(Failure::HighNonce),
+            unchanged,
         ),
         (
             "too much",
-            transfer(1, 2, 101, 6),
-            Outcome::Failed(Failure::InsufficientBalance),
+            transfer(1, 2, 99, 6),
+            failed(Failure::InsufficientBalance),
+            charged,
+        ),
+        (
+            "far too much",
+            transfer(1, 2, u64::MAX, 6),
+            failed(Failure::InsufficientBalance),
+            charged,
+        ),
+        (
+            "too little",
+            transfer(1, 2, 2, 6),
+            failed(Failure::LittleAmount),
+            charged,
         ),
         (
             "foreign signer",
-            transfer(3, 1, 1, 6),
-            Outcome::Failed(Failure::WrongShard),
+            transfer(3, 1, 3, 6),
+            failed(Failure::WrongShard),
+            unchanged,
         ),
         (
             "unknown signer",
-            transfer(25, 1, 1, 6),
-            Outcome::Failed(Failure::NoAccount),
+            transfer(25, 1, 3, 6),
+            failed(Failure::NoAccount),
+            unchanged,
         ),
         (
             "reserved signer",
-            transfer(0, 1, 1, 6),
-            Outcome::Failed(Failure::NoAccount),
+            transfer(0, 1, 3, 6),
+            failed(Failure::NoAccount),
+            unchanged,
         ),
         (
             "reserved receiver",
-            transfer(1, 0, 1, 6),
-            Outcome::Failed(Failure::ReservedReceiver),
+            transfer(1, 0, 3, 6),
+            failed(Failure::ReservedReceiver),
+            charged,
         ),
         (
             "to a congested shard",
-            transfer(1, 5, 1, 6),
-            Outcome::Failed(Failure::Congested),
+            transfer(1, 5, 3, 6),
+            failed(Failure::Congested),
+            unchanged,
+        ),
+        (
+            "too much to a congested shard",
+            transfer(1, 5, 99, 6),
+            failed(Failure::InsufficientBalance),
+            charged,
+        ),
+        (
+            "in time",
+            expiring(transfer(1, 2, 3, 6), HEIGHT + 1),
+            Outcome::Executed,
+            (95, 6),
+        ),
+        (
+            "expired now",
+            expiring(transfer(1, 2, 3, 6), HEIGHT),
+            failed(Failure::Expired),
+            unchanged,
+        ),
+        (
+            "expired long ago",
+            expiring(transfer(1, 0, 99, 5), 1),
+            failed(Failure::Expired),
+            unchanged,
         ),
     ];
     let mut seen = Vec::new();
-    for (name, transaction, want) in cases {
-        let mut case = shard_zero(vec![transaction]);
-        let totals = case.totals();
-        let mut state = std::mem::take(&mut case.state);
-        let before = state.root();
-        let applied = apply(&mut state, case.input(), &totals).unwrap();
-        assert_eq!(applied.outcomes[0].1, want, "{name}");
-        assert_eq!(
-            applied.result.state_root == before,
-            want != Outcome::Executed,
-            "{name}"
-        );
+    for (name, transaction, want, (balance, nonce)) in cases {
+        let case = shard_zero(vec![transaction]);
+        let execution = executed(&case);
+        assert_eq!(execution.outcomes[0].1, want, "{name}");
+        let account = Some(Account { balance, nonce }).filter(|_| balance > 0);
+        assert_eq!(left(&case, 1).0, account, "{name}");
+        if let Outcome::Failed(failure) = want {
+            assert_eq!(
+                execution.burnt,
+                if failure.is_charged() { 2 } else { 0 },
+                "{name}"
+            );
+            assert_eq!(
+                execution.changes.is_empty(),
+                !failure.is_charged(),
+                "{name}"
+            );
+        }
+        let mut state = case.state.clone();
+        let applied = apply(&mut state, execution, HEIGHT, &case.totals()).unwrap();
         assert_eq!(applied.totals.balance, state.balance(), "{name}");
         seen.push(want);
     }
@@ -100,9 +211,92 @@ fn every_outcome_has_its_rule() {
 }
 
 #[test]
+fn who_has_less_than_the_fee_pays_what_it_has_and_goes() {
+    let account = |balance| Account { balance, nonce: 5 };
+    let mut case = shard_zero(vec![transfer(1, 2, 50, 6), transfer(1, 2, 50, 7)]);
+    case.state = StateTree::genesis([(id(1), account(4)), (id(2), account(3))]).unwrap();
+    // Four, less two, are below the least of three: the rest goes as well.
+    assert_eq!(left(&case, 1), (None, 4));
+    let outcomes: Vec<_> = executed(&case)
+        .outcomes
+        .iter()
+        .map(|(_, one)| *one)
+        .collect();
+    let failed = [Failure::InsufficientBalance, Failure::NoAccount].map(Outcome::Failed);
+    assert_eq!(outcomes, failed);
+
+    case.protocol = Protocol {
+        transfer_fee: 9,
+        ..PROTOCOL
+    };
+    assert_eq!(left(&case, 1), (None, 4));
+    // Where nothing is asked for, nothing is taken.
+    case.protocol = Protocol {
+        transfer_fee: 0,
+        least_balance: 0,
+        ..PROTOCOL
+    };
+    assert_eq!(
+        left(&case, 1),
+        (
+            Some(Account {
+                balance: 4,
+                nonce: 7
+            }),
+            0
+        )
+    );
+}
+
+#[test]
+fn an_account_that_is_made_again_begins_above_all_that_it_signed() {
+    let nonce = highest_nonce(HEIGHT);
+    // Emptied, made again by a transfer, and asked once more with all that it
+    // has signed until now.
+    let case = shard_zero(vec![
+        transfer(1, 2, 98, nonce),
+        transfer(2, 1, 50, 6),
+        transfer(1, 2, 10, nonce),
+        transfer(1, 2, 10, 6),
+        transfer(1, 2, 10, nonce + 1),
+    ]);
+    let execution = executed(&case);
+    let outcomes: Vec<_> = execution.outcomes.iter().map(|(_, one)| *one).collect();
+    let stale = Outcome::Failed(Failure::StaleNonce);
+    let high = Outcome::Failed(Failure::HighNonce);
+    assert_eq!(
+        outcomes,
+        [Outcome::Executed, Outcome::Executed, stale, stale, high]
+    );
+    assert_eq!(left(&case, 1), (Some(Account { balance: 50, nonce }), 4));
+}
+
+#[test]
+fn a_new_account_signs_nothing_before_the_next_height() {
+    let case = shard_zero(vec![
+        transfer(1, 25, 10, 6),
+        transfer(25, 1, 8, highest_nonce(HEIGHT)),
+    ]);
+    let execution = executed(&case);
+    assert_eq!(
+        execution.outcomes[1].1,
+        Outcome::Failed(Failure::StaleNonce)
+    );
+    let made = Account {
+        balance: 10,
+        nonce: highest_nonce(HEIGHT),
+    };
+    assert_eq!(execution.changes[&id(25)], Some(made));
+}
+
+#[test]
 fn outcomes_have_codes_of_their_own() {
     let codes = Outcome::ALL.map(Outcome::code);
-    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    for code in codes {
+        assert_eq!(Outcome::from_code(code).map(Outcome::code), Some(code));
+    }
+    assert_eq!(Outcome::from_code(10), None);
 }
 
 #[test]
@@ -135,6 +329,20 @@ fn value_that_cannot_exist_is_an_error() {
 
 type Change = fn(&mut ShardTotals);
 
+/// Twice the whole supply crosses the shards' boundary, and again: sums of what
+/// moved have room for that.
+#[test]
+fn value_can_go_to_and_fro_for_ever() {
+    let case = shard_zero(vec![transfer(1, 3, 10, 6)]);
+    let totals = ShardTotals {
+        sent: u128::from(u64::MAX),
+        received: u128::from(u64::MAX),
+        ..case.totals()
+    };
+    let applied = apply(&mut case.state.clone(), executed(&case), HEIGHT, &totals).unwrap();
+    assert_eq!(applied.totals.sent, u128::from(u64::MAX) + 10);
+}
+
 #[test]
 fn sums_that_cannot_be_are_an_error() {
     let case = shard_zero(vec![transfer(1, 3, 10, 6)]);
@@ -142,13 +350,14 @@ fn sums_that_cannot_be_are_an_error() {
         let mut totals = case.totals();
         change(&mut totals);
         let mut state = case.state.clone();
-        let error = apply(&mut state, case.input(), &totals).unwrap_err();
+        let error = apply(&mut state, executed(&case), HEIGHT, &totals).unwrap_err();
         assert_eq!(state.root(), case.state.root());
         error
     };
-    let cases: [(&str, Change); 4] = [
+    let cases: [(&str, Change); 5] = [
         ("balance", |totals| totals.balance = 9),
-        ("value sent", |totals| totals.sent = u64::MAX),
+        ("value burnt", |totals| totals.burnt = u64::MAX),
+        ("value sent", |totals| totals.sent = u128::MAX),
         ("transfers", |totals| totals.transfers = u64::MAX),
         ("cross-shard transfers", |totals| {
             totals.cross_shard = u64::MAX;

@@ -29,6 +29,7 @@ fn signed(many: u64) -> Vec<Transaction> {
                 receiver: signer,
                 amount: 1,
                 nonce,
+                expires_at: 0,
             };
             transfer.sign(key, &namespaces())
         })

@@ -45,12 +45,13 @@ pub(crate) fn public_key() -> impl Strategy<Value = PublicKey> {
 }
 
 pub(crate) fn transfer() -> impl Strategy<Value = Transfer> {
-    (account_id(), account_id(), any::<u64>(), any::<u64>()).prop_map(
-        |(signer, receiver, amount, nonce)| Transfer {
+    (account_id(), account_id(), any::<[u64; 3]>()).prop_map(
+        |(signer, receiver, [amount, nonce, expires_at])| Transfer {
             signer,
             receiver,
             amount,
             nonce,
+            expires_at,
         },
     )
 }
@@ -121,18 +122,21 @@ pub(crate) fn result() -> impl Strategy<Value = ExecutionResult> {
 }
 
 pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
-    (any::<[u64; 8]>(), digest(), shard_id()).prop_map(
+    let counts = (any::<[u64; 7]>(), any::<[u128; 2]>());
+    (counts, digest(), shard_id()).prop_map(
         |(
-            [
-                height,
-                transfers,
-                cross_shard,
-                credits,
-                balance,
-                sent,
-                received,
-                block,
-            ],
+            (
+                [
+                    height,
+                    transfers,
+                    cross_shard,
+                    credits,
+                    balance,
+                    burnt,
+                    block,
+                ],
+                [sent, received],
+            ),
             state_root,
             source,
         )| {
@@ -143,6 +147,7 @@ pub(crate) fn totals() -> impl Strategy<Value = ShardTotals> {
                 cross_shard,
                 credits,
                 balance,
+                burnt,
                 sent,
                 received,
                 next_due: DuePosition { block, source },

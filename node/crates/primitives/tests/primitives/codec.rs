@@ -128,7 +128,7 @@ proptest! {
         prop_assert_eq!(body.transactions().unwrap(), transactions);
         for length in 0..body.0.len() {
             let prefix = ChunkBody(body.0.slice(..length));
-            prop_assert_eq!(prefix.transactions().is_ok(), length.is_multiple_of(145));
+            prop_assert_eq!(prefix.transactions().is_ok(), length.is_multiple_of(153));
         }
     }
 
@@ -178,7 +178,7 @@ proptest! {
 #[test]
 fn other_kinds_of_transactions_are_refused() {
     for kind in (0..=u8::MAX).filter(|kind| *kind != 1) {
-        let mut bytes = vec![0; 145];
+        let mut bytes = vec![0; 153];
         bytes[0] = kind;
         assert!(Transaction::decode_cfg(bytes, &()).is_err(), "kind {kind}");
     }

@@ -34,8 +34,9 @@ fn valid() -> Value {
         "seed": "5e".repeat(32),
         "shards": 2,
         "accounts": {"perShard": 4, "initialBalance": 1_000},
-        "protocol": {"executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 3_000,
-            "mandatesPerShard": 8, "epochLength": 1_000, "congestionControl": "Enabled"},
+        "protocol": {"executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 2_000,
+            "mandatesPerShard": 8, "epochLength": 1_000, "congestionControl": "Enabled",
+            "transferFee": 2, "leastBalance": 3},
         "validators": [validator(1, 0, 0), validator(2, 0, 1), validator(3, 1, 0)],
     })
 }
@@ -124,7 +125,7 @@ fn wrong_documents_name_the_field() {
         ),
         (
             "/protocol/maxTransactionsPerChunk",
-            json!(34_118),
+            json!(21_476),
             "protocol.maxTransactionsPerChunk",
         ),
         (
@@ -138,6 +139,11 @@ fn wrong_documents_name_the_field() {
             "protocol.mandatesPerShard",
         ),
         ("/protocol/epochLength", json!(15), "protocol.epochLength"),
+        (
+            "/protocol/leastBalance",
+            json!(1_001),
+            "accounts.initialBalance",
+        ),
         ("/validators/1/stake", json!(0), "validators[1].stake"),
         ("/validators/1/stake", json!(u64::MAX), "validators"),
         ("/validators/1/slot", json!(null), "validators[1].slot"),
@@ -189,7 +195,10 @@ fn limits_are_inclusive() {
         ("/protocol/executionLag", json!(4)),
         ("/protocol/minBlockTimeMs", json!(10)),
         ("/protocol/maxTransactionsPerChunk", json!(1)),
-        ("/protocol/maxTransactionsPerChunk", json!(34_117)),
+        ("/protocol/maxTransactionsPerChunk", json!(21_475)),
+        ("/protocol/leastBalance", json!(1_000)),
+        ("/protocol/leastBalance", json!(0)),
+        ("/protocol/transferFee", json!(u64::MAX)),
         ("/protocol/mandatesPerShard", json!(1_500)),
         ("/protocol/epochLength", json!(16)),
         ("/validators/1/stake", json!(1)),
@@ -237,6 +246,8 @@ fn the_hash_covers_every_field() {
         ("/protocol/mandatesPerShard", json!(9)),
         ("/protocol/epochLength", json!(1_001)),
         ("/protocol/congestionControl", json!("Disabled")),
+        ("/protocol/transferFee", json!(3)),
+        ("/protocol/leastBalance", json!(4)),
         ("/validators/0/stake", json!(1_001)),
         ("/validators/0/name", json!("other")),
         ("/validators/0/publicKey", json!(public_key(4))),

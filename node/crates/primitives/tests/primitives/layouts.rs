@@ -23,12 +23,13 @@ proptest! {
             &signed.transfer.receiver.0,
             &signed.transfer.amount.to_be_bytes(),
             &signed.transfer.nonce.to_be_bytes(),
+            &signed.transfer.expires_at.to_be_bytes(),
             signed.signature.as_ref(),
         ].concat();
         prop_assert_eq!(&transaction.encode()[..], &bytes[..]);
-        prop_assert_eq!(bytes.len(), 145);
+        prop_assert_eq!(bytes.len(), 153);
         prop_assert_eq!(transaction.hash(), blake3(&[&bytes]));
-        prop_assert_eq!(&transaction.signed_message().0[..], &bytes[..81]);
+        prop_assert_eq!(&transaction.signed_message().0[..], &bytes[..89]);
     }
 
     #[test]
@@ -93,11 +94,12 @@ proptest! {
             totals.cross_shard,
             totals.credits,
             totals.balance,
-            totals.sent,
-            totals.received,
+            totals.burnt,
         ] {
             bytes.extend(total.to_be_bytes());
         }
+        bytes.extend(totals.sent.to_be_bytes());
+        bytes.extend(totals.received.to_be_bytes());
         bytes.extend(totals.next_due.block.to_be_bytes());
         bytes.extend(totals.next_due.source.0.to_be_bytes());
         bytes.extend_from_slice(header.signature.as_ref());

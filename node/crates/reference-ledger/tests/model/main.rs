@@ -5,7 +5,7 @@
 
 use ed25519_consensus::SigningKey;
 use shardnode_reference_ledger::{
-    Account, Chunk, Id, Model, Outcome, Place, Rules, Transfer, difference,
+    Account, Chunk, Id, Model, Outcome, Place, Rules, Transfer, Value, difference,
 };
 use std::collections::BTreeMap;
 
@@ -14,10 +14,13 @@ const BALANCE: u64 = 100;
 fn rules() -> Rules {
     Rules {
         network: "test".to_owned(),
+        genesis: [0xab; 32],
         shards: 2,
         lag: 1,
         most_transactions: 200,
         congestion_control: true,
+        fee: 0,
+        least_balance: 0,
     }
 }
 
@@ -36,28 +39,48 @@ fn id(key: &SigningKey) -> Id {
 }
 
 fn model() -> Model {
+    model_of(rules())
+}
+
+fn model_of(rules: Rules) -> Model {
     let account = Account {
         balance: BALANCE,
         nonce: 0,
     };
     let accounts: BTreeMap<Id, Account> = keys().iter().map(|key| (id(key), account)).collect();
-    Model::new(rules(), &accounts)
+    Model::new(rules, &accounts)
 }
 
 fn transfer(signer: usize, receiver: Id, amount: u64, nonce: u64) -> Transfer {
+    until(signer, receiver, amount, nonce, 0)
+}
+
+fn until(signer: usize, receiver: Id, amount: u64, nonce: u64, expires_at: u64) -> Transfer {
     let key = &keys()[signer];
     let mut content = vec![1];
     content.extend(id(key));
     content.extend(receiver);
     content.extend(amount.to_be_bytes());
     content.extend(nonce.to_be_bytes());
-    let message = [b"\x10test/transaction", &content[..]].concat();
+    content.extend(expires_at.to_be_bytes());
+    let namespace = format!("test/{}/transaction", "ab".repeat(32));
+    assert_eq!(namespace.len(), 0x51);
+    let message = [b"\x51", namespace.as_bytes(), &content[..]].concat();
     Transfer {
         signer: id(key),
         receiver,
         amount,
         nonce,
+        expires_at,
         signature: key.sign(&message).to_bytes(),
+    }
+}
+
+fn value(balances: u64, in_flight: u64, burnt: u64) -> Value {
+    Value {
+        balances,
+        in_flight,
+        burnt,
     }
 }
 
@@ -79,7 +102,7 @@ fn a_transfer_crosses_with_the_header_that_commits_to_it() {
     let across = transfer(0, ids[2], 30, 7);
     model.next_block(&[chunk(0, vec![across]), chunk(1, vec![])]);
     assert_eq!(balances(&model), [70, 100, 100, 100]);
-    assert_eq!((model.value(), model.in_flight()), ((370, 30), 1));
+    assert_eq!((model.value(), model.in_flight()), (value(370, 30, 0), 1));
 
     let header = model.next_header(0);
     assert_eq!(header.sequence, 2);
@@ -96,7 +119,7 @@ fn a_transfer_crosses_with_the_header_that_commits_to_it() {
     assert_eq!(balances(&model), [70, 100, 100, 100]);
     model.next_block(&[chunk(1, vec![])]);
     assert_eq!(balances(&model), [70, 100, 130, 100]);
-    assert_eq!((model.value(), model.in_flight()), ((400, 0), 0));
+    assert_eq!((model.value(), model.in_flight()), (value(400, 0, 0), 0));
     let totals = model.next_header(1).totals;
     assert_eq!((totals.height, totals.received, totals.credits), (3, 30, 1));
     let next = Place {
@@ -107,15 +130,18 @@ fn a_transfer_crosses_with_the_header_that_commits_to_it() {
 }
 
 #[test]
-fn what_fails_changes_nothing() {
+fn what_fails_moves_nothing() {
     let (mut model, ids) = (model(), keys().iter().map(id).collect::<Vec<_>>());
     let transfers = vec![
         transfer(0, ids[1], 60, 5),
         transfer(0, ids[1], 1, 5),
         transfer(0, ids[1], 41, 6),
         transfer(2, ids[0], 1, 1),
-        transfer(0, [0; 32], 1, 6),
-        transfer(0, ids[0], 40, 6),
+        until(0, ids[0], 41, 7, 1),
+        transfer(0, ids[0], 41, (1 << 20) + 1),
+        transfer(0, [0; 32], 1, 7),
+        transfer(0, ids[0], 40, 7),
+        until(0, ids[0], 40, 8, 2),
     ];
     model.next_block(&[chunk(0, transfers)]);
     let outcomes = model.outcomes(0, 1).iter().map(|(_, outcome)| *outcome);
@@ -126,11 +152,59 @@ fn what_fails_changes_nothing() {
             Outcome::StaleNonce,
             Outcome::InsufficientBalance,
             Outcome::WrongShard,
+            Outcome::Expired,
+            Outcome::HighNonce,
             Outcome::ReservedReceiver,
+            // The one before has used the nonce.
+            Outcome::StaleNonce,
             Outcome::Executed,
         ]
     );
     assert_eq!(balances(&model), [40, 160, 100, 100]);
+}
+
+/// Of two accounts with 100 each: a fee of 2, and 3 at least.
+#[test]
+fn who_has_too_little_goes_and_what_is_left_is_burnt() {
+    let rules = Rules {
+        fee: 2,
+        least_balance: 3,
+        ..rules()
+    };
+    let (mut model, ids) = (model_of(rules), keys().iter().map(id).collect::<Vec<_>>());
+    let transfers = vec![
+        transfer(0, ids[1], 95, 1),
+        transfer(0, ids[1], 2, 2),
+        transfer(0, ids[1], 3, 3),
+        transfer(1, ids[0], 194, 1),
+    ];
+    model.next_block(&[chunk(0, transfers)]);
+    let outcomes = model.outcomes(0, 1).iter().map(|(_, outcome)| *outcome);
+    assert_eq!(
+        outcomes.collect::<Vec<_>>(),
+        [
+            Outcome::Executed,
+            // Costs the fee, and so the account, which had 3.
+            Outcome::LittleAmount,
+            Outcome::NoAccount,
+            Outcome::InsufficientBalance,
+        ]
+    );
+    let left = model.accounts(0, 1);
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[&ids[1]].balance, 193);
+    assert_eq!(model.value(), value(393, 0, 7));
+    // Made again, it begins above all that it can have signed.
+    model.next_block(&[chunk(0, vec![transfer(1, ids[0], 191, 2)])]);
+    let left = model.accounts(0, 2);
+    let made = Account {
+        balance: 191,
+        nonce: 2 << 20,
+    };
+    assert_eq!(left, &BTreeMap::from([(ids[0], made)]));
+    assert_eq!(model.value(), value(391, 0, 9));
+    let header = model.next_header(0);
+    assert_eq!((header.totals.balance, header.totals.burnt), (191, 9));
 }
 
 /// A false signature makes the whole chunk one without transfers.

@@ -79,6 +79,7 @@ pub(crate) fn transaction(nonce: u64) -> Transaction {
         receiver: AccountId::of(&key(2).public_key()),
         amount: 7,
         nonce,
+        expires_at: 4_000,
     };
     transfer.sign(&key(1), &Namespaces::new("test", &digest(1)))
 }
@@ -91,6 +92,7 @@ fn totals() -> ShardTotals {
         cross_shard: 40,
         credits: 90,
         balance: 1_000,
+        burnt: 60,
         sent: 50,
         received: 30,
         next_due: DuePosition::at(HEIGHT),
@@ -205,9 +207,10 @@ impl Node for Fixture {
             missed_chunks: 1,
             peers: 3,
             supply: SupplyStatus {
-                expected: 2_020,
+                expected: 2_080,
                 balances: 2_000,
                 in_flight: 20,
+                burnt: 60,
                 conserved: true,
             },
             shards: vec![ShardStatus {
@@ -220,6 +223,7 @@ impl Node for Fixture {
                 credits: 90,
                 cross_shard: 40,
                 balance: 1_000,
+                burnt: 60,
                 sent: 50,
                 received: 30,
                 blocks_behind: 2,

@@ -94,7 +94,7 @@ fn expected_header(body: &ChunkBody) -> Value {
         "hash": header.hash().to_string(),
         "previous": "04".repeat(32), "anchor": "03".repeat(32),
         "bodyHash": body.hash().to_string(), "partsRoot": "0d".repeat(32),
-        "bodyBytes": 290, "transactions": 2,
+        "bodyBytes": 306, "transactions": 2,
         "results": [{
             "height": HEIGHT - 1, "stateRoot": "02".repeat(32),
             "outcomesRoot": "05".repeat(32), "receiptsRoot": "06".repeat(32),
@@ -103,7 +103,8 @@ fn expected_header(body: &ChunkBody) -> Value {
         "uncommitted": [HEIGHT],
         "totals": {
             "height": HEIGHT - 1, "stateRoot": "02".repeat(32), "transfers": 100,
-            "crossShard": 40, "credits": 90, "balance": 1000, "sent": 50, "received": 30,
+            "crossShard": 40, "credits": 90, "balance": 1000, "burnt": 60,
+            "sent": 50, "received": 30,
         },
         "signature": header.signature.to_string(),
     })
@@ -148,7 +149,7 @@ fn chunk_get() {
         json!({
             "hash": second.hash().to_string(), "kind": "Transfer",
             "signer": encoded[2..66], "receiver": encoded[66..130],
-            "amount": 7, "nonce": 2, "signature": encoded[162..],
+            "amount": 7, "nonce": 2, "expiresAt": 4_000, "signature": encoded[178..],
         })
     );
     assert_eq!(result["from"], 0);
@@ -244,7 +245,7 @@ fn wrong_parameters_are_named() {
         (
             "transfer_submit",
             json!({"transaction": "00"}),
-            "transaction: must be 290 hex digits",
+            "transaction: must be 306 hex digits",
         ),
         (
             "transfer_submit",

@@ -86,6 +86,7 @@ fn unsigned(liar: &mut Liar<'_>, transactions: u32) -> Bytes {
                 receiver: own,
                 amount: 1,
                 nonce,
+                expires_at: 0,
             };
             transfer.sign(&identity.key, &identity.namespaces)
         })

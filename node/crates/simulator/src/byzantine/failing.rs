@@ -2,9 +2,11 @@
 //! Transfers that fail, for every reason that there is: what no honest producer
 //! puts into a chunk, and what makes none invalid.
 
-use crate::network::clients::reserved;
+use crate::{network::clients::reserved, shape::LEAST_BALANCE};
 use shardnode_network::Identity;
-use shardnode_primitives::{AccountId, ShardId, Transaction, Transfer, genesis::GenesisAccount};
+use shardnode_primitives::{
+    AccountId, ShardId, Transaction, Transfer, genesis::GenesisAccount, highest_nonce,
+};
 
 /// The reserved id.
 const NOBODY: AccountId = AccountId([0; 32]);
@@ -51,31 +53,40 @@ impl Accounts {
             .map(|(_, account)| account)
             .collect();
         let nonce = height * NONCES;
-        let sign = |signer: &GenesisAccount, receiver, amount, nonce| {
+        let until = |signer: &GenesisAccount, receiver, amount, nonce, expires_at| {
             let transfer = Transfer {
                 signer: signer.id,
                 receiver,
                 amount,
                 nonce,
+                expires_at,
             };
             transfer.sign(&signer.key, &identity.namespaces)
         };
+        let sign = |signer, receiver, amount, nonce| until(signer, receiver, amount, nonce, 0);
+        let enough = LEAST_BALANCE;
         let mut transfers = vec![
             sign(&self.stranger, own.id, 0, nonce),
             sign(&self.stranger, NOBODY, 0, nonce),
-            sign(own, own.id, 1, nonce + 10),
-            sign(own, own.id, 1, nonce + 10),
-            sign(own, own.id, 1, nonce + 9),
-            sign(own, NOBODY, 1, nonce + 11),
-            sign(own, NOBODY, 1, nonce + 10),
-            sign(own, own.id, u64::MAX, nonce + 12),
+            until(&self.stranger, own.id, enough, nonce, height),
+            until(own, own.id, enough, nonce + 10, height),
+            until(own, own.id, enough, nonce + 10, height + 1),
+            sign(own, own.id, enough, nonce + 10),
+            sign(own, own.id, enough, nonce + 9),
+            sign(own, NOBODY, enough, nonce + 11),
+            sign(own, NOBODY, enough, nonce + 10),
+            sign(own, own.id, enough - 1, nonce + 12),
+            sign(own, NOBODY, 0, nonce + 13),
+            sign(own, own.id, u64::MAX, nonce + 14),
             sign(own, own.id, u64::MAX, nonce + 8),
+            sign(own, own.id, enough, highest_nonce(height) + 1),
+            sign(own, NOBODY, enough, u64::MAX),
         ];
         // These fail only if the receiver's shard is congested.
         for (place, other) in (0..).zip(&others) {
-            transfers.push(sign(own, other.id, 1, nonce + 20 + place));
-            transfers.push(sign(other, own.id, 1, u64::MAX));
-            transfers.push(sign(other, NOBODY, 1, u64::MAX));
+            transfers.push(sign(own, other.id, enough, nonce + 20 + place));
+            transfers.push(sign(other, own.id, enough, u64::MAX));
+            transfers.push(until(other, NOBODY, enough, u64::MAX, height));
         }
         // Not a second time, whatever became of the first.
         if let Some(other) = others.last() {

@@ -4,15 +4,17 @@
 //! They have a few accounts of each shard, which no generator pays from, and
 //! some that do not exist until somebody pays them. They submit a transfer to
 //! all producers of its shard, and again when it is in a chunk; use nonces in
-//! the wrong order; spend what they have twice; and sign for accounts that there
-//! are not. What gets into a pool in time fails in a chunk.
+//! the wrong order, and far too high ones; spend what they have twice; let
+//! transfers expire; sign for accounts that there are not; and empty those that
+//! there are, until they are removed, and fill them again. What gets into a pool
+//! in time fails in a chunk.
 
 use super::Network;
 use commonware_runtime::{Spawner as _, Supervisor as _};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 use shardnode_primitives::{
-    AccountId, Genesis, Namespaces, Transaction, Transfer, genesis::GenesisAccount,
+    AccountId, Genesis, Namespaces, Transaction, Transfer, genesis::GenesisAccount, highest_nonce,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,6 +28,8 @@ const RESERVED: usize = 4;
 const STRANGERS: u32 = 2;
 /// One request in so many looks at the network.
 const ONCE_IN: u64 = 8;
+/// What strangers are paid, and never keep whole: the rest is too little.
+const GIFT: u64 = 1_000;
 
 /// The accounts that are no generator's, by shard: clients have all but the
 /// last one of each.
@@ -93,25 +97,33 @@ impl Clients {
         low + self.rng.next_u64() % (high - low + 1)
     }
 
-    fn sign(&self, signer: usize, receiver: usize, amount: u64, nonce: u64) -> Transaction {
-        let GenesisAccount { id, key } = &self.accounts[signer].account;
-        let transfer = Transfer {
-            signer: *id,
-            receiver: self.accounts[receiver].account.id,
-            amount,
-            nonce,
-        };
+    fn sign(&self, signer: usize, transfer: Transfer) -> Transaction {
+        let GenesisAccount { key, .. } = &self.accounts[signer].account;
         transfer.sign(key, &self.namespaces)
     }
 
-    /// The next transfer of an account.
-    fn next(&mut self, signer: usize, receiver: usize, amount: u64) -> Transaction {
-        self.accounts[signer].nonce += 1;
-        self.sign(signer, receiver, amount, self.accounts[signer].nonce)
+    /// The next transfer of an account, above what it starts with if it was
+    /// made until this height.
+    fn unsigned(&mut self, height: u64, signer: usize, receiver: usize, amount: u64) -> Transfer {
+        let receiver = self.accounts[receiver].account.id;
+        let account = &mut self.accounts[signer];
+        account.nonce = account.nonce.max(highest_nonce(height)) + 1;
+        Transfer {
+            signer: account.account.id,
+            receiver,
+            amount,
+            nonce: account.nonce,
+            expires_at: 0,
+        }
     }
 
-    /// What clients ask for now.
-    fn requests(&mut self, now: Duration) -> Vec<Transaction> {
+    fn next(&mut self, height: u64, signer: usize, receiver: usize, amount: u64) -> Transaction {
+        let transfer = self.unsigned(height, signer, receiver, amount);
+        self.sign(signer, transfer)
+    }
+
+    /// What clients ask for now, with the block at `height` final.
+    fn requests(&mut self, now: Duration, height: u64) -> Vec<Transaction> {
         let later = self.again.split_off(&now);
         let mut requests: Vec<_> = std::mem::replace(&mut self.again, later)
             .into_values()
@@ -121,37 +133,56 @@ impl Clients {
         }
         let all = self.accounts.len();
         let (signer, receiver) = (self.below(self.existing), self.below(all));
-        match self.below(6) {
+        match self.below(9) {
             0 => {
                 let amount = self.amount(1, 1_000);
-                let twice = self.next(signer, receiver, amount);
+                let twice = self.next(height, signer, receiver, amount);
                 let after = self.amount(20, 400);
                 let after = now + Duration::from_millis(after);
                 self.again.insert(after, twice.clone());
                 requests.push(twice);
             }
             1 => {
-                let skipped = self.next(signer, receiver, 10);
-                let after = self.next(signer, receiver, 20);
+                let skipped = self.next(height, signer, receiver, 10);
+                let after = self.next(height, signer, receiver, 20);
                 requests.extend([after, skipped]);
             }
             2 => {
                 let receiver = self.below(self.existing);
                 for _ in 0..2 {
                     let amount = self.amount(300_000, 700_000);
-                    requests.push(self.next(signer, receiver, amount));
+                    requests.push(self.next(height, signer, receiver, amount));
                 }
             }
             3 => {
                 let stranger = self.existing + self.below(all - self.existing);
                 let amount = self.amount(0, 2);
-                requests.push(self.next(stranger, receiver, amount));
+                requests.push(self.next(height, stranger, receiver, amount));
             }
             4 => {
                 let stranger = self.existing + self.below(all - self.existing);
-                requests.push(self.next(signer, stranger, 1_000));
+                requests.push(self.next(height, signer, stranger, GIFT));
             }
-            _ => requests.push(self.next(signer, signer, 5)),
+            5 => {
+                let stranger = self.existing + self.below(all - self.existing);
+                let amount = self.amount(GIFT - 8, GIFT);
+                let emptied = self.next(height, stranger, receiver, amount);
+                let after = now + Duration::from_millis(self.amount(100, 2_000));
+                self.again.insert(after, emptied.clone());
+                requests.push(emptied);
+            }
+            6 => {
+                let soon = self.amount(0, 4);
+                let mut expiring = self.unsigned(height, signer, receiver, 10);
+                expiring.expires_at = height + soon;
+                requests.push(self.sign(signer, expiring));
+            }
+            7 => {
+                let mut high = self.unsigned(height, signer, receiver, 10);
+                high.nonce = u64::MAX;
+                requests.push(self.sign(signer, high));
+            }
+            _ => requests.push(self.next(height, signer, signer, 5)),
         }
         requests
     }
@@ -173,7 +204,9 @@ impl Network {
             return;
         }
         let now = self.elapsed();
-        for transaction in self.clients.requests(now) {
+        let heights = self.running().map(|(_, node)| node.view.borrow().height());
+        let height = heights.max().unwrap_or_default();
+        for transaction in self.clients.requests(now, height) {
             let shard = self.genesis.layout.shard_of(transaction.signer());
             for (_, node) in self.running() {
                 if node.identity.tracked() != Some(shard) {

@@ -115,6 +115,8 @@ pub(super) fn invalid_bodies(dice: &mut Dice) -> Plan {
 pub(super) fn failing_transfers(dice: &mut Dice) -> Plan {
     let mut plan = standing_shard(dice);
     plan.blocking = dice.once_in(2);
+    // Long enough for the shard to be so far behind that it is congested.
+    plan.calm_at = Duration::from_secs(30);
     let cut_off = plan.faults.iter().find_map(|(_, fault)| match fault {
         Fault::Partition(side) => side.first().copied(),
         _ => None,
@@ -122,7 +124,7 @@ pub(super) fn failing_transfers(dice: &mut Dice) -> Plan {
     let shards = plan.shape.shards;
     let mut others = (0..shards).filter(|shard| Some(plan.shape.producer(*shard, 0)) != cut_off);
     let liar = others.nth(dice.index(usize::from(shards) - 1));
-    let lies = vec![Lies::FailingTransfers(dice.between(1, 2))];
+    let lies = vec![Lies::FailingTransfers(1)];
     plan.liars
         .insert(plan.shape.producer(liar.unwrap_or(0), 0), lies);
     plan

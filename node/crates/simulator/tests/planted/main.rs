@@ -101,6 +101,22 @@ fn a_receipt_that_is_lost() {
 }
 
 #[test]
+fn a_transfer_to_a_congested_shard() {
+    let words = ["transfers: the chain says"];
+    noticed(Fault::CongestedExecuted, "failing-transfers", 2, &words);
+}
+
+#[test]
+fn an_account_that_is_kept_with_too_little() {
+    noticed(Fault::KeptDust, "calm", 2, &["state root", "account"]);
+}
+
+#[test]
+fn an_account_that_is_made_again_and_begins_with_no_nonce() {
+    noticed(Fault::NonceAnew, "calm", 2, &["state root", "account"]);
+}
+
+#[test]
 fn a_failure_that_is_reported_as_executed() {
     noticed(Fault::FailedAsExecuted, "calm", 2, &["outcomes root"]);
 }

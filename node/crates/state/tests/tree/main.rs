@@ -5,14 +5,15 @@
 
 mod pages;
 mod partial;
+mod removed;
 
 use commonware_codec::{DecodeExt as _, Encode as _};
 use proptest::prelude::*;
 use shardnode_primitives::{AccountId, Digest};
-use shardnode_state::{Account, AccountProof, Leaf, StateError, StateTree};
+use shardnode_state::{Account, AccountProof, Changes, Leaf, StateError, StateTree};
 use std::collections::BTreeMap;
 
-type Changes = BTreeMap<AccountId, Account>;
+type Accounts = BTreeMap<AccountId, Account>;
 
 /// Ids from a small space, so that changes hit existing accounts.
 fn id(number: u8) -> AccountId {
@@ -22,27 +23,43 @@ fn id(number: u8) -> AccountId {
     AccountId(id)
 }
 
+/// Contents, creations and removals, also of accounts that do not exist.
 fn changes() -> impl Strategy<Value = Changes> {
     let account = (0u64..1_000_000, 0u64..100);
-    proptest::collection::btree_map(any::<u8>().prop_map(id), account, 0..20).prop_map(|changes| {
-        changes
-            .into_iter()
-            .map(|(id, (balance, nonce))| (id, Account { balance, nonce }))
-            .collect()
-    })
+    let account = account.prop_map(|(balance, nonce)| Account { balance, nonce });
+    let account = proptest::option::weighted(0.6, account);
+    proptest::collection::btree_map(any::<u8>().prop_map(id), account, 0..30)
+}
+
+/// Those of the changes that `tree` can make.
+fn possible(tree: &StateTree, changes: &Changes) -> Changes {
+    let mut changes = changes.clone();
+    changes.retain(|id, account| account.is_some() || tree.get(id).is_some());
+    changes
+}
+
+fn set(id: AccountId, account: Account) -> Changes {
+    Changes::from([(id, Some(account))])
 }
 
 fn history() -> impl Strategy<Value = Vec<Changes>> {
     proptest::collection::vec(changes(), 1..8)
 }
 
-fn play(history: &[Changes]) -> (StateTree, Changes) {
+fn play(history: &[Changes]) -> (StateTree, Accounts) {
     let (first, rest) = history.split_first().unwrap();
-    let mut tree = StateTree::genesis(first.clone()).unwrap();
-    let mut model = first.clone();
+    let some = |(id, account): (&AccountId, &Option<Account>)| Some((*id, (*account)?));
+    let mut model: Accounts = first.iter().filter_map(some).collect();
+    let mut tree = StateTree::genesis(model.clone()).unwrap();
     for changes in rest {
-        tree.apply(changes).unwrap();
-        model.extend(changes.clone());
+        let changes = possible(&tree, changes);
+        tree.apply(&changes).unwrap();
+        for (id, account) in changes {
+            match account {
+                Some(account) => model.insert(id, account),
+                None => model.remove(&id),
+            };
+        }
     }
     (tree, model)
 }
@@ -83,7 +100,7 @@ proptest! {
         let (mut tree, _) = play(&history);
         let proof = tree.prove(&id(number));
         let before = tree.root();
-        let after = tree.apply(&more).unwrap();
+        let after = tree.apply(&possible(&tree, &more)).unwrap();
         if after != before {
             prop_assert!(proof.verify(&id(number), &after).is_err());
         }
@@ -165,15 +182,14 @@ fn root_is_the_documented_one() {
         balance: 7,
         nonce: 8,
     };
-    tree.apply(&BTreeMap::from([(greater, account)])).unwrap();
+    tree.apply(&set(greater, account)).unwrap();
     let top = node(
         &leaf(&zero, &greater.0, 0, 0),
         &leaf(&greater.0, &zero, 7, 8).0,
     );
     assert_eq!(tree.root(), root(2, &top));
 
-    tree.apply(&BTreeMap::from([(less, Account::default())]))
-        .unwrap();
+    tree.apply(&set(less, Account::default())).unwrap();
     let left = node(
         &leaf(&zero, &less.0, 0, 0),
         &leaf(&greater.0, &zero, 7, 8).0,
@@ -196,8 +212,7 @@ fn trees_of_every_size_prove_every_account() {
             let verdict = tree.prove(&id(other)).verify(&id(other), &tree.root());
             assert_eq!(verdict, Ok(expected), "{other} of {number}");
         }
-        tree.apply(&BTreeMap::from([(id(number), account)]))
-            .unwrap();
+        tree.apply(&set(id(number), account)).unwrap();
     }
 }
 
@@ -208,7 +223,7 @@ fn the_reserved_id_is_provably_no_account() {
         let mut tree = StateTree::genesis(accounts).unwrap();
         assert_eq!(tree.get(&zero), None);
         assert_eq!(tree.prove(&zero).verify(&zero, &tree.root()), Ok(None));
-        let changes = BTreeMap::from([(zero, Account::default())]);
+        let changes = set(zero, Account::default());
         assert_eq!(tree.apply(&changes), Err(StateError::ReservedId));
     }
     let twice = [(id(1), Account::default()), (id(1), Account::default())];
@@ -290,13 +305,13 @@ fn a_refused_change_changes_nothing() {
     };
     let mut tree = StateTree::genesis([(id(1), rich)]).unwrap();
     let root = tree.root();
-    let one_more = BTreeMap::from([(
-        id(2),
-        Account {
-            balance: 1,
-            nonce: 0,
-        },
-    )]);
+    let one_more = Account {
+        balance: 1,
+        nonce: 0,
+    };
+    let one_more = set(id(2), one_more);
     assert_eq!(tree.apply(&one_more), Err(StateError::Overflow));
+    let stranger = Changes::from([(id(1), None), (id(2), None)]);
+    assert_eq!(tree.apply(&stranger), Err(StateError::NoAccount(id(2))));
     assert_eq!((tree.root(), tree.accounts()), (root, 1));
 }

@@ -71,7 +71,7 @@ fn pages_are_of_the_tree_as_it_was() {
     let (before, held) = (tree.root(), tree.pages());
     let id = tree.leaves()[1_500].id;
     let account = Account::default();
-    tree.apply(&[(id, account)].into()).unwrap();
+    tree.apply(&[(id, Some(account))].into()).unwrap();
     assert!(held.page(1).unwrap().verify(&before).is_ok());
     let error = held.page(1).unwrap().verify(&tree.root()).unwrap_err();
     assert_eq!((error.index, error.got), (1, before));

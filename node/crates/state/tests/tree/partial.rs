@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Partial trees against the whole tree.
 
-use crate::{Changes, changes, history, id, play};
+use crate::{changes, history, id, play, possible, set};
 use commonware_codec::{DecodeExt as _, Encode as _, FixedSize as _};
 use commonware_formatting::hex;
 use proptest::{prelude::*, sample::Index};
 use shardnode_primitives::{AccountId, Digest};
 use shardnode_state::{
-    Account, CoverError, Leaf, NO_ACCOUNT, PartialState, PartialTree, StateError, StateTree,
+    Account, Changes, CoverError, Leaf, NO_ACCOUNT, PartialState, PartialTree, StateError,
+    StateTree,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-type Ids = BTreeSet<AccountId>;
+pub(crate) type Ids = BTreeSet<AccountId>;
 
-fn ids() -> impl Strategy<Value = Ids> {
+/// What takes nothing beside the accounts themselves.
+pub(crate) const NO_CHANGES: &Changes = &Changes::new();
+
+pub(crate) fn ids() -> impl Strategy<Value = Ids> {
     let any_id = prop_oneof![20 => any::<u8>().prop_map(id), 1 => Just(NO_ACCOUNT)];
     proptest::collection::btree_set(any_id, 0..20)
 }
 
 /// As it arrives somewhere else.
-fn partial(tree: &StateTree, ids: &Ids) -> PartialTree {
-    let state = tree.partial(ids);
+pub(crate) fn partial(tree: &StateTree, ids: &Ids, changes: &Changes) -> PartialTree {
+    let state = tree.partial(ids, changes);
     let decoded = PartialState::decode(state.encode()).unwrap();
     assert_eq!(decoded, state);
     decoded.verify(&tree.root()).unwrap()
@@ -34,7 +38,7 @@ proptest! {
     #[test]
     fn accounts_read_as_in_the_whole_tree(history in history(), ids in ids(), asked in ids()) {
         let (tree, _) = play(&history);
-        let partial = partial(&tree, &ids);
+        let partial = partial(&tree, &ids, NO_CHANGES);
         for id in &ids {
             prop_assert_eq!(partial.get(id), Ok(tree.get(id)));
         }
@@ -49,12 +53,12 @@ proptest! {
     #[test]
     fn changes_lead_to_the_same_roots(history in history(), ids in ids(), rounds in proptest::collection::vec((any::<u64>(), 0u64..1_000), 1..4)) {
         let (mut tree, _) = play(&history);
-        let mut partial = partial(&tree, &ids);
+        let mut partial = partial(&tree, &ids, NO_CHANGES);
         for (salt, balance) in rounds {
             // Some of the ids, so that creations come in several rounds.
             let changes: Changes = without_reserved(&ids)
                 .filter(|id| (salt >> (id.0[31] % 64)) & 1 == 1)
-                .map(|id| (id, Account { balance: balance + u64::from(id.0[0]), nonce: salt }))
+                .map(|id| (id, Some(Account { balance: balance + u64::from(id.0[0]), nonce: salt })))
                 .collect();
             prop_assert_eq!(partial.apply(&changes), tree.apply(&changes));
             prop_assert_eq!(partial.root(), tree.root());
@@ -67,7 +71,8 @@ proptest! {
     #[test]
     fn changes_of_other_accounts_are_refused(history in history(), ids in ids(), changes in changes()) {
         let (mut tree, _) = play(&history);
-        let mut partial = partial(&tree, &ids);
+        let changes = possible(&tree, &changes);
+        let mut partial = partial(&tree, &ids, NO_CHANGES);
         let before = partial.root();
         let covered = changes.keys().all(|id| partial.get(id).is_ok());
         match partial.apply(&changes) {
@@ -76,7 +81,7 @@ proptest! {
                 prop_assert_eq!(Ok(root), tree.apply(&changes));
             }
             Err(StateError::NotCovered(id)) => {
-                prop_assert!(!ids.contains(&id));
+                prop_assert!(!ids.contains(&id) || changes[&id].is_none());
                 prop_assert_eq!(partial.root(), before);
             }
             Err(error) => prop_assert!(false, "{}", error),
@@ -86,17 +91,17 @@ proptest! {
     #[test]
     fn a_cover_is_for_its_accounts_and_no_others(history in history(), ids in ids(), others in ids()) {
         let (tree, _) = play(&history);
-        let state = tree.partial(&ids);
-        let partial = partial(&tree, &ids);
-        prop_assert_eq!(partial.check_cover(&ids), Ok(()));
-        let same = tree.partial(&others) == state;
-        prop_assert_eq!(partial.check_cover(&others).is_ok(), same);
+        let state = tree.partial(&ids, NO_CHANGES);
+        let partial = partial(&tree, &ids, NO_CHANGES);
+        prop_assert_eq!(partial.check_cover(&ids, NO_CHANGES), Ok(()));
+        let same = tree.partial(&others, NO_CHANGES) == state;
+        prop_assert_eq!(partial.check_cover(&others, NO_CHANGES).is_ok(), same);
     }
 
     #[test]
     fn any_flipped_bit_breaks_it(history in history(), ids in ids(), at in any::<Index>(), bit in 0u8..8) {
         let (tree, _) = play(&history);
-        let mut bytes = tree.partial(&ids).encode().to_vec();
+        let mut bytes = tree.partial(&ids, NO_CHANGES).encode().to_vec();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         if let Ok(forged) = PartialState::decode(bytes) {
@@ -107,7 +112,7 @@ proptest! {
     #[test]
     fn other_lengths_are_refused(history in history(), ids in ids()) {
         let (tree, _) = play(&history);
-        let bytes = tree.partial(&ids).encode();
+        let bytes = tree.partial(&ids, NO_CHANGES).encode();
         for length in 0..bytes.len() {
             prop_assert!(PartialState::decode(bytes.slice(..length)).is_err());
         }
@@ -148,9 +153,9 @@ fn trees_of_every_size_grow_the_same() {
     for number in 1..=70u8 {
         for more in [1, 2, 5, 40, 100] {
             let created: Changes = (number..number.saturating_add(more))
-                .map(|number| (id(number), account))
+                .map(|number| (id(number), Some(account)))
                 .collect();
-            let mut partial = partial(&tree, &created.keys().copied().collect());
+            let mut partial = partial(&tree, &created.keys().copied().collect(), &created);
             let mut grown = tree.clone();
             assert_eq!(
                 partial.apply(&created),
@@ -158,39 +163,36 @@ fn trees_of_every_size_grow_the_same() {
                 "{more} on {number}"
             );
         }
-        tree.apply(&BTreeMap::from([(id(number), account)]))
-            .unwrap();
+        tree.apply(&set(id(number), account)).unwrap();
     }
 }
 
 #[test]
 fn what_is_not_needed_is_named() {
-    let accounts: Changes = (1..=9)
-        .map(|number| (id(number), Account::default()))
-        .collect();
+    let accounts = (1..=9).map(|number| (id(number), Account::default()));
     let tree = StateTree::genesis(accounts).unwrap();
     let one = Ids::from([id(4)]);
     let two = Ids::from([id(4), id(5)]);
     let between = AccountId([38; 32]);
     let absent = Ids::from([between]);
 
-    let superfluous = partial(&tree, &two).check_cover(&one);
+    let superfluous = partial(&tree, &two, NO_CHANGES).check_cover(&one, NO_CHANGES);
     assert!(matches!(superfluous, Err(CoverError::Superfluous(_))));
-    let missing = partial(&tree, &one).check_cover(&two);
+    let missing = partial(&tree, &one, NO_CHANGES).check_cover(&two, NO_CHANGES);
     assert_eq!(missing, Err(CoverError::Missing(id(5))));
     // The leaf before an absent account shows that it is absent, but without
     // the last leaf nothing can be created.
-    let mut shown = partial(&tree, &Ids::from([id(1)]));
+    let mut shown = partial(&tree, &Ids::from([id(1)]), NO_CHANGES);
     assert_eq!(shown.get(&between), Ok(None));
     assert_eq!(
-        shown.check_cover(&absent),
+        shown.check_cover(&absent, NO_CHANGES),
         Err(CoverError::Frontier(between))
     );
-    let create = BTreeMap::from([(between, Account::default())]);
+    let create = set(between, Account::default());
     assert_eq!(shown.apply(&create), Err(StateError::NotCovered(between)));
-    let reserved = BTreeMap::from([(NO_ACCOUNT, Account::default())]);
+    let reserved = set(NO_ACCOUNT, Account::default());
     assert_eq!(
-        partial(&tree, &Ids::from([NO_ACCOUNT])).apply(&reserved),
+        partial(&tree, &Ids::from([NO_ACCOUNT]), NO_CHANGES).apply(&reserved),
         Err(StateError::ReservedId)
     );
 }
@@ -200,7 +202,7 @@ fn other_roots_are_refused() {
     let tree = StateTree::genesis([(id(1), Account::default())]).unwrap();
     for ids in [Ids::new(), Ids::from([id(1)]), Ids::from([id(2)])] {
         let want = StateTree::default().root();
-        let error = tree.partial(&ids).verify(&want).unwrap_err();
+        let error = tree.partial(&ids, NO_CHANGES).verify(&want).unwrap_err();
         assert_eq!((error.got, error.want), (tree.root(), want));
     }
 }
@@ -312,7 +314,7 @@ fn the_encoding_is_the_golden_one() {
         "1db822712b6fb17d02bf32996a674f8824732374f4052658b7b2342cf1aa9413",
     ]
     .concat();
-    let encoded = hex(&tree.partial(&ids).encode());
+    let encoded = hex(&tree.partial(&ids, NO_CHANGES).encode());
     assert_eq!(encoded, golden);
     assert_eq!(
         hex(&tree.root().0),

@@ -67,7 +67,10 @@ pub(crate) fn record(number: u64) -> ExecutionRecord {
         height: number * 3,
         block: digest(number),
         state_root: digest(!number),
-        changes: vec![(AccountId(digest(number).0), account(number))],
+        changes: vec![
+            (AccountId(digest(number).0), Some(account(number))),
+            (AccountId(digest(number + 1).0), None),
+        ],
         payload: bytes(number),
     }
 }

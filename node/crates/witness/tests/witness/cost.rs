@@ -18,6 +18,7 @@ use shardnode_coding::Code;
 use shardnode_execution::{
     ChunkInput, Delivery, apply,
     body::{self, Shown},
+    execute as run,
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
@@ -53,6 +54,8 @@ const PROTOCOL: Protocol = Protocol {
     mandates_per_shard: 6,
     epoch_length: 1_000,
     congestion_control: CongestionControl::Enabled,
+    transfer_fee: 0,
+    least_balance: 0,
 };
 
 /// The shortest of several runs, and what the last one gave.
@@ -127,6 +130,7 @@ fn transactions(keys: &[PrivateKey], many: usize) -> Vec<Transaction> {
                 receiver,
                 amount: 1,
                 nonce,
+                expires_at: 0,
             };
             transfer.sign(key, &namespaces())
         })
@@ -217,7 +221,8 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
         height: HEIGHT - 1,
         ..ShardTotals::genesis(state.root(), state.balance())
     };
-    let (record, pre_state) = time(|| state.partial(&touched(&input)));
+    let changes = run(state, input).unwrap().changes;
+    let (record, pre_state) = time(|| state.partial(&touched(&input), &changes));
     let transition = Transition {
         height: HEIGHT,
         body: Shown::Body(body.clone()),
@@ -225,7 +230,10 @@ fn measure(state: &StateTree, keys: &[PrivateKey], many: usize) {
         pre_state,
     };
     let mut trees = vec![state.clone(); RUNS];
-    let (execute, applied) = time(|| apply(&mut trees.pop().unwrap(), input, &before).unwrap());
+    let (execute, applied) = time(|| {
+        let execution = run(state, input).unwrap();
+        apply(&mut trees.pop().unwrap(), execution, HEIGHT, &before).unwrap()
+    });
     assert_eq!(applied.result.transfers as usize, many);
 
     let header = |height: u64, results, totals, body: &ChunkBody, transactions| {

@@ -4,7 +4,7 @@
 use crate::world::{LIMITS, World};
 use commonware_codec::Encode as _;
 use proptest::{prelude::*, sample::Index};
-use shardnode_witness::{DecodeError, Limits, StateWitness, decode, encode};
+use shardnode_witness::{DecodeError, Limits, StateWitness, decode, encode, limits::VERSION};
 
 fn witness() -> StateWitness {
     let (_, cases) = World::play(1);
@@ -15,7 +15,7 @@ fn witness() -> StateWitness {
 }
 
 fn frame(raw: &[u8]) -> Vec<u8> {
-    [vec![1], zstd::encode_all(raw, 1).unwrap()].concat()
+    [vec![VERSION], zstd::encode_all(raw, 1).unwrap()].concat()
 }
 
 fn limited(raw_bytes: usize) -> Limits {
@@ -28,7 +28,7 @@ fn limited(raw_bytes: usize) -> Limits {
 proptest! {
     #[test]
     fn hostile_bytes_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-        let magic = [&[1, 0x28, 0xb5, 0x2f, 0xfd], &bytes[..]].concat();
+        let magic = [&[VERSION, 0x28, 0xb5, 0x2f, 0xfd], &bytes[..]].concat();
         for bytes in [bytes.clone(), magic, frame(&bytes)] {
             if let Ok(decoded) = decode(&bytes, &LIMITS) {
                 // Only what a witness encodes to decodes.
@@ -67,16 +67,20 @@ fn forms_that_encoding_does_not_give_are_refused() {
     let witness = witness();
     let raw = witness.encode().to_vec();
     let good = encode(&witness).unwrap().to_vec();
-    let skippable = [&[1, 0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7][..], &good[1..]].concat();
-    let other_version = [&[2], &good[1..]].concat();
+    let skippable = [
+        &[VERSION, 0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7][..],
+        &good[1..],
+    ]
+    .concat();
+    let other_version = [&[VERSION - 1], &good[1..]].concat();
     let cases: [(&str, Vec<u8>, &str); 8] = [
         ("nothing", Vec::new(), "no bytes"),
         (
             "another version",
             other_version,
-            "version 2, this node reads 1",
+            "version 1, this node reads 2",
         ),
-        ("no frame", vec![1], "no zstd frame"),
+        ("no frame", vec![VERSION], "no zstd frame"),
         ("a frame to be skipped", skippable, "no zstd frame"),
         (
             "bytes after the end",
@@ -130,7 +134,7 @@ fn sizes_are_bounded() {
     assert!(decode(&bytes, &fewer).is_err());
 
     // A window that takes more memory than the content.
-    let mut encoder = zstd::stream::Encoder::new(vec![1], 19).unwrap();
+    let mut encoder = zstd::stream::Encoder::new(vec![VERSION], 19).unwrap();
     encoder.window_log(24).unwrap();
     std::io::Write::write_all(&mut encoder, &witness.encode()).unwrap();
     let error = decode(&encoder.finish().unwrap(), &LIMITS).unwrap_err();

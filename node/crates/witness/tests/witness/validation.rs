@@ -53,7 +53,7 @@ proptest! {
 /// The random histories have everything in them that a witness can show.
 #[test]
 fn histories_have_everything_in_them() {
-    let mut seen = [0; 10];
+    let mut seen = [0; 11];
     for seed in 0..24 {
         let (world, cases) = World::play(seed);
         assert!(!cases.is_empty());
@@ -63,6 +63,7 @@ fn histories_have_everything_in_them() {
             here.transfers,
             here.failures,
             here.created,
+            here.removed,
             here.invalid_bodies,
             here.miscoded,
             here.missed,

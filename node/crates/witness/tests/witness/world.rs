@@ -8,6 +8,7 @@ use shardnode_coding::{Code, Part};
 use shardnode_execution::{
     Applied, ChunkInput, Crediting, Delivery, Failure, Outcome, StateView as _, apply,
     body::{self, Shown},
+    execute,
     signatures::{BatchSize, KeyCache, verify_all},
     touched,
 };
@@ -17,6 +18,7 @@ use shardnode_primitives::{
     Transfer,
     genesis::{CongestionControl, Protocol, private_key},
     hash::ZERO,
+    highest_nonce,
 };
 use shardnode_state::{Account, NO_ACCOUNT, StateTree};
 use shardnode_witness::{
@@ -149,6 +151,7 @@ pub(crate) struct Seen {
     pub(crate) transfers: u32,
     pub(crate) failures: u32,
     pub(crate) created: u32,
+    pub(crate) removed: u32,
     pub(crate) invalid_bodies: u32,
     pub(crate) miscoded: u32,
     pub(crate) missed: u32,
@@ -207,6 +210,8 @@ impl World {
                 mandates_per_shard: 8,
                 epoch_length: 1_000,
                 congestion_control: CongestionControl::Enabled,
+                transfer_fee: 1,
+                least_balance: 10,
             },
             lag: lag.into(),
             shards: shards.collect(),
@@ -292,14 +297,18 @@ impl World {
         } else {
             account(draw.of(&self.keys))
         };
+        // Above what an account begins with that was made until now.
+        let least = highest_nonce(self.height);
         let nonce = self.nonces.entry(account(key)).or_default();
-        *nonce += u64::from(!draw.one_in(8));
+        *nonce = (*nonce).max(least) + u64::from(!draw.one_in(8));
+        let soon = self.height + draw.below(4);
         let most = if draw.one_in(8) { 1_000 } else { 40 };
         let transfer = Transfer {
             signer: account(key),
             receiver,
-            amount: draw.below(most),
+            amount: 6 + draw.below(most),
             nonce: *nonce,
+            expires_at: if draw.one_in(8) { soon } else { 0 },
         };
         transfer.sign(key, &namespaces())
     }
@@ -448,16 +457,19 @@ impl World {
             incoming: &deliveries,
             congestion: &congestion,
         };
+        let execution = execute(&shard.state, input).unwrap();
         let transition = Transition {
             height: self.height,
             body: drawn.shown(),
             incoming,
-            pre_state: shard.state.partial(&touched(&input)),
+            pre_state: shard.state.partial(&touched(&input), &execution.changes),
         };
-        let accounts = shard.state.accounts();
-        let applied = apply(&mut shard.state, input, &shard.totals).unwrap();
+        for (id, account) in &execution.changes {
+            self.seen.created += u32::from(shard.state.get(id).is_none());
+            self.seen.removed += u32::from(account.is_none());
+        }
+        let applied = apply(&mut shard.state, execution, self.height, &shard.totals).unwrap();
         assert_eq!(applied.totals.balance, shard.state.balance());
-        self.seen.created += shard.state.accounts() - accounts;
         self.seen.transfers += applied.result.transfers;
         self.seen.failures += transactions.len() as u32 - applied.result.transfers;
         self.seen.receipts += deliveries

@@ -6,7 +6,7 @@ use commonware_runtime::Clock as _;
 use shardnode_clients::{Fate, SubmitError};
 use shardnode_execution::Outcome;
 use shardnode_mailboxes::pool::PoolError;
-use shardnode_primitives::{Namespaces, Transfer};
+use shardnode_primitives::{Digest, Namespaces, Transfer};
 use std::time::Duration;
 
 /// Pays an account of another shard, submitting through a node that does not
@@ -29,6 +29,7 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
         receiver: receiver.id,
         amount: 5,
         nonce: 1,
+        expires_at: 1_000_000,
     };
     let transaction = transfer.sign(&signer.key, &namespaces);
     let client = &network.node(elsewhere).client;
@@ -67,7 +68,8 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
             network.context.sleep(Duration::from_millis(50)).await;
         }
         let (_, _, payer) = client.account(signer.id).await.unwrap();
-        assert_eq!(payer.unwrap().balance, initial - 5);
+        let fee = genesis.protocol.transfer_fee;
+        assert_eq!(payer.unwrap().balance, initial - 5 - fee);
         assert_eq!(payer.unwrap().nonce, 1);
     }
 
@@ -81,4 +83,57 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
         Err(SubmitError::Balance)
     );
     assert_eq!(client.submit(transaction).await, Err(SubmitError::Nonce));
+    nothing_for_nothing(network, elsewhere, transfer).await;
+}
+
+/// What nobody pays for, or is of another chain, is let into no pool, though
+/// every signature holds.
+async fn nothing_for_nothing(network: &Network, node: usize, transfer: Transfer) {
+    let genesis = &network.genesis;
+    let client = &network.node(node).client;
+    let namespaces = Namespaces::new(&genesis.network, &genesis.hash());
+    let signer = genesis.account(0);
+    let next = Transfer {
+        nonce: 3,
+        expires_at: 0,
+        ..transfer
+    };
+    let cases = [
+        (
+            Transfer {
+                amount: genesis.protocol.least_balance - 1,
+                ..next
+            },
+            SubmitError::Amount,
+        ),
+        (
+            Transfer {
+                nonce: u64::MAX,
+                ..next
+            },
+            SubmitError::HighNonce,
+        ),
+        (
+            Transfer {
+                expires_at: 1,
+                ..next
+            },
+            SubmitError::Pool(PoolError::Expired),
+        ),
+    ];
+    for (transfer, why) in cases {
+        let submitted = client.submit(transfer.sign(&signer.key, &namespaces)).await;
+        assert_eq!(submitted, Err(why));
+    }
+    let stranger = genesis.account(genesis.account_count());
+    let free = Transfer {
+        signer: stranger.id,
+        ..next
+    };
+    let submitted = client.submit(free.sign(&stranger.key, &namespaces)).await;
+    assert_eq!(submitted, Err(SubmitError::NoAccount));
+    // The same chain by name, with another genesis.
+    let reset = Namespaces::new(&genesis.network, &Digest([7; 32]));
+    let submitted = client.submit(next.sign(&signer.key, &reset)).await;
+    assert_eq!(submitted, Err(SubmitError::Signature));
 }

@@ -103,7 +103,7 @@ fn genesis_with(
         "seed": "11".repeat(32),
         "shards": shards,
         "accounts": {"perShard": accounts, "initialBalance": 1_000_000},
-        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled"},
+        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3},
         "validators": validators,
     });
     let document: GenesisDocument = serde_json::from_value(document).unwrap();
