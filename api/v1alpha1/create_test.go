@@ -242,6 +242,25 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.protocol.maxTransactionsPerChunk", 32_769)},
 		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "should be less than or equal to 32768"}},
 	},
+	"chunks too large where accounts are removed": {
+		[]edit{set("spec.protocol.leastBalance", 1), set("spec.protocol.maxTransactionsPerChunk", 21_476)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 21475 with a leastBalance of 1"}},
+	},
+	"negative fee": {
+		[]edit{set("spec.protocol.transferFee", -1)},
+		[]refusal{{"spec.protocol.transferFee", "should be greater than or equal to 0"}},
+	},
+	"negative least balance": {
+		[]edit{set("spec.protocol.leastBalance", -1)},
+		[]refusal{{"spec.protocol.leastBalance", "should be greater than or equal to 0"}},
+	},
+	"accounts that have too little from the start": {
+		[]edit{
+			set("spec.protocol.maxTransactionsPerChunk", 20_000),
+			set("spec.protocol.leastBalance", 1_000_001),
+		},
+		[]refusal{{"spec.genesis.initialBalance", "must be at least 1000001, the leastBalance of spec.protocol"}},
+	},
 	"congestion control of another kind": {
 		[]edit{set("spec.protocol.congestionControl", "On")},
 		[]refusal{{"spec.protocol.congestionControl", `Unsupported value: "On"`}, notChecked},

@@ -45,6 +45,8 @@ spec:
     mandatesPerShard: 6
     epochLengthBlocks: 1000
     congestionControl: Enabled
+    transferFee: 0
+    leastBalance: 0
   node:
     image: registry.example.com/shardnode:1.0.0
     resources:

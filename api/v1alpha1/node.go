@@ -55,7 +55,7 @@ type NodeFeatures struct {
 	MempoolCapacity int32 `json:"mempoolCapacity,omitempty"`
 
 	// mempoolMebibytes bounds the pool by the size of its transactions; it
-	// refuses more. All transactions have 145 bytes: the default is above what
+	// refuses more. All transactions have 153 bytes: the default is above what
 	// mempoolCapacity lets in by default.
 	// +optional
 	// +kubebuilder:default=64

@@ -3,6 +3,7 @@
 package v1alpha1
 
 // ProtocolSpec holds the parameters that all nodes must agree on.
+// +kubebuilder:validation:XValidation:rule="!has(self.leastBalance) || self.leastBalance == 0 || self.maxTransactionsPerChunk <= 21475",messageExpression="'must be at most 21475 with a leastBalance of %d: where accounts can be removed, state witnesses are larger'.format([self.leastBalance])",message="must be at most 21475 with a leastBalance above 0",fieldPath=".maxTransactionsPerChunk",reason="FieldValueInvalid"
 type ProtocolSpec struct {
 	// minBlockTimeMilliseconds is the least difference between the timestamps
 	// of a block and its parent.
@@ -13,9 +14,10 @@ type ProtocolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	MinBlockTimeMilliseconds int32 `json:"minBlockTimeMilliseconds,omitempty"`
 
-	// maxTransactionsPerChunk is the most transactions that a chunk holds. The
-	// state witness of a larger one could exceed 64 MiB, and nobody could check
-	// it. All transactions have 145 bytes, so it is a limit in bytes as well.
+	// maxTransactionsPerChunk is the most transactions that a chunk holds: at
+	// most 32768, or 21475 with a leastBalance above 0. The state witness of a
+	// larger one could exceed 64 MiB, and nobody could check it. All transactions
+	// have 153 bytes, so it is a limit in bytes as well.
 	// +optional
 	// +kubebuilder:default=20000
 	// +kubebuilder:validation:Minimum=1
@@ -60,4 +62,24 @@ type ProtocolSpec struct {
 	// +kubebuilder:default=Enabled
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	CongestionControl Switch `json:"congestionControl,omitempty"`
+
+	// transferFee is what every transfer costs its signer beside the amount, also
+	// one that fails, in base units. Nobody gets it: it is burnt, and the blocks
+	// say how much was. With 0, load costs nothing.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	TransferFee *int64 `json:"transferFee,omitempty"`
+
+	// leastBalance is the least that an account can have, in base units, and so
+	// the least that a transfer can move: an account that falls below is removed,
+	// and what it had left is burnt. The network has at most the sum of all
+	// balances divided by it of accounts, whoever makes them. With 0, accounts are
+	// never removed.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	LeastBalance *int64 `json:"leastBalance,omitempty"`
 }

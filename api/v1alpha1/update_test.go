@@ -69,13 +69,28 @@ var wrongUpdates = map[string]struct {
 		after: []edit{set("spec.protocol.congestionControl", "Disabled")},
 		want:  []refusal{{"spec.protocol.congestionControl", fixedByGenesis}},
 	},
+	"dearer transfers": {
+		after: []edit{set("spec.protocol.transferFee", 1)},
+		want:  []refusal{{"spec.protocol.transferFee", fixedByGenesis}},
+	},
+	"another least balance": {
+		after: []edit{
+			set("spec.protocol.leastBalance", 1),
+		},
+		want: []refusal{
+			{"spec.protocol.leastBalance", fixedByGenesis},
+			{"spec.protocol.maxTransactionsPerChunk", "must be at most 21475"},
+		},
+	},
 	"protocol given up for the defaults": {
 		after: []edit{remove("spec.protocol")},
 		want: []refusal{
 			{"spec.protocol.epochLengthBlocks", fixedByGenesis},
+			{"spec.protocol.leastBalance", fixedByGenesis},
 			{"spec.protocol.mandatesPerShard", fixedByGenesis},
 			{"spec.protocol.maxTransactionsPerChunk", fixedByGenesis},
 			{"spec.protocol.minBlockTimeMilliseconds", fixedByGenesis},
+			{"spec.protocol.transferFee", fixedByGenesis},
 		},
 	},
 	"protocol in place of the defaults": {

@@ -104,6 +104,11 @@ func TestBoundsAreInclusive(t *testing.T) {
 			set("spec.protocol.mandatesPerShard", 10_000),
 		},
 		"largest chunks": {set("spec.protocol.maxTransactionsPerChunk", 32_768)},
+		"largest chunks where accounts are removed": {
+			set("spec.protocol.maxTransactionsPerChunk", 21_475),
+			set("spec.protocol.leastBalance", 1_000_000),
+			set("spec.protocol.transferFee", int64(1)<<62),
+		},
 		"without limits": {
 			set("spec.protocol.congestionControl", "Disabled"),
 			set("spec.node.features.adaptiveChunkSize", "Disabled"),

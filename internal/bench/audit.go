@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/shardyard/shardyard/internal/chain"
@@ -124,7 +125,7 @@ func (a *Audit) observeGenesis(status *chain.Status) error {
 // checkSupply does the sum again instead of taking the node's word for it.
 func checkSupply(status *chain.Status) error {
 	supply := status.Supply
-	if sum := supply.Balances + supply.InFlight; !supply.Conserved || sum != supply.Expected || sum < supply.Balances {
+	if expected := new(big.Int).SetUint64(supply.Expected); !supply.Conserved || supply.Sum().Cmp(expected) != 0 {
 		return &SupplyError{Node: status.Node, Height: status.FinalizedHeight, Supply: supply}
 	}
 	return nil

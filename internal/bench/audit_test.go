@@ -23,7 +23,7 @@ func honest(node string, shard int, height uint64) *chain.Status {
 		FinalizedHeight: height,
 		BlockHash:       root(9, height),
 		Transfers:       10 * height,
-		Supply:          chain.Supply{Expected: 1000, Balances: 1000 - height, InFlight: height, Conserved: true},
+		Supply:          chain.Supply{Expected: 1005, Balances: 1000 - height, InFlight: height, Burnt: 5, Conserved: true},
 		Tracked:         &chain.TrackedStatus{Shard: shard, ExecutedHeight: height, StateRoot: root(shard, height)},
 	}
 	for shard := range 2 {
@@ -130,6 +130,7 @@ func TestSupply(t *testing.T) {
 	cases := map[string]chain.Supply{
 		"lost":               {Expected: 1000, Balances: 998, InFlight: 1, Conserved: true},
 		"from nowhere":       {Expected: 1000, Balances: 1001, Conserved: true},
+		"burnt and kept":     {Expected: 1000, Balances: 990, InFlight: 10, Burnt: 1, Conserved: true},
 		"the node says so":   {Expected: 1000, Balances: 1000},
 		"the sum overflows":  {Expected: 9, Balances: 1<<64 - 1, InFlight: 10, Conserved: true},
 		"all of it vanished": {Expected: 1000, Conserved: true},

@@ -33,6 +33,6 @@ type SupplyError struct {
 
 // Error states the supply that is and that should be.
 func (e *SupplyError) Error() string {
-	return fmt.Sprintf("supply is not conserved at height %d: balances %d and %d in flight should sum to %d (told by %s)",
-		e.Height, e.Supply.Balances, e.Supply.InFlight, e.Supply.Expected, e.Node)
+	return fmt.Sprintf("supply is not conserved at height %d: balances %d, %d in flight and %d burnt should sum to %d (told by %s)",
+		e.Height, e.Supply.Balances, e.Supply.InFlight, e.Supply.Burnt, e.Supply.Expected, e.Node)
 }

@@ -4,6 +4,7 @@ package chain
 
 import (
 	"context"
+	"math/big"
 	"net/http"
 )
 
@@ -62,8 +63,19 @@ type Supply struct {
 	Expected uint64 `json:"expected"`
 	Balances uint64 `json:"balances"`
 	// InFlight is debited in one shard and not yet credited in another.
-	InFlight  uint64 `json:"inFlight"`
+	InFlight uint64 `json:"inFlight"`
+	// Burnt is no more: fees, and what accounts had left that were removed.
+	Burnt     uint64 `json:"burnt"`
 	Conserved bool   `json:"conserved"`
+}
+
+// Sum is all value that the block's headers account for.
+func (s Supply) Sum() *big.Int {
+	sum := new(big.Int)
+	for _, part := range []uint64{s.Balances, s.InFlight, s.Burnt} {
+		sum.Add(sum, new(big.Int).SetUint64(part))
+	}
+	return sum
 }
 
 // ShardStatus is what the finalised block's header of one shard commits to.
@@ -79,8 +91,12 @@ type ShardStatus struct {
 	Credits        uint64 `json:"credits"`
 	CrossShard     uint64 `json:"crossShard"`
 	Balance        uint64 `json:"balance"`
-	Sent           uint64 `json:"sent"`
-	Received       uint64 `json:"received"`
+	// Burnt is the value that is no more since genesis.
+	Burnt uint64 `json:"burnt"`
+	// Sent and Received are the value that left for other shards and came from
+	// them since genesis: sums that can be far above the supply.
+	Sent     *big.Int `json:"sent"`
+	Received *big.Int `json:"received"`
 	// BlocksBehind is how far the shard is behind with crediting what was sent
 	// to it.
 	BlocksBehind uint64 `json:"blocksBehind"`

@@ -60,6 +60,8 @@ func TestParseFillsInDefaults(t *testing.T) {
 		"protocol.mandatesPerShard":             spec.Protocol.MandatesPerShard == 64,
 		"protocol.epochLengthBlocks":            spec.Protocol.EpochLengthBlocks == 43_200,
 		"protocol.congestionControl":            spec.Protocol.CongestionControl == "Enabled",
+		"protocol.transferFee":                  ptr.Deref(spec.Protocol.TransferFee, -1) == 1,
+		"protocol.leastBalance":                 ptr.Deref(spec.Protocol.LeastBalance, -1) == 10,
 		"chunkValidators":                       spec.ChunkValidators == 0,
 		"node.features.signatureBatchSize":      ptr.Deref(spec.Node.Features.SignatureBatchSize, -1) == 0,
 		"node.features.mempoolCapacity":         spec.Node.Features.MempoolCapacity == 100_000,

@@ -46,6 +46,8 @@ func newFixture(t *testing.T) *fixture {
 				MandatesPerShard:         64,
 				EpochLengthBlocks:        43_200,
 				CongestionControl:        v1alpha1.SwitchEnabled,
+				TransferFee:              ptr.To[int64](1),
+				LeastBalance:             ptr.To[int64](10),
 			},
 			Node: v1alpha1.NodeSpec{
 				Features: v1alpha1.NodeFeatures{

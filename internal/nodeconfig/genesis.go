@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -39,6 +41,8 @@ type GenesisProtocol struct {
 	MandatesPerShard        int32           `json:"mandatesPerShard"`
 	EpochLength             int32           `json:"epochLength"`
 	CongestionControl       v1alpha1.Switch `json:"congestionControl"`
+	TransferFee             int64           `json:"transferFee"`
+	LeastBalance            int64           `json:"leastBalance"`
 }
 
 // GenesisValidator is one validator of the network.
@@ -103,6 +107,8 @@ func NewGenesis(
 			MandatesPerShard:        protocol.MandatesPerShard,
 			EpochLength:             protocol.EpochLengthBlocks,
 			CongestionControl:       protocol.CongestionControl,
+			TransferFee:             ptr.Deref(protocol.TransferFee, 0),
+			LeastBalance:            ptr.Deref(protocol.LeastBalance, 0),
 		},
 		Validators: validators,
 	}, nil

@@ -44,7 +44,7 @@ func Producing(observation *Observation) metav1.Condition {
 	if !best.Supply.Conserved {
 		return no(v1alpha1.ReasonSupplyNotConserved, fmt.Sprintf(
 			"the sum of all value at height %d is %d, but genesis made %d: keep the network's volumes and report this",
-			best.FinalizedHeight, best.Supply.Balances+best.Supply.InFlight, best.Supply.Expected))
+			best.FinalizedHeight, best.Supply.Sum(), best.Supply.Expected))
 	}
 	if best.FinalizedHeight == 0 {
 		return no(v1alpha1.ReasonChainStalled, "no block is finalised yet: more than two thirds of the producers must take part")

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -139,8 +142,10 @@ network:
 		MandatesPerShard:         6,
 		EpochLengthBlocks:        43_200,
 		CongestionControl:        v1alpha1.SwitchEnabled,
+		TransferFee:              ptr.To[int64](0),
+		LeastBalance:             ptr.To[int64](0),
 	}
-	if spec.Protocol != want {
+	if !equality.Semantic.DeepEqual(spec.Protocol, want) {
 		t.Errorf("protocol is %+v, want %+v", spec.Protocol, want)
 	}
 	if spec.Volume != nil {

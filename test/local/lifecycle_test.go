@@ -187,7 +187,7 @@ func (o *observer) awaitTransfers(t *testing.T) {
 			return false
 		}
 		return status.Shards[0].CrossShard > 0 && status.Shards[1].CrossShard > 0 &&
-			status.Shards[0].Received > 0 && status.Shards[1].Received > 0
+			status.Shards[0].Received.Sign() > 0 && status.Shards[1].Received.Sign() > 0
 	})
 }
 
