@@ -13,6 +13,8 @@ var GroupVersion = schema.GroupVersion{Group: "shardyard.dev", Version: "v1alpha
 
 var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
+		&Benchmark{},
+		&BenchmarkList{},
 		&NodeTuning{},
 		&NodeTuningList{},
 		&ShardNetwork{},

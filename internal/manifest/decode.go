@@ -23,8 +23,8 @@ import (
 // object is a manifest as the API server's library handles it.
 type object = map[string]any
 
-// splitDocument returns the only document of a file.
-func splitDocument(content []byte) (object, error) {
+// splitDocument returns the only document of a file, which should be of a kind.
+func splitDocument(content []byte, kind string) (object, error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	var documents []object
 	for {
@@ -44,7 +44,7 @@ func splitDocument(content []byte) (object, error) {
 		}
 	}
 	if len(documents) != 1 {
-		return nil, fmt.Errorf("holds %d documents, want one ShardNetwork and nothing else", len(documents))
+		return nil, fmt.Errorf("holds %d documents, want one %s and nothing else", len(documents), kind)
 	}
 	return documents[0], nil
 }

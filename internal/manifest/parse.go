@@ -16,7 +16,12 @@ import (
 
 // Parse does what Read does, on the content of a file.
 func Parse(content []byte) (*v1alpha1.ShardNetwork, error) {
-	return parse(content, (*resourceSchema).validateCreate)
+	return parse[v1alpha1.ShardNetwork](content, shardNetworks, (*resourceSchema).validateCreate)
+}
+
+// ParseBenchmark does what ReadBenchmark does, on the content of a file.
+func ParseBenchmark(content []byte) (*v1alpha1.Benchmark, error) {
+	return parse[v1alpha1.Benchmark](content, benchmarks, (*resourceSchema).validateCreate)
 }
 
 // ParseUpdate does what ReadUpdate does, on the content of a file.
@@ -26,24 +31,26 @@ func ParseUpdate(content []byte, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNet
 		return nil, fmt.Errorf("convert the network as it was: %w", err)
 	}
 	delete(oldManifest, "status")
-	return parse(content, func(schema *resourceSchema, ctx context.Context, manifest object) field.ErrorList {
+	update := func(schema *resourceSchema, ctx context.Context, manifest object) field.ErrorList {
 		return schema.validateUpdate(ctx, manifest, oldManifest)
-	})
+	}
+	return parse[v1alpha1.ShardNetwork](content, shardNetworks, update)
 }
 
-func parse(
+func parse[Resource any](
 	content []byte,
+	kind kind,
 	validate func(*resourceSchema, context.Context, object) field.ErrorList,
-) (*v1alpha1.ShardNetwork, error) {
-	schema, err := shardNetworkSchema()
+) (*Resource, error) {
+	schema, err := kind.schema()
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := splitDocument(content)
+	manifest, err := splitDocument(content, kind.name)
 	if err != nil {
 		return nil, err
 	}
-	if errs := validateType(manifest); len(errs) > 0 {
+	if errs := validateType(manifest, kind.name); len(errs) > 0 {
 		return nil, newInvalidError(errs)
 	}
 	if err := schema.decode(manifest); err != nil {
@@ -56,11 +63,11 @@ func parse(
 		return nil, newInvalidError(errs)
 	}
 
-	var network v1alpha1.ShardNetwork
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(manifest, &network); err != nil {
+	var resource Resource
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(manifest, &resource); err != nil {
 		return nil, fmt.Errorf("convert: %w", err)
 	}
-	return &network, nil
+	return &resource, nil
 }
 
 // setDefaultNamespace does what clients of the API server do.

@@ -28,6 +28,19 @@ func Read(path string) (*v1alpha1.ShardNetwork, error) {
 	return network, nil
 }
 
+// ReadBenchmark reads the one Benchmark of a file like Read.
+func ReadBenchmark(path string) (*v1alpha1.Benchmark, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	benchmark, err := ParseBenchmark(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return benchmark, nil
+}
+
 // ReadUpdate reads the one ShardNetwork of a file like Read and validates it as
 // the API server would when it takes the place of old.
 func ReadUpdate(path string, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNetwork, error) {

@@ -26,14 +26,27 @@ type resourceSchema struct {
 	rules      *cel.Validator
 }
 
-// shardNetworkSchema is compiled on first use.
-var shardNetworkSchema = sync.OnceValues(func() (*resourceSchema, error) {
-	schema, err := newResourceSchema(crd.ShardNetwork, v1alpha1.GroupVersion.Version)
-	if err != nil {
-		return nil, fmt.Errorf("definition of %s: %w", v1alpha1.KindShardNetwork, err)
-	}
-	return schema, nil
-})
+// kind is a kind of resources that manifests are read of.
+type kind struct {
+	name string
+	// schema is compiled on first use.
+	schema func() (*resourceSchema, error)
+}
+
+var (
+	shardNetworks = newKind(v1alpha1.KindShardNetwork, crd.ShardNetwork)
+	benchmarks    = newKind(v1alpha1.KindBenchmark, crd.Benchmark)
+)
+
+func newKind(name string, definition []byte) kind {
+	return kind{name: name, schema: sync.OnceValues(func() (*resourceSchema, error) {
+		schema, err := newResourceSchema(definition, v1alpha1.GroupVersion.Version)
+		if err != nil {
+			return nil, fmt.Errorf("definition of %s: %w", name, err)
+		}
+		return schema, nil
+	})}
+}
 
 func newResourceSchema(definition []byte, version string) (*resourceSchema, error) {
 	properties, err := schemaOfVersion(definition, version)

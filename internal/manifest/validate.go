@@ -53,11 +53,11 @@ func (s *resourceSchema) validateUpdate(ctx context.Context, manifest, old objec
 	return append(errs, broken...)
 }
 
-// validateType checks that a document is a ShardNetwork of the version that
-// this package knows.
-func validateType(manifest object) field.ErrorList {
+// validateType checks that a document is of a kind and of the version that this
+// package knows.
+func validateType(manifest object, kind string) field.ErrorList {
 	errs := validateTypeField(manifest, "apiVersion", v1alpha1.GroupVersion.String())
-	return append(errs, validateTypeField(manifest, "kind", v1alpha1.KindShardNetwork)...)
+	return append(errs, validateTypeField(manifest, "kind", kind)...)
 }
 
 func validateTypeField(manifest object, name, want string) field.ErrorList {

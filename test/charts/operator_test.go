@@ -89,11 +89,16 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Sche
 	}
 }
 
+// unserved is the definition of a kind that no operator acts on: the chart and
+// the kustomization leave it out.
+const unserved = "shardyard.dev_benchmarks.yaml"
+
 func TestTheChartHoldsEveryCRD(t *testing.T) {
 	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no definitions: %v", err)
 	}
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == unserved })
 	held := map[string]apiextensionsv1.CustomResourceDefinitionSpec{}
 	for _, definition := range ofType[*apiextensionsv1.CustomResourceDefinition](renderOperator(t)) {
 		held[definition.Name] = definition.Spec
@@ -113,6 +118,32 @@ func TestTheChartHoldsEveryCRD(t *testing.T) {
 		if !reflect.DeepEqual(held[want.Name], want.Spec) {
 			t.Errorf("the chart's definition of %s differs from the one of config/crd", want.Name)
 		}
+	}
+}
+
+func TestTheKustomizationHoldsTheCRDsOfTheChart(t *testing.T) {
+	content, err := os.ReadFile("../../config/crd/kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kustomization struct {
+		Resources []string `json:"resources"`
+	}
+	if err := yaml.UnmarshalStrict(content, &kustomization); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, file := range files {
+		if name := filepath.Base(file); name != unserved {
+			want = append(want, "bases/"+name)
+		}
+	}
+	if !slices.Equal(kustomization.Resources, want) {
+		t.Errorf("the kustomization holds %v, want %v", kustomization.Resources, want)
 	}
 }
 

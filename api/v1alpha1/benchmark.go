@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// KindBenchmark is the kind of a Benchmark.
+const KindBenchmark = "Benchmark"
+
+// Benchmark is an experiment: a network that is made for it, the load that it
+// carries, what is measured for how long and how often, and what has to come out.
+//
+// The networks of its runs have its name; hence a DNS label that begins with a
+// letter, at most 40 characters long.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:shortName=bm,categories=shardyard
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name must be at most 40 characters: validators' names begin with it",fieldPath=".metadata",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label that begins with a letter: lower-case letters, digits and '-'",fieldPath=".metadata",reason="FieldValueInvalid"
+type Benchmark struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard metadata of an object.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the experiment.
+	// +required
+	Spec BenchmarkSpec `json:"spec,omitzero"`
+}
+
+// BenchmarkList is a list of Benchmarks.
+//
+// +kubebuilder:object:root=true
+type BenchmarkList struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard metadata of a list.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the benchmarks.
+	Items []Benchmark `json:"items"`
+}

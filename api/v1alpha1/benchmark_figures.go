@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// BenchmarkFigure names a figure of a benchmark. Rates and block times are over
+// the measured blocks of all runs of a variant together.
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;HostStolenPercent
+type BenchmarkFigure string
+
+// The figures of a benchmark.
+const (
+	// FigureOfferedPerSecond is the rate of the load spec.
+	FigureOfferedPerSecond BenchmarkFigure = "OfferedPerSecond"
+	// FigureAcceptedPerSecond is the rate of transfers that pools took.
+	FigureAcceptedPerSecond BenchmarkFigure = "AcceptedPerSecond"
+	// FigureIncludedPerSecond is the rate of transfers in the chunks of finalised
+	// blocks.
+	FigureIncludedPerSecond BenchmarkFigure = "IncludedPerSecond"
+	// FigureExecutedPerSecond is the rate of transfers that finalised headers
+	// commit as executed: TPS.
+	FigureExecutedPerSecond BenchmarkFigure = "ExecutedPerSecond"
+	// FigureFailedPerSecond is the rate of transfers that were in chunks of
+	// finalised blocks and moved nothing when they were executed.
+	FigureFailedPerSecond BenchmarkFigure = "FailedPerSecond"
+	// FigureExecutedPerSecondSpreadPercent is how far the runs of a variant are
+	// apart in ExecutedPerSecond: (max - min) / median.
+	FigureExecutedPerSecondSpreadPercent BenchmarkFigure = "ExecutedPerSecondSpreadPercent"
+	// FigureBlockTimeMilliseconds is the mean difference of the timestamps of
+	// consecutive finalised blocks.
+	FigureBlockTimeMilliseconds BenchmarkFigure = "BlockTimeMilliseconds"
+	// FigureBlockTimeP50Milliseconds is the median of these differences.
+	FigureBlockTimeP50Milliseconds BenchmarkFigure = "BlockTimeP50Milliseconds"
+	// FigureBlockTimeP95Milliseconds is their 95th percentile.
+	FigureBlockTimeP95Milliseconds BenchmarkFigure = "BlockTimeP95Milliseconds"
+	// FigureBlockTimeP99Milliseconds is their 99th percentile.
+	FigureBlockTimeP99Milliseconds BenchmarkFigure = "BlockTimeP99Milliseconds"
+	// FigureBlockTimeMaxMilliseconds is the largest of them.
+	FigureBlockTimeMaxMilliseconds BenchmarkFigure = "BlockTimeMaxMilliseconds"
+	// FigureMissedChunksPercent is the share of the chunks that finalised blocks
+	// could have had and do not.
+	FigureMissedChunksPercent BenchmarkFigure = "MissedChunksPercent"
+	// FigureCPUMicrosecondsPerTransfer is the CPU time of all nodes together for
+	// each executed transfer.
+	FigureCPUMicrosecondsPerTransfer BenchmarkFigure = "CPUMicrosecondsPerTransfer"
+	// FigureCPUCores is how many cores all nodes together kept busy.
+	FigureCPUCores BenchmarkFigure = "CPUCores"
+	// FigureMemoryMebibytes is the mean memory of all nodes together, without
+	// what is mapped from files.
+	FigureMemoryMebibytes BenchmarkFigure = "MemoryMebibytes"
+	// FigurePeakMemoryMebibytes is the most that it was.
+	FigurePeakMemoryMebibytes BenchmarkFigure = "PeakMemoryMebibytes"
+	// FigureDiskWrittenBytesPerTransfer is what all nodes together had the disk
+	// write for each executed transfer.
+	FigureDiskWrittenBytesPerTransfer BenchmarkFigure = "DiskWrittenBytesPerTransfer"
+	// FigureHostStolenPercent is the share of the processor time that programs of
+	// the machine wanted, whoever's, and a hypervisor gave to others.
+	FigureHostStolenPercent BenchmarkFigure = "HostStolenPercent"
+)
+
+// BenchmarkCriterion is what a figure has to be.
+// +kubebuilder:validation:XValidation:rule="has(self.atLeast) || has(self.atMost)",message="needs atLeast or atMost",reason="FieldValueRequired"
+// +kubebuilder:validation:XValidation:rule="!has(self.atLeast) || !has(self.atMost) || !isQuantity(string(self.atLeast)) || !isQuantity(string(self.atMost)) || quantity(string(self.atLeast)).compareTo(quantity(string(self.atMost))) <= 0",message="must not be less than atLeast",fieldPath=".atMost",reason="FieldValueInvalid"
+type BenchmarkCriterion struct {
+	// figure is what the criterion is about.
+	// +required
+	Figure BenchmarkFigure `json:"figure,omitempty"`
+
+	// atLeast is the least that the figure may be, such as 1900 or "0.5".
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=32
+	AtLeast *resource.Quantity `json:"atLeast,omitempty"`
+
+	// atMost is the most that the figure may be.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=32
+	AtMost *resource.Quantity `json:"atMost,omitempty"`
+}

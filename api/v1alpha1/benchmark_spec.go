@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// BenchmarkSpec is an experiment. It cannot change: what was measured would not
+// be what the spec says.
+//
+// A run makes a network, waits until it is ready, applies the load, lets it warm
+// up, measures, and removes the network. With two variants, each repetition is
+// one run of each, one after the other, and the one that goes first changes from
+// repetition to repetition.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: another experiment is another Benchmark",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || has(self.baseline)",message="is required with two variants: it says how they are compared",fieldPath=".baseline",reason="FieldValueRequired"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.ramp) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000)",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.repetitions > 1 || !self.criteria.exists(c, c.figure == 'ExecutedPerSecondSpreadPercent')",message="cannot have ExecutedPerSecondSpreadPercent with one repetition: a spread is between runs",fieldPath=".criteria",reason="FieldValueInvalid"
+type BenchmarkSpec struct {
+	// network is the network of each run.
+	// +required
+	Network BenchmarkNetwork `json:"network,omitzero"`
+
+	// load is the load of each run, from the time that all validators are ready.
+	// What is measured is measured under the rate of its last step.
+	// +required
+	Load LoadSpec `json:"load,omitzero"`
+
+	// warmUpSeconds is how long the last step of the load lasts before the
+	// measurement begins.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=86400
+	WarmUpSeconds *int32 `json:"warmUpSeconds,omitempty"`
+
+	// durationSeconds is how long the measurement of each run lasts.
+	// +required
+	// +kubebuilder:validation:Minimum=5
+	// +kubebuilder:validation:Maximum=604800
+	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+
+	// repetitions is the number of runs, of each variant if there are two.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Repetitions int32 `json:"repetitions,omitempty"`
+
+	// criteria are what has to come out: the benchmark is Failed if one of them is
+	// not met, or if a figure that one is about is not known. Of two variants, they
+	// are about the second.
+	// +optional
+	// +listType=map
+	// +listMapKey=figure
+	// +kubebuilder:validation:MaxItems=32
+	Criteria []BenchmarkCriterion `json:"criteria,omitempty"`
+
+	// variants are two kinds of nodes that are compared, in two sets of runs that
+	// are interleaved. The first one is the baseline of the second.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=2
+	Variants []BenchmarkVariant `json:"variants,omitempty"`
+
+	// baseline says how the runs are compared with what they should not be worse
+	// than: of two variants the second with the first, and without variants the
+	// runs with the result of an earlier benchmark.
+	// +optional
+	Baseline *BenchmarkBaseline `json:"baseline,omitempty"`
+}
+
+// BenchmarkNetwork is where the network of a run comes from.
+type BenchmarkNetwork struct {
+	// template is the network that is made for each run and removed after it.
+	// +required
+	Template BenchmarkNetworkTemplate `json:"template,omitzero"`
+}
+
+// BenchmarkNetworkTemplate is a network that is made for a run.
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.load)",message="must not be set: the load of a run is spec.load of the Benchmark",fieldPath=".spec.load",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.lifetime)",message="must not be set: the network of a run ends with it",fieldPath=".spec.lifetime",reason="FieldValueForbidden"
+type BenchmarkNetworkTemplate struct {
+	// spec is the spec of the ShardNetwork, without load and lifetime.
+	// +required
+	Spec ShardNetworkSpec `json:"spec,omitzero"`
+}
+
+// BenchmarkVariant is one of two kinds of nodes that are compared.
+type BenchmarkVariant struct {
+	// name is the name of the variant, a DNS label.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// features are the named switches of the variant's nodes, all of them: they
+	// take the place of spec.node.features of the network. What is left out has its
+	// default. Without features, the variant has those of the network.
+	// +optional
+	Features *NodeFeatures `json:"features,omitempty"`
+}
+
+// BenchmarkBaseline says how a benchmark is compared with its baseline.
+//
+// For each figure, an interval for its change is estimated from the series of
+// the runs. The figure is worse if the whole interval is worse than the floor,
+// and then the benchmark is Regressed.
+//
+// +kubebuilder:validation:XValidation:rule="self.figures.all(f, f in ['IncludedPerSecond', 'ExecutedPerSecond', 'BlockTimeMilliseconds', 'BlockTimeP50Milliseconds', 'BlockTimeP95Milliseconds', 'BlockTimeP99Milliseconds', 'MissedChunksPercent', 'CPUMicrosecondsPerTransfer', 'MemoryMebibytes', 'DiskWrittenBytesPerTransfer'])",message="must be figures that can be compared: IncludedPerSecond, ExecutedPerSecond, BlockTimeMilliseconds and its percentiles P50, P95 and P99, MissedChunksPercent, CPUMicrosecondsPerTransfer, MemoryMebibytes, DiskWrittenBytesPerTransfer",fieldPath=".figures",reason="FieldValueInvalid"
+type BenchmarkBaseline struct {
+	// figures are what is compared.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Figures []BenchmarkFigure `json:"figures,omitempty"`
+
+	// confidencePercent is how often an interval made like this holds the change
+	// that there is.
+	// +optional
+	// +kubebuilder:default=95
+	// +kubebuilder:validation:Minimum=50
+	// +kubebuilder:validation:Maximum=99
+	ConfidencePercent int32 `json:"confidencePercent,omitempty"`
+
+	// floorPercent is the least change that matters, in percent of the baseline's
+	// figure; in percentage points of a figure that is a percentage itself.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	FloorPercent *int32 `json:"floorPercent,omitempty"`
+}

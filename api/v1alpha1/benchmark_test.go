@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+// benchmarkManifest sets every field of a Benchmark, but those of the network
+// that have tests of their own.
+const benchmarkManifest = `
+apiVersion: shardyard.dev/v1alpha1
+kind: Benchmark
+metadata:
+  name: bench
+spec:
+  network:
+    template:
+      spec:
+        shards: 2
+        producersPerShard: 1
+        regions:
+          - name: north
+            nodes: 2
+        genesis:
+          accountsPerShard: 1000
+  load:
+    profile: Ramp
+    ramp:
+      steps:
+        - transfersPerSecond: 100
+          durationSeconds: 5
+        - transfersPerSecond: 2000000
+          durationSeconds: 60
+  warmUpSeconds: 0
+  durationSeconds: 30
+  repetitions: 3
+  criteria:
+    - figure: ExecutedPerSecond
+      atLeast: 1900
+    - figure: MissedChunksPercent
+      atLeast: 0
+      atMost: "0.5"
+    - figure: ExecutedPerSecondSpreadPercent
+      atMost: 2
+  variants:
+    - name: before
+    - name: after
+      features:
+        signatureBatchSize: 1
+  baseline:
+    figures: [ExecutedPerSecond, CPUMicrosecondsPerTransfer]
+    confidencePercent: 90
+    floorPercent: 0
+`
+
+func editedBenchmark(t *testing.T, edits ...edit) object {
+	t.Helper()
+	edited := parse(t, []byte(benchmarkManifest))
+	sum := sha256.Sum256([]byte(t.Name()))
+	for _, edit := range append([]edit{set("metadata.name", fmt.Sprintf("bench-%x", sum[:8]))}, edits...) {
+		edit(t, edited)
+	}
+	return edited
+}
+
+func benchmarks(t *testing.T) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(apiServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Resource(v1alpha1.GroupVersion.WithResource("benchmarks")).Namespace("default")
+}
+
+// createBenchmark makes a Benchmark for the time of the test.
+func createBenchmark(t *testing.T, manifest object) (*unstructured.Unstructured, error) {
+	t.Helper()
+	created, err := benchmarks(t).Create(t.Context(), &unstructured.Unstructured{Object: manifest},
+		metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := benchmarks(t).Delete(context.Background(), created.GetName(), metav1.DeleteOptions{}); err != nil {
+				t.Errorf("clean up: %v", err)
+			}
+		})
+	}
+	return created, err
+}
+
+// What is accepted means the same everywhere: the API server and package
+// manifest fill in the same defaults.
+func TestValidBenchmarks(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "benchmark", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no samples: %v", err)
+	}
+	manifests := [][]byte{[]byte(benchmarkManifest)}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests = append(manifests, content)
+	}
+	for _, content := range manifests {
+		read, err := manifest.ParseBenchmark(content)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		created, err := createBenchmark(t, parse(t, content))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var stored v1alpha1.Benchmark
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(created.Object, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(read.Spec, stored.Spec) {
+			t.Errorf("package manifest reads\n%+v\nbut the API server stores\n%+v", read.Spec, stored.Spec)
+		}
+	}
+}
+
+func TestWrongBenchmarksAreRefused(t *testing.T) {
+	t.Parallel()
+	criteria := func(criteria ...object) edit { return set("spec.criteria", criteria) }
+	cases := map[string]struct {
+		edits []edit
+		want  []refusal
+	}{
+		"no network": {
+			[]edit{remove("spec.network.template")},
+			[]refusal{{"spec.network.template", "Required value"}, notChecked},
+		},
+		"an impossible network": {
+			[]edit{set("spec.network.template.spec.regions", []object{{"name": "north", "nodes": 3}})},
+			[]refusal{{"spec.network.template.spec.regions", "the nodes of all regions sum to 3"}},
+		},
+		"a load of the network": {
+			[]edit{set("spec.network.template.spec.load", object{"profile": "Ramp", "ramp": object{"steps": []object{
+				{"transfersPerSecond": 1, "durationSeconds": 1},
+			}}})},
+			[]refusal{{"spec.network.template.spec.load", "the load of a run is spec.load"}},
+		},
+		"a lifetime of the network": {
+			[]edit{set("spec.network.template.spec.lifetime", object{"durationSeconds": 60, "action": "Delete"})},
+			[]refusal{{"spec.network.template.spec.lifetime", "the network of a run ends with it"}},
+		},
+		"no load": {
+			[]edit{remove("spec.load")}, []refusal{{"spec.load", "Required value"}, notChecked},
+		},
+		"more load than producers sign": {
+			[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 2_000_001, "durationSeconds": 1}})},
+			[]refusal{{"spec.load.ramp.steps", "at most 1000000 per producer"}},
+		},
+		"a moment": {
+			[]edit{set("spec.durationSeconds", 4)}, []refusal{{"spec.durationSeconds", "greater than or equal to 5"}},
+		},
+		"negative warm-up": {
+			[]edit{set("spec.warmUpSeconds", -1)}, []refusal{{"spec.warmUpSeconds", "greater than or equal to 0"}},
+		},
+		"too often": {
+			[]edit{set("spec.repetitions", 101)}, []refusal{{"spec.repetitions", "less than or equal to 100"}},
+		},
+		"unknown figure": {
+			[]edit{criteria(object{"figure": "Luck", "atLeast": 1})},
+			[]refusal{{"spec.criteria[0].figure", `Unsupported value: "Luck"`}, notChecked},
+		},
+		"a criterion without a bound": {
+			[]edit{criteria(object{"figure": "CPUCores"})},
+			[]refusal{{"spec.criteria[0]", "needs atLeast or atMost"}},
+		},
+		"a criterion that nothing meets": {
+			[]edit{criteria(object{"figure": "CPUCores", "atLeast": "1500m", "atMost": 1})},
+			[]refusal{{"spec.criteria[0].atMost", "must not be less than atLeast"}},
+		},
+		"two criteria for one figure": {
+			[]edit{criteria(object{"figure": "CPUCores", "atMost": 1}, object{"figure": "CPUCores", "atLeast": 1})},
+			[]refusal{{"spec.criteria[1]", "Duplicate value"}},
+		},
+		"the spread of one run": {
+			[]edit{set("spec.repetitions", 1)},
+			[]refusal{{"spec.criteria", "cannot have ExecutedPerSecondSpreadPercent with one repetition"}},
+		},
+		"one variant": {
+			[]edit{set("spec.variants", []object{{"name": "before"}})},
+			[]refusal{{"spec.variants", "should have at least 2 items"}},
+		},
+		"three variants": {
+			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "b"}, {"name": "c"}})},
+			[]refusal{{"spec.variants", "must have at most 2 items"}, notChecked},
+		},
+		"variants of one name": {
+			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "a"}})},
+			[]refusal{{"spec.variants[1]", "Duplicate value"}},
+		},
+		"an image, which nothing here runs": {
+			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "b", "image": "next"}})},
+			[]refusal{{"spec.variants[1].image", "unknown field"}},
+		},
+		"variants that nobody compares": {
+			[]edit{remove("spec.baseline")}, []refusal{{"spec.baseline", "is required with two variants"}},
+		},
+		"a figure that tells nothing of a build": {
+			[]edit{set("spec.baseline.figures", []string{"HostStolenPercent"})},
+			[]refusal{{"spec.baseline.figures", "must be figures that can be compared"}},
+		},
+		"a sure thing": {
+			[]edit{set("spec.baseline.confidencePercent", 100)},
+			[]refusal{{"spec.baseline.confidencePercent", "less than or equal to 99"}},
+		},
+		"a name that is too long": {
+			[]edit{set("metadata.name", strings.Repeat("n", 41))},
+			[]refusal{{"metadata", "metadata.name must be at most 40 characters"}},
+		},
+		"a name with a dot": {
+			[]edit{set("metadata.name", "my.bench")}, []refusal{{"metadata", "metadata.name must be a DNS label"}},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wrong := editedBenchmark(t, test.edits...)
+			_, byReader := manifest.ParseBenchmark(encode(t, wrong))
+			_, byServer := createBenchmark(t, wrong)
+			checkRefusals(t, refusalsOfServer(t, byServer), refusalsOfReader(t, byReader), test.want)
+		})
+	}
+}
+
+// What was measured stays what the spec says.
+func TestBenchmarksDoNotChange(t *testing.T) {
+	t.Parallel()
+	created, err := createBenchmark(t, editedBenchmark(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set("spec.durationSeconds", 31)(t, created.Object)
+	_, err = benchmarks(t).Update(t.Context(), created, metav1.UpdateOptions{})
+	got := refusalsOfServer(t, err)
+	checkRefusals(t, got, got, []refusal{{"spec", "another experiment is another Benchmark"}})
+}
