@@ -19,6 +19,9 @@ type Block struct {
 type ChunkHeader struct {
 	Shard  int    `json:"shard"`
 	Height uint64 `json:"height"`
+	// Transactions is the number of them in the chunk; nil when the node does not
+	// tell.
+	Transactions *uint64 `json:"transactions,omitempty"`
 	// Results are the executions that this header is the first to commit to.
 	Results []ExecutionResult `json:"results"`
 }
@@ -27,6 +30,10 @@ type ChunkHeader struct {
 type ExecutionResult struct {
 	Height    uint64 `json:"height"`
 	StateRoot string `json:"stateRoot"`
+	// Transfers are the transfers that were executed and Credits the credits that
+	// were applied; nil when the node does not tell.
+	Transfers *uint64 `json:"transfers,omitempty"`
+	Credits   *uint64 `json:"credits,omitempty"`
 }
 
 // Block asks a node for the finalised block at a height. The error is an

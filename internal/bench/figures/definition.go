@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"slices"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bench/statistics"
+)
+
+// Better says which way a figure is better.
+type Better int
+
+const (
+	// Neither is of figures that describe a run and do not judge it.
+	Neither Better = iota
+	// Higher is of figures such as rates.
+	Higher
+	// Lower is of figures such as costs.
+	Lower
+)
+
+// Definition is what a figure is.
+type Definition struct {
+	Name v1alpha1.BenchmarkFigure
+	// Title names the figure for people.
+	Title string
+	Unit  string
+	// Better says which way a change is one for the better.
+	Better Better
+	// Points says that changes are differences: of figures that are percentages,
+	// and may be 0. Those of others are ratios.
+	Points bool
+
+	rows     func(run *result.Run) []statistics.Row
+	estimate statistics.Estimator
+	// single says that the figure is of one moment of a run, so that no interval
+	// can be made by drawing moments.
+	single bool
+}
+
+const (
+	perSecond    = "transfers/s"
+	milliseconds = "ms"
+	percent      = "%"
+	mebibytes    = "MiB"
+	mebibyte     = 1 << 20
+)
+
+// definitions are all figures of a run, in the order in which they are shown.
+var definitions = []Definition{
+	{
+		Name: v1alpha1.FigureExecutedPerSecond, Title: "executed (TPS)", Unit: perSecond, Better: Higher,
+		rows: blockRates(func(block *result.Block) *uint64 { return &block.Executed }), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureIncludedPerSecond, Title: "included", Unit: perSecond, Better: Higher,
+		rows: blockRates(func(block *result.Block) *uint64 { return &block.Included }), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureFailedPerSecond, Title: "failed", Unit: perSecond, Better: Lower,
+		rows: blockRates(func(block *result.Block) *uint64 { return block.Failed }), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureAcceptedPerSecond, Title: "accepted", Unit: perSecond, Better: Higher,
+		rows: sampleRows(accepted, seconds), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureOfferedPerSecond, Title: "offered", Unit: perSecond, Better: Neither,
+		rows: sampleRows(offered, seconds), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureBlockTimeMilliseconds, Title: "block time", Unit: milliseconds, Better: Lower,
+		rows: blockTimes, estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureBlockTimeP50Milliseconds, Title: "block time, median", Unit: milliseconds, Better: Lower,
+		rows: blockTimes, estimate: statistics.Quantile(0.5),
+	},
+	{
+		Name: v1alpha1.FigureBlockTimeP95Milliseconds, Title: "block time, 95th percentile", Unit: milliseconds, Better: Lower,
+		rows: blockTimes, estimate: statistics.Quantile(0.95),
+	},
+	{
+		Name: v1alpha1.FigureBlockTimeP99Milliseconds, Title: "block time, 99th percentile", Unit: milliseconds, Better: Lower,
+		rows: blockTimes, estimate: statistics.Quantile(0.99),
+	},
+	{
+		Name: v1alpha1.FigureBlockTimeMaxMilliseconds, Title: "block time, longest", Unit: milliseconds, Better: Lower,
+		rows: blockTimes, estimate: statistics.Max, single: true,
+	},
+	{
+		Name: v1alpha1.FigureMissedChunksPercent, Title: "missed chunks", Unit: percent, Better: Lower, Points: true,
+		rows: missedChunks, estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureCPUMicrosecondsPerTransfer, Title: "CPU per transfer", Unit: "µs", Better: Lower,
+		rows: sampleRows(cpuMicroseconds, executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureCPUCores, Title: "CPU of all nodes", Unit: "cores", Better: Neither,
+		rows: sampleRows(cpuSeconds, seconds), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureMemoryMebibytes, Title: "memory of all nodes", Unit: mebibytes, Better: Lower,
+		rows: memory, estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigurePeakMemoryMebibytes, Title: "memory of all nodes, most", Unit: mebibytes, Better: Lower,
+		rows: memory, estimate: statistics.Max, single: true,
+	},
+	{
+		Name: v1alpha1.FigureDiskWrittenBytesPerTransfer, Title: "written to disk per transfer", Unit: "bytes", Better: Lower,
+		rows: sampleRows(diskWritten, executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureHostStolenPercent, Title: "stolen by a hypervisor", Unit: percent, Better: Neither, Points: true,
+		rows: sampleRows(stolenPercent, wanted), estimate: statistics.Rate,
+	},
+}
+
+// spread is about runs and not of any of them.
+var spread = Definition{
+	Name: v1alpha1.FigureExecutedPerSecondSpreadPercent, Title: "spread of the runs' TPS", Unit: percent, Better: Lower, Points: true,
+}
+
+// All are the definitions of all figures, in the order in which they are shown.
+func All() []Definition {
+	// The spread comes after what it is the spread of.
+	return slices.Insert(slices.Clone(definitions), 1, spread)
+}
+
+// Define is the definition of a figure.
+func Define(name v1alpha1.BenchmarkFigure) (Definition, bool) {
+	all := All()
+	at := slices.IndexFunc(all, func(definition Definition) bool { return definition.Name == name })
+	if at < 0 {
+		return Definition{}, false
+	}
+	return all[at], true
+}

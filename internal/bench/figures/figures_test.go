@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures_test
+
+import (
+	"math"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/figures"
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// run is a run of 30 s of which the last 20 s are measured. Everything in it
+// rises by the second: 100 transfers are included, 90 of them executed, in four
+// blocks; the nodes use half a core.
+func run(cost float64) *result.Run {
+	made := &result.Run{Window: result.Window{BeginMs: 10_000, EndMs: 30_000}}
+	for block := range 125 {
+		made.Blocks = append(made.Blocks, result.Block{
+			Height: uint64(block), TimestampMs: int64(block) * 250,
+			Included: 25, Executed: 22 + uint64(block%2), Failed: ptr.To[uint64](2), Shards: 4, MissedChunks: block % 2,
+		})
+	}
+	for second := range 31 {
+		elapsed := float64(second)
+		made.Samples = append(made.Samples, result.Sample{
+			TimeMs: int64(second) * 1000, OfferedPerSecond: 120,
+			Signed: ptr.To(uint64(second) * 119), Rejected: ptr.To(uint64(second) * 9),
+			CPUSeconds: ptr.To(elapsed * cost), MemoryBytes: ptr.To(uint64(second) << 20),
+			DiskWrittenBytes: ptr.To(uint64(second) * 9000),
+			HostBusySeconds:  ptr.To(elapsed), HostStolenSeconds: ptr.To(elapsed / 4),
+		})
+	}
+	return made
+}
+
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	made := figures.Of([]*result.Run{run(0.5), run(0.5)}, 95, 1)
+	want := map[v1alpha1.BenchmarkFigure]float64{
+		v1alpha1.FigureOfferedPerSecond:               120,
+		v1alpha1.FigureAcceptedPerSecond:              110,
+		v1alpha1.FigureIncludedPerSecond:              100,
+		v1alpha1.FigureExecutedPerSecond:              90,
+		v1alpha1.FigureFailedPerSecond:                8,
+		v1alpha1.FigureExecutedPerSecondSpreadPercent: 0,
+		v1alpha1.FigureBlockTimeMilliseconds:          250,
+		v1alpha1.FigureBlockTimeP50Milliseconds:       250,
+		v1alpha1.FigureBlockTimeP95Milliseconds:       250,
+		v1alpha1.FigureBlockTimeP99Milliseconds:       250,
+		v1alpha1.FigureBlockTimeMaxMilliseconds:       250,
+		v1alpha1.FigureMissedChunksPercent:            12.5,
+		v1alpha1.FigureCPUMicrosecondsPerTransfer:     500_000 / 90.0,
+		v1alpha1.FigureCPUCores:                       0.5,
+		v1alpha1.FigureMemoryMebibytes:                20,
+		v1alpha1.FigurePeakMemoryMebibytes:            30,
+		v1alpha1.FigureDiskWrittenBytesPerTransfer:    100,
+		v1alpha1.FigureHostStolenPercent:              20,
+	}
+	for _, figure := range made {
+		if math.Abs(figure.Value-want[figure.Name]) > 1e-6*want[figure.Name] {
+			t.Errorf("%s is %f, want %f", figure.Name, figure.Value, want[figure.Name])
+		}
+		delete(want, figure.Name)
+		if interval := figure.Interval; interval != nil && (interval.Low > figure.Value || interval.High < figure.Value) {
+			t.Errorf("%s is %f, and its interval is %+v", figure.Name, figure.Value, interval)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("there are no %v", want)
+	}
+}
+
+// Every figure of the API has a definition, and the other way round.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	made := figures.Of([]*result.Run{run(0.5), run(0.5)}, 95, 1)
+	if got, want := len(figures.All()), len(made); got != want {
+		t.Errorf("there are %d definitions and %d figures", got, want)
+	}
+	for _, figure := range made {
+		definition, ok := figures.Define(figure.Name)
+		if !ok || definition.Unit != figure.Unit || definition.Title == "" {
+			t.Errorf("the definition of %s is %+v (%t)", figure.Name, definition, ok)
+		}
+	}
+	if definition, ok := figures.Define("Luck"); ok {
+		t.Errorf("the definition of luck is %+v", definition)
+	}
+}
+
+// A figure that is not known of one run is not known of all of them.
+func TestUnknownFigures(t *testing.T) {
+	t.Parallel()
+	lacking := run(0.5)
+	lacking.Samples[20].CPUSeconds = nil
+	lacking.Blocks[90].Failed = nil
+	for _, figure := range figures.Of([]*result.Run{run(0.5), lacking}, 95, 1) {
+		switch figure.Name {
+		case v1alpha1.FigureCPUCores, v1alpha1.FigureCPUMicrosecondsPerTransfer, v1alpha1.FigureFailedPerSecond:
+			t.Errorf("%s is %f, want it not to be known", figure.Name, figure.Value)
+		default:
+		}
+	}
+	stalled := run(0.5)
+	stalled.Blocks = stalled.Blocks[:100]
+	if made := figures.Of([]*result.Run{stalled}, 95, 1); len(made) == 0 || made[0].Name == v1alpha1.FigureExecutedPerSecond {
+		t.Errorf("the figures of a chain that stood still are %+v, want none of its blocks", made)
+	}
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	base := []*result.Run{run(0.5), run(0.51), run(0.49)}
+	changed := []*result.Run{run(0.55), run(0.561), run(0.539)}
+	cpu, _ := figures.Define(v1alpha1.FigureCPUMicrosecondsPerTransfer)
+	change, ok := cpu.Change(base, changed, true, 95, 1)
+	if !ok || math.Abs(change.Estimate-10) > 0.1 || change.Low < 9.5 || change.High > 10.5 {
+		t.Errorf("the change is %+v (%t), want 10%%", change, ok)
+	}
+	missed, _ := figures.Define(v1alpha1.FigureMissedChunksPercent)
+	if change, ok := missed.Change(base, changed, true, 95, 1); !ok || change.Estimate != 0 || change.Low != 0 || change.High != 0 {
+		t.Errorf("the change is %+v (%t), want no percentage points", change, ok)
+	}
+	changed[1].Samples[15].CPUSeconds = nil
+	if change, ok := cpu.Change(base, changed, true, 95, 1); ok {
+		t.Errorf("the change is %+v, want it not to be known", change)
+	}
+	if change, ok := cpu.Change(nil, base, false, 95, 1); ok {
+		t.Errorf("the change from nothing is %+v", change)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[float64]string{
+		0: "0.000", 0.1234: "0.123", 12.34: "12.3", 1899.96: "1900.0", 123456.7: "123457", -12.34: "-12.3",
+	} {
+		if got := figures.Number(value); got != want {
+			t.Errorf("%v is written %s, want %s", value, got, want)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bench/statistics"
+)
+
+// blockRates makes a row of each measured block: a count, and the seconds since
+// the block before. A run in which one count is not known has no rows.
+func blockRates(count func(*result.Block) *uint64) func(*result.Run) []statistics.Row {
+	return func(run *result.Run) []statistics.Row {
+		blocks, times := run.MeasuredBlocks(), run.MeasuredTimesMs()
+		rows := make([]statistics.Row, len(blocks))
+		for i := range blocks {
+			counted := count(&blocks[i])
+			if counted == nil {
+				return nil
+			}
+			rows[i] = statistics.Row{Quantity: float64(*counted), By: float64(times[i]) / 1000}
+		}
+		return rows
+	}
+}
+
+// blockTimes makes a row of each measured block: its block time in milliseconds.
+func blockTimes(run *result.Run) []statistics.Row {
+	times := run.MeasuredTimesMs()
+	rows := make([]statistics.Row, len(times))
+	for i, time := range times {
+		rows[i] = statistics.Row{Quantity: float64(time), By: 1}
+	}
+	return rows
+}
+
+// missedChunks makes a row of each measured block: what it misses in percent, of
+// the chunks that it could have had.
+func missedChunks(run *result.Run) []statistics.Row {
+	blocks := run.MeasuredBlocks()
+	rows := make([]statistics.Row, len(blocks))
+	for i := range blocks {
+		rows[i] = statistics.Row{Quantity: 100 * float64(blocks[i].MissedChunks), By: float64(blocks[i].Shards)}
+	}
+	return rows
+}
+
+// memory makes a row of each sample of the measurement.
+func memory(run *result.Run) []statistics.Row {
+	samples := run.MeasuredSamples()
+	rows := make([]statistics.Row, len(samples))
+	for i := range samples {
+		if samples[i].MemoryBytes == nil {
+			return nil
+		}
+		rows[i] = statistics.Row{Quantity: float64(*samples[i].MemoryBytes) / mebibyte, By: 1}
+	}
+	return rows
+}
+
+// step is what lies between two samples that follow each other.
+type step struct {
+	first, last *result.Sample
+	// executed are the transfers that were executed in between.
+	executed float64
+}
+
+// sampleRows makes a row of each step between two samples of the measurement. A
+// run in which one quantity is not known has no rows.
+func sampleRows(quantity, by func(step) (float64, bool)) func(*result.Run) []statistics.Row {
+	return func(run *result.Run) []statistics.Row {
+		var rows []statistics.Row
+		for _, step := range steps(run) {
+			quantity, known := quantity(step)
+			if !known {
+				return nil
+			}
+			by, known := by(step)
+			if !known {
+				return nil
+			}
+			rows = append(rows, statistics.Row{Quantity: quantity, By: by})
+		}
+		return rows
+	}
+}
+
+func steps(run *result.Run) []step {
+	samples := run.MeasuredSamples()
+	var steps []step
+	for i := 1; i < len(samples); i++ {
+		steps = append(steps, step{
+			first:    &samples[i-1],
+			last:     &samples[i],
+			executed: executedAt(run.Blocks, samples[i].TimeMs) - executedAt(run.Blocks, samples[i-1].TimeMs),
+		})
+	}
+	return steps
+}
+
+// executedAt is how many transfers had been executed at a time. Nodes work on a
+// block over all of its block time, so between the timestamps of two blocks, what
+// the second one commits to counts in proportion.
+func executedAt(blocks []result.Block, timeMs int64) float64 {
+	var executed float64
+	for i := 1; i < len(blocks); i++ {
+		begin, end := blocks[i-1].TimestampMs, blocks[i].TimestampMs
+		if timeMs <= begin {
+			break
+		}
+		share := 1.0
+		if timeMs < end {
+			share = float64(timeMs-begin) / float64(end-begin)
+		}
+		executed += share * float64(blocks[i].Executed)
+	}
+	return executed
+}
+
+func seconds(step step) (float64, bool) {
+	return float64(step.last.TimeMs-step.first.TimeMs) / 1000, true
+}
+
+func executed(step step) (float64, bool) {
+	return step.executed, true
+}
+
+func offered(step step) (float64, bool) {
+	elapsed, _ := seconds(step)
+	return float64(step.first.OfferedPerSecond) * elapsed, true
+}
+
+func accepted(step step) (float64, bool) {
+	signed, known := rise(step.first.Signed, step.last.Signed)
+	if !known {
+		return 0, false
+	}
+	rejected, known := rise(step.first.Rejected, step.last.Rejected)
+	return signed - rejected, known
+}
+
+func cpuSeconds(step step) (float64, bool) {
+	return rise(step.first.CPUSeconds, step.last.CPUSeconds)
+}
+
+func cpuMicroseconds(step step) (float64, bool) {
+	seconds, known := cpuSeconds(step)
+	return 1e6 * seconds, known
+}
+
+func diskWritten(step step) (float64, bool) {
+	return rise(step.first.DiskWrittenBytes, step.last.DiskWrittenBytes)
+}
+
+func stolenPercent(step step) (float64, bool) {
+	seconds, known := rise(step.first.HostStolenSeconds, step.last.HostStolenSeconds)
+	return 100 * seconds, known
+}
+
+// wanted is the processor time that programs of the machine had or were refused.
+func wanted(step step) (float64, bool) {
+	stolen, known := rise(step.first.HostStolenSeconds, step.last.HostStolenSeconds)
+	if !known {
+		return 0, false
+	}
+	busy, known := rise(step.first.HostBusySeconds, step.last.HostBusySeconds)
+	return busy + stolen, known
+}
+
+// rise is by how much a counter rose; false when that is not known.
+func rise[Number uint64 | float64](first, last *Number) (float64, bool) {
+	if first == nil || last == nil || *last < *first {
+		return 0, false
+	}
+	return float64(*last - *first), true
+}

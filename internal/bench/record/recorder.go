@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// Plan says when a run is measured, counted from when its load begins.
+type Plan struct {
+	// Settled is when the last step of the load begins.
+	Settled time.Duration
+	// WarmUp is how long that lasts before the measurement begins.
+	WarmUp time.Duration
+	// Duration is how long the measurement lasts.
+	Duration time.Duration
+}
+
+// window is the time that is measured.
+func (p Plan) window(began time.Time) result.Window {
+	begin := began.Add(p.Settled + p.WarmUp)
+	return result.Window{BeginMs: begin.UnixMilli(), EndMs: begin.Add(p.Duration).UnixMilli()}
+}
+
+// Recorder records one run.
+type Recorder struct {
+	run    result.Run
+	blocks blocks
+	// first and last are the first and the last sample of the window.
+	first, last *Sample
+	peaks       map[string]*uint64
+}
+
+// New begins the record of a run whose load begins now.
+func New(plan Plan, began time.Time, genesisHash string) *Recorder {
+	return &Recorder{
+		run: result.Run{
+			StartedAt:   began,
+			LoadBeganMs: began.UnixMilli(),
+			GenesisHash: genesisHash,
+			Window:      plan.window(began),
+		},
+		blocks: blocks{included: map[chunk]uint64{}},
+		peaks:  map[string]*uint64{},
+	}
+}
+
+// Block takes the next finalised block.
+func (r *Recorder) Block(block *chain.Block) error {
+	return r.blocks.add(block)
+}
+
+// Complete says that a block was finalised after the window: everything that it
+// takes to measure is there.
+func (r *Recorder) Complete() bool {
+	count := len(r.blocks.rows)
+	return count > 0 && r.blocks.rows[count-1].TimestampMs >= r.run.Window.EndMs
+}
+
+// Sample takes the next sample.
+func (r *Recorder) Sample(sample Sample) {
+	row := sample.row()
+	r.run.Samples = append(r.run.Samples, row)
+	if row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
+		return
+	}
+	if r.first == nil {
+		r.first = &sample
+	}
+	r.last = &sample
+	for i := range sample.Nodes {
+		r.observePeak(&sample.Nodes[i], r.first == &sample)
+	}
+}
+
+// observePeak keeps the most memory of a node. It is not known if it was not
+// known at one time.
+func (r *Recorder) observePeak(node *Node, first bool) {
+	name, memory := node.Validator.Name, node.Usage.MemoryBytes
+	switch before := r.peaks[name]; {
+	case first:
+		r.peaks[name] = memory
+	case before == nil || memory == nil:
+		r.peaks[name] = nil
+	case *memory > *before:
+		r.peaks[name] = memory
+	}
+}
+
+// Run is the record. A fault is why the run does not count; empty if it does.
+func (r *Recorder) Run(fault string) result.Run {
+	run := r.run
+	run.Blocks = r.blocks.rows
+	if run.Fault = fault; fault == "" && !r.Complete() {
+		run.Fault = "no block was finalised after the measurement: the chain stood still at its end"
+	}
+	if r.first != nil {
+		for i := range r.last.Nodes {
+			run.Nodes = append(run.Nodes, r.node(&r.first.Nodes[i], &r.last.Nodes[i]))
+		}
+	}
+	run.Notes = notes(&run)
+	return run
+}
+
+// node is what a node used between two samples.
+func (r *Recorder) node(first, last *Node) result.Node {
+	node := result.Node{
+		Name:             last.Validator.Name,
+		Role:             string(last.Validator.Role),
+		CPUSeconds:       increase(first.cpuSeconds(), last.cpuSeconds()),
+		PeakMemoryBytes:  r.peaks[last.Validator.Name],
+		DiskReadBytes:    increase(first.Usage.DiskReadBytes, last.Usage.DiskReadBytes),
+		DiskWrittenBytes: increase(first.Usage.DiskWrittenBytes, last.Usage.DiskWrittenBytes),
+	}
+	if seat := last.Validator.Seat; seat != nil {
+		node.Shard = &seat.Shard
+	}
+	if last.Status != nil {
+		node.Version, node.Formats = last.Status.Version, last.Status.Formats
+	}
+	return node
+}
+
+// increase is how much a counter rose; nil when that is not known.
+func increase[Number uint64 | float64](first, last *Number) *Number {
+	if first == nil || last == nil || *last < *first {
+		return nil
+	}
+	rise := *last - *first
+	return &rise
+}

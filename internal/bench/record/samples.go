@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Node is what is known of one node at one time.
+type Node struct {
+	Validator topology.Validator
+	// Status is nil when the node did not answer.
+	Status *chain.Status
+	Usage  Usage
+}
+
+// Usage is what a process has used of its machine; nil is not known.
+type Usage struct {
+	// CPUSeconds is the CPU time since the process started.
+	CPUSeconds *float64
+	// MemoryBytes is the memory without what is mapped from files, and
+	// FileMemoryBytes is that.
+	MemoryBytes, FileMemoryBytes *uint64
+	// DiskReadBytes and DiskWrittenBytes count since the process started.
+	DiskReadBytes, DiskWrittenBytes *uint64
+}
+
+// Host is what the processors of the machine did since it started; nil is not
+// known.
+type Host struct {
+	BusySeconds, StolenSeconds *float64
+}
+
+// Sample is what is known at one time.
+type Sample struct {
+	At time.Time
+	// OfferedPerSecond is the rate of the load spec.
+	OfferedPerSecond int64
+	Nodes            []Node
+	Host             Host
+}
+
+// row sums a sample up.
+func (s *Sample) row() result.Sample {
+	row := result.Sample{
+		TimeMs:            s.At.UnixMilli(),
+		OfferedPerSecond:  s.OfferedPerSecond,
+		HostBusySeconds:   s.Host.BusySeconds,
+		HostStolenSeconds: s.Host.StolenSeconds,
+	}
+	for i := range s.Nodes {
+		if status := s.Nodes[i].Status; status != nil {
+			row.FinalizedHeight = max(row.FinalizedHeight, status.FinalizedHeight)
+		}
+	}
+	row.Signed = sum(s.Nodes, func(node *Node) *uint64 { return node.generator(func(load *chain.Load) uint64 { return load.Signed }) })
+	row.Rejected = sum(s.Nodes, func(node *Node) *uint64 {
+		return node.generator(func(load *chain.Load) uint64 { return load.Rejected })
+	})
+	row.Pool = sum(s.Nodes, (*Node).pool)
+	row.CPUSeconds = sum(s.Nodes, (*Node).cpuSeconds)
+	row.MemoryBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.MemoryBytes })
+	row.FileMemoryBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.FileMemoryBytes })
+	row.DiskReadBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskReadBytes })
+	row.DiskWrittenBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskWrittenBytes })
+	return row
+}
+
+// sum adds up what all nodes tell; nil when one of them does not.
+func sum[Number uint64 | float64](nodes []Node, of func(*Node) *Number) *Number {
+	var total Number
+	for i := range nodes {
+		value := of(&nodes[i])
+		if value == nil {
+			return nil
+		}
+		total += *value
+	}
+	return &total
+}
+
+// generator is a counter of the node's generator: 0 of a node that produces
+// nothing and so has none.
+func (n *Node) generator(counter func(*chain.Load) uint64) *uint64 {
+	switch {
+	case n.Validator.Role != topology.RoleProducer:
+		return new(uint64)
+	case n.Status == nil || n.Status.Load == nil:
+		return nil
+	default:
+		count := counter(n.Status.Load)
+		return &count
+	}
+}
+
+func (n *Node) pool() *uint64 {
+	if n.Status == nil {
+		return nil
+	}
+	return &n.Status.Pool.Transactions
+}
+
+// cpuSeconds is what the machine says, or else what the node says of itself.
+func (n *Node) cpuSeconds() *float64 {
+	if n.Usage.CPUSeconds == nil && n.Status != nil {
+		return &n.Status.CPUSeconds
+	}
+	return n.Usage.CPUSeconds
+}

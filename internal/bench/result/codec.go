@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Encode writes a result as a document.
+func Encode(result *Result) ([]byte, error) {
+	var content bytes.Buffer
+	encoder := json.NewEncoder(&content)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(result); err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	return content.Bytes(), nil
+}
+
+// Decode reads a document.
+func Decode(content []byte) (*Result, error) {
+	var head struct {
+		SchemaVersion int `json:"schemaVersion"`
+	}
+	if err := json.Unmarshal(content, &head); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	if head.SchemaVersion != SchemaVersion {
+		return nil, fmt.Errorf("result has schema version %d, this program reads %d", head.SchemaVersion, SchemaVersion)
+	}
+	var result Result
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&result); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	if len(result.Variants) == 0 {
+		return nil, errors.New("result has no variants")
+	}
+	return &result, nil
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+// Environment is the machine that a benchmark ran on.
+type Environment struct {
+	OS           string `json:"os"`
+	Architecture string `json:"architecture"`
+	// Kernel is the release of the kernel.
+	Kernel   string `json:"kernel,omitempty"`
+	CPUModel string `json:"cpuModel,omitempty"`
+	// CPUs is the number of processors that programs can use.
+	CPUs int `json:"cpus"`
+	// MemoryBytes is the memory of the machine.
+	MemoryBytes *uint64 `json:"memoryBytes,omitempty"`
+	// FileSystem is the type of the file system that the nodes' data is on.
+	FileSystem string `json:"fileSystem,omitempty"`
+	// LoadAverage is how many processes wanted to run in the minute before the
+	// benchmark began.
+	LoadAverage *float64 `json:"loadAverage,omitempty"`
+}
+
+// Program is a program that took part.
+type Program struct {
+	// Path is where the program was.
+	Path string `json:"path,omitempty"`
+	// SHA256 identifies the file of the program.
+	SHA256 string `json:"sha256,omitempty"`
+	// Version is what the program calls itself.
+	Version string `json:"version,omitempty"`
+}

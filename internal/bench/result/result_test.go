@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package result_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// run is one of a chain that finalises a block each second, measured from 2.5 s
+// to 5 s.
+func run() result.Run {
+	made := result.Run{Variant: "a", Repetition: 2, Window: result.Window{BeginMs: 2500, EndMs: 5000}}
+	for height := range uint64(8) {
+		block := result.Block{
+			Height: height, TimestampMs: int64(height) * 1000, Included: 10, Executed: 9, Failed: ptr.To[uint64](1), Credits: 8, Shards: 2,
+		}
+		if height == 0 {
+			block.Failed, block.MissedChunks = nil, 2
+		}
+		made.Blocks = append(made.Blocks, block)
+		made.Samples = append(made.Samples, result.Sample{TimeMs: block.TimestampMs + 500})
+	}
+	return made
+}
+
+func heights(blocks []result.Block) []uint64 {
+	var heights []uint64
+	for _, block := range blocks {
+		heights = append(heights, block.Height)
+	}
+	return heights
+}
+
+func TestMeasured(t *testing.T) {
+	t.Parallel()
+	made := run()
+	// From the block at 2 s to the one at 5 s: all of the window.
+	if got, want := heights(made.MeasuredBlocks()), []uint64{3, 4, 5}; !reflect.DeepEqual(got, want) {
+		t.Errorf("blocks %v are measured, want %v", got, want)
+	}
+	if got := len(made.MeasuredSamples()); got != 3 {
+		t.Errorf("%d samples are measured, want those at 2.5 s, 3.5 s and 4.5 s", got)
+	}
+
+	// A standstill over the end of the window counts.
+	made.Blocks[5].TimestampMs = 60_000
+	if got, want := made.MeasuredTimesMs(), []int64{1000, 1000, 56_000}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the block times are %v, want %v", got, want)
+	}
+
+	// Blocks that end before the window does measure nothing.
+	made.Blocks = made.Blocks[:5]
+	if got := made.MeasuredBlocks(); got != nil {
+		t.Errorf("blocks %v are measured, want none", heights(got))
+	}
+	// Nor do blocks that begin after it did.
+	made = run()
+	made.Blocks = made.Blocks[3:]
+	if got := made.MeasuredTimesMs(); got != nil {
+		t.Errorf("block times %v are measured, want none", got)
+	}
+}
+
+func TestBlocksAsCSV(t *testing.T) {
+	t.Parallel()
+	made := run()
+	made.Blocks = append(made.Blocks[:1:1], made.Blocks[2], made.Blocks[5])
+	var content bytes.Buffer
+	if err := (&result.Result{Runs: []result.Run{made}}).WriteBlocks(&content); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"variant,repetition,measured,height,timestampMs,blockTimeMs,included,executed,failed,credits,shards,missedChunks",
+		"a,2,false,0,0,,10,9,,8,2,2",
+		"a,2,false,2,2000,2000,10,9,1,8,2,0",
+		"a,2,true,5,5000,3000,10,9,1,8,2,0",
+		"",
+	}, "\n")
+	if got := content.String(); got != want {
+		t.Errorf("the table is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func complete() *result.Result {
+	return &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Benchmark: v1alpha1.Benchmark{
+			ObjectMeta: metav1.ObjectMeta{Name: "net"},
+			Spec:       v1alpha1.BenchmarkSpec{DurationSeconds: 5, Repetitions: 1},
+		},
+		StartedAt: time.Unix(1, 0).UTC(),
+		EndedAt:   time.Unix(2, 0).UTC(),
+		Variants: []result.Variant{
+			{Name: "a", Figures: []result.Figure{{Name: v1alpha1.FigureCPUCores, Unit: "cores", Value: 0.5}}}, {Name: "b"},
+		},
+		Runs:    []result.Run{run()},
+		Verdict: result.Verdict{Outcome: result.Failed, Words: []string{"5 < 6"}},
+	}
+}
+
+func TestCodec(t *testing.T) {
+	t.Parallel()
+	want := complete()
+	content, err := result.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := result.Decode(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("decodes\n%+v, want\n%+v", got, want)
+	}
+	// What is not known is absent.
+	for _, absent := range []string{"cpuSeconds", "signed", "comparison", "loadAverage"} {
+		if strings.Contains(string(content), absent) {
+			t.Errorf("the document has %s, which is not known", absent)
+		}
+	}
+	if candidate := got.Candidate(); candidate.Name != "b" || candidate.FigureOf(v1alpha1.FigureCPUCores) != nil {
+		t.Errorf("the candidate is %+v", candidate)
+	}
+	if got.Variants[0].FigureOf(v1alpha1.FigureCPUCores) == nil {
+		t.Errorf("a has no figure, and was %+v", got.Variants[0])
+	}
+	if runs := got.RunsOf("a"); len(runs) != 1 || len(got.RunsOf("b")) != 0 {
+		t.Errorf("a has %d runs", len(runs))
+	}
+}
+
+func TestWrongDocuments(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		`{}`:                  "result has schema version 0, this program reads 1",
+		`{"schemaVersion":2}`: "result has schema version 2, this program reads 1",
+		`{"schemaVersion":1}`: "result has no variants",
+		`{"schemaVersion":1,"variants":[{}],"tps":1}`: "unknown field",
+		`[`: "decode result",
+	} {
+		if _, err := result.Decode([]byte(content)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %s", content, err, want)
+		}
+	}
+}

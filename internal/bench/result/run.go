@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import "time"
+
+// Run is one network under load.
+type Run struct {
+	// Variant is empty when there are no variants.
+	Variant string `json:"variant,omitempty"`
+	// Repetition counts the runs of a variant, from 1.
+	Repetition  int       `json:"repetition"`
+	StartedAt   time.Time `json:"startedAt"`
+	GenesisHash string    `json:"genesisHash"`
+	// LoadBeganMs is when the load began, in milliseconds since 1970.
+	LoadBeganMs int64  `json:"loadBeganMs"`
+	Window      Window `json:"window"`
+	// Fault says why the run does not count; empty when it does.
+	Fault string `json:"fault,omitempty"`
+	// Notes say what a reader should know of the run's figures.
+	Notes   []string `json:"notes,omitempty"`
+	Nodes   []Node   `json:"nodes"`
+	Blocks  []Block  `json:"blocks"`
+	Samples []Sample `json:"samples"`
+}
+
+// Window is the time that a run is measured over, in milliseconds since 1970.
+type Window struct {
+	BeginMs int64 `json:"beginMs"`
+	EndMs   int64 `json:"endMs"`
+}
+
+// Block is one finalised block, and what its headers say of the whole network.
+type Block struct {
+	Height      uint64 `json:"height"`
+	TimestampMs int64  `json:"timestampMs"`
+	// Included are the transfers in the chunks of the block.
+	Included uint64 `json:"included"`
+	// Executed are the transfers that the block's headers are the first to commit
+	// as executed.
+	Executed uint64 `json:"executed"`
+	// Failed are those that were executed with them and changed nothing; absent
+	// when it is not known how many transfers these executions were of.
+	Failed *uint64 `json:"failed,omitempty"`
+	// Credits are the credits that the headers are the first to commit to.
+	Credits uint64 `json:"credits"`
+	// Shards are the chunks that the block could have had, MissedChunks those of
+	// them that it has not.
+	Shards       int `json:"shards"`
+	MissedChunks int `json:"missedChunks"`
+}
+
+// Sample is what the nodes and the machine tell at one time. Sums over nodes are
+// absent when one of them did not tell.
+type Sample struct {
+	TimeMs int64 `json:"timeMs"`
+	// FinalizedHeight is the highest that any node told.
+	FinalizedHeight uint64 `json:"finalizedHeight"`
+	// OfferedPerSecond is the rate of the load spec at that time.
+	OfferedPerSecond int64 `json:"offeredPerSecond"`
+	// Signed and Rejected are what all generators signed and what pools refused of
+	// it, since the nodes started.
+	Signed   *uint64 `json:"signed,omitempty"`
+	Rejected *uint64 `json:"rejected,omitempty"`
+	// Pool is the number of transfers in all pools.
+	Pool *uint64 `json:"pool,omitempty"`
+	// CPUSeconds is the CPU time of all nodes since they started.
+	CPUSeconds *float64 `json:"cpuSeconds,omitempty"`
+	// MemoryBytes is the memory of all nodes without what is mapped from files,
+	// and FileMemoryBytes is that.
+	MemoryBytes     *uint64 `json:"memoryBytes,omitempty"`
+	FileMemoryBytes *uint64 `json:"fileMemoryBytes,omitempty"`
+	// DiskReadBytes and DiskWrittenBytes are what all nodes had the disk read and
+	// write since they started.
+	DiskReadBytes    *uint64 `json:"diskReadBytes,omitempty"`
+	DiskWrittenBytes *uint64 `json:"diskWrittenBytes,omitempty"`
+	// HostBusySeconds and HostStolenSeconds are the time that the machine's
+	// processors worked, for anybody, and that they wanted to work and a
+	// hypervisor let others.
+	HostBusySeconds   *float64 `json:"hostBusySeconds,omitempty"`
+	HostStolenSeconds *float64 `json:"hostStolenSeconds,omitempty"`
+}
+
+// Node is one node over the time of the measurement.
+type Node struct {
+	Name string `json:"name"`
+	Role string `json:"role"`
+	// Shard is absent of nodes that produce no chunks.
+	Shard *int `json:"shard,omitempty"`
+	// Version and Formats are what the node tells of its program.
+	Version string `json:"version,omitempty"`
+	Formats *int32 `json:"formats,omitempty"`
+	// CPUSeconds is the CPU time that it used.
+	CPUSeconds *float64 `json:"cpuSeconds,omitempty"`
+	// PeakMemoryBytes is the most memory that it had, without what is mapped from
+	// files.
+	PeakMemoryBytes  *uint64 `json:"peakMemoryBytes,omitempty"`
+	DiskReadBytes    *uint64 `json:"diskReadBytes,omitempty"`
+	DiskWrittenBytes *uint64 `json:"diskWrittenBytes,omitempty"`
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// Differences are what differs between two results that are compared, besides
+// what was measured: reasons to think twice about what the comparison says.
+func Differences(baseline, candidate *result.Result) []string {
+	var notes []string
+	differ := func(what string, before, after any) {
+		if !equality.Semantic.DeepEqual(before, after) {
+			notes = append(notes, fmt.Sprintf("%s differs: %v, and now %v", what, before, after))
+		}
+	}
+	before, after := &baseline.Environment, &candidate.Environment
+	differ("the processor", before.CPUModel, after.CPUModel)
+	differ("the number of processors", before.CPUs, after.CPUs)
+	differ("the kernel", before.Kernel, after.Kernel)
+	differ("the file system", before.FileSystem, after.FileSystem)
+	was, is := &baseline.Benchmark.Spec, &candidate.Benchmark.Spec
+	if !equality.Semantic.DeepEqual(was.Load, is.Load) {
+		notes = append(notes, "the load differs")
+	}
+	if !equality.Semantic.DeepEqual(baseline.Candidate().Network, candidate.Candidate().Network) {
+		notes = append(notes, "the network's spec differs")
+	}
+	differ("the number of measured seconds", was.DurationSeconds, is.DurationSeconds)
+	if program := baseline.Candidate().Shardnode.SHA256; program != "" && program == candidate.Candidate().Shardnode.SHA256 {
+		notes = append(notes, "the node program is the same")
+	}
+	return notes
+}
