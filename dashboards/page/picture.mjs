@@ -3,12 +3,12 @@
 // Takes a picture of the page in a headless Chromium, and fails if any panel
 // has nothing to show.
 //
-// usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png
+// usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png [dark]
 import puppeteer from 'puppeteer-core';
 
-const [address, file] = process.argv.slice(2);
+const [address, file, scheme = 'light'] = process.argv.slice(2);
 if (!file) {
-  console.error("usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png");
+  console.error("usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png [dark]");
   process.exit(2);
 }
 
@@ -25,6 +25,7 @@ try {
   page.setDefaultTimeout(timeout);
   const errors = [];
   page.on('pageerror', (error) => errors.push(String(error)));
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
   await page.setViewport({ width, height: 1000 });
   await page.goto(address);
   await page.waitForFunction(() => {

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+//go:embed assets/report.html
+var pageTemplate string
+
+//go:embed assets/report.js
+var script string
+
+//go:embed assets/report.css
+var style string
+
+//go:embed assets/uPlot.iife.min.js
+var library string
+
+//go:embed assets/uPlot.min.css
+var libraryStyle string
+
+// page is what the template shows.
+type page struct {
+	Title   string
+	Style   template.CSS
+	Library template.JS
+	Script  template.JS
+	// Several says that the page shows more than one result.
+	Several bool
+	Results []shownResult
+	Columns []string
+	Figures []figureRow
+	// Baseline, Changes and ComparisonNotes are empty without a comparison.
+	Baseline        string
+	Changes         []changeRow
+	ComparisonNotes []string
+	Notes           []string
+	Nodes           []nodeRow
+	Data            Data
+}
+
+// shownResult is what is shown of one result.
+type shownResult struct {
+	Name, Outcome, When, Spec string
+	Words, NotApplied         []string
+	Facts                     []fact
+}
+
+type fact struct {
+	Name, Value string
+}
+
+type nodeRow struct {
+	Run, Name, Role, CPU, Memory, Read, Written string
+}
+
+// Write writes the page of a result.
+func Write(out io.Writer, made *result.Result) error {
+	return write(out, made.Benchmark.Name, made.Comparison, []Named{{Name: made.Benchmark.Name, Result: made}})
+}
+
+// WriteComparison writes the page of several results, overlaid, and of how the
+// last one compares with the first.
+func WriteComparison(out io.Writer, results []Named, comparison *result.Comparison) error {
+	names := make([]string, 0, len(results))
+	for _, named := range results {
+		names = append(names, named.Name)
+	}
+	return write(out, strings.Join(names, " and "), comparison, results)
+}
+
+// Named is a result and what it is called.
+type Named struct {
+	Name   string
+	Result *result.Result
+}
+
+func write(out io.Writer, title string, comparison *result.Comparison, results []Named) error {
+	parsed, err := template.New("report").Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("parse the page: %w", err)
+	}
+	shown := page{
+		Title:   title,
+		Style:   template.CSS(libraryStyle + style),
+		Library: template.JS(library),
+		Script:  template.JS(script),
+		Several: len(results) > 1,
+		Data:    draw(labelRuns(results)),
+		Nodes:   nodeRows(labelRuns(results)),
+	}
+	shown.Columns, shown.Figures = figureTable(results)
+	if comparison != nil {
+		shown.Baseline, shown.ComparisonNotes = comparison.Baseline, comparison.Notes
+		shown.Changes = changeRows(comparison)
+	}
+	for _, named := range results {
+		content, err := showResult(named)
+		if err != nil {
+			return err
+		}
+		shown.Results = append(shown.Results, content)
+	}
+	for _, labelled := range labelRuns(results) {
+		for _, note := range labelled.run.Notes {
+			shown.Notes = append(shown.Notes, labelled.label+": "+note)
+		}
+	}
+	if err := parsed.Execute(out, shown); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// labelRuns names all runs of all results.
+func labelRuns(results []Named) []labelled {
+	var runs []labelled
+	colors := map[string]int{}
+	for _, named := range results {
+		for i := range named.Result.Runs {
+			run := &named.Result.Runs[i]
+			label, offered := labelOf(run), ""
+			if i == 0 {
+				offered = "offered"
+			}
+			if len(results) > 1 {
+				label = named.Name + ", " + label
+				if i == 0 {
+					offered = named.Name + ", offered"
+				}
+			}
+			kind := named.Name + " " + run.Variant
+			if _, known := colors[kind]; !known {
+				colors[kind] = len(colors)
+			}
+			runs = append(runs, labelled{label: label, run: run, color: colors[kind], offered: offered})
+		}
+	}
+	if len(colors) == 1 {
+		for i := range runs {
+			runs[i].color = i
+		}
+	}
+	return runs
+}
+
+// labelOf is what a run is called in its result.
+func labelOf(run *result.Run) string {
+	return fmt.Sprintf("%s %d", cmp.Or(run.Variant, "run"), run.Repetition)
+}
+
+func showResult(named Named) (shownResult, error) {
+	made := named.Result
+	spec, err := yaml.Marshal(&made.Benchmark)
+	if err != nil {
+		return shownResult{}, fmt.Errorf("encode benchmark: %w", err)
+	}
+	return shownResult{
+		Name:       named.Name,
+		Outcome:    string(made.Verdict.Outcome),
+		When:       made.StartedAt.Format(time.RFC3339) + " to " + made.EndedAt.Format(time.RFC3339),
+		Words:      made.Verdict.Words,
+		Facts:      facts(made),
+		NotApplied: made.NotApplied,
+		Spec:       string(spec),
+	}, nil
+}
+
+// facts are where and with what a result was made. What is not known is left out.
+func facts(made *result.Result) []fact {
+	var known []fact
+	add := func(name, value string) {
+		if value != "" {
+			known = append(known, fact{name, value})
+		}
+	}
+	environment := &made.Environment
+	add("again with", strings.Join(made.Repeat, " "))
+	add("was", strings.Join(made.Command, " "))
+	add("commit", made.Commit)
+	add("shardyard", describe(&made.Shardyard))
+	for i := range made.Variants {
+		add(strings.TrimSpace("shardnode "+made.Variants[i].Name), describe(&made.Variants[i].Shardnode))
+	}
+	add("seeds", fmt.Sprintf("genesis %q, intervals %d", made.Seeds.Genesis, made.Seeds.Statistics))
+	add("processors", fmt.Sprintf("%d %s", environment.CPUs, environment.CPUModel))
+	if environment.MemoryBytes != nil {
+		add("memory", fmt.Sprintf("%d MiB", *environment.MemoryBytes/mebibyte))
+	}
+	add("system", strings.TrimSpace(strings.Join([]string{environment.OS, environment.Architecture, environment.Kernel}, " ")))
+	add("file system", environment.FileSystem)
+	if environment.LoadAverage != nil {
+		add("load average at the beginning", fmt.Sprintf("%.2f", *environment.LoadAverage))
+	}
+	return known
+}
+
+func describe(program *result.Program) string {
+	var parts []string
+	if program.Version != "" {
+		parts = append(parts, program.Version)
+	}
+	if program.SHA256 != "" {
+		parts = append(parts, "sha256:"+program.SHA256)
+	}
+	if program.Path != "" {
+		parts = append(parts, program.Path)
+	}
+	return strings.Join(parts, " ")
+}
+
+func nodeRows(runs []labelled) []nodeRow {
+	var rows []nodeRow
+	for _, labelled := range runs {
+		for i := range labelled.run.Nodes {
+			node := &labelled.run.Nodes[i]
+			row := nodeRow{Run: labelled.label, Name: node.Name, Role: node.Role}
+			if node.CPUSeconds != nil {
+				row.CPU = fmt.Sprintf("%.2f", *node.CPUSeconds)
+			}
+			row.Memory, row.Read, row.Written = mebibytes(node.PeakMemoryBytes), mebibytes(node.DiskReadBytes), mebibytes(node.DiskWrittenBytes)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func mebibytes(bytes *uint64) string {
+	if bytes == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", float64(*bytes)/mebibyte)
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// Panel is one chart.
+type Panel struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Unit  string `json:"unit"`
+	// Window are the seconds that were measured; nil when runs differ in them.
+	Window []float64 `json:"window,omitempty"`
+	Series []Series  `json:"series"`
+}
+
+// Data is what the page draws.
+type Data struct {
+	Panels []Panel `json:"panels"`
+}
+
+const mebibyte = 1 << 20
+
+// charts are the panels that there may be.
+var charts = []struct {
+	id, title, unit string
+	line            func(*result.Run, *Series)
+	// wanted is a second line, of what was asked for.
+	wanted func(*result.Run, *Series)
+}{
+	{
+		id: "executed", title: "Executed, and offered (dashed)", unit: "transfers/s",
+		line:   bySecond(func(block *result.Block) *uint64 { return &block.Executed }),
+		wanted: bySample(func(sample *result.Sample) (float64, bool) { return float64(sample.OfferedPerSecond), true }),
+	},
+	{
+		id: "accepted", title: "Accepted into pools", unit: "transfers/s",
+		line: byStep(acceptedRate),
+	},
+	{
+		id: "failed", title: "Failed", unit: "transfers/s",
+		// The chunks that the first block's results are of were not recorded.
+		line: func(run *result.Run, series *Series) {
+			rest := *run
+			rest.Blocks = rest.Blocks[min(1, len(rest.Blocks)):]
+			bySecond(func(block *result.Block) *uint64 { return block.Failed })(&rest, series)
+		},
+	},
+	{
+		id: "block-time", title: "Block time", unit: "ms",
+		line: byBlock(func(before, block *result.Block) float64 { return float64(block.TimestampMs - before.TimestampMs) }),
+	},
+	{
+		id: "block-transfers", title: "Transfers in each block", unit: "transfers",
+		line: byBlock(func(_, block *result.Block) float64 { return float64(block.Included) }),
+	},
+	{
+		id: "missed", title: "Chunks that each block misses", unit: "chunks",
+		line: byBlock(func(_, block *result.Block) float64 { return float64(block.MissedChunks) }),
+	},
+	{
+		id: "pool", title: "Waiting in pools", unit: "transfers",
+		line: bySample(func(sample *result.Sample) (float64, bool) { return valueOf(sample.Pool, 1) }),
+	},
+	{
+		id: "cpu", title: "CPU of all nodes", unit: "cores",
+		line: byStep(func(before, sample *result.Sample, seconds float64) (float64, bool) {
+			used, known := rise(before.CPUSeconds, sample.CPUSeconds)
+			return used / seconds, known
+		}),
+	},
+	{
+		id: "disk", title: "Written to disk by all nodes", unit: "MiB/s",
+		line: byStep(func(before, sample *result.Sample, seconds float64) (float64, bool) {
+			written, known := rise(before.DiskWrittenBytes, sample.DiskWrittenBytes)
+			return written / mebibyte / seconds, known
+		}),
+	},
+	{
+		id: "memory", title: "Memory of all nodes, without mapped files", unit: "MiB",
+		line: bySample(func(sample *result.Sample) (float64, bool) { return valueOf(sample.MemoryBytes, mebibyte) }),
+	},
+	{
+		id: "stolen", title: "Processor time stolen by a hypervisor", unit: "cores",
+		line: byStep(func(before, sample *result.Sample, seconds float64) (float64, bool) {
+			stolen, known := rise(before.HostStolenSeconds, sample.HostStolenSeconds)
+			return stolen / seconds, known
+		}),
+	},
+}
+
+func acceptedRate(before, sample *result.Sample, seconds float64) (float64, bool) {
+	signed, known := rise(before.Signed, sample.Signed)
+	if !known {
+		return 0, false
+	}
+	rejected, known := rise(before.Rejected, sample.Rejected)
+	return (signed - rejected) / seconds, known
+}
+
+func valueOf(value *uint64, unit float64) (float64, bool) {
+	if value == nil {
+		return 0, false
+	}
+	return float64(*value) / unit, true
+}
+
+// labelled is a run and what it is called.
+type labelled struct {
+	label string
+	run   *result.Run
+	// color is the same for all runs of a variant, unless there is only one.
+	color int
+	// offered is what the line of the offered load is called; empty for no line.
+	offered string
+}
+
+// draw makes the panels of runs. One that nothing is known for is left out.
+func draw(runs []labelled) Data {
+	data := Data{Panels: []Panel{}}
+	for _, chart := range charts {
+		panel := Panel{ID: chart.id, Title: chart.title, Unit: chart.unit, Window: commonWindow(runs)}
+		for _, run := range runs {
+			measured := Series{Label: run.label, Color: run.color}
+			chart.line(run.run, &measured)
+			if len(measured.X) > 0 {
+				panel.Series = append(panel.Series, measured)
+			}
+		}
+		if len(panel.Series) == 0 {
+			continue
+		}
+		if chart.wanted != nil {
+			for _, run := range runs {
+				offered := Series{Label: run.offered, Color: run.color, Dash: true}
+				if chart.wanted(run.run, &offered); run.offered != "" && len(offered.X) > 0 {
+					panel.Series = append(panel.Series, offered)
+				}
+			}
+		}
+		data.Panels = append(data.Panels, panel)
+	}
+	return data
+}
+
+// commonWindow is the measured time, if it is the same of all runs.
+func commonWindow(runs []labelled) []float64 {
+	var window []float64
+	for i, labelled := range runs {
+		run := labelled.run
+		begin, end := secondsOf(run, run.Window.BeginMs), secondsOf(run, run.Window.EndMs)
+		if i > 0 && (window[0] != begin || window[1] != end) {
+			return nil
+		}
+		window = []float64{begin, end}
+	}
+	return window
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/figures"
+	"github.com/shardyard/shardyard/internal/bench/report"
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// made is a result of two variants, each with one run of 10 s.
+func made(name string, began time.Time) *result.Result {
+	made := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Benchmark:     v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		Repeat:        []string{"shardyard", "bench", "run"},
+		StartedAt:     began,
+		EndedAt:       began.Add(time.Minute),
+		Environment:   result.Environment{OS: "linux", CPUs: 2, CPUModel: `Model "<X>"`},
+		NotApplied:    []string{"spec.volume does not apply here"},
+		Variants:      []result.Variant{{Name: "a"}, {Name: "b"}},
+		Comparison: &result.Comparison{Baseline: "a", Candidate: "b", Changes: []result.Change{{
+			Figure: v1alpha1.FigureCPUCores, Percent: ptr.To(3.0), Interval: &result.Interval{Low: 2, High: 4, ConfidencePercent: 95},
+			Outcome: result.ChangeWorse, Words: "CPU is worse",
+		}}, Notes: []string{"think twice"}},
+		Verdict: result.Verdict{Outcome: result.Regressed, Words: []string{"CPU is worse </script>"}},
+	}
+	for _, variant := range []string{"a", "b"} {
+		run := result.Run{
+			Variant: variant, Repetition: 1, LoadBeganMs: 500, Window: result.Window{BeginMs: 2500, EndMs: 9500},
+			Notes: []string{"of " + variant},
+			Nodes: []result.Node{{Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25)}},
+		}
+		for i := range uint64(21) {
+			block := result.Block{Height: i, TimestampMs: int64(i) * 500, Included: 50, Executed: 50, Failed: ptr.To[uint64](0), Shards: 2}
+			if i == 0 {
+				block.Failed = nil
+			}
+			run.Blocks = append(run.Blocks, block)
+			run.Samples = append(run.Samples, result.Sample{
+				TimeMs: int64(i) * 500, OfferedPerSecond: 100, CPUSeconds: ptr.To(float64(i) / 4),
+			})
+		}
+		made.Runs = append(made.Runs, run)
+	}
+	for i := range made.Variants {
+		made.Variants[i].Figures = figures.Of(made.RunsOf(made.Variants[i].Name), 95, 1)
+	}
+	return made
+}
+
+var began = time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
+
+func page(t *testing.T) string {
+	t.Helper()
+	var content bytes.Buffer
+	if err := report.Write(&content, made("net", began)); err != nil {
+		t.Fatal(err)
+	}
+	return content.String()
+}
+
+func TestPageSaysWhatThereIs(t *testing.T) {
+	t.Parallel()
+	content := page(t)
+	for _, want := range []string{
+		`<span class="outcome Regressed">Regressed</span>`, "CPU is worse &lt;/script&gt;", "think twice", "a 1: of a",
+		`<th class="number">a</th><th class="number">b</th>`, "2 Model &#34;&lt;X&gt;&#34;", "spec.volume does not apply here",
+		"n-s0-p0", "1.25", "shardyard bench run", "[&#43;2.00 to &#43;4.00]",
+	} {
+		if !strings.Contains(content, want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+}
+
+// Whoever opens the page asks nobody for anything.
+func TestPageOpensByItself(t *testing.T) {
+	t.Parallel()
+	content := page(t)
+	if !strings.Contains(content, `content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"`) {
+		t.Error("the page may load something")
+	}
+	for _, loading := range []string{`<link`, `src="`, `href="http`, `@import`, `url(`} {
+		if strings.Contains(content, loading) {
+			t.Errorf("the page loads something: it has %s", loading)
+		}
+	}
+	if !strings.Contains(content, "prefers-color-scheme: dark") {
+		t.Error("the page is not made for dark screens")
+	}
+}
+
+var dataPattern = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
+
+// panels are what the page draws, by name.
+func panels(t *testing.T) map[string]report.Panel {
+	t.Helper()
+	found := dataPattern.FindStringSubmatch(page(t))
+	if found == nil {
+		t.Fatal("the page has no data")
+	}
+	var data report.Data
+	if err := json.Unmarshal([]byte(found[1]), &data); err != nil {
+		t.Fatal(err)
+	}
+	panels := map[string]report.Panel{}
+	for _, panel := range data.Panels {
+		panels[panel.ID] = panel
+	}
+	return panels
+}
+
+func TestEveryPanelHasData(t *testing.T) {
+	t.Parallel()
+	drawn := panels(t)
+	for id, panel := range drawn {
+		if panel.Unit == "" || panel.Title == "" || len(panel.Series) < 2 {
+			t.Errorf("panel %s is %+v", id, panel)
+		}
+		for _, series := range panel.Series {
+			if len(series.X) == 0 || len(series.X) != len(series.Y) {
+				t.Errorf("panel %s: %s has %d times and %d values", id, series.Label, len(series.X), len(series.Y))
+			}
+		}
+	}
+	// Nobody told of memory, so there is no chart of it that shows nothing.
+	for _, id := range []string{"memory", "disk", "stolen", "accepted", "pool"} {
+		if panel, shown := drawn[id]; shown {
+			t.Errorf("the page has the panel %+v, of which nothing is known", panel)
+		}
+	}
+}
+
+func TestPanels(t *testing.T) {
+	t.Parallel()
+	drawn := panels(t)
+	executed := drawn["executed"]
+	if got := executed.Series[0]; got.Label != "a 1" || got.Y[0] != 100 || len(got.X) != 10 {
+		t.Errorf("what was executed is %+v, want 100 in each of 10 seconds", got)
+	}
+	if got := executed.Series[2]; got.Label != "offered" || !got.Dash || got.Y[0] != 100 {
+		t.Errorf("what was offered is %+v", got)
+	}
+	if len(executed.Series) != 3 || !slices.Equal(executed.Window, []float64{2, 9}) {
+		t.Errorf("the panel is %+v, want both runs, what was offered, and the measured seconds from 2 to 9", executed)
+	}
+	if got := drawn["cpu"].Series[1]; got.Label != "b 1" || got.Y[0] != 0.5 || got.Color != 1 {
+		t.Errorf("the CPU is %+v, want half a core in the second colour", got)
+	}
+	if got := len(drawn["failed"].Series[0].X); got != 9 {
+		t.Errorf("what failed is shown for %d seconds, want 9: nothing is known of the first block", got)
+	}
+}
+
+func TestComparisonPage(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	first, second := made("net", began), made("net", began.Add(time.Hour))
+	second.Runs[0].Window.EndMs++
+	results := []report.Named{{Name: "monday", Result: first}, {Name: "tuesday", Result: second}}
+	if err := report.WriteComparison(&content, results, first.Comparison); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<title>monday and tuesday</title>", "monday, a 1", "tuesday, b 1", "monday, offered", "tuesday, offered",
+		`<th class="number">tuesday, b</th>`, "How tuesday was made",
+	} {
+		if !strings.Contains(content.String(), want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+	if strings.Contains(content.String(), `"window"`) {
+		t.Error("the page shades a time that was not measured of all runs")
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	if err := report.WriteText(&content, made("net", began)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(content.String(), "\n")
+	if got, want := strings.Join(strings.Fields(lines[0]), " "), "FIGURE a b UNIT"; got != want {
+		t.Errorf("the heading is %q, want %q", got, want)
+	}
+	for _, want := range []string{"ExecutedPerSecond", "note: a 1: of a\n", "note: think twice\n", "Regressed: CPU is worse"} {
+		if !strings.Contains(content.String(), want) {
+			t.Errorf("the text does not say %q:\n%s", want, &content)
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	results := []report.Named{{Name: "x/1", Result: made("net", began)}, {Name: "x/2", Result: made("other", began.Add(time.Hour))}}
+	if err := report.WriteHistory(&content, results); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(content.String()), "\n")
+	if len(lines) != 5 {
+		t.Fatalf("the history has %d lines, want a heading and one for each of four variants:\n%s", len(lines), &content)
+	}
+	want := "2026-11-01 11:00:00 other b Regressed 100.0 500.0 500.0 0.000 5000.0 - x/2"
+	if got := strings.Join(strings.Fields(lines[4]), " "); got != want {
+		t.Errorf("the last line is %q, want %q", got, want)
+	}
+}
+
+func TestSite(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	results := []report.Named{
+		{Name: "net/1/report.html", Result: made("net", began)},
+		{Name: "net/2/report.html", Result: made("net", began.Add(time.Hour))},
+		{Name: "other/1/report.html", Result: made("other", began)},
+	}
+	if err := report.WriteSite(&content, results); err != nil {
+		t.Fatal(err)
+	}
+	page := content.String()
+	if got := strings.Count(page, "<h2>"); got != 2 {
+		t.Errorf("the site has %d benchmarks, want 2", got)
+	}
+	newest, oldest := strings.Index(page, `href="net/2/report.html"`), strings.Index(page, `href="net/1/report.html"`)
+	if newest < 0 || oldest < newest {
+		t.Error("the newest result is not the first")
+	}
+}
