@@ -25,6 +25,13 @@ func lockNetwork(dir networkDir) (*os.File, error) {
 	return file, nil
 }
 
+// unlockNetwork lets other processes have the network at once. Closed alone, the
+// file would stay locked for as long as a process that this one is just starting
+// has it open as well.
+func unlockNetwork(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+}
+
 func takeLock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
