@@ -8,9 +8,9 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
-// inapplicable lists the settings of a network that do nothing on this machine,
+// Inapplicable lists the settings of a network that do nothing on this machine,
 // and what holds instead.
-func inapplicable(network *v1alpha1.ShardNetwork) []string {
+func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 	spec := &network.Spec
 	var lines []string
 	unless := func(applicable bool, setting, instead string) {

@@ -45,7 +45,7 @@ func openNetwork(manifestPath, stateDir string, fresh bool) (_ *network, err err
 	}
 	defer func() {
 		if err != nil {
-			_ = lock.Close()
+			_ = unlockNetwork(lock)
 		}
 	}()
 
@@ -86,7 +86,7 @@ func (e *ResumeError) Unwrap() error {
 
 // close lets other processes have the network.
 func (n *network) close() error {
-	return n.lock.Close()
+	return unlockNetwork(n.lock)
 }
 
 // create makes the keys, keeps the manifest and, last of all, writes the

@@ -104,7 +104,7 @@ func TestInapplicable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := inapplicable(network); len(lines) > 0 {
+	if lines := Inapplicable(network); len(lines) > 0 {
 		t.Errorf("a network that says nothing of other machines has %q", lines)
 	}
 
@@ -117,7 +117,7 @@ func TestInapplicable(t *testing.T) {
 	network.Spec.Budget = &v1alpha1.BudgetSpec{}
 	network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
 	var settings []string
-	for _, line := range inapplicable(network) {
+	for _, line := range Inapplicable(network) {
 		setting, _, _ := strings.Cut(line, " does not apply here: ")
 		settings = append(settings, setting)
 	}

@@ -35,6 +35,8 @@ type run struct {
 	last bench.Sample
 	// violation is the first contradiction or loss that the audit found.
 	violation error
+	// recording is nil when nothing is recorded.
+	recording *recording
 }
 
 // beginRun begins a run with the first block that is finalised once all
@@ -76,8 +78,8 @@ func newRun(group *group, schedule bench.Schedule, base *chain.Status) *run {
 	}
 }
 
-// carry lets the network carry its load until the context is done. It returns
-// early when a validator cannot be kept running, or the audit found something.
+// carry lets the network carry its load until the context is done, or all of a
+// recording is there. It returns early when a validator cannot be kept running, or the audit found something.
 func (r *run) carry(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var driver sync.WaitGroup
@@ -102,7 +104,15 @@ func (r *run) carry(ctx context.Context) error {
 			return nil
 		}
 		r.observe(sample)
+		if r.recording != nil {
+			if err := r.take(ctx, sample); err != nil && r.violation == nil {
+				r.violation = err
+			}
+		}
 		r.console.show(live.line(sample, r.group.ready()))
+		if r.recording != nil && r.recording.recorder.Complete() {
+			return nil
+		}
 	}
 	return nil
 }

@@ -190,8 +190,7 @@ func (n *standin) handler() http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		height := request.Params.Height
-		answerJSON(w, map[string]any{"result": chain.Block{Height: height, Hash: n.blockHash(height)}})
+		answerJSON(w, map[string]any{"result": n.block(request.Params.Height)})
 	})
 	return mux
 }
@@ -235,6 +234,30 @@ func (n *standin) note(outcome string) {
 	}
 }
 
+// block is the finalised block at a height. All shards have a chunk in it, and
+// share its transfers.
+func (n *standin) block(height uint64) chain.Block {
+	block := chain.Block{
+		Height: height, Hash: n.blockHash(height),
+		TimestampMs: n.genesis.CreatedAtMs + int64(height)*int64(n.genesis.Protocol.MinBlockTimeMs),
+	}
+	transfers, credits := uint64(transfersPerBlock/n.genesis.Shards), uint64(0)
+	for shard := range n.genesis.Shards {
+		block.Chunks = append(block.Chunks, chain.ChunkHeader{
+			Shard: shard, Height: height, Transactions: &transfers,
+			Results: []chain.ExecutionResult{
+				{Height: height - 1, StateRoot: rootOf(shard, height-1), Transfers: &transfers, Credits: &credits},
+			},
+		})
+	}
+	return block
+}
+
+// rootOf is the state root of a shard after a height.
+func rootOf(shard int, height uint64) string {
+	return fmt.Sprintf("root of %d after %d", shard, height)
+}
+
 func (n *standin) blockHash(height uint64) string {
 	if n.wrong.BlockHash != "" {
 		return n.wrong.BlockHash
@@ -246,7 +269,6 @@ func (n *standin) status(now time.Time) chain.Status {
 	blockTimeMs := int64(n.genesis.Protocol.MinBlockTimeMs)
 	height := uint64((now.UnixMilli() - n.genesis.CreatedAtMs) / blockTimeMs)
 	supply := uint64(n.genesis.Accounts.InitialBalance) * uint64(n.genesis.Shards) * uint64(n.genesis.Accounts.PerShard)
-	root := func(shard int, height uint64) string { return fmt.Sprintf("root of %d after %d", shard, height) }
 
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -261,13 +283,13 @@ func (n *standin) status(now time.Time) chain.Status {
 		CPUSeconds: now.Sub(time.UnixMilli(n.genesis.CreatedAtMs)).Seconds() / 10,
 	}
 	if n.seat != nil {
-		status.Tracked = &chain.TrackedStatus{Shard: n.seat.Shard, ExecutedHeight: height, StateRoot: root(n.seat.Shard, height)}
+		status.Tracked = &chain.TrackedStatus{Shard: n.seat.Shard, ExecutedHeight: height, StateRoot: rootOf(n.seat.Shard, height)}
 		status.Copy = &chain.CopyStatus{Complete: true, Missing: []string{}}
 		status.Load = &chain.Load{TransfersPerSecond: n.rate}
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{
-			Shard: shard, ChunkHeight: height, ExecutedHeight: height - 1, StateRoot: root(shard, height-1),
+			Shard: shard, ChunkHeight: height, ExecutedHeight: height - 1, StateRoot: rootOf(shard, height-1),
 		})
 	}
 	if n.wrong.LoseSupply {

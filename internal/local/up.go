@@ -53,12 +53,23 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	defer cancel()
 	defer func() { err = errors.Join(err, network.leave(console, err)) }()
 
-	nodes, err := prepareNodes(ctx, network)
+	var summary *Summary
+	err = network.whileUp(ctx, options.Shardnode, console, func(group *group) (err error) {
+		summary, err = group.serve(ctx, network, schedule, options)
+		return err
+	})
+	return summary, err
+}
+
+// whileUp runs all validators of a network for as long as serve lasts. No process
+// is left when it returns.
+func (n *network) whileUp(ctx context.Context, shardnode string, console *console, serve func(*group) error) (err error) {
+	nodes, err := prepareNodes(ctx, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	group := newGroup(network, nodes, options.Shardnode, console)
-	console.printf("starting %s; their processes and ports are in %s", plural(len(nodes), "validator"), network.dir.runtime())
+	group := newGroup(n, nodes, shardnode, console)
+	console.printf("starting %s; their processes and ports are in %s", plural(len(nodes), "validator"), n.dir.runtime())
 	group.start()
 	defer func() {
 		console.settle()
@@ -66,12 +77,12 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		err = errors.Join(err, group.stop())
 	}()
 
-	summary, err := group.serve(ctx, network, schedule, options)
+	err = serve(group)
 	if log, ok := logOf(err); ok {
 		console.settle()
 		console.printLogTail(log)
 	}
-	return summary, err
+	return err
 }
 
 // serve runs a group that has been started to the end of its run.
@@ -110,7 +121,7 @@ func (c *console) introduce(network *network) {
 	plan := network.plan
 	c.printf("network %s: %s, %s, in %s", plan.Network,
 		plural(plan.Shards, "shard"), plural(len(plan.Validators), "validator"), network.dir)
-	for _, line := range inapplicable(network.manifest) {
+	for _, line := range Inapplicable(network.manifest) {
 		c.printf("%s", line)
 	}
 	created := time.UnixMilli(network.genesis.CreatedAtMs).Format(time.DateTime)

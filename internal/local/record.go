@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/record"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local/usage"
+)
+
+// standstillPatience is how long a chain may take for the block that ends a
+// measurement. One that takes longer stands still.
+const standstillPatience = 30 * time.Second
+
+// errRunInterrupted says that there is no record of a run.
+var errRunInterrupted = errors.New("interrupted before the measurement was complete")
+
+// RecordOptions say what network to run and what to record of it.
+type RecordOptions struct {
+	// Network is the network and its load.
+	Network *v1alpha1.ShardNetwork
+	// StateDir is the folder that the network is made in, anew.
+	StateDir string
+	// Shardnode is the path of the node program.
+	Shardnode string
+	// WarmUp and Duration are of the measurement, once the load has reached its
+	// last step.
+	WarmUp, Duration time.Duration
+	// ReadyTimeout is how long the validators may take to become ready.
+	ReadyTimeout time.Duration
+	// Progress is where progress is shown.
+	Progress io.Writer
+}
+
+// Record makes a network, has it carry its load until the measurement is
+// complete, and returns the record. No process is left when it returns; the
+// network's folder is.
+func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err error) {
+	schedule, err := bench.NewSchedule(options.Network.Spec.Load)
+	if err != nil {
+		return nil, err
+	}
+	content, err := encodeManifest(options.Network)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(options.StateDir, options.Network.Name+".yaml")
+	if err := writeFile(path, content, fileMode); err != nil {
+		return nil, err
+	}
+	network, err := openNetwork(path, options.StateDir, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, network.close()) }()
+
+	var recorded *result.Run
+	err = network.whileUp(ctx, options.Shardnode, newConsole(options.Progress), func(group *group) (err error) {
+		recorded, err = group.record(ctx, schedule, options)
+		return err
+	})
+	return recorded, err
+}
+
+// record records a group that has been started.
+func (g *group) record(ctx context.Context, schedule bench.Schedule, options RecordOptions) (*result.Run, error) {
+	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
+		return nil, err
+	}
+	run, err := beginRun(ctx, g, schedule, options.ReadyTimeout)
+	if err != nil {
+		return nil, err
+	}
+	plan := record.Plan{Settled: schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
+	run.recording = &recording{
+		recorder: record.New(plan, run.window.Begin, run.base.GenesisHash),
+		usage:    usage.NewReader(),
+		schedule: schedule,
+		next:     run.base.FinalizedHeight,
+	}
+	carryCtx, cancel := context.WithTimeout(ctx, plan.Settled+plan.WarmUp+plan.Duration+standstillPatience)
+	defer cancel()
+	if err := run.carry(carryCtx); err != nil {
+		return nil, err
+	}
+	g.console.settle()
+	if ctx.Err() != nil {
+		return nil, errRunInterrupted
+	}
+	// What was recorded is measured, and not what is measured between two statuses.
+	if _, err := run.finish(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, bench.ErrNoBlocks) {
+		return nil, err
+	}
+	recorded := run.recording.recorder.Run(run.fault())
+	return &recorded, nil
+}
+
+// fault is why a run does not count; empty if it does.
+func (r *run) fault() string {
+	if r.violation != nil {
+		return r.violation.Error()
+	}
+	for _, supervisor := range r.group.supervisors {
+		if state := supervisor.current(); state.starts > 1 {
+			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.name())
+		}
+	}
+	if untold := r.recording.untold; untold != nil {
+		return "not all blocks were told: " + untold.Error()
+	}
+	return ""
+}

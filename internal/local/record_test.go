@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+// startRecord records a network of stand-ins, for a second of the last step of
+// its load unless the test says otherwise.
+func startRecord(
+	ctx context.Context, t *testing.T, stateDir string, duration time.Duration, misbehaviours map[string]misbehaviour,
+) (*result.Run, error) {
+	t.Helper()
+	network, err := manifest.Read(testManifest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var progress output
+	run, err := Record(ctx, RecordOptions{
+		Network: network, StateDir: stateDir, Shardnode: standinProgram(t, misbehaviours),
+		WarmUp: 100 * time.Millisecond, Duration: duration, ReadyTimeout: patience, Progress: &progress,
+	})
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the progress was\n%s", &progress)
+		}
+	})
+	return run, err
+}
+
+// A stand-in's block has 10 transfers and takes 50 ms.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	run, err := startRecord(t.Context(), t, stateDir, 2*time.Second, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Fault != "" || !strings.HasPrefix(run.GenesisHash, "genesis of ") {
+		t.Errorf("the run is of %q, with the fault %q", run.GenesisHash, run.Fault)
+	}
+	// The first step of the load and the warm-up come first.
+	window := result.Window{BeginMs: run.LoadBeganMs + 1100, EndMs: run.LoadBeganMs + 3100}
+	if run.Window != window {
+		t.Errorf("the measurement is %+v, want %+v", run.Window, window)
+	}
+	checkBlocks(t, run.MeasuredBlocks())
+	if len(run.Nodes) != 4 || run.Nodes[0].Name != "net-s0-p0" || run.Nodes[0].CPUSeconds == nil {
+		t.Errorf("the nodes are %+v", run.Nodes)
+	}
+	if samples := run.MeasuredSamples(); len(samples) == 0 || samples[0].OfferedPerSecond != 42 || samples[0].Signed == nil {
+		t.Errorf("the samples are %+v", run.Samples)
+	}
+	if content, err := os.ReadFile(filepath.Join(stateDir, "net", "runtime.json")); err == nil {
+		t.Errorf("the network still runs: %s", content)
+	}
+}
+
+func checkBlocks(t *testing.T, blocks []result.Block) {
+	t.Helper()
+	if len(blocks) < 40 || len(blocks) > 42 {
+		t.Errorf("%d blocks are measured, want those of 2 s", len(blocks))
+	}
+	for _, block := range blocks {
+		want := result.Block{
+			Height: block.Height, TimestampMs: block.TimestampMs, Included: 10, Executed: 10, Failed: new(uint64), Shards: 2,
+		}
+		if !reflect.DeepEqual(block, want) {
+			t.Fatalf("a block is %+v, want %+v", block, want)
+		}
+	}
+}
+
+func TestRecordOfNodesThatContradictEachOther(t *testing.T) {
+	t.Parallel()
+	run, err := startRecord(t.Context(), t, t.TempDir(), time.Second, map[string]misbehaviour{"net-s1-p0": {StateRoot: "wrong"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(run.Fault, "diverge") {
+		t.Errorf("the fault is %q, want that nodes diverge", run.Fault)
+	}
+}
+
+func TestRecordOfAValidatorThatEnds(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	go func() {
+		// Whatever goes wrong here shows as a run without a fault.
+		_ = killWhenLoaded(t.Context(), stateDir, "net-s0-p1")
+	}()
+	run, err := startRecord(t.Context(), t, stateDir, 3*time.Second, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "validator net-s0-p1 ended in the middle and was started again"; run.Fault != want {
+		t.Errorf("the fault is %q, want %q", run.Fault, want)
+	}
+}
+
+// killWhenLoaded kills the process of a validator once it signs a load.
+func killWhenLoaded(ctx context.Context, stateDir, validator string) error {
+	if err := awaitLoad(ctx, stateDir, validator); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(networkDir(filepath.Join(stateDir, "net")).runtime())
+	if err != nil {
+		return err
+	}
+	var running processes
+	if err := json.Unmarshal(content, &running); err != nil {
+		return err
+	}
+	for _, process := range running.Validators {
+		if process.Name == validator {
+			return syscall.Kill(process.PID, syscall.SIGKILL)
+		}
+	}
+	return os.ErrNotExist
+}
+
+// awaitLoad waits until a stand-in was told its load.
+func awaitLoad(ctx context.Context, stateDir, validator string) error {
+	loads := filepath.Join(string(networkDir(filepath.Join(stateDir, "net")).node(validator)), "data", "loads")
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if _, err := os.Stat(loads); err == nil {
+			return nil
+		}
+	}
+}
+
+func TestRecordIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	stateDir := t.TempDir()
+	go func() {
+		defer cancel()
+		_ = awaitLoad(ctx, stateDir, "net-s0-p0")
+	}()
+	run, err := startRecord(ctx, t, stateDir, time.Hour, nil)
+	if run != nil || !errors.Is(err, errRunInterrupted) {
+		t.Errorf("the run is %+v and the error %v, want %v", run, err, errRunInterrupted)
+	}
+}
