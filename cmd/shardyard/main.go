@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command shardyard plans and checks networks on this machine, from the same
-// manifests that the API server takes.
+// Command shardyard plans, checks, runs and measures networks on this machine,
+// from the same manifests that the API server takes.
 package main
 
 import (
@@ -29,11 +29,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args[1:])
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return exit.code
+	}
+	if err != nil {
 		printError(stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// exitError ends a command with an exit code. What there is to say has been
+// said.
+type exitError struct {
+	code int
+}
+
+// Error names the exit code.
+func (e exitError) Error() string {
+	return fmt.Sprintf("exit code %d", e.code)
 }
 
 // printError writes an error: one line for each field when a manifest is

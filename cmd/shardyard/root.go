@@ -15,7 +15,7 @@ const pluginPrefix = "kubectl-"
 func newRootCommand(program string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "shardyard",
-		Short: "Plan, check and run sharded networks from ShardNetwork manifests",
+		Short: "Plan, check, run and measure sharded networks",
 		// Errors are printed once, by main, and are not about usage.
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -26,7 +26,9 @@ func newRootCommand(program string) *cobra.Command {
 		}
 	}
 	root.AddCommand(
+		newBenchCommand(),
 		newPlanCommand(),
+		newReportCommand(),
 		newSweepCommand(),
 		newUpCommand(),
 		newValidateCommand(),

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/report"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/artifact"
+	"github.com/shardyard/shardyard/internal/local/experiment"
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+// The exit codes of a benchmark that came to its end. What could not be run has
+// the exit code of every error, 1; 2 is what a crash of this program has.
+const (
+	exitFailed    = 3
+	exitRegressed = 4
+)
+
+// noBaseline is what --baseline says when there is none.
+const noBaseline = "none"
+
+const benchRunLong = `Run a benchmark on this machine: for each run a network is made, carries the
+load, is measured and is removed. Two variants take turns.
+
+The result is a folder with result.json, blocks.csv, report.html, which opens by
+itself, and benchmark.yaml, which makes the next result. The last lines that are
+printed are the verdict.
+
+The exit code is 0 for Succeeded, 3 for Failed and 4 for Regressed; 1 says that
+the benchmark could not be run to its end, and that there is no result.`
+
+func newBenchCommand() *cobra.Command {
+	command := &cobra.Command{Use: "bench", Short: "Run benchmarks", Args: cobra.NoArgs}
+	command.AddCommand(newBenchRunCommand())
+	return command
+}
+
+// benchFlags are the flags of bench run.
+type benchFlags struct {
+	path, artifact, format, baseline, commit string
+	shardnodes                               []string
+	keep                                     bool
+	readyTimeout                             time.Duration
+}
+
+func newBenchRunCommand() *cobra.Command {
+	var given benchFlags
+	command := &cobra.Command{
+		Use:   "run -f FILE",
+		Short: "Run a benchmark on this machine",
+		Long:  benchRunLong,
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runBench(command, given)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&given.path, "filename", "f", "", "file that holds one Benchmark, in YAML or JSON")
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err)
+	}
+	flags.StringVar(&given.artifact, "artifact", "", "folder to write the result to, new or empty (default results/NAME/TIME)")
+	flags.StringVarP(&given.format, "output", "o", "text",
+		"output format: text, or json for progress on standard error and the verdict, a line, on standard output")
+	flags.StringVar(&given.baseline, "baseline", "",
+		`artifact of an earlier run to compare with, or "none" for a first run of a benchmark that says how to compare`)
+	flags.StringVar(&given.commit, "commit", "", "commit that the programs are of, for the result")
+	flags.StringArrayVar(&given.shardnodes, "shardnode", nil,
+		"the node program (default the one beside this program, or else of the PATH); VARIANT=PATH for that of a variant")
+	flags.BoolVar(&given.keep, "keep", false, "leave the networks of the runs, with their logs and data, in the artifact")
+	flags.DurationVar(&given.readyTimeout, "ready-timeout", 2*time.Minute, "how long the validators of a run may take to become ready")
+	return command
+}
+
+func runBench(command *cobra.Command, given benchFlags) error {
+	if given.format != "text" && given.format != "json" {
+		return fmt.Errorf("unknown output format %q: want text or json", given.format)
+	}
+	if given.readyTimeout <= 0 {
+		return fmt.Errorf("--ready-timeout must be positive, is %s", given.readyTimeout)
+	}
+	benchmark, err := manifest.ReadBenchmark(given.path)
+	if err != nil {
+		return err
+	}
+	options, err := given.options(benchmark)
+	if err != nil {
+		return err
+	}
+	if err := options.Check(); err != nil {
+		return err
+	}
+	folder, err := given.folder(benchmark)
+	if err != nil {
+		return err
+	}
+	if err := artifact.Make(folder); err != nil {
+		return err
+	}
+	options.Folder = filepath.Join(folder, "networks")
+	options.Progress = command.OutOrStdout()
+	if given.format == "json" {
+		options.Progress = command.ErrOrStderr()
+	}
+
+	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// Whoever asks a second time does not want to wait.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+
+	made, err := experiment.Run(ctx, *options)
+	if err != nil {
+		return err
+	}
+	if err := artifact.Write(folder, made); err != nil {
+		return err
+	}
+	return given.conclude(command, folder, made)
+}
+
+// conclude prints what a benchmark came to. The error has the exit code of it.
+func (f *benchFlags) conclude(command *cobra.Command, folder string, made *result.Result) error {
+	out := command.OutOrStdout()
+	if f.format == "json" {
+		if err := json.NewEncoder(out).Encode(struct {
+			Artifact   string             `json:"artifact"`
+			Verdict    result.Verdict     `json:"verdict"`
+			Comparison *result.Comparison `json:"comparison,omitempty"`
+		}{folder, made.Verdict, made.Comparison}); err != nil {
+			return err
+		}
+		return exitOf(made.Verdict.Outcome)
+	}
+	if _, err := fmt.Fprintf(out, "the result is in %s\n\n", folder); err != nil {
+		return err
+	}
+	if err := report.WriteText(out, made); err != nil {
+		return err
+	}
+	return exitOf(made.Verdict.Outcome)
+}
+
+// exitOf is the error that has the exit code of an outcome.
+func exitOf(outcome result.Outcome) error {
+	switch outcome {
+	case result.Succeeded:
+		return nil
+	case result.Regressed:
+		return exitError{exitRegressed}
+	default:
+		return exitError{exitFailed}
+	}
+}
+
+// folder is where the artifact goes.
+func (f *benchFlags) folder(benchmark *v1alpha1.Benchmark) (string, error) {
+	if f.artifact != "" {
+		return filepath.Abs(f.artifact)
+	}
+	return filepath.Abs(filepath.Join("results", benchmark.Name, time.Now().UTC().Format("20060102T150405Z")))
+}
+
+func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options, error) {
+	options := &experiment.Options{
+		Benchmark:    benchmark,
+		Shardnodes:   map[string]string{},
+		Keep:         f.keep,
+		Command:      os.Args,
+		Commit:       f.commit,
+		ReadyTimeout: f.readyTimeout,
+	}
+	var err error
+	if options.Shardyard, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	if err := f.findShardnodes(options); err != nil {
+		return nil, err
+	}
+	switch f.baseline {
+	case "":
+	case noBaseline:
+		options.Without = true
+	default:
+		if options.Baseline, err = artifact.Read(f.baseline); err != nil {
+			return nil, fmt.Errorf("read the baseline: %w", err)
+		}
+		options.BaselineName = filepath.Base(filepath.Clean(f.baseline))
+	}
+	options.Repeat = f.repeat(options)
+	return options, nil
+}
+
+// findShardnodes finds the node programs: that of all variants, and those of some.
+func (f *benchFlags) findShardnodes(options *experiment.Options) error {
+	named := ""
+	for _, given := range f.shardnodes {
+		variant, path, ofVariant := strings.Cut(given, "=")
+		if !ofVariant {
+			named = given
+			continue
+		}
+		found, err := local.FindShardnode(path)
+		if err != nil {
+			return err
+		}
+		options.Shardnodes[variant] = found
+	}
+	// Nobody needs another program when every variant has its own.
+	if len(options.Benchmark.Spec.Variants) > 0 && len(options.Shardnodes) == len(options.Benchmark.Spec.Variants) {
+		return nil
+	}
+	var err error
+	options.Shardnode, err = local.FindShardnode(named)
+	return err
+}
+
+// repeat is the command line that makes another result from the artifact.
+func (f *benchFlags) repeat(options *experiment.Options) []string {
+	repeat := []string{"shardyard", "bench", "run", "-f", artifact.BenchmarkFile}
+	if options.Shardnode != "" {
+		repeat = append(repeat, "--shardnode", options.Shardnode)
+	}
+	for _, variant := range slices.Sorted(maps.Keys(options.Shardnodes)) {
+		repeat = append(repeat, "--shardnode", variant+"="+options.Shardnodes[variant])
+	}
+	if f.baseline != "" {
+		repeat = append(repeat, "--baseline", f.baseline)
+	}
+	return repeat
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package artifact_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local/artifact"
+)
+
+func made(name string, second int64) *result.Result {
+	return &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Benchmark: v1alpha1.Benchmark{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "shardyard.dev/v1alpha1", Kind: v1alpha1.KindBenchmark},
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+		},
+		StartedAt: time.Unix(second, 0).UTC(),
+		EndedAt:   time.Unix(second+1, 0).UTC(),
+		Variants:  []result.Variant{{Figures: []result.Figure{{Name: v1alpha1.FigureCPUCores, Unit: "cores", Value: 1}}}},
+		Verdict:   result.Verdict{Outcome: result.Succeeded, Words: []string{"fine"}},
+	}
+}
+
+func write(t *testing.T, folder string, made *result.Result) {
+	t.Helper()
+	if err := artifact.Make(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := artifact.Write(folder, made); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestArtifact(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "new")
+	want := made("net", 1)
+	write(t, folder, want)
+	for _, path := range []string{folder, filepath.Join(folder, artifact.ResultFile)} {
+		got, err := artifact.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("reads %+v, want %+v", got, want)
+		}
+	}
+	for file, want := range map[string]string{
+		artifact.BlocksFile: "variant,repetition,", artifact.ReportFile: "<!doctype html>", artifact.BenchmarkFile: "kind: Benchmark",
+	} {
+		content, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), want) {
+			t.Errorf("%s does not hold %q", file, want)
+		}
+	}
+	// What is there is not written over.
+	if err := artifact.Make(folder); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("the error is %v, want that the folder is not empty", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if _, err := artifact.Find(folder); err == nil {
+		t.Error("there are results in an empty folder")
+	}
+	write(t, filepath.Join(folder, "a", "late"), made("net", 20))
+	write(t, filepath.Join(folder, "b"), made("net", 10))
+	found, err := artifact.Find(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 2 || found[0].Folder != filepath.Join(folder, "b") || found[1].Result.StartedAt.Unix() != 20 {
+		t.Errorf("finds %+v, want the oldest first", found)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "b", artifact.ResultFile), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifact.Find(folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "b")) {
+		t.Errorf("the error is %v, want the file that is wrong", err)
+	}
+}
+
+// Every link of the page of all results leads to the page of one.
+func TestSite(t *testing.T) {
+	t.Parallel()
+	folder, site := t.TempDir(), filepath.Join(t.TempDir(), "site")
+	for i, name := range []string{"net", "net", "other"} {
+		write(t, filepath.Join(folder, string(rune('a'+i))), made(name, int64(i)))
+	}
+	count, err := artifact.WriteSite(folder, site)
+	if err != nil || count != 3 {
+		t.Fatalf("%d results are shown, want 3: %v", count, err)
+	}
+	content, err := os.ReadFile(filepath.Join(site, artifact.SiteFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, part := range strings.Split(string(content), `href="`)[1:] {
+		link, _, _ := strings.Cut(part, `"`)
+		if _, err := os.Stat(filepath.Join(site, link)); err != nil {
+			t.Errorf("the page links to %s: %v", link, err)
+		}
+		links++
+	}
+	if links != 3 {
+		t.Errorf("the page has %d links, want 3:\n%s", links, content)
+	}
+	if _, err := artifact.WriteSite(folder, filepath.Join(folder, "site")); err == nil || !strings.Contains(err.Error(), "is inside") {
+		t.Errorf("the error is %v, want that a site is not among what it shows", err)
+	}
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// Options say what to run and how.
+type Options struct {
+	// Benchmark is the experiment.
+	Benchmark *v1alpha1.Benchmark
+	// Shardnode is the path of the node program, and Shardnodes are those of
+	// variants that have another one, by name.
+	Shardnode  string
+	Shardnodes map[string]string
+	// Baseline is the result that the runs are compared with; nil for none.
+	Baseline *result.Result
+	// BaselineName is what the result of the baseline is called.
+	BaselineName string
+	// Without says that there is to be no baseline, although the benchmark says how
+	// to compare.
+	Without bool
+	// Folder is where the networks of runs are made, and Keep leaves them there.
+	Folder string
+	Keep   bool
+	// Command is the command line, and Repeat the one that does the same from the
+	// artifact.
+	Command, Repeat []string
+	// Commit is the commit that the programs are of; empty when nobody said.
+	Commit string
+	// Shardyard is the path of this program.
+	Shardyard string
+	// ReadyTimeout is how long the validators of a run may take to become ready.
+	ReadyTimeout time.Duration
+	// Progress is where progress is shown.
+	Progress io.Writer
+}
+
+// Check says whether the options fit the benchmark.
+func (o *Options) Check() error {
+	spec := &o.Benchmark.Spec
+	for _, name := range slices.Sorted(maps.Keys(o.Shardnodes)) {
+		known := func(variant v1alpha1.BenchmarkVariant) bool { return variant.Name == name }
+		if !slices.ContainsFunc(spec.Variants, known) {
+			return fmt.Errorf("--shardnode %s=%s: the benchmark has no variant of that name", name, o.Shardnodes[name])
+		}
+	}
+	named := o.Baseline != nil || o.Without
+	switch {
+	case len(spec.Variants) > 0 && named:
+		return errors.New("--baseline: of two variants, the first is the baseline of the second")
+	case len(spec.Variants) == 0 && spec.Baseline == nil && named:
+		return errors.New("--baseline: the benchmark does not say how to compare: it has no spec.baseline")
+	case len(spec.Variants) == 0 && spec.Baseline != nil && !named:
+		return errors.New("spec.baseline says how to compare, and there is nothing to compare with: " +
+			"name an earlier artifact with --baseline, or none with --baseline none")
+	default:
+		return nil
+	}
+}

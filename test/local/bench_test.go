@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local/artifact"
+)
+
+// shardyard runs a command line to its end, and returns what it writes to
+// standard output and its exit code.
+func shardyard(t *testing.T, args ...string) (stdout string, code int) {
+	t.Helper()
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, programs.shardyard, args...)
+	var out, progress bytes.Buffer
+	command.Stdout, command.Stderr = &out, &progress
+	// Killed, it could not say what it waited for.
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	err = command.Run()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%v said\n%s%s", args, &progress, &out)
+		}
+	})
+	return out.String(), command.ProcessState.ExitCode()
+}
+
+// A build is not worse than itself, and what says so opens in a browser.
+func TestBenchRun(t *testing.T) {
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "itself")
+	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/benchmark.yaml", "-o", "json",
+		"--artifact", folder, "--commit", "abc", "--shardnode", programs.shardnode, "--shardnode", "after="+programs.shardnode)
+	var said struct {
+		Artifact string         `json:"artifact"`
+		Verdict  result.Verdict `json:"verdict"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &said); err != nil {
+		t.Fatalf("standard output is no verdict: %v\n%s", err, stdout)
+	}
+	if code != 0 || said.Verdict.Outcome != result.Succeeded || said.Artifact != folder {
+		t.Fatalf("exits with %d and says %+v, want %s", code, said, result.Succeeded)
+	}
+	made, err := artifact.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOrigin(t, made)
+	checkFigures(t, made)
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 4 {
+		t.Errorf("the artifact holds %v, want 4 files and no network: %v", entries, err)
+	}
+	checkTable(t, folder, made)
+	for _, scheme := range []string{"light", "dark"} {
+		checkReport(t, filepath.Join(folder, artifact.ReportFile), scheme)
+	}
+	if stdout, code := shardyard(t, "report", "show", folder); code != 0 || !strings.Contains(stdout, "Succeeded: ") {
+		t.Errorf("report show exits with %d and prints\n%s", code, stdout)
+	}
+}
+
+// checkOrigin checks that the result says where and with what it was made.
+func checkOrigin(t *testing.T, made *result.Result) {
+	t.Helper()
+	if made.Commit != "abc" || made.Environment.CPUs < 1 || made.Shardyard.SHA256 == "" || len(made.Runs) != 2 {
+		t.Errorf("the result is of %q, %+v, %+v, with %d runs", made.Commit, made.Environment, made.Shardyard, len(made.Runs))
+	}
+	if len(made.Variants) != 2 || made.Variants[0].Shardnode.SHA256 != made.Variants[1].Shardnode.SHA256 ||
+		made.Variants[0].Shardnode.Version == "" {
+		t.Fatalf("the variants are %+v, want one program twice", made.Variants)
+	}
+}
+
+// checkFigures checks that everything is known that this machine tells.
+func checkFigures(t *testing.T, made *result.Result) {
+	t.Helper()
+	for _, name := range []v1alpha1.BenchmarkFigure{
+		v1alpha1.FigureOfferedPerSecond, v1alpha1.FigureAcceptedPerSecond, v1alpha1.FigureIncludedPerSecond,
+		v1alpha1.FigureExecutedPerSecond, v1alpha1.FigureFailedPerSecond, v1alpha1.FigureBlockTimeP99Milliseconds,
+		v1alpha1.FigureMissedChunksPercent, v1alpha1.FigureCPUMicrosecondsPerTransfer, v1alpha1.FigureMemoryMebibytes,
+		v1alpha1.FigureHostStolenPercent,
+	} {
+		if made.Candidate().FigureOf(name) == nil {
+			t.Errorf("%s is not known", name)
+		}
+	}
+	for i := range made.Runs {
+		if nodes := made.Runs[i].Nodes; len(nodes) != 2 || nodes[0].CPUSeconds == nil || *nodes[0].CPUSeconds <= 0 {
+			t.Errorf("the nodes of run %d are %+v", i, nodes)
+		}
+	}
+	// Nothing is executed that was not offered, but for what the warm-up left.
+	executed := made.Candidate().FigureOf(v1alpha1.FigureExecutedPerSecond)
+	if executed != nil && (executed.Value <= 0 || executed.Value > 400) {
+		t.Errorf("%f transfers per second are executed of 200 that are offered", executed.Value)
+	}
+}
+
+// checkTable checks that the table has a row for each block.
+func checkTable(t *testing.T, folder string, made *result.Result) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(folder, artifact.BlocksFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 1
+	for i := range made.Runs {
+		want += len(made.Runs[i].Blocks)
+	}
+	if got := strings.Count(string(content), "\n"); got != want {
+		t.Errorf("the table of blocks has %d rows, want a heading and %d blocks", got, want-1)
+	}
+}
+
+// checkReport checks that a browser without a network shows every chart.
+func checkReport(t *testing.T, path, scheme string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, "node", "../../dashboards/page/picture.mjs", "file://"+path,
+		filepath.Join(t.TempDir(), "report.png"), scheme)
+	// Killed, it would leave its browser behind.
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("the report in %s colours: %v\n%s", scheme, err, output)
+	}
+}
