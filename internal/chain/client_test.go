@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/test/adminapi"
@@ -170,14 +172,19 @@ func TestBlock(t *testing.T) {
 		}
 		answer(http.StatusOK, `{"jsonrpc": "2.0", "id": 1,
 			"result": {"height": 12, "hash": "aa", "parent": "bb", "timestampMs": 1790000000000, "chunks": [
-				{"shard": 1, "height": 11, "sequence": 9, "results": [{"height": 10, "stateRoot": "cc", "transfers": 3}]}]}}`)(w, r)
+				{"shard": 1, "height": 11, "sequence": 9, "transactions": 4,
+					"results": [{"height": 10, "stateRoot": "cc", "transfers": 3, "credits": 5}]},
+				{"shard": 2, "height": 12, "results": [{"height": 11, "stateRoot": "dd"}]}]}}`)(w, r)
 	})
 	got, err := client.Block(t.Context(), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &chain.Block{Height: 12, Hash: "aa", Parent: "bb", TimestampMs: 1_790_000_000_000, Chunks: []chain.ChunkHeader{
-		{Shard: 1, Height: 11, Results: []chain.ExecutionResult{{Height: 10, StateRoot: "cc"}}},
+		{Shard: 1, Height: 11, Transactions: ptr.To[uint64](4), Results: []chain.ExecutionResult{
+			{Height: 10, StateRoot: "cc", Transfers: ptr.To[uint64](3), Credits: ptr.To[uint64](5)},
+		}},
+		{Shard: 2, Height: 12, Results: []chain.ExecutionResult{{Height: 11, StateRoot: "dd"}}},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
