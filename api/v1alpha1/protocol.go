@@ -3,7 +3,7 @@
 package v1alpha1
 
 // ProtocolSpec holds the parameters that all nodes must agree on.
-// +kubebuilder:validation:XValidation:rule="!has(self.leastBalance) || self.leastBalance == 0 || self.maxTransactionsPerChunk <= 21475",messageExpression="'must be at most 21475 with a leastBalance of %d: where accounts can be removed, state witnesses are larger'.format([self.leastBalance])",message="must be at most 21475 with a leastBalance above 0",fieldPath=".maxTransactionsPerChunk",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.leastBalance) || self.leastBalance < 1 || self.maxTransactionsPerChunk <= 21475",messageExpression="'must be at most 21475 with a leastBalance of %d: where accounts can be removed, state witnesses are larger'.format([self.leastBalance])",message="must be at most 21475 with a leastBalance above 0",fieldPath=".maxTransactionsPerChunk",reason="FieldValueInvalid"
 type ProtocolSpec struct {
 	// minBlockTimeMilliseconds is the least difference between the timestamps
 	// of a block and its parent.
