@@ -23,8 +23,10 @@ import (
 )
 
 // patience is how long the published network may take until every object of it
-// is applied and every pod runs, in three clusters.
-const patience = 3 * time.Minute
+// is applied and every pod runs, in three clusters. It takes a minute. But an
+// interruption can keep a scheduler from hearing that a pod fits by now, and
+// then it looks again after five minutes.
+const patience = 8 * time.Minute
 
 // fleet are three clusters, one for each region of the preset: the operator's
 // own first, and the members by the names that the preset has for them.

@@ -5,6 +5,7 @@ package scale_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,13 +84,18 @@ func (c *cluster) podsRun(ctx context.Context, network string, wanted int) error
 		return err
 	}
 	running := 0
+	var others []string
 	for i := range pods.Items {
-		if pods.Items[i].Status.Phase == corev1.PodRunning {
+		pod := &pods.Items[i]
+		if pod.Status.Phase == corev1.PodRunning {
 			running++
+			continue
 		}
+		others = append(others, fmt.Sprintf("%s is %s on machine %q", pod.Name, pod.Status.Phase, pod.Spec.NodeName))
 	}
 	if running != wanted {
-		return fmt.Errorf("%d of %d pods run", running, wanted)
+		return fmt.Errorf("%d of %d pods run, and %d are there: %s",
+			running, wanted, len(pods.Items), strings.Join(others[:min(len(others), 3)], ", "))
 	}
 	return nil
 }
