@@ -213,8 +213,14 @@ func (f *benchFlags) findShardnodes(options *experiment.Options) error {
 	for _, given := range f.shardnodes {
 		variant, path, ofVariant := strings.Cut(given, "=")
 		if !ofVariant {
+			if named != "" {
+				return fmt.Errorf("--shardnode is given twice: %s and %s", named, given)
+			}
 			named = given
 			continue
+		}
+		if _, again := options.Shardnodes[variant]; again {
+			return fmt.Errorf("--shardnode is given twice for variant %s", variant)
 		}
 		found, err := local.FindShardnode(path)
 		if err != nil {
@@ -224,6 +230,9 @@ func (f *benchFlags) findShardnodes(options *experiment.Options) error {
 	}
 	// Nobody needs another program when every variant has its own.
 	if len(options.Benchmark.Spec.Variants) > 0 && len(options.Shardnodes) == len(options.Benchmark.Spec.Variants) {
+		if named != "" {
+			return fmt.Errorf("--shardnode %s is for no variant: each has another one", named)
+		}
 		return nil
 	}
 	var err error

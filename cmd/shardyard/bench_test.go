@@ -44,6 +44,21 @@ func TestBenchOptions(t *testing.T) {
 			[]string{"-f", near4, "--shardnode", "/no/such/program"},
 			`error: find the node program: exec: "/no/such/program": stat /no/such/program: no such file or directory`,
 		},
+		"two programs": {
+			[]string{"-f", near4, "--shardnode", shardnode, "--shardnode", "/another"},
+			"error: --shardnode is given twice: " + shardnode + " and /another",
+		},
+		"two programs of a variant": {
+			[]string{"-f", beforeAfter, "--shardnode", "after=" + shardnode, "--shardnode", "after=" + shardnode},
+			"error: --shardnode is given twice for variant after",
+		},
+		"a program that nothing runs": {
+			[]string{
+				"-f", beforeAfter, "--shardnode", shardnode,
+				"--shardnode", "before=" + shardnode, "--shardnode", "after=" + shardnode,
+			},
+			"error: --shardnode " + shardnode + " is for no variant: each has another one",
+		},
 		"no such variant": {
 			[]string{"-f", beforeAfter, "--shardnode", shardnode, "--shardnode", "next=" + shardnode},
 			"error: --shardnode next=" + shardnode + ": the benchmark has no variant of that name",
