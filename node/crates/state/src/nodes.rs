@@ -19,3 +19,10 @@ pub(crate) fn seal(count: u32, top: &Digest) -> Digest {
 pub(crate) const fn depth(count: u32) -> usize {
     witness_size::depth(count) as usize
 }
+
+/// In a level above the leaves, the node that is only partly above the first
+/// `end` leaves, if there is one.
+pub(crate) const fn cut(end: usize, level: usize) -> Option<usize> {
+    let at = end >> level;
+    if at << level == end { None } else { Some(at) }
+}

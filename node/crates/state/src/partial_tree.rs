@@ -6,9 +6,8 @@ use crate::{
     changes::{Changes, shortened},
     error::StateError,
     leaf::{Account, Leaf, NO_ACCOUNT},
-    nodes::{node, seal},
+    nodes::{cut, node, seal},
     partial::PartialState,
-    tree::cut,
 };
 use shardnode_primitives::{AccountId, Digest, hash::ZERO};
 use std::collections::{BTreeMap, BTreeSet};

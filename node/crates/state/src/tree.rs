@@ -6,7 +6,7 @@ use crate::{
     error::StateError,
     leaf::{Account, Leaf, NO_ACCOUNT},
     levels,
-    nodes::{node, seal},
+    nodes::{cut, node, seal},
     page::Pages,
     partial::PartialState,
     proof::AccountProof,
@@ -369,11 +369,4 @@ impl StateTree {
         }
         indices
     }
-}
-
-/// In a level above the leaves, the node that is only partly above the first
-/// `end` leaves, if there is one.
-pub(crate) const fn cut(end: usize, level: usize) -> Option<usize> {
-    let at = end >> level;
-    if at << level == end { None } else { Some(at) }
 }

@@ -135,16 +135,16 @@ impl Queue {
         if self.must_wait(&transaction) && self.waiting >= self.capacity.div_ceil(WAITING_SHARE) {
             return Err(PoolError::Congested);
         }
-        if let Some(signer) = self.signers.get(transaction.signer()) {
-            if signer.nonces.contains(&transaction.nonce()) {
+        let mut cost = self.cost(&transaction);
+        if let Some(pooled) = self.signers.get(transaction.signer()) {
+            if pooled.nonces.contains(&transaction.nonce()) {
                 return Err(PoolError::Duplicate);
             }
-            if signer.nonces.len() >= self.share() {
+            if pooled.nonces.len() >= self.share() {
                 return Err(PoolError::Account);
             }
+            cost += pooled.cost;
         }
-        let pooled = self.signers.get(transaction.signer());
-        let cost = pooled.map_or(0, |signer| signer.cost) + self.cost(&transaction);
         if funds.is_some_and(|funds| cost > u128::from(funds)) {
             return Err(PoolError::Funds);
         }
