@@ -393,12 +393,7 @@ func (a *agent) enter(t *testing.T, set *appsv1.DaemonSet) {
 	if err := a.Create(t.Context(), a.pod); err != nil {
 		t.Fatal(err)
 	}
-	a.pod.Status = corev1.PodStatus{
-		Phase: corev1.PodRunning, HostIP: "127.0.0.1", HostIPs: []corev1.HostIP{{IP: "127.0.0.1"}},
-	}
-	if err := a.Status().Update(t.Context(), a.pod); err != nil {
-		t.Fatal(err)
-	}
+	// Before the agent runs: the operator takes restorers away as soon as theirs is done.
 	eventually(t, func(ctx context.Context) error {
 		if err := a.Get(ctx, client.ObjectKeyFromObject(set), set); err != nil {
 			return err
@@ -406,6 +401,12 @@ func (a *agent) enter(t *testing.T, set *appsv1.DaemonSet) {
 		set.Status.ObservedGeneration, set.Status.DesiredNumberScheduled = set.Generation, 1
 		return a.cluster.Status().Update(ctx, set)
 	})
+	a.pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, HostIP: "127.0.0.1", HostIPs: []corev1.HostIP{{IP: "127.0.0.1"}},
+	}
+	if err := a.Status().Update(t.Context(), a.pod); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // leave ends the agent.
