@@ -22,7 +22,7 @@ use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_parallel::Rayon;
 use commonware_runtime::Handle;
 use commonware_utils::{
-    channel::{fallible::OneshotExt as _, oneshot},
+    channel::{fallible::OneshotExt as _, mpsc, oneshot},
     futures::Pool,
 };
 use shardnode_blocks::in_flight::{HORIZON, in_flight};
@@ -31,7 +31,9 @@ use shardnode_mailboxes::{
     Runtime,
     availability::{Collected, Inbox, Mailbox, Message, Question, Wanted, mailbox},
     bodies::{self, CheckedChunk},
-    ledger, witness_validator,
+    ledger,
+    turns::Turns,
+    witness_validator,
 };
 use shardnode_network::{
     Identity,
@@ -45,6 +47,7 @@ use shardnode_primitives::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
+    pin::pin,
     sync::Arc,
 };
 use tracing::debug;
@@ -78,6 +81,32 @@ enum Done {
     LookedUp,
     /// An actor that this one needs has ended.
     Ended,
+}
+
+/// What a peer sent.
+enum Heard {
+    Chunk(PublicKey, Bytes),
+    Endorsement(PublicKey, Bytes),
+    Question(Question),
+}
+
+/// What a peer sent next, on the channels in turn; `None` if one is closed.
+async fn hear<R: Receiver<PublicKey = PublicKey>>(
+    turns: &mut Turns,
+    endorsements: &mut R,
+    chunks: &mut R,
+    questions: &mut mpsc::Receiver<Question>,
+) -> Option<Heard> {
+    let endorsements = pin!(async {
+        let (peer, bytes) = endorsements.recv().await.ok()?;
+        Some(Heard::Endorsement(peer, bytes.into()))
+    });
+    let chunks = pin!(async {
+        let (peer, bytes) = chunks.recv().await.ok()?;
+        Some(Heard::Chunk(peer, bytes.into()))
+    });
+    let questions = pin!(async { questions.recv().await.map(Heard::Question) });
+    turns.next([endorsements, chunks, questions]).await
 }
 
 /// The actor.
@@ -177,38 +206,45 @@ where
     }
 
     async fn run(mut self, mut fetcher: Fetcher) {
+        let mut turns = Turns::default();
         loop {
             let wake = self.next_deadline();
             let sleep = self.context.sleep_until(wake);
+            // In the order of [`shardnode_mailboxes::turns`].
             select! {
-                message = self.inbox.messages.recv() => {
-                    let Some(message) = message else { break };
-                    self.on_message(message);
-                },
-                received = self.network.1.recv() => {
-                    let Ok((peer, bytes)) = received else { break };
-                    self.on_network(&peer, bytes.into());
-                },
-                received = self.endorsements.1.recv() => {
-                    let Ok((peer, bytes)) = received else { break };
-                    match Endorsement::decode(Bytes::from(bytes)) {
-                        Ok(endorsement) => self.on_endorsement(peer, endorsement),
-                        Err(error) => debug!(%peer, %error, "undecodable endorsement"),
-                    }
-                },
                 done = self.checks.next_completed() => match done {
                     Done::Ended => break,
                     done => self.on_done(done),
                 },
-                question = self.inbox.questions.recv() => {
-                    let Some(question) = question else { break };
-                    self.on_question(question);
+                message = self.inbox.messages.recv() => {
+                    let Some(message) = message else { break };
+                    self.on_message(message);
+                },
+                heard = hear(
+                    &mut turns,
+                    &mut self.endorsements.1,
+                    &mut self.network.1,
+                    &mut self.inbox.questions,
+                ) => {
+                    let Some(heard) = heard else { break };
+                    self.on_heard(heard);
                 },
                 _ = sleep => {},
             }
             self.ask_overdue(&mut fetcher);
             self.stop_asking(&mut fetcher);
             self.answer_collects();
+        }
+    }
+
+    fn on_heard(&mut self, heard: Heard) {
+        match heard {
+            Heard::Chunk(peer, bytes) => self.on_network(&peer, bytes),
+            Heard::Endorsement(peer, bytes) => match Endorsement::decode(bytes) {
+                Ok(endorsement) => self.on_endorsement(peer, endorsement),
+                Err(error) => debug!(%peer, %error, "undecodable endorsement"),
+            },
+            Heard::Question(question) => self.on_question(question),
         }
     }
 

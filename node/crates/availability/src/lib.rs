@@ -40,6 +40,14 @@
 //! the producers of the shard that they are from, and the other trackers of its
 //! own: a producer can send them to one and not to another.
 //!
+//! # Order
+//!
+//! Nothing that peers send keeps a leader from what it waits for: finished
+//! checks, and what consensus and the ledger say, come before anything that
+//! peers send, and of that chunks, endorsements and questions have turns
+//! ([`shardnode_mailboxes::turns`]). A flood of chunk messages would otherwise
+//! come before all endorsements, or one of endorsements before all chunks.
+//!
 //! # Bounds
 //!
 //! Candidates and parts are kept for heights

@@ -23,7 +23,8 @@
 //! state_sync, witness_validator, producer, availability, bodies and parts.
 //! What goes up is told, not asked. No mailbox is unbounded: what must not
 //! wait is dropped when it is full, and what is asked by peers has a queue of
-//! its own.
+//! its own. In which order an actor takes up what is ready, and why, is
+//! specified in [`turns`].
 
 pub mod availability;
 pub mod bodies;
@@ -33,6 +34,7 @@ pub mod producer;
 mod runtime;
 pub mod snapshots;
 pub mod state_sync;
+pub mod turns;
 pub mod witness_validator;
 
 pub use runtime::Runtime;

@@ -107,7 +107,13 @@ where
 
     async fn run(mut self) {
         loop {
+            // In the order of [`shardnode_mailboxes::turns`].
             select! {
+                checked = self.checks.next_completed() => {
+                    if let Some((header, verdict)) = checked {
+                        self.on_verdict(&header, verdict).await;
+                    }
+                },
                 message = self.inbox.recv() => {
                     match message {
                         Some(Message::Header(header)) => self.on_header(*header),
@@ -118,11 +124,6 @@ where
                 received = self.parts.network.1.recv() => {
                     let Ok((peer, bytes)) = received else { break };
                     self.on_part(&peer, bytes.into());
-                },
-                checked = self.checks.next_completed() => {
-                    if let Some((header, verdict)) = checked {
-                        self.on_verdict(&header, verdict).await;
-                    }
                 },
             }
         }

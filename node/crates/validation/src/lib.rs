@@ -13,6 +13,10 @@
 //!   committee's members that do not track the shard gets the first part from
 //!   the producer, and so on; each forwards its part to the others.
 //!
+//! A verdict that is there is acted on before another part is looked at, and so
+//! are finalised blocks and headers ([`shardnode_mailboxes::turns`]): a flood of
+//! parts would otherwise hold every endorsement back.
+//!
 //! Bounds: headers are kept for heights [in flight](shardnode_blocks::in_flight),
 //! parts, which are large, for [`PARTS_HORIZON`](actor::PARTS_HORIZON) heights
 //! above the finalised one, for
