@@ -18,7 +18,7 @@ use bytes::Bytes;
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_macros::select;
-use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_p2p::{Blocker, Receiver, Recipients, Sender, block};
 use commonware_parallel::Rayon;
 use commonware_runtime::Handle;
 use commonware_utils::{
@@ -50,7 +50,6 @@ use std::{
     pin::pin,
     sync::Arc,
 };
-use tracing::debug;
 
 enum Body {
     Checking,
@@ -110,7 +109,7 @@ async fn hear<R: Receiver<PublicKey = PublicKey>>(
 }
 
 /// The actor.
-pub struct Actor<E: Runtime, S, R> {
+pub struct Actor<E: Runtime, S, R, B> {
     context: E,
     identity: Arc<Identity>,
     limits: MessageLimits,
@@ -118,6 +117,7 @@ pub struct Actor<E: Runtime, S, R> {
     ledger: ledger::Mailbox,
     network: Channel<S, R>,
     endorsements: Channel<S, R>,
+    blocker: B,
     validator: witness_validator::Mailbox,
     inbox: Inbox,
     finalized: u64,
@@ -139,7 +139,7 @@ pub struct Actor<E: Runtime, S, R> {
 }
 
 /// What the actor works with.
-pub struct Parts<S, R> {
+pub struct Parts<S, R, B> {
     /// Who this node is.
     pub identity: Arc<Identity>,
     /// Bodies of the own shard.
@@ -152,6 +152,8 @@ pub struct Parts<S, R> {
     pub network: Channel<S, R>,
     /// Endorsements.
     pub endorsements: Channel<S, R>,
+    /// Cuts misbehaving peers off.
+    pub blocker: B,
     /// Told of headers.
     pub validator: witness_validator::Mailbox,
     /// What is measured.
@@ -160,14 +162,15 @@ pub struct Parts<S, R> {
     pub strategy: Rayon,
 }
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     /// Creates the actor; it runs once it is given a way to ask peers.
-    pub fn new(context: E, parts: Parts<S, R>) -> (Self, Mailbox) {
+    pub fn new(context: E, parts: Parts<S, R, B>) -> (Self, Mailbox) {
         let (mailbox, inbox) = mailbox();
         let actor = Self {
             limits: MessageLimits::of(&parts.identity.genesis),
@@ -178,6 +181,7 @@ where
             parts: parts.parts,
             network: parts.network,
             endorsements: parts.endorsements,
+            blocker: parts.blocker,
             validator: parts.validator,
             metrics: parts.metrics,
             strategy: parts.strategy,
@@ -242,7 +246,9 @@ where
             Heard::Chunk(peer, bytes) => self.on_network(&peer, bytes),
             Heard::Endorsement(peer, bytes) => match Endorsement::decode(bytes) {
                 Ok(endorsement) => self.on_endorsement(peer, endorsement),
-                Err(error) => debug!(%peer, %error, "undecodable endorsement"),
+                Err(error) => {
+                    block!(self.blocker, peer, %error, "undecodable endorsement");
+                }
             },
             Heard::Question(question) => self.on_question(question),
         }
@@ -363,7 +369,7 @@ where
         let message = match ChunkMessage::decode_cfg(bytes, &self.limits) {
             Ok(message) => message,
             Err(error) => {
-                debug!(%peer, %error, "undecodable chunk message");
+                block!(self.blocker, peer.clone(), %error, "undecodable chunk message");
                 return;
             }
         };
@@ -374,15 +380,20 @@ where
                 }
             }
             ChunkMessage::Part(header, share) => {
-                if self.on_header(peer, header.clone()) {
-                    self.on_own_part(header, &share);
+                if self.on_header(peer, header.clone()) && !self.on_own_part(header, &share) {
+                    block!(
+                        self.blocker,
+                        peer.clone(),
+                        "part of another body than its header's"
+                    );
                 }
             }
             ChunkMessage::Chunk(header, body) => {
                 if self.identity.tracked() == Some(header.content.shard)
                     && self.on_header(peer, header.clone())
+                    && !self.on_body(header, body)
                 {
-                    self.on_body(header, body);
+                    block!(self.blocker, peer.clone(), "another body than its header's");
                 }
             }
             ChunkMessage::Bucket(bucket) => self.on_bucket(peer, bucket),
@@ -409,7 +420,10 @@ where
 
     fn on_done(&mut self, done: Done) {
         match done {
-            Done::Chunk(Some(chunk)) => self.on_checked(&chunk),
+            Done::Chunk(Some(chunk)) => {
+                self.on_checked(&chunk);
+                self.on_judged(&chunk);
+            }
             Done::Held(key) => self.on_held(key),
             Done::Recovered(header, share) => self.on_recovered(*header, share),
             Done::Divided(key, shares) => {

@@ -48,6 +48,18 @@
 //! ([`shardnode_mailboxes::turns`]). A flood of chunk messages would otherwise
 //! come before all endorsements, or one of endorsements before all chunks.
 //!
+//! # Who is cut off
+//!
+//! Headers, bodies and parts are sent by who made them and passed on by nobody,
+//! and an endorsement is its sender's own. So whoever sends a header that its
+//! producer did not sign, another body or part than its header's, or what is no
+//! message at all, is no honest peer, and neither is the producer of an invalid
+//! chunk. It is cut off at the first one: until then it costs one verification.
+//!
+//! What an honest peer can do as well is passed over and has no consequence:
+//! messages that are late or early, or for a shard that is not the sender's, a
+//! second header for one height, receipts that nobody waits for yet.
+//!
 //! # Bounds
 //!
 //! Candidates and parts are kept for heights

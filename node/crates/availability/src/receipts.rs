@@ -3,13 +3,14 @@
 //! anybody named their root, and who waits for which.
 //!
 //! Every producer of the shard that they come from can send some for a height,
-//! [`PER_SLOT`] at most, so none of them crowds out another's.
+//! [`PER_SLOT`] at most, so none of them crowds out another's. No more are looked
+//! at, either: hashing what a full chunk can send takes a millisecond.
 
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
 use shardnode_blocks::in_flight::PER_SLOT;
 use shardnode_network::chunk_requests::Key;
-use shardnode_primitives::{ProvenBucket, ShardId};
+use shardnode_primitives::{ProvenBucket, ShardId, hash::ZERO};
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 /// Checked chunks and receipts kept below the finalised height, for a ledger
@@ -26,26 +27,52 @@ struct Waiting {
 /// See the [module](self).
 #[derive(Default)]
 pub(crate) struct Receipts {
-    unproven: BTreeMap<(u64, ShardId), Vec<(PublicKey, ProvenBucket)>>,
+    unproven: BTreeMap<(u64, ShardId), Vec<ProvenBucket>>,
     proven: BTreeMap<(u64, Key), Arc<ProvenBucket>>,
     waits: BTreeMap<Key, Waiting>,
+    /// How many different ones of an execution each producer sent.
+    sent: BTreeMap<(u64, ShardId), BTreeMap<PublicKey, usize>>,
 }
+
+/// Before all other keys.
+const FIRST: Key = Key::Body {
+    shard: ShardId(0),
+    height: 0,
+    hash: ZERO,
+};
 
 impl Receipts {
     /// Takes in what `peer`, a producer of the source, sent.
     pub(crate) fn insert(&mut self, peer: &PublicKey, bucket: ProvenBucket) {
         let (height, source) = (bucket.bucket.height, bucket.bucket.source);
+        if self.knows(&bucket) {
+            return;
+        }
+        let sent = self.sent.entry((height, source)).or_default();
+        let sent = sent.entry(peer.clone()).or_default();
+        if *sent >= PER_SLOT {
+            return;
+        }
+        *sent += 1;
         let waiting = self.waits.keys().copied();
         if let Some(key) = waiting.into_iter().find(|key| answers(key, &bucket)) {
             self.found(key, bucket);
             return;
         }
         let kept = self.unproven.entry((height, source)).or_default();
-        let of_peer = kept.iter().filter(|(sender, _)| sender == peer);
-        let known = kept.iter().any(|(_, other)| *other == bucket);
-        if !known && of_peer.count() < PER_SLOT {
-            kept.push((peer.clone(), bucket));
-        }
+        kept.push(bucket);
+    }
+
+    /// Whether these very receipts are here.
+    fn knows(&self, bucket: &ProvenBucket) -> bool {
+        let (height, source) = (bucket.bucket.height, bucket.bucket.source);
+        let unproven = self.unproven.get(&(height, source));
+        let mut unproven = unproven.into_iter().flatten();
+        let mut proven = self
+            .proven
+            .range((height, FIRST)..)
+            .take_while(|((at, _), _)| *at == height);
+        unproven.any(|known| known == bucket) || proven.any(|(_, known)| **known == *bucket)
     }
 
     /// Takes in an answer. Says whether it is what `key` names.
@@ -117,8 +144,8 @@ impl Receipts {
         }
         let unproven = self.unproven.get(&(height, source));
         let mut here = unproven.into_iter().flatten();
-        match here.find(|(_, bucket)| answers(&key, bucket)) {
-            Some((_, bucket)) => {
+        match here.find(|bucket| answers(&key, bucket)) {
+            Some(bucket) => {
                 let bucket = bucket.clone();
                 self.found(key, bucket);
             }
@@ -156,6 +183,7 @@ impl Receipts {
     pub(crate) fn forget_to(&mut self, finalized: u64) -> bool {
         let keep = |height: &u64| height.saturating_add(KEEP_BELOW) > finalized;
         self.unproven.retain(|(height, _), _| keep(height));
+        self.sent.retain(|(height, _), _| keep(height));
         self.proven.retain(|(height, _), _| keep(height));
         let before = self.waits.len();
         self.waits
@@ -235,6 +263,33 @@ mod tests {
         assert!(receipts.at_hand(key, at(0)));
         let kept = receipts.unproven.get(&(5, SOURCE)).unwrap();
         assert_eq!(kept.len(), PER_SLOT + 1);
+    }
+
+    #[test]
+    fn no_more_of_a_peer_is_looked_at_than_it_may_send() {
+        let mut receipts = Receipts::default();
+        let (key, honest) = bucket(7);
+        assert!(!receipts.at_hand(key, at(10)));
+        for amount in 100..110 {
+            receipts.insert(&peer(1), bucket(amount).1);
+        }
+        receipts.insert(&peer(1), honest.clone());
+        assert!(!receipts.at_hand(key, at(10)), "the eleventh was looked at");
+        receipts.insert(&peer(2), honest);
+        assert!(receipts.at_hand(key, at(10)));
+    }
+
+    #[test]
+    fn who_sends_the_same_again_has_sent_it_once() {
+        let mut receipts = Receipts::default();
+        let (first, second) = (bucket(7), bucket(8));
+        assert!(!receipts.at_hand(first.0, at(10)));
+        for _ in 0..10 {
+            receipts.insert(&peer(1), first.1.clone());
+        }
+        receipts.insert(&peer(1), second.1);
+        assert!(receipts.at_hand(first.0, at(10)));
+        assert!(receipts.at_hand(second.0, at(10)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _};
 use commonware_cryptography::{Digested, Signer as _, ed25519::PublicKey};
 use commonware_macros::select;
-use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_p2p::{Blocker, Receiver, Recipients, Sender, block};
 use commonware_parallel::Rayon;
 use commonware_runtime::Handle;
 use commonware_utils::{
@@ -24,7 +24,7 @@ use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_mailboxes::{Runtime, availability, ledger, witness_validator::Message};
 use shardnode_network::{Committees, Identity, channels::Channel};
 use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
-use shardnode_witness::{PartSet, WitnessPart};
+use shardnode_witness::{PartSet, PartsError, WitnessPart};
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 use tracing::{debug, warn};
 
@@ -36,7 +36,7 @@ const KEYS: usize = 262_144;
 pub(crate) const PARTS_HORIZON: u64 = 4;
 
 /// What the actor works with.
-pub struct Parts<S, R> {
+pub struct Parts<S, R, B> {
     /// Who this node is.
     pub identity: Arc<Identity>,
     /// How signatures are verified.
@@ -49,6 +49,8 @@ pub struct Parts<S, R> {
     pub history: History,
     /// The parts of witnesses.
     pub network: Channel<S, R>,
+    /// Cuts misbehaving peers off.
+    pub blocker: B,
     /// What is measured.
     pub metrics: Arc<Metrics>,
     /// CPU work.
@@ -69,9 +71,9 @@ struct Candidate {
 type Slot = BTreeMap<Digest, Candidate>;
 
 /// The actor.
-pub struct Actor<E: Runtime, S, R> {
+pub struct Actor<E: Runtime, S, R, B> {
     context: E,
-    parts: Parts<S, R>,
+    parts: Parts<S, R, B>,
     inbox: mpsc::Receiver<Message>,
     slots: BTreeMap<(u64, ShardId), Slot>,
     committees: Committees,
@@ -79,14 +81,15 @@ pub struct Actor<E: Runtime, S, R> {
     checks: Pool<'static, Option<(ChunkHeader, Verdict)>>,
 }
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     /// Creates the actor.
-    pub fn new(context: E, parts: Parts<S, R>, inbox: mpsc::Receiver<Message>) -> Self {
+    pub fn new(context: E, parts: Parts<S, R, B>, inbox: mpsc::Receiver<Message>) -> Self {
         let committees = parts.identity.committees_after(parts.history.tip().inner());
         Self {
             context,
@@ -160,12 +163,17 @@ where
 
     /// Takes in a part, and what its producer did not sign not even for long
     /// enough to take a candidate's place.
+    ///
+    /// A part comes from its producer, which made it, or from its owner, which
+    /// passes it on once it has checked it: whoever sends one that does not hold
+    /// is cut off. Parts of two witnesses for one header are not the owner's
+    /// fault, which may have seen one of them only.
     fn on_part(&mut self, peer: &PublicKey, bytes: Bytes) {
         let limit = self.parts.identity.part_limits();
         let part = match WitnessPart::decode_cfg(bytes, &limit) {
             Ok(part) => part,
             Err(error) => {
-                debug!(%peer, %error, "undecodable witness part");
+                block!(self.parts.blocker, peer.clone(), %error, "undecodable witness part");
                 return;
             }
         };
@@ -179,10 +187,17 @@ where
             return;
         }
         let hash = part.header_hash();
-        let known = self.slots.get(&slot).and_then(|slot| slot.get(&hash));
+        let candidates = self.slots.get(&slot);
+        let known = candidates.and_then(|candidates| candidates.get(&hash));
+        if known.is_none() && candidates.is_some_and(|candidates| candidates.len() >= PER_SLOT) {
+            // What there is no room for is not worth a look at its signature.
+            return;
+        }
         let known = known.is_some_and(|candidate| candidate.parts.is_some());
+        let (shard, height) = (slot.1, slot.0);
         if !known && !part.is_signed_by(&producer.key, &identity.namespaces) {
-            debug!(%peer, shard = %slot.1, height = slot.0, "witness part without its producer's signature");
+            let reason = "witness part without its producer's signature";
+            block!(self.parts.blocker, peer.clone(), %shard, height, "{reason}");
             return;
         }
         let now = self.context.current();
@@ -190,9 +205,16 @@ where
             return;
         };
         let parts = candidate.parts.get_or_insert_default();
-        if let Err(error) = parts.insert(part, &producer.key, &identity.namespaces) {
-            debug!(%peer, %error, "witness part refused");
-            return;
+        match parts.insert(part, &producer.key, &identity.namespaces) {
+            Ok(_) => {}
+            Err(error @ (PartsError::Signature { .. } | PartsError::Share { .. })) => {
+                block!(self.parts.blocker, peer.clone(), %shard, height, %error, "witness part refused");
+                return;
+            }
+            Err(error) => {
+                debug!(%peer, %shard, height, %error, "witness part refused");
+                return;
+            }
         }
         candidate.first_part.get_or_insert(now);
         self.progress(slot);

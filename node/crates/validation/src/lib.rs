@@ -17,6 +17,10 @@
 //! are finalised blocks and headers ([`shardnode_mailboxes::turns`]): a flood of
 //! parts would otherwise hold every endorsement back.
 //!
+//! A part is sent by its producer, which signed it, or by its owner, which
+//! checked it before it passed it on. Whoever sends one whose signature or proof
+//! does not hold is cut off.
+//!
 //! Bounds: headers are kept for heights [in flight](shardnode_blocks::in_flight),
 //! parts, which are large, for [`PARTS_HORIZON`](actor::PARTS_HORIZON) heights
 //! above the finalised one, for

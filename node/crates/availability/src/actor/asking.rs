@@ -4,7 +4,7 @@
 use super::Actor;
 use crate::{recovery::Awaited, serving::Fetcher};
 use commonware_cryptography::ed25519::PublicKey;
-use commonware_p2p::{Receiver, Sender};
+use commonware_p2p::{Blocker, Receiver, Sender};
 use commonware_resolver::{Fetch, Resolver as _, TargetedResolver as _};
 use commonware_utils::vec::NonEmptyVec;
 use shardnode_mailboxes::Runtime;
@@ -18,11 +18,12 @@ use std::{
 /// How long a producer has to send what it made before others are asked.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(400);
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     pub(super) fn next_deadline(&self) -> SystemTime {
         let asks = self

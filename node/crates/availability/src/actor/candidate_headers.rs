@@ -5,7 +5,7 @@
 use super::{Actor, Body, ChunkKey, chunk_key};
 use commonware_codec::Encode as _;
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
-use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_p2p::{Blocker, Receiver, Recipients, Sender, block};
 use commonware_utils::channel::fallible::OneshotExt as _;
 use shardnode_blocks::in_flight::PER_SLOT;
 use shardnode_mailboxes::{
@@ -15,27 +15,30 @@ use shardnode_mailboxes::{
 use shardnode_network::chunk_requests::receipts_of;
 use shardnode_primitives::{ChunkHeader, Endorsement};
 use std::collections::BTreeMap;
-use tracing::debug;
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     /// Keeps a header if it is signed by the producer whose turn it is.
-    /// Returns whether it is kept.
+    /// Returns whether it is kept. A producer sends headers of its own and no
+    /// others, so one that sends another's word is cut off.
     pub(super) fn on_header(&mut self, peer: &PublicKey, header: ChunkHeader) -> bool {
         let (shard, height) = (header.content.shard, header.content.height);
         if !self.relevant(peer, shard, height) || !commits_to_the_past(&header) {
             return false;
         }
-        if self
-            .headers
-            .get(&(height, shard))
-            .is_some_and(|kept| kept.contains(&header))
-        {
-            return true;
+        if let Some(kept) = self.headers.get(&(height, shard)) {
+            if kept.contains(&header) {
+                return true;
+            }
+            // What there is no room for is not worth a look at its signature.
+            if kept.len() >= PER_SLOT {
+                return false;
+            }
         }
         let signed = self
             .identity
@@ -43,7 +46,8 @@ where
             .producer_at(shard, height)
             .is_some_and(|producer| header.verify(&producer.key, &self.identity.namespaces));
         if !signed {
-            debug!(%peer, %shard, height, "chunk header without its producer's signature");
+            let reason = "chunk header without its producer's signature";
+            block!(self.blocker, peer.clone(), %shard, height, "{reason}");
             return false;
         }
         self.keep_header(header)

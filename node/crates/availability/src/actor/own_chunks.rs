@@ -5,26 +5,47 @@
 use super::{Actor, Body, Done, chunk_key};
 use crate::recovery::{ANSWER, Awaited};
 use commonware_cryptography::ed25519::PublicKey;
-use commonware_p2p::{Receiver, Sender};
+use commonware_p2p::{Blocker, Receiver, Sender, block};
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
 use shardnode_execution::body::Shown;
 use shardnode_mailboxes::{Runtime, bodies::CheckedChunk};
 use shardnode_primitives::{ChunkBody, ChunkHeader};
 use std::sync::Arc;
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     /// Takes in a body, but none that is longer than its header says: parts
-    /// show that the chunk is invalid.
-    pub(super) fn on_body(&mut self, header: ChunkHeader, body: ChunkBody) {
+    /// show that the chunk is invalid. Says whether it is the header's, as far
+    /// as that is looked at: not of a chunk whose body is here.
+    pub(super) fn on_body(&mut self, header: ChunkHeader, body: ChunkBody) -> bool {
+        if self.chunks.contains_key(&chunk_key(&header)) {
+            return true;
+        }
         let content = &header.content;
-        let fits = body.0.len() <= content.body_len as usize;
-        if fits && body.hash() == content.body_hash {
+        if body.hash() != content.body_hash {
+            return false;
+        }
+        if body.0.len() <= content.body_len as usize {
             self.on_shown(header, Shown::Body(body));
+        }
+        true
+    }
+
+    /// A producer that makes a chunk invalid is cut off, by its own word: only
+    /// it signed the header, and whatever of the body is not right it could
+    /// have known.
+    pub(super) fn on_judged(&mut self, chunk: &CheckedChunk) {
+        let content = &chunk.header.content;
+        let (shard, height) = (content.shard, content.height);
+        let producer = self.identity.genesis.producer_at(shard, height);
+        if let Some(producer) = producer.filter(|_| !chunk.valid) {
+            let producer = producer.key.clone();
+            block!(self.blocker, producer, %shard, height, "invalid chunk");
         }
     }
 

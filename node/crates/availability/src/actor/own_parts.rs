@@ -7,7 +7,7 @@ use crate::recovery::{ANSWER, Awaited};
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _};
 use commonware_cryptography::ed25519::PublicKey;
-use commonware_p2p::{Receiver, Sender};
+use commonware_p2p::{Blocker, Receiver, Sender};
 use commonware_parallel::Strategy as _;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
 use shardnode_coding::{Part, Share};
@@ -17,11 +17,12 @@ use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, ShardId};
 use std::sync::Arc;
 use tracing::debug;
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     /// Whether this node votes with a part of the bodies of `shard`.
     pub(super) fn holds_parts_of(&self, shard: ShardId) -> bool {
@@ -75,12 +76,14 @@ where
         }
     }
 
-    /// Keeps the own part of a body, if that is what it is.
+    /// Keeps the own part of a body, if it is one and this node needs it. Says
+    /// whether it is the part that the header commits to, as far as that is
+    /// looked at.
     pub(super) fn on_own_part(&mut self, header: ChunkHeader, share: &Share) -> bool {
         let (content, key) = (&header.content, chunk_key(&header));
         let (height, root) = (content.height, content.parts_root);
         let Some(place) = self.identity.place() else {
-            return false;
+            return true;
         };
         if !self.holds_parts_of(content.shard) || self.held.contains(&key) {
             return true;

@@ -44,9 +44,11 @@ pub(crate) struct Fixture {
     pub(crate) chunks: Feed,
     /// What peers sent on the channel of endorsements.
     pub(crate) endorsements: Feed,
+    /// Who is cut off.
+    pub(crate) blocker: Recorder,
     /// What the ledger is asked.
     pub(crate) ledger: Option<ledger::Inbox>,
-    actor: Option<Actor<Context, Nowhere, Feed>>,
+    actor: Option<Actor<Context, Nowhere, Feed, Recorder>>,
     fetcher: serving::Fetcher,
     _bodies: bodies::Inbox,
     _validator: mpsc::Receiver<witness_validator::Message>,
@@ -85,6 +87,7 @@ impl Fixture {
                 parts,
                 network: (Nowhere, chunks.clone()),
                 endorsements: (Nowhere, endorsements.clone()),
+                blocker: blocker.clone(),
                 validator,
                 metrics,
                 strategy: context.strategy(NZUsize!(1)),
@@ -95,7 +98,7 @@ impl Fixture {
             context.child("resolver"),
             resolver::Config {
                 peer_provider: StaticProvider::new(0, peers),
-                blocker,
+                blocker: blocker.clone(),
                 consumer: serving::Answers(mailbox.clone()),
                 producer: serving::Server {
                     bodies,
@@ -118,6 +121,7 @@ impl Fixture {
             mailbox,
             chunks,
             endorsements,
+            blocker,
             ledger: Some(ledger_inbox),
             actor: Some(actor),
             fetcher,

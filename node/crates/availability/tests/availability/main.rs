@@ -6,4 +6,5 @@
 
 mod fixture;
 mod floods;
+mod liars;
 mod peers;

@@ -169,6 +169,12 @@ impl CheckedSender for Nowhere {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder(Arc<Mutex<Vec<PublicKey>>>);
 
+impl Recorder {
+    pub(crate) fn cut_off(&self) -> Vec<PublicKey> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
 impl Blocker for Recorder {
     type PublicKey = PublicKey;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One actor at the genesis block, and the ends of all that it talks to.
 
-use crate::peers::{Feed, Nowhere, key};
+use crate::peers::{Feed, Nowhere, Recorder, key};
 use commonware_consensus::{
     marshal::{self, Start, core},
     simplex::scheme::ed25519::Scheme,
@@ -46,9 +46,11 @@ pub(crate) struct Fixture {
     pub(crate) mailbox: witness_validator::Mailbox,
     /// What peers sent on the channel of witness parts.
     pub(crate) parts: Feed,
+    /// Who is cut off.
+    pub(crate) blocker: Recorder,
     /// What availability is told.
     pub(crate) availability: Option<availability::Inbox>,
-    actor: Option<Actor<Context, Nowhere, Feed>>,
+    actor: Option<Actor<Context, Nowhere, Feed, Recorder>>,
     _ledger: ledger::Inbox,
     _marshal: Box<dyn Any>,
 }
@@ -147,6 +149,7 @@ impl Fixture {
         let (ledger, ledger_inbox) = ledger::mailbox();
         let (availability, availability_inbox) = availability::mailbox();
         let parts = Feed::default();
+        let blocker = Recorder::default();
         let actor = Actor::new(
             context.child("validation"),
             Parts {
@@ -156,6 +159,7 @@ impl Fixture {
                 ledger,
                 history: History::new(genesis, blocks),
                 network: (Nowhere, parts.clone()),
+                blocker: blocker.clone(),
                 metrics: Arc::new(Metrics::new(&mut Registry::default())),
                 strategy,
             },
@@ -167,6 +171,7 @@ impl Fixture {
             genesis: state.block,
             mailbox,
             parts,
+            blocker,
             availability: Some(availability_inbox),
             actor: Some(actor),
             _ledger: ledger_inbox,
@@ -208,9 +213,19 @@ impl Fixture {
     /// The parts of a witness for `header`, for so many owners, by its
     /// producer.
     pub(crate) fn witness(&self, header: &ChunkHeader, owners: u16) -> Vec<WitnessPart> {
+        self.witness_of(header, owners, &[7; 1_000])
+    }
+
+    /// [`Fixture::witness`], of these bytes.
+    pub(crate) fn witness_of(
+        &self,
+        header: &ChunkHeader,
+        owners: u16,
+        bytes: &[u8],
+    ) -> Vec<WitnessPart> {
         let producer = self.producer(header.content.shard.0, header.content.height);
         make_parts(
-            &vec![7; 1_000].into(),
+            &bytes.to_vec().into(),
             Subject::of(header),
             NonZeroU16::new(owners).unwrap(),
             &key(producer),

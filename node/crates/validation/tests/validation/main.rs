@@ -5,5 +5,6 @@
 
 mod fixture;
 mod floods;
+mod liars;
 #[path = "../../../availability/tests/availability/peers.rs"]
 mod peers;
