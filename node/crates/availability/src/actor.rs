@@ -3,11 +3,13 @@
 
 pub(crate) mod asking;
 mod candidate_headers;
+mod leading;
 mod own_chunks;
 mod own_parts;
 
+use self::leading::Collecting;
 use crate::{
-    endorsements::CandidateEndorsements,
+    endorsements::{CandidateEndorsements, Judged, Slot},
     held_parts,
     metrics::Metrics,
     receipts::{KEEP_BELOW, Receipts},
@@ -22,14 +24,14 @@ use commonware_p2p::{Blocker, Receiver, Recipients, Sender, block};
 use commonware_parallel::Rayon;
 use commonware_runtime::Handle;
 use commonware_utils::{
-    channel::{fallible::OneshotExt as _, mpsc, oneshot},
+    channel::{fallible::OneshotExt as _, mpsc},
     futures::Pool,
 };
 use shardnode_blocks::in_flight::{HORIZON, in_flight};
 use shardnode_coding::Share;
 use shardnode_mailboxes::{
     Runtime,
-    availability::{Collected, Inbox, Mailbox, Message, Question, Wanted, mailbox},
+    availability::{Inbox, Mailbox, Message, Question, mailbox},
     bodies::{self, CheckedChunk},
     ledger,
     turns::Turns,
@@ -68,8 +70,8 @@ enum Done {
     /// The body of a chunk of the own shard was judged; `None` if there is no
     /// body.
     Chunk(Option<Arc<CheckedChunk>>),
-    /// The own part of this chunk's body is held.
-    Held(ChunkKey),
+    /// The own part of the body of this chunk of this shard is held.
+    Held(ShardId, ChunkKey),
     /// The own part of this chunk's body is not stored.
     NotHeld,
     /// Enough parts were collected; `None` if they show that there is no body.
@@ -78,6 +80,8 @@ enum Done {
     Divided(ChunkKey, Option<Arc<Vec<Share>>>),
     /// What shows that a chunk has no body was looked up.
     LookedUp,
+    /// Endorsements were verified.
+    Verified(Judged),
     /// An actor that this one needs has ended.
     Ended,
 }
@@ -121,7 +125,8 @@ pub struct Actor<E: Runtime, S, R, B> {
     validator: witness_validator::Mailbox,
     inbox: Inbox,
     finalized: u64,
-    headers: BTreeMap<(u64, ShardId), Vec<ChunkHeader>>,
+    /// With their hashes.
+    headers: BTreeMap<Slot, Vec<(Digest, ChunkHeader)>>,
     chunks: BTreeMap<ChunkKey, Body>,
     receipts: Receipts,
     chunk_waits: BTreeMap<ChunkKey, Awaited<Arc<CheckedChunk>>>,
@@ -130,8 +135,14 @@ pub struct Actor<E: Runtime, S, R, B> {
     part_waits: BTreeMap<ChunkKey, Awaited<bool>>,
     divided: BTreeMap<ChunkKey, Arc<Vec<Share>>>,
     dividing: bool,
-    collects: Vec<(Wanted, oneshot::Sender<Vec<Collected>>)>,
+    collects: Vec<Collecting>,
+    /// Shards of which something may fit that did not.
+    changed: BTreeSet<ShardId>,
     endorsements_held: CandidateEndorsements,
+    /// Headers of which endorsements are being verified.
+    verifying: BTreeSet<Digest>,
+    /// Whether somebody may have to be asked earlier than it was known.
+    touched: bool,
     gave_up: bool,
     checks: Pool<'static, Done>,
     metrics: Arc<Metrics>,
@@ -196,7 +207,10 @@ where
             divided: BTreeMap::new(),
             dividing: false,
             collects: Vec::new(),
+            changed: BTreeSet::new(),
             endorsements_held: CandidateEndorsements::default(),
+            verifying: BTreeSet::new(),
+            touched: false,
             gave_up: false,
             checks: Pool::default(),
         };
@@ -211,8 +225,8 @@ where
 
     async fn run(mut self, mut fetcher: Fetcher) {
         let mut turns = Turns::default();
+        let mut wake = self.next_deadline();
         loop {
-            let wake = self.next_deadline();
             let sleep = self.context.sleep_until(wake);
             // In the order of [`shardnode_mailboxes::turns`].
             select! {
@@ -235,9 +249,13 @@ where
                 },
                 _ = sleep => {},
             }
-            self.ask_overdue(&mut fetcher);
+            let now = self.context.current();
+            self.answer_collects(now);
+            if wake <= now || std::mem::take(&mut self.touched) {
+                self.ask_overdue(now, &mut fetcher);
+                wake = self.next_deadline();
+            }
             self.stop_asking(&mut fetcher);
-            self.answer_collects();
         }
     }
 
@@ -245,7 +263,7 @@ where
         match heard {
             Heard::Chunk(peer, bytes) => self.on_network(&peer, bytes),
             Heard::Endorsement(peer, bytes) => match Endorsement::decode(bytes) {
-                Ok(endorsement) => self.on_endorsement(peer, endorsement),
+                Ok(endorsement) => self.on_endorsement(&peer, endorsement),
                 Err(error) => {
                     block!(self.blocker, peer, %error, "undecodable endorsement");
                 }
@@ -255,6 +273,7 @@ where
     }
 
     fn on_message(&mut self, message: Message) {
+        self.touched = true;
         match message {
             Message::Produced {
                 chunk,
@@ -273,7 +292,7 @@ where
                 at_once,
                 reply,
             } => self.receipts.wanted(key, self.ask_at(at_once), reply),
-            Message::Collect { wanted, reply } => self.collects.push((wanted, reply)),
+            Message::Collect { wanted, reply } => self.on_collect(wanted, reply),
             Message::Endorsed(endorsement) => self.on_own_endorsement(endorsement),
             Message::Finalized(height) => self.on_finalized(height),
             Message::Fetched { key, value, reply } => {
@@ -415,16 +434,18 @@ where
             && self.is_producer(peer, source)
         {
             self.receipts.insert(peer, bucket);
+            self.changed.insert(source);
         }
     }
 
     fn on_done(&mut self, done: Done) {
+        self.touched = true;
         match done {
             Done::Chunk(Some(chunk)) => {
                 self.on_checked(&chunk);
                 self.on_judged(&chunk);
             }
-            Done::Held(key) => self.on_held(key),
+            Done::Held(shard, key) => self.on_held(shard, key),
             Done::Recovered(header, share) => self.on_recovered(*header, share),
             Done::Divided(key, shares) => {
                 self.dividing = false;
@@ -433,6 +454,7 @@ where
                 }
             }
             Done::LookedUp => self.dividing = false,
+            Done::Verified(judged) => self.on_verified(&judged),
             Done::Chunk(None) | Done::NotHeld | Done::Ended => {}
         }
     }
@@ -461,7 +483,8 @@ where
                 root,
                 ..
             } => self.on_part_fetched(height, index, &root, value),
-            Key::Bucket { .. } => {
+            Key::Bucket { source, .. } => {
+                self.changed.insert(source);
                 let limit = bucket_limit(&self.identity.genesis);
                 match ProvenBucket::decode_cfg(value, &limit) {
                     Ok(bucket) => self.receipts.answered(key, bucket),
@@ -472,6 +495,8 @@ where
     }
 
     fn on_finalized(&mut self, height: u64) {
+        // Who leads waits for receipts again that are forgotten here.
+        self.all_changed();
         self.finalized = self.finalized.max(height);
         let finalized = self.finalized;
         self.headers.retain(|(height, _), _| *height > finalized);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whom to ask for what has not come, and when.
 
-use super::Actor;
+use super::{Actor, leading::Collecting};
 use crate::{recovery::Awaited, serving::Fetcher};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::{Blocker, Receiver, Sender};
@@ -32,7 +32,7 @@ where
             .filter_map(Awaited::deadline)
             .chain(self.part_waits.values().filter_map(Awaited::deadline))
             .chain(self.receipts.deadline());
-        let collects = self.collects.iter().map(|(wanted, _)| wanted.deadline);
+        let collects = self.collects.iter().map(Collecting::deadline);
         asks.chain(collects)
             .min()
             .unwrap_or_else(|| self.context.current() + Duration::from_secs(3_600))
@@ -43,8 +43,7 @@ where
         if at_once { now } else { now + PATIENCE }
     }
 
-    pub(super) fn ask_overdue(&mut self, fetcher: &mut Fetcher) {
-        let now = self.context.current();
+    pub(super) fn ask_overdue(&mut self, now: SystemTime, fetcher: &mut Fetcher) {
         let mut asks = Vec::new();
         let code = self.identity.body_code();
         for wait in self.chunk_waits.values_mut() {
@@ -59,10 +58,10 @@ where
         }
         for wait in self.part_waits.values_mut() {
             wait.tells(now, &code);
-            let content = &wait.header.content;
-            let holders = self.identity.other_producers(content.shard);
-            let own = self.identity.place().map(|place| part_of(content, place));
             if wait.asks(now) {
+                let content = &wait.header.content;
+                let holders = self.identity.other_producers(content.shard);
+                let own = self.identity.place().map(|place| part_of(content, place));
                 asks.extend(own.map(|own| (own, holders)));
             }
             if wait.collects(now) {

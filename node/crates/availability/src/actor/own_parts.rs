@@ -48,16 +48,17 @@ where
         let ask_at = self.ask_at(false);
         if !self.part_waits.contains_key(&key) {
             // It may be from before a restart.
-            let (parts, root) = (self.parts.clone(), content.parts_root);
+            let (parts, root, shard) = (self.parts.clone(), content.parts_root, content.shard);
             self.checks.push(async move {
                 match parts.holds(key.0, root).await {
-                    true => Done::Held(key),
+                    true => Done::Held(shard, key),
                     false => Done::NotHeld,
                 }
             });
             let mut wait = Awaited::new(header);
             wait.ask_at = Some(ask_at);
             self.part_waits.insert(key, wait);
+            self.touched = true;
         }
         self.part_waits.get_mut(&key)
     }
@@ -81,15 +82,15 @@ where
     /// looked at.
     pub(super) fn on_own_part(&mut self, header: ChunkHeader, share: &Share) -> bool {
         let (content, key) = (&header.content, chunk_key(&header));
-        let (height, root) = (content.height, content.parts_root);
+        let (shard, height, root) = (content.shard, content.height, content.parts_root);
         let Some(place) = self.identity.place() else {
             return true;
         };
-        if !self.holds_parts_of(content.shard) || self.held.contains(&key) {
+        if !self.holds_parts_of(shard) || self.held.contains(&key) {
             return true;
         }
         if let Err(error) = self.identity.body_code().check(&root, place, share) {
-            debug!(shard = %content.shard, height, %error, "part of a body refused");
+            debug!(%shard, height, %error, "part of a body refused");
             self.expect(header);
             return false;
         }
@@ -99,14 +100,15 @@ where
         let (parts, share) = (self.parts.clone(), share.encode());
         self.checks.push(async move {
             let kept = parts.keep(height, root, share).await;
-            kept.map_or(Done::Ended, |()| Done::Held(key))
+            kept.map_or(Done::Ended, |()| Done::Held(shard, key))
         });
         true
     }
 
-    pub(super) fn on_held(&mut self, key: ChunkKey) {
+    pub(super) fn on_held(&mut self, shard: ShardId, key: ChunkKey) {
         if key.0 > self.finalized {
             self.held.insert(key);
+            self.changed.insert(shard);
         }
         self.answer_part_waits(key, true);
     }

@@ -14,12 +14,20 @@ use commonware_runtime::{
     deterministic::{self, Context},
 };
 use commonware_utils::{NZDuration, NZUsize, channel::mpsc};
+use futures::FutureExt as _;
 use prometheus_client::registry::Registry;
 use shardnode_availability::{Actor, Metrics, Parts, held_parts, serving};
-use shardnode_mailboxes::{availability, bodies, ledger, witness_validator};
+use shardnode_mailboxes::{
+    availability::{self, Collected, Wanted},
+    bodies, ledger, witness_validator,
+};
 use shardnode_network::{Committees, Identity, chunk_messages::ChunkMessage, chunk_requests::Key};
 use shardnode_primitives::{ChunkHeader, Endorsement, Genesis, ShardId, ShardTotals, hash::ZERO};
-use std::{sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
 
 /// The height of everything.
 pub(crate) const HEIGHT: u64 = 1;
@@ -33,6 +41,9 @@ type Engine = resolver::Engine<
     serving::Answers,
     serving::Server,
 >;
+
+/// A leader that waits.
+pub(crate) type Collecting = Pin<Box<dyn Future<Output = Vec<Collected>> + Send>>;
 
 /// An actor that was not started, and the ends of all that it talks to: they
 /// stay open.
@@ -144,6 +155,21 @@ impl Fixture {
     /// The committees of [`HEIGHT`].
     pub(crate) fn committees(&self) -> Committees {
         Arc::new(self.identity.mandates.deal([7; 32], HEIGHT))
+    }
+
+    /// Asks for what a leader proposes for the first of so many shards.
+    pub(crate) fn lead(&self, shards: u16) -> Collecting {
+        let wanted = Wanted {
+            height: HEIGHT,
+            anchor: ZERO,
+            previous: vec![ZERO; usize::from(shards)],
+            committees: self.committees(),
+            deadline: UNIX_EPOCH + Duration::from_secs(1_000_000),
+        };
+        let mailbox = self.mailbox.clone();
+        let mut collecting = Box::pin(async move { mailbox.collect(wanted).await });
+        assert!((&mut collecting).now_or_never().is_none());
+        collecting
     }
 
     /// The place of the producer of `shard` whose turn it is.

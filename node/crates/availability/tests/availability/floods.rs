@@ -6,10 +6,8 @@ use crate::{
     peers::{Sent, genesis},
 };
 use futures::FutureExt as _;
-use shardnode_mailboxes::availability::Wanted;
 use shardnode_network::chunk_requests::Key;
 use shardnode_primitives::{ShardId, hash::ZERO};
-use std::time::Duration;
 
 /// Messages that are there before the actor looks for the first time.
 const FLOOD: usize = 10_000;
@@ -17,17 +15,6 @@ const FLOOD: usize = 10_000;
 /// A header that came too late to be of use, over and over.
 fn late_headers(fixture: &Fixture) -> impl Iterator<Item = Sent> {
     std::iter::repeat_n(fixture.sent(&fixture.header_at(0, 0)), FLOOD)
-}
-
-/// A leader of two shards' producers, and what it wants for the first of them.
-fn wanted(fixture: &Fixture) -> Wanted {
-    Wanted {
-        height: HEIGHT,
-        anchor: ZERO,
-        previous: vec![ZERO],
-        committees: fixture.committees(),
-        deadline: std::time::UNIX_EPOCH + Duration::from_secs(1_000_000),
-    }
 }
 
 /// The place of a leader that tracks the second of two shards.
@@ -43,9 +30,7 @@ fn endorsements_and_what_they_lead_to_come_through_a_flood_of_chunk_messages() {
         fixture.chunks.send([fixture.sent(&header)]);
         fixture.chunks.send(late_headers(&fixture));
 
-        let (mailbox, wanted) = (fixture.mailbox.clone(), wanted(&fixture));
-        let mut collected = Box::pin(async move { mailbox.collect(wanted).await });
-        assert!((&mut collected).now_or_never().is_none());
+        let mut collected = fixture.lead(1);
         fixture.chunks.watch(move || {
             let collected = (&mut collected).now_or_never();
             collected.is_some_and(|collected| collected.len() == 1)
@@ -73,9 +58,7 @@ fn a_header_comes_through_a_flood_of_endorsements() {
         fixture.endorsements.send(flood);
         fixture.chunks.send([fixture.sent(&header)]);
 
-        let (mailbox, wanted) = (fixture.mailbox.clone(), wanted(&fixture));
-        let mut collected = Box::pin(async move { mailbox.collect(wanted).await });
-        assert!((&mut collected).now_or_never().is_none());
+        let mut collected = fixture.lead(1);
         fixture.endorsements.watch(move || {
             let collected = (&mut collected).now_or_never();
             collected.is_some_and(|collected| collected.len() == 1)

@@ -80,6 +80,10 @@ fn cases(fixture: &Fixture) -> Vec<Case> {
     let endorse = |header: &ChunkHeader, place: usize| {
         Endorsement::sign(header, &key(place), &fixture.identity.namespaces).encode()
     };
+    // The others are a quorum without it.
+    let mut forged = fixture.endorsed(&header, &fixture.committees());
+    let (_, signature) = forged[1].clone();
+    forged[0].1 = signature;
     vec![
         chunks("a header", author, &headers(&header), false),
         chunks(
@@ -128,6 +132,12 @@ fn cases(fixture: &Fixture) -> Vec<Case> {
             endorse(&own, author),
             false,
         ),
+        Case {
+            name: "endorsements of whom one did not sign",
+            chunks: vec![fixture.sent(&header)],
+            endorsements: forged,
+            cut_off: true,
+        },
         endorsements("no endorsement", author, Bytes::from_static(&[9, 9]), true),
     ]
 }
@@ -142,10 +152,11 @@ fn who_sends_what_no_honest_peer_sends_is_cut_off_and_nobody_else() {
             last = number + 1 == cases.len();
             let case = cases.swap_remove(number);
             async move {
-                let sender = case.chunks.iter().chain(&case.endorsements).next().unwrap();
+                let sender = case.endorsements.first().or(case.chunks.first()).unwrap();
                 let expected: Vec<_> = case.cut_off.then(|| sender.0.clone()).into_iter().collect();
                 fixture.chunks.send(case.chunks);
                 fixture.endorsements.send(case.endorsements);
+                let _leads = fixture.lead(1);
                 fixture.start();
                 fixture.settle().await;
                 assert_eq!(fixture.blocker.cut_off(), expected, "{}", case.name);
