@@ -36,7 +36,7 @@ use shardnode_load::{
     generator::{Generator, LoadError},
 };
 use shardnode_mandates::MandatesError;
-use shardnode_network::{Channels, Identity, channels};
+use shardnode_network::{Channels, Identity, Limits, channels};
 use shardnode_open_files::Bounded;
 use shardnode_primitives::genesis::GenesisAccount;
 use shardnode_production::pool::Capacity;
@@ -154,11 +154,12 @@ async fn serve(
     metrics.collect(Box::new(ProcessMetrics));
     let storage = Bounded::new(context.child("chain"), stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
-    let (mut network, oracle) = join(context, &config, &identity);
-    let registered = channels::ALL.map(|channel| network.register(channel, channels::quota()));
+    let limits = Limits::of(&identity);
+    let (mut network, oracle) = join(context, &config, &identity, &limits);
+    let registered = channels::ALL.map(|channel| network.register(channel, limits.quota(channel)));
     let network = network.start();
 
-    let started = shardnode_chain::start(
+    let started = Box::pin(shardnode_chain::start(
         storage,
         Parts {
             settings: settings(&config, threads),
@@ -171,7 +172,7 @@ async fn serve(
             blocker: oracle,
             identity,
         },
-    )
+    ))
     .await
     .map_err(RunError::Chain)?;
 
@@ -298,6 +299,7 @@ fn join(
     context: &Context,
     config: &Config,
     identity: &Identity,
+    limits: &Limits,
 ) -> (Network<Context, Handshake>, lookup::Oracle<PublicKey>) {
     let handshake = Cups::<_, ChaCha20Poly1305>::new(
         Sake {
@@ -314,7 +316,7 @@ fn join(
         &identity.namespaces.p2p,
         config.p2p_listen,
         members,
-        max_message_size(identity),
+        limits.max_message_size(),
         NZUsize!(1_024),
     );
     // Identity is proven by the handshake; addresses of pods change.
@@ -350,20 +352,4 @@ fn join(
     );
     oracle.track(0, peers);
     (network, oracle)
-}
-
-/// The largest message that any channel carries; every node of the network
-/// computes the same.
-fn max_message_size(identity: &Identity) -> u32 {
-    let participants = u32::try_from(identity.genesis.producers.len()).unwrap_or(u32::MAX);
-    let blocks = commonware_consensus::marshal::max_payload_size::<
-        commonware_consensus::marshal::standard::Standard<shardnode_primitives::Block>,
-        commonware_consensus::simplex::scheme::ed25519::Scheme,
-    >(participants, &identity.block_limits());
-    let votes = commonware_consensus::simplex::max_payload_size::<
-        commonware_consensus::simplex::scheme::ed25519::Scheme,
-        shardnode_primitives::Digest,
-    >(participants);
-    let largest = blocks.max(votes).max(identity.max_chunk_message());
-    u32::try_from(largest).unwrap_or(u32::MAX)
 }

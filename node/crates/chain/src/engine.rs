@@ -56,7 +56,10 @@ use shardnode_mailboxes::{
     snapshots::Shelf,
     state_sync::Progress,
 };
-use shardnode_network::{Channels, Identity};
+use shardnode_network::{
+    Channels, Identity, Limits,
+    answering::{Terms, answering},
+};
 use shardnode_production::{
     generator::{self, Control},
     pool, producer, witness_maker,
@@ -194,6 +197,11 @@ where
         blocker,
     } = parts;
     let me = identity.key.public_key();
+    let channels = channels.bounded(&Limits::of(&identity), &blocker);
+    let answering = |channel, terms, name: &'static str| {
+        let clock = context.child("answering").with_attribute("channel", name);
+        answering(channel, terms, clock, metrics.requests_refused(name))
+    };
     let strategy = context.strategy(settings.cpu_threads);
     let pages = CacheRef::new(NZU16!(PAGE), NZUsize!(PAGES));
     let storage_error = |source| ChainError::Storage {
@@ -286,7 +294,11 @@ where
     tasks.push(plain_task(
         &context,
         "chunk resolver",
-        chunk_engine.start(channels.chunk_requests),
+        chunk_engine.start(answering(
+            channels.chunk_requests,
+            Terms::chunks(&identity),
+            "chunks",
+        )),
     ));
     tasks.push(plain_task(
         &context,
@@ -314,7 +326,11 @@ where
     tasks.push(plain_task(
         &context,
         "state resolver",
-        state_engine.start(channels.state_requests),
+        state_engine.start(answering(
+            channels.state_requests,
+            Terms::states(&identity),
+            "states",
+        )),
     ));
 
     // Chunk production.
@@ -474,7 +490,7 @@ where
             priority_requests: false,
             priority_responses: false,
         },
-        channels.block_requests,
+        answering(channels.block_requests, Terms::blocks(&identity), "blocks"),
     );
 
     // The own shard's state.
@@ -620,7 +636,11 @@ where
         engine.start(
             channels.votes,
             channels.certificates,
-            channels.certificate_requests,
+            answering(
+                channels.certificate_requests,
+                Terms::certificates(&identity),
+                "certificates",
+            ),
         ),
     ));
 

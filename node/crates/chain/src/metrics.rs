@@ -2,7 +2,12 @@
 //! What a node measures. Names, units and meanings are those of the node
 //! contract; each crate says what it measures of its part.
 
-use prometheus_client::{collector::Collector, encoding::text::encode, registry::Registry};
+use prometheus_client::{
+    collector::Collector,
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family},
+    registry::Registry,
+};
 use shardnode_mailboxes::pool::Rejections;
 use std::{
     borrow::Cow,
@@ -27,6 +32,12 @@ pub struct Metrics {
     pub state_sync: Arc<shardnode_state_sync::Metrics>,
     /// Transactions that are kept out of the pool.
     pub rejections: Rejections,
+    requests_refused: Family<ChannelLabel, Counter>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ChannelLabel {
+    channel: &'static str,
 }
 
 impl Metrics {
@@ -36,6 +47,12 @@ impl Metrics {
         let labels = [("network", network), ("region", region), ("node", node)];
         let labels = labels.map(|(key, value)| (Cow::Borrowed(key), Cow::Owned(value.to_owned())));
         let mut registry = Registry::with_prefix_and_labels("shardnode", labels.into_iter());
+        let requests_refused = Family::default();
+        registry.register(
+            "requests_refused",
+            "Requests of peers beyond what one of them is answered",
+            requests_refused.clone(),
+        );
         Self {
             blocks: Arc::new(shardnode_blocks::Metrics::new(&mut registry)),
             availability: Arc::new(shardnode_availability::Metrics::new(&mut registry)),
@@ -44,8 +61,15 @@ impl Metrics {
             ledger: Arc::new(shardnode_ledger::Metrics::new(&mut registry)),
             state_sync: Arc::new(shardnode_state_sync::Metrics::new(&mut registry)),
             rejections: Rejections::new(&mut registry),
+            requests_refused,
             registry: Mutex::new(registry),
         }
+    }
+
+    /// Counts the requests of peers that are refused on a channel.
+    pub(crate) fn requests_refused(&self, channel: &'static str) -> Counter {
+        let label = ChannelLabel { channel };
+        self.requests_refused.get_or_create_owned(&label)
     }
 
     /// Adds metrics of what surrounds the chain.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The p2p channels. Every node registers all of them: a message on a channel
-//! that the receiver does not have ends the connection.
+//! that the receiver does not have ends the connection. What each of them carries
+//! at most is in [`limits`](crate::limits).
 
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::{Receiver, Sender};
-use commonware_runtime::Quota;
-use commonware_utils::NZU32;
 
 /// Consensus votes.
 pub const VOTES: u64 = 0;
@@ -46,14 +45,6 @@ pub const ALL: [u64; 11] = [
     ENDORSEMENTS,
     STATE_REQUESTS,
 ];
-
-/// The rate limit of every channel: a safety net far above what the protocol
-/// sends, because exceeding it stalls the whole connection. The burst bounds
-/// the memory that p2p sets aside for each peer.
-#[must_use]
-pub fn quota() -> Quota {
-    Quota::per_second(NZU32!(20_000)).allow_burst(NZU32!(128))
-}
 
 /// The two halves of one channel.
 pub type Channel<S, R> = (S, R);

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`identity`] | who produces, votes, endorses and holds parts, and when |
 //! | [`channels`] | the channels of a connection |
+//! | [`limits`] | what a channel carries at most |
+//! | [`answering`] | what answering one peer may take |
 //! | [`chunk_messages`] | new chunks, their headers and parts, receipts as they are made |
 //! | [`chunk_requests`] | bodies, parts and receipts that were missed |
 //! | [`state_requests`] | snapshots of a shard's state, page by page |
@@ -18,12 +20,15 @@
 // Lists are bounded far below 2^32 by the limits they are decoded under.
 #![allow(clippy::cast_possible_truncation)]
 
+pub mod answering;
 pub mod channels;
 pub mod chunk_messages;
 pub mod chunk_requests;
 pub mod client_messages;
 pub mod identity;
+pub mod limits;
 pub mod state_requests;
 
 pub use channels::Channels;
 pub use identity::{Committees, Identity};
+pub use limits::Limits;

@@ -29,7 +29,7 @@ use shardnode_load::{
     accounts::{Accounts, Share, derive},
     generator::Generator,
 };
-use shardnode_network::{Channels, Identity, channels};
+use shardnode_network::{Channels, Identity, Limits, channels};
 use shardnode_open_files::Bounded;
 use shardnode_primitives::{AccountId, Genesis, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
@@ -250,10 +250,11 @@ impl Network {
         member.faults.start();
         let key = member.identity.key.public_key();
         let control = self.links.oracle.control(key);
+        let limits = Limits::of(&member.identity);
         let mut registered = Vec::new();
         for channel in channels::ALL {
             let (sender, receiver) = control
-                .register(channel, channels::quota())
+                .register(channel, limits.quota(channel))
                 .await
                 .expect("links run as long as the run");
             registered.push((member.wire.connect(channel, sender), receiver));

@@ -10,6 +10,7 @@ mod harness;
 use commonware_runtime::Clock as _;
 use harness::{Fault, Network, run, run_with_chunk_validators, run_with_loss};
 use shardnode_blocks::ChainView;
+use shardnode_network::channels;
 use shardnode_primitives::congestion::{MOST_BEHIND, blocks_behind};
 use std::time::Duration;
 
@@ -90,6 +91,62 @@ fn a_peer_gets_no_more_bodies_than_its_share() {
         let share = (32 << 20) + 4 * (4 << 20);
         assert!(received > share / 2, "{received} bytes");
         assert!(received <= share, "{received} bytes");
+    });
+}
+
+/// Whoever catches up asks for bodies, too, and may have as much.
+#[test]
+fn a_peer_that_asks_as_nodes_do_gets_no_more_bodies_than_its_share() {
+    const WITHIN: Duration = Duration::from_secs(4);
+    run(3, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(2_000);
+        network.wait_for_height(6).await;
+        network.kill(3).await;
+        let body = network.newest_body(2);
+        let received = network.ask_about_chunks(3, 2, body, 100, WITHIN).await;
+        let share = (32 << 20) + 4 * (4 << 20);
+        assert!(received > share / 2, "{received} bytes");
+        assert!(received <= share, "{received} bytes");
+        assert!(network.measured(2, "shardnode_requests_refused_total") > 0);
+    });
+}
+
+/// Nobody but the shard's producers has a use for its bodies.
+#[test]
+fn a_peer_gets_no_bodies_of_a_shard_that_is_not_its_own() {
+    run(3, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(6).await;
+        network.kill(3).await;
+        let body = network.newest_body(0);
+        let within = Duration::from_secs(1);
+        assert_eq!(network.ask_about_chunks(3, 0, body, 1, within).await, 0);
+        assert!(network.measured(0, "shardnode_requests_refused_total") > 0);
+    });
+}
+
+/// A message that is too large for its channel is not even decoded.
+#[test]
+fn a_peer_that_sends_too_large_a_message_is_cut_off() {
+    run(3, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        network.kill(3).await;
+        let within = Duration::from_secs(1);
+        let sent = [
+            (channels::CERTIFICATE_REQUESTS, 64 << 10, true),
+            (channels::BLOCK_REQUESTS, 1 << 20, true),
+            (channels::CHUNK_REQUESTS, 1 << 20, true),
+            (channels::STATE_REQUESTS, 1 << 20, true),
+            (channels::CLIENT_REQUESTS, 1 << 20, true),
+        ];
+        for (receiver, (channel, bytes, cut_off)) in [0, 1, 2, 0, 1].into_iter().zip(sent) {
+            let was = network.is_cut_off_for(3, receiver, channel, bytes, within);
+            assert_eq!(was.await, cut_off, "{bytes} bytes on channel {channel}");
+            network.forgive(3).await;
+        }
     });
 }
 

@@ -66,7 +66,10 @@ impl Network {
         };
         let tree = StateTree::genesis((0..4_000).map(account)).unwrap();
         let control = self.oracle.control(me.clone());
-        let channel = control.register(channels::STATE_REQUESTS, channels::quota());
+        let channel = control.register(
+            channels::STATE_REQUESTS,
+            self.quota(channels::STATE_REQUESTS),
+        );
         let channel = channel.await.unwrap();
         let (engine, mailbox) = p2p::Engine::new(
             self.context.child("lies"),

@@ -8,7 +8,7 @@ mod liar;
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey, ed25519::PublicKey};
 use commonware_p2p::simulated::{self, Link, Oracle};
 use commonware_runtime::{
-    Clock as _, Handle, Runner as _, Spawner as _, Supervisor as _,
+    Clock as _, Handle, Quota, Runner as _, Spawner as _, Supervisor as _,
     deterministic::{self, Context},
 };
 use commonware_utils::{NZUsize, Probability};
@@ -19,7 +19,7 @@ use shardnode_load::{
     accounts::{Accounts, Share, derive},
     generator::Generator,
 };
-use shardnode_network::{Channels, Identity, channels};
+use shardnode_network::{Channels, Identity, Limits, channels};
 use shardnode_primitives::{ChunkHeader, Genesis, GenesisDocument, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
 use std::{collections::BTreeMap, future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
@@ -285,18 +285,20 @@ impl Network {
     pub(crate) async fn start(&mut self, index: usize) {
         let me = self.members[index].key.clone();
         let control = self.oracle.control(me.public_key());
+        let identity = Arc::new(Identity::new(self.genesis.clone(), me).unwrap());
+        let limits = Limits::of(&identity);
         let mut registered = Vec::new();
         for mut channel in channels::ALL {
             if channel == channels::STATE_REQUESTS && self.liars.contains(&index) {
                 self.serve_lies(index).await;
                 channel = liar::NOBODY;
             }
-            registered.push(control.register(channel, channels::quota()).await.unwrap());
+            let quota = limits.quota(channel);
+            registered.push(control.register(channel, quota).await.unwrap());
         }
         let Ok(registered) = registered.try_into() else {
             panic!("as many channels as ids");
         };
-        let identity = Arc::new(Identity::new(self.genesis.clone(), me).unwrap());
         let generator = identity.producer.as_ref().map(|producer| {
             let slots = self.genesis.producers_of(producer.shard).count();
             let share = Share {
@@ -374,6 +376,12 @@ impl Network {
         let lines = metrics.lines().filter(|line| line.starts_with(&series));
         let value = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
         lines.map(value).sum()
+    }
+
+    /// How many messages of one peer a channel carries.
+    fn quota(&self, channel: u64) -> Quota {
+        let identity = Identity::new(self.genesis.clone(), key(0)).unwrap();
+        Limits::of(&identity).quota(channel)
     }
 
     fn running(&self) -> impl Iterator<Item = &Node> {
