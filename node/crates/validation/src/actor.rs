@@ -70,6 +70,14 @@ struct Candidate {
 
 type Slot = BTreeMap<Digest, Candidate>;
 
+/// This node's part in a committee of the next height.
+struct Seat {
+    /// Who needs the witness.
+    owners: Vec<PublicKey>,
+    /// This node's place among them; `None` if it tracks the shard.
+    place: Option<u16>,
+}
+
 /// The actor.
 pub struct Actor<E: Runtime, S, R, B> {
     context: E,
@@ -77,6 +85,8 @@ pub struct Actor<E: Runtime, S, R, B> {
     inbox: mpsc::Receiver<Message>,
     slots: BTreeMap<(u64, ShardId), Slot>,
     committees: Committees,
+    /// As far as somebody asked; `None` where this node is no member.
+    seats: BTreeMap<ShardId, Option<Arc<Seat>>>,
     keys: Arc<KeyCache>,
     checks: Pool<'static, Option<(ChunkHeader, Verdict)>>,
 }
@@ -97,6 +107,7 @@ where
             inbox,
             slots: BTreeMap::new(),
             committees,
+            seats: BTreeMap::new(),
             keys: Arc::new(KeyCache::new(KEYS)),
             checks: Pool::default(),
         }
@@ -138,6 +149,44 @@ where
 
     fn in_flight(&self, height: u64) -> bool {
         in_flight(height, self.finalized())
+    }
+
+    /// This node's part in the committee of `shard` at the next height.
+    fn seat(&mut self, shard: ShardId) -> Option<Arc<Seat>> {
+        if let Some(seat) = self.seats.get(&shard) {
+            return seat.clone();
+        }
+        let identity = &self.parts.identity;
+        let me = identity.key.public_key();
+        let committee = self.committees.get(shard.index());
+        let committee = committee.filter(|committee| committee.stake_of(|who| *who == me) > 0);
+        let seat = committee.map(|committee| {
+            let owners = identity.witness_owners(shard, committee);
+            let place = owners.iter().position(|owner| *owner == me);
+            let place = place.map(|place| place as u16);
+            Arc::new(Seat { owners, place })
+        });
+        self.seats.insert(shard, seat.clone());
+        seat
+    }
+
+    /// Whether this node can have a use for a part of this owner's, as far as it
+    /// knows the committee: it checks the header from a witness, and is not
+    /// doing that already. Its own part it also passes on.
+    fn is_of_use(&mut self, (height, shard): (u64, ShardId), hash: &Digest, index: u16) -> bool {
+        if height != self.finalized() + 1 {
+            return true;
+        }
+        let Some(place) = self.seat(shard).and_then(|seat| seat.place) else {
+            return false;
+        };
+        let candidate = self
+            .slots
+            .get(&(height, shard))
+            .and_then(|slot| slot.get(hash));
+        candidate.is_none_or(|candidate| {
+            candidate.check.is_none() || (index == place && !candidate.forwarded)
+        })
     }
 
     /// The candidate with this hash, if there is room for it.
@@ -187,6 +236,9 @@ where
             return;
         }
         let hash = part.header_hash();
+        if !self.is_of_use(slot, &hash, part.index()) {
+            return;
+        }
         let candidates = self.slots.get(&slot);
         let known = candidates.and_then(|candidates| candidates.get(&hash));
         if known.is_none() && candidates.is_some_and(|candidates| candidates.len() >= PER_SLOT) {
@@ -223,6 +275,7 @@ where
     fn on_finalized(&mut self, block: Digested<Block>) {
         let height = block.inner().height;
         self.committees = self.parts.identity.committees_after(block.inner());
+        self.seats.clear();
         self.parts.history.push(block);
         self.slots.retain(|(at, _), _| *at > height);
         let ready: Vec<_> = self
@@ -232,6 +285,11 @@ where
             .filter(|(at, _)| *at == height + 1)
             .collect();
         for slot in ready {
+            if self.seat(slot.1).is_none_or(|seat| seat.place.is_none()) {
+                // Parts that came before it was known that they are not for it.
+                let candidates = self.slots.get_mut(&slot).into_iter().flatten();
+                candidates.for_each(|(_, candidate)| candidate.parts = None);
+            }
             self.progress(slot);
         }
     }
@@ -242,29 +300,21 @@ where
         if height != self.finalized() + 1 {
             return;
         }
-        let identity = self.parts.identity.clone();
-        let me = identity.key.public_key();
-        let Some(committee) = self.committees.get(shard.index()) else {
+        let Some(seat) = self.seat(shard) else {
             return;
         };
-        if committee.stake_of(|member| *member == me) == 0 {
-            return;
-        }
-        let owners = identity.witness_owners(shard, committee);
-        let place = owners
-            .iter()
-            .position(|owner| *owner == me)
-            .map(|place| place as u16);
+        let Seat { owners, place } = &*seat;
+        let identity = self.parts.identity.clone();
         let Some(candidates) = self.slots.get_mut(&slot) else {
             return;
         };
         for candidate in candidates.values_mut() {
-            if let (Some(parts), Some(place)) = (&mut candidate.parts, place) {
+            if let (Some(parts), Some(place)) = (&mut candidate.parts, *place) {
                 forward(
                     &mut self.parts.network.0,
                     parts,
                     place,
-                    &owners,
+                    owners,
                     &mut candidate.forwarded,
                 );
             }

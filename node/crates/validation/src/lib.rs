@@ -25,7 +25,9 @@
 //! parts, which are large, for [`PARTS_HORIZON`](actor::PARTS_HORIZON) heights
 //! above the finalised one, for
 //! [`PER_SLOT`](shardnode_blocks::in_flight::PER_SLOT) headers of a shard and
-//! height, and only if the producer whose turn it is signed them.
+//! height, and only if the producer whose turn it is signed them. Once the
+//! committees of a height are known, parts are taken in of those witnesses alone
+//! that this node checks, until it does.
 
 // Places in a committee are bounded by the validators of genesis.
 #![allow(clippy::cast_possible_truncation)]

@@ -6,7 +6,7 @@ use crate::{
     peers::{genesis, key},
 };
 use bytes::Bytes;
-use commonware_codec::{Encode as _, FixedSize as _};
+use commonware_codec::{Encode, FixedSize as _};
 use commonware_cryptography::Signer as _;
 use shardnode_witness::Manifest;
 
@@ -23,11 +23,17 @@ fn cases(fixture: &Fixture) -> Vec<Case> {
     let parts: Vec<Bytes> = fixture
         .witness(&header, 4)
         .iter()
-        .map(|part| part.encode())
+        .map(Encode::encode)
         .collect();
     let changed = |at: usize| {
         let mut bytes = parts[0].to_vec();
         bytes[at] ^= 1;
+        Bytes::from(bytes)
+    };
+    let of_the_own_shard = {
+        let part = fixture.witness(&fixture.header(1), 4)[0].encode();
+        let mut bytes = part.to_vec();
+        bytes[Manifest::SIZE] ^= 1;
         Bytes::from(bytes)
     };
     let of_another_witness = fixture.witness_of(&header, 4, &[8; 900])[1].encode();
@@ -70,6 +76,12 @@ fn cases(fixture: &Fixture) -> Vec<Case> {
         (
             "a part for a height too far ahead",
             vec![early(HEIGHT + 4)],
+            false,
+        ),
+        // This member compares such headers with its own results.
+        (
+            "a part of its own shard that nobody signed",
+            vec![of_the_own_shard],
             false,
         ),
         ("no part", vec![Bytes::from_static(&[1, 2, 3])], true),
