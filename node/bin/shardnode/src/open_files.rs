@@ -5,6 +5,11 @@
 //! its hard limit itself. Every connection is an open file too, and consensus
 //! panics when its storage cannot open one, so stored files are bounded to a
 //! quarter of what there is.
+//!
+//! Whoever reaches the p2p port may connect, too, and takes a file until it has
+//! shown who it is or [`HANDSHAKE`] is over. So many such connections are there
+//! at a time, an eighth of what there is ([`Handshakes`]), and one address begins
+//! half of them in that time: it keeps nobody else out.
 
 use prometheus_client::{
     collector::Collector,
@@ -13,16 +18,54 @@ use prometheus_client::{
 };
 use rlimit::Resource;
 use shardnode_open_files::OpenCount;
-use std::{fmt, io, num::NonZeroUsize};
+use std::{
+    fmt, io,
+    num::{NonZeroU32, NonZeroUsize},
+    time::Duration,
+};
 use tracing::{info, warn};
 
 /// Stored files get this part of what the process may open. One that is read
 /// past the page cache takes two.
 const PART: u64 = 4;
+/// Handshakes get this part of it.
+const HANDSHAKES: u64 = 8;
 /// More would spare hardly any opening: few stores are in use at a time.
 const MOST: u64 = 256;
 /// With less, the files that stores write to would leave none to read from.
 const LEAST: u64 = 32;
+
+/// How long a peer has to show who it is.
+pub const HANDSHAKE: Duration = Duration::from_secs(5);
+
+/// Connections to the p2p port of whom it is not known yet who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handshakes {
+    /// At a time.
+    pub concurrent: NonZeroU32,
+    /// Those of one address that begin at once.
+    pub burst: NonZeroU32,
+    /// And in a second, over time.
+    pub rate: NonZeroU32,
+}
+
+impl Handshakes {
+    /// Those of a process that may open so many files.
+    #[must_use]
+    pub fn of_node(files: u64) -> Self {
+        let concurrent = (files / HANDSHAKES).clamp(8, 512);
+        let half = concurrent / 2;
+        let some = |number: u64| {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
+        };
+        Self {
+            concurrent: some(concurrent),
+            burst: some(half / 2),
+            rate: some(half / 2 / HANDSHAKE.as_secs()),
+        }
+    }
+}
 
 /// How many files the process may open; nothing where that is not known.
 pub fn soft_limit() -> Option<u64> {
@@ -102,6 +145,35 @@ mod tests {
             (u64::MAX, 256),
         ] {
             assert_eq!(stored_files(limit).get(), stored, "{limit}");
+        }
+    }
+
+    #[test]
+    fn handshakes_get_an_eighth_within_bounds_and_one_address_half_of_that() {
+        for (limit, concurrent) in [
+            (0, 8),
+            (256, 32),
+            (1_024, 128),
+            (1_048_576, 512),
+            (u64::MAX, 512),
+        ] {
+            let handshakes = Handshakes::of_node(limit);
+            assert_eq!(handshakes.concurrent.get(), concurrent, "{limit}");
+            let Handshakes { burst, rate, .. } = handshakes;
+            let begun = u64::from(burst.get()) + u64::from(rate.get()) * HANDSHAKE.as_secs();
+            assert!(begun <= u64::from(concurrent / 2) + 5, "{limit}: {begun}");
+        }
+    }
+
+    /// Stored files count twice. What remains is for peers and everything else.
+    #[test]
+    fn all_who_open_files_leave_some_for_peers() {
+        for limit in [256, 1_024, 4_096, 1_048_576] {
+            let stored = 2 * stored_files(limit).get();
+            let http = crate::http::Bounds::of_node(limit).connections;
+            let handshakes = Handshakes::of_node(limit).concurrent.get();
+            let taken = (stored + http) as u64 + u64::from(handshakes);
+            assert!(taken <= limit - limit / 8, "{limit}: {taken}");
         }
     }
 

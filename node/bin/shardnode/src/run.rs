@@ -5,7 +5,7 @@ use crate::{
     admin::{self, Bounds},
     api::Api,
     http::{self, HttpMetrics},
-    open_files::{self, StoredFiles},
+    open_files::{self, HANDSHAKE, Handshakes, StoredFiles},
     peers,
     process::ProcessMetrics,
 };
@@ -63,6 +63,9 @@ const DIAL: Duration = Duration::from_millis(25);
 const DIAL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a peer that sent something invalid stays cut off.
 const BLOCKED: Duration = Duration::from_secs(30);
+/// A peer that reads nothing, or from which nothing comes, for so long is let go:
+/// what waits for it lies in memory until then. Peers ping each other every 5 s.
+const SILENCE: Duration = Duration::from_secs(20);
 /// How far the clocks of peers may differ.
 const SYNCHRONY: Duration = Duration::from_secs(5);
 
@@ -115,6 +118,7 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
             .with_worker_threads(config.worker_threads)
             .with_storage_directory(config.data_dir.clone())
             .with_tcp_nodelay(Some(true))
+            .with_read_write_timeout(SILENCE)
             .with_catch_panics(false),
     );
     runner.start(|context| async move {
@@ -326,8 +330,12 @@ fn join(
     p2p.dial_timeout = DIAL_TIMEOUT;
     p2p.block_duration = BLOCKED;
     p2p.tracked_peer_sets = NZUsize!(1);
-    // All nodes of a laptop share one address.
-    p2p.allowed_handshake_rate_per_ip = Quota::per_second(NZU32!(1_000));
+    let handshakes = Handshakes::of_node(open_files::soft_limit().unwrap_or_default());
+    p2p.handshake_timeout = HANDSHAKE;
+    p2p.max_concurrent_handshakes = handshakes.concurrent;
+    // All nodes of a laptop share one address, and begin at once.
+    p2p.allowed_handshake_rate_per_ip =
+        Quota::per_second(handshakes.rate).allow_burst(handshakes.burst);
     p2p.allowed_handshake_rate_per_subnet = Quota::per_second(NZU32!(1_000));
 
     let (network, mut oracle) = Network::new(context.child("p2p"), p2p);
