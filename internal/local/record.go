@@ -81,11 +81,12 @@ func (g *group) record(ctx context.Context, schedule bench.Schedule, options Rec
 		return nil, err
 	}
 	plan := record.Plan{Settled: schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
+	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
 	run.recording = &recording{
-		recorder: record.New(plan, run.window.Begin, run.base.GenesisHash),
+		recorder: recorder,
+		blocks:   record.NewFollower(recorder, run.audit, run.base.FinalizedHeight),
 		usage:    usage.NewReader(),
 		schedule: schedule,
-		next:     run.base.FinalizedHeight,
 	}
 	carryCtx, cancel := context.WithTimeout(ctx, plan.Settled+plan.WarmUp+plan.Duration+standstillPatience)
 	defer cancel()
@@ -114,7 +115,7 @@ func (r *run) fault() string {
 			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.name())
 		}
 	}
-	if untold := r.recording.untold; untold != nil {
+	if untold := r.recording.blocks.Untold(); untold != nil {
 		return "not all blocks were told: " + untold.Error()
 	}
 	return ""

@@ -48,6 +48,26 @@ func New(plan Plan, began time.Time, genesisHash string) *Recorder {
 	}
 }
 
+// NewUnsettled begins the record of a run whose load begins now, and of which
+// nobody knows yet when the load reaches its last step: Settle says it.
+func NewUnsettled(began time.Time, genesisHash string) *Recorder {
+	recorder := New(Plan{}, began, genesisHash)
+	recorder.run.Window = result.Window{}
+	return recorder
+}
+
+// Settle says that the load has reached its last step. The measurement is of what
+// is sampled from then on.
+func (r *Recorder) Settle(at time.Time, warmUp, duration time.Duration) {
+	r.run.Window = Plan{WarmUp: warmUp, Duration: duration}.window(at)
+}
+
+// settled says whether it is known when the measurement is.
+func (r *Recorder) settled() bool { return r.run.Window.EndMs > 0 }
+
+// Window is the time that is measured; zero until it is known.
+func (r *Recorder) Window() result.Window { return r.run.Window }
+
 // Block takes the next finalised block.
 func (r *Recorder) Block(block *chain.Block) error {
 	return r.blocks.add(block)
@@ -57,14 +77,14 @@ func (r *Recorder) Block(block *chain.Block) error {
 // takes to measure is there.
 func (r *Recorder) Complete() bool {
 	count := len(r.blocks.rows)
-	return count > 0 && r.blocks.rows[count-1].TimestampMs >= r.run.Window.EndMs
+	return r.settled() && count > 0 && r.blocks.rows[count-1].TimestampMs >= r.run.Window.EndMs
 }
 
 // Sample takes the next sample.
 func (r *Recorder) Sample(sample Sample) {
 	row := sample.row()
 	r.run.Samples = append(r.run.Samples, row)
-	if row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
+	if !r.settled() || row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
 		return
 	}
 	if r.first == nil {

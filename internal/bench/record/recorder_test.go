@@ -254,3 +254,21 @@ func TestNotes(t *testing.T) {
 		t.Errorf("the notes are %q, want %q", got, want)
 	}
 }
+
+// Who does not apply the load says when it settled: nothing is measured before.
+func TestUnsettled(t *testing.T) {
+	t.Parallel()
+	recorder := record.NewUnsettled(began, "genesis")
+	recorder.Sample(record.Sample{At: began.Add(time.Second)})
+	if err := recorder.Block(block(10, 100, header(0, 10, 5))); err != nil {
+		t.Fatal(err)
+	}
+	if recorder.Complete() {
+		t.Error("a run is complete whose load has not settled")
+	}
+	recorder.Settle(began.Add(3*time.Second), 2*time.Second, 10*time.Second)
+	want := result.Window{BeginMs: began.UnixMilli() + 5000, EndMs: began.UnixMilli() + 15_000}
+	if got := recorder.Window(); got != want || !recorder.Complete() {
+		t.Errorf("the measurement is %+v, want %+v, and it is complete: %v", got, want, recorder.Complete())
+	}
+}

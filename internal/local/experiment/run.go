@@ -13,24 +13,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shardyard/shardyard/internal/bench/figures"
+	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/verdict"
 	"github.com/shardyard/shardyard/internal/local"
 	"github.com/shardyard/shardyard/internal/local/usage"
 )
 
-const (
-	// statisticsSeed is what intervals follow from: with another one they differ
-	// in their last digits.
-	statisticsSeed = 1
-
-	// confidencePercent is that of the intervals of figures when the benchmark
-	// names none.
-	confidencePercent = 95
-
-	folderMode os.FileMode = 0o755
-)
+const folderMode os.FileMode = 0o755
 
 // Run runs a benchmark to its end. No process is left when it returns. The error
 // is about what kept it from being run; what it came to is in the result.
@@ -48,29 +38,29 @@ func Run(ctx context.Context, options Options) (*result.Result, error) {
 		Commit:        options.Commit,
 		Environment:   usage.NewReader().Environment(options.Folder),
 		NotApplied:    local.Inapplicable(variants[0].network),
-		Seeds:         result.Seeds{Genesis: variants[0].network.Spec.Genesis.Seed, Statistics: statisticsSeed},
+		Seeds:         verdict.Seeds(variants[0].network.Spec.Genesis.Seed),
 	}
 	if err := options.describePrograms(made, variants); err != nil {
 		return nil, err
 	}
-	runs := schedule(variants, int(options.Benchmark.Spec.Repetitions))
+	runs := bench.Runs(&options.Benchmark.Spec)
 	for i, run := range runs {
 		_, _ = fmt.Fprintf(options.Progress, "%s, %d of %d in all\n", run, i+1, len(runs))
-		recorded, err := options.record(ctx, run)
+		recorded, err := options.record(ctx, run, &variants[run.Variant])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", run, err)
 		}
-		recorded.Variant, recorded.Repetition = run.variant.name, run.repetition
+		recorded.Variant, recorded.Repetition = run.VariantName, run.Repetition
 		made.Runs = append(made.Runs, *recorded)
 	}
 	made.EndedAt = time.Now().UTC()
-	options.conclude(made)
+	verdict.Conclude(made, options.Baseline, options.BaselineName)
 	return made, nil
 }
 
 // record makes one run. Its network is removed, unless it is to be kept.
-func (o *Options) record(ctx context.Context, run planned) (_ *result.Run, err error) {
-	folder := filepath.Join(o.Folder, run.folder())
+func (o *Options) record(ctx context.Context, run bench.PlannedRun, variant *variant) (_ *result.Run, err error) {
+	folder := filepath.Join(o.Folder, run.Key())
 	if err := os.MkdirAll(folder, folderMode); err != nil {
 		return nil, err
 	}
@@ -83,9 +73,9 @@ func (o *Options) record(ctx context.Context, run planned) (_ *result.Run, err e
 		warmUp = time.Duration(*spec.WarmUpSeconds) * time.Second
 	}
 	return local.Record(ctx, local.RecordOptions{
-		Network:      run.variant.network,
+		Network:      variant.network,
 		StateDir:     folder,
-		Shardnode:    run.variant.shardnode,
+		Shardnode:    variant.shardnode,
 		WarmUp:       warmUp,
 		Duration:     time.Duration(spec.DurationSeconds) * time.Second,
 		ReadyTimeout: o.ReadyTimeout,
@@ -99,36 +89,6 @@ func removeEmpty(folder string) error {
 		return err
 	}
 	return os.Remove(folder)
-}
-
-// conclude makes the figures, the comparison and the verdict of recorded runs.
-func (o *Options) conclude(made *result.Result) {
-	how := o.Benchmark.Spec.Baseline
-	confidence := int32(confidencePercent)
-	if how != nil {
-		confidence = how.ConfidencePercent
-	}
-	for i := range made.Variants {
-		variant := &made.Variants[i]
-		runs := made.RunsOf(variant.Name)
-		variant.Figures = figures.Of(runs, confidence, statisticsSeed)
-		if nodes := runs[0].Nodes; len(nodes) > 0 {
-			variant.Shardnode.Version = nodes[0].Version
-		}
-	}
-	candidate := verdict.Side{Name: made.Candidate().Name, Runs: made.RunsOf(made.Candidate().Name)}
-	switch {
-	case len(made.Variants) > 1:
-		baseline := verdict.Side{Name: made.Variants[0].Name, Runs: made.RunsOf(made.Variants[0].Name)}
-		made.Comparison = verdict.Compare(baseline, candidate, how, true, statisticsSeed)
-	case o.Baseline != nil:
-		earlier := o.Baseline.Candidate().Name
-		baseline := verdict.Side{Name: o.BaselineName, Runs: o.Baseline.RunsOf(earlier)}
-		candidate.Name = o.Benchmark.Name
-		made.Comparison = verdict.Compare(baseline, candidate, how, false, statisticsSeed)
-		made.Comparison.Notes = append(made.Comparison.Notes, verdict.Differences(o.Baseline, made)...)
-	}
-	made.Verdict = verdict.Judge(o.Benchmark.Spec.Criteria, made.Runs, made.Candidate(), made.Comparison)
 }
 
 // describePrograms says with what the result was made.
