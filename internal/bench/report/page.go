@@ -195,7 +195,9 @@ func facts(made *result.Result) []fact {
 		add(strings.TrimSpace("shardnode "+made.Variants[i].Name), describe(&made.Variants[i].Shardnode))
 	}
 	add("seeds", fmt.Sprintf("genesis %q, intervals %d", made.Seeds.Genesis, made.Seeds.Statistics))
-	add("processors", fmt.Sprintf("%d %s", environment.CPUs, environment.CPUModel))
+	if environment.CPUs > 0 {
+		add("processors", fmt.Sprintf("%d %s", environment.CPUs, environment.CPUModel))
+	}
 	if environment.MemoryBytes != nil {
 		add("memory", fmt.Sprintf("%d MiB", *environment.MemoryBytes/mebibyte))
 	}
@@ -211,6 +213,9 @@ func describe(program *result.Program) string {
 	var parts []string
 	if program.Version != "" {
 		parts = append(parts, program.Version)
+	}
+	if program.Image != "" {
+		parts = append(parts, program.Image)
 	}
 	if program.SHA256 != "" {
 		parts = append(parts, "sha256:"+program.SHA256)

@@ -9,7 +9,8 @@ type Environment struct {
 	// Kernel is the release of the kernel.
 	Kernel   string `json:"kernel,omitempty"`
 	CPUModel string `json:"cpuModel,omitempty"`
-	// CPUs is the number of processors that programs can use.
+	// CPUs is the number of processors that programs can use; 0 when the nodes were on
+	// machines of a cluster.
 	CPUs int `json:"cpus"`
 	// MemoryBytes is the memory of the machine.
 	MemoryBytes *uint64 `json:"memoryBytes,omitempty"`
@@ -24,6 +25,8 @@ type Environment struct {
 type Program struct {
 	// Path is where the program was.
 	Path string `json:"path,omitempty"`
+	// Image is the container image that had the program.
+	Image string `json:"image,omitempty"`
 	// SHA256 identifies the file of the program.
 	SHA256 string `json:"sha256,omitempty"`
 	// Version is what the program calls itself.

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
+)
+
+// schemaVersion is the version of a record's file.
+const schemaVersion = 1
+
+const fileMode os.FileMode = 0o644
+
+// file is what is kept of one run.
+type file struct {
+	SchemaVersion int `json:"schemaVersion"`
+	// BenchmarkUID is the very benchmark that the run is of.
+	BenchmarkUID types.UID `json:"benchmarkUID"`
+	// NodeImage is what the nodes of the network were made of.
+	NodeImage string     `json:"nodeImage,omitempty"`
+	Run       result.Run `json:"run"`
+}
+
+func pathOf(folder string, run bench.PlannedRun) string {
+	return filepath.Join(folder, run.Key()+".json")
+}
+
+// Write keeps the record of a run. One that is there already stays: no run is made
+// twice.
+func Write(folder string, benchmark types.UID, nodeImage string, recorded *result.Run) (err error) {
+	content, err := json.Marshal(&file{SchemaVersion: schemaVersion, BenchmarkUID: benchmark, NodeImage: nodeImage, Run: *recorded})
+	if err != nil {
+		return fmt.Errorf("encode record: %w", err)
+	}
+	run := bench.PlannedRun{VariantName: recorded.Variant, Repetition: recorded.Repetition}
+	out, err := os.OpenFile(pathOf(folder, run), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return fmt.Errorf("keep record of %s: %w", run, err)
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err := out.Write(content); err != nil {
+		return fmt.Errorf("keep record of %s: %w", run, err)
+	}
+	return out.Sync()
+}
+
+// Read reads the record of a run of a benchmark.
+func Read(folder string, benchmark types.UID, run bench.PlannedRun) (recorded *result.Run, nodeImage string, err error) {
+	content, err := os.ReadFile(pathOf(folder, run))
+	if err != nil {
+		return nil, "", fmt.Errorf("read record of %s: %w", run, err)
+	}
+	var read file
+	if err := json.Unmarshal(content, &read); err != nil {
+		return nil, "", fmt.Errorf("decode record of %s: %w", run, err)
+	}
+	switch {
+	case read.SchemaVersion != schemaVersion:
+		return nil, "", fmt.Errorf("the record of %s has schema version %d, this program reads %d", run, read.SchemaVersion, schemaVersion)
+	case read.BenchmarkUID != benchmark:
+		return nil, "", fmt.Errorf("the record of %s is of the benchmark %s, and not of %s", run, read.BenchmarkUID, benchmark)
+	case read.Run.Variant != run.VariantName || read.Run.Repetition != run.Repetition:
+		return nil, "", fmt.Errorf("the record of %s is of another run", run)
+	}
+	return &read.Run, read.NodeImage, nil
+}
