@@ -27,10 +27,7 @@ generate() {
 	# The templates of a chart read nothing outside it.
 	rm -rf "$files/crds" "$files/dashboards"
 	mkdir -p "$files/crds" "$files/dashboards"
-	# What the kustomization leaves out is for no cluster.
-	sed -n 's|^  - bases/||p' config/crd/kustomization.yaml | while read -r definition; do
-		cp "$crds/$definition" "$files/crds"
-	done
+	cp "$crds"/*.yaml "$files/crds"
 	cp "$dashboards"/*.json "$files/dashboards"
 	cp "$1/config/rbac/role.yaml" "$files/role.yaml"
 	cp dashboards/kube-state-metrics/config.yaml "$files/kube-state-metrics.yaml"

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/shardyard/shardyard/controllers/benchmark"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
 )
@@ -23,6 +24,7 @@ type options struct {
 	tuningNamespace  string
 	tuningImage      string
 	restoreOnly      bool
+	recorderImage    string
 	metricsAddress   string
 	probeAddress     string
 	leaderElection   bool
@@ -33,7 +35,7 @@ func newCommand() *cobra.Command {
 	var options options
 	command := &cobra.Command{
 		Use:           "operator",
-		Short:         "Keep the ShardNetworks of a cluster as their specs say",
+		Short:         "Keep the ShardNetworks of a cluster as their specs say, and run its Benchmarks",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -62,6 +64,8 @@ func newCommand() *cobra.Command {
 	flags.BoolVar(&options.restoreOnly, "node-tuning-restore-only", false,
 		"tune no machine, and put the old values back on those that are tuned")
 	command.MarkFlagsRequiredTogether("node-tuning-namespace", "node-tuning-image")
+	flags.StringVar(&options.recorderImage, "recorder-image", "",
+		"image of the pods that record and judge benchmarks, which is the operator's; without it, none is run")
 	flags.StringVar(&options.metricsAddress, "metrics-bind-address", ":8443",
 		"address of the operator's metrics, over HTTPS for whoever the cluster authorises; 0 for none")
 	flags.StringVar(&options.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 for none")
@@ -70,7 +74,7 @@ func newCommand() *cobra.Command {
 	if err := command.MarkFlagRequired("node-image"); err != nil {
 		panic(err)
 	}
-	command.AddCommand(newTuneCommand())
+	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand())
 	return command
 }
 
@@ -96,4 +100,9 @@ func (o *options) settings() shardnetwork.Settings {
 // tuningSettings are what the controller of NodeTunings needs to know.
 func (o *options) tuningSettings() nodetuning.Settings {
 	return nodetuning.Settings{Namespace: o.tuningNamespace, Image: o.tuningImage, RestoreOnly: o.restoreOnly}
+}
+
+// benchmarkSettings are what the controller of Benchmarks needs to know.
+func (o *options) benchmarkSettings() benchmark.Settings {
+	return benchmark.Settings{Image: o.recorderImage, ClusterDomain: o.clusterDomain}
 }

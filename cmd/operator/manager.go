@@ -17,6 +17,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/benchmark"
 	"github.com/shardyard/shardyard/controllers/leftovers"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
@@ -64,6 +65,9 @@ func newManager(options *options) (manager.Manager, error) {
 	}
 	if err := nodetuning.Setup(manager, options.tuningSettings()); err != nil {
 		return nil, fmt.Errorf("set up nodetuning controller: %w", err)
+	}
+	if err := benchmark.Setup(manager, options.benchmarkSettings()); err != nil {
+		return nil, fmt.Errorf("set up benchmark controller: %w", err)
 	}
 	if err := leftovers.Setup(manager); err != nil {
 		return nil, fmt.Errorf("set up the search for leftovers: %w", err)

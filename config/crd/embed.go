@@ -10,8 +10,7 @@ import _ "embed"
 //go:embed bases/shardyard.dev_shardnetworks.yaml
 var ShardNetwork []byte
 
-// Benchmark is the definition of the Benchmark resource, in YAML. No operator acts
-// on one, so nothing installs it: it is what files are checked against.
+// Benchmark is the definition of the Benchmark resource, in YAML.
 //
 //go:embed bases/shardyard.dev_benchmarks.yaml
 var Benchmark []byte

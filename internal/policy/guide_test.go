@@ -40,6 +40,8 @@ var fine = []string{
 	v1alpha1.ReasonNothingDrifted,
 	v1alpha1.ReasonPodMonitorApplied,
 	v1alpha1.ReasonNothingDrained,
+	v1alpha1.ReasonUnderWay,
+	v1alpha1.ReasonSucceeded,
 }
 
 // The guide shows every trouble in the section of its reason, in the very words

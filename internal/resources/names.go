@@ -46,7 +46,10 @@ func StorageClassName(network *v1alpha1.ShardNetwork) string {
 
 // P2PAddress is where the others of its network reach a validator.
 func P2PAddress(network *v1alpha1.ShardNetwork, clusterDomain, validator string, ports topology.Ports) string {
-	host := fmt.Sprintf("%s.%s.%s.svc.%s",
-		PodName(validator), P2PServiceName(network.Name), network.Namespace, clusterDomain)
-	return net.JoinHostPort(host, strconv.Itoa(ports.P2P))
+	return net.JoinHostPort(podHost(network, clusterDomain, validator), strconv.Itoa(ports.P2P))
+}
+
+// podHost is the DNS name of a validator's pod.
+func podHost(network *v1alpha1.ShardNetwork, clusterDomain, validator string) string {
+	return fmt.Sprintf("%s.%s.%s.svc.%s", PodName(validator), P2PServiceName(network.Name), network.Namespace, clusterDomain)
 }

@@ -49,13 +49,18 @@ func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, input
 			Ingress:     ingress,
 			Egress: []networkingv1.NetworkPolicyEgressRule{
 				{To: validators, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.P2P)}},
-				{Ports: []networkingv1.NetworkPolicyPort{
-					policyPort(corev1.ProtocolUDP, dnsPort),
-					policyPort(corev1.ProtocolTCP, dnsPort),
-				}},
+				nameResolution(),
 			},
 		},
 	}
+}
+
+// nameResolution lets names be resolved by anybody.
+func nameResolution() networkingv1.NetworkPolicyEgressRule {
+	return networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{
+		policyPort(corev1.ProtocolUDP, dnsPort),
+		policyPort(corev1.ProtocolTCP, dnsPort),
+	}}
 }
 
 // validatorPeers are the validators of a network; none, which means everybody,

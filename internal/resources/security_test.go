@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
@@ -42,6 +43,32 @@ func TestPodSecurity(t *testing.T) {
 			if !result.Allowed {
 				t.Errorf("with %s, %s violates %s", profile, probe.Name, result.ForbiddenDetail())
 			}
+		}
+	}
+}
+
+// The pods of a benchmark meet the restricted profile, and have no rights in the
+// cluster.
+func TestPodSecurityOfRecorders(t *testing.T) {
+	t.Parallel()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.MajorMinorVersion(1, 36)}
+	inputs := resources.RecorderInputs{Image: "operator:test"}
+	for _, pod := range []*corev1.Pod{
+		resources.NewRecorder(newBenchmark(), 1, inputs), resources.NewJudge(newBenchmark(), inputs),
+	} {
+		result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
+		if !result.Allowed {
+			t.Errorf("%s violates %s", pod.Name, result.ForbiddenDetail())
+		}
+		if mounts := pod.Spec.AutomountServiceAccountToken; mounts == nil || *mounts {
+			t.Errorf("%s has a token", pod.Name)
+		}
+		if pod.Spec.RestartPolicy != corev1.RestartPolicyNever {
+			t.Errorf("%s is started again: %s", pod.Name, pod.Spec.RestartPolicy)
 		}
 	}
 }

@@ -89,16 +89,11 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Sche
 	}
 }
 
-// unserved is the definition of a kind that no operator acts on: the chart and
-// the kustomization leave it out.
-const unserved = "shardyard.dev_benchmarks.yaml"
-
 func TestTheChartHoldsEveryCRD(t *testing.T) {
 	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no definitions: %v", err)
 	}
-	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == unserved })
 	held := map[string]apiextensionsv1.CustomResourceDefinitionSpec{}
 	for _, definition := range ofType[*apiextensionsv1.CustomResourceDefinition](renderOperator(t)) {
 		held[definition.Name] = definition.Spec
@@ -138,9 +133,7 @@ func TestTheKustomizationHoldsTheCRDsOfTheChart(t *testing.T) {
 	}
 	var want []string
 	for _, file := range files {
-		if name := filepath.Base(file); name != unserved {
-			want = append(want, "bases/"+name)
-		}
+		want = append(want, "bases/"+filepath.Base(file))
 	}
 	if !slices.Equal(kustomization.Resources, want) {
 		t.Errorf("the kustomization holds %v, want %v", kustomization.Resources, want)

@@ -37,6 +37,8 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 		eventually(t, func(ctx context.Context) error { return cluster.isGone(ctx, "four") })
 	})
 
+	t.Run("makes the network of a benchmark", cluster.testBenchmark)
+
 	t.Run("makes agents that tune machines", func(t *testing.T) { cluster.tune(t, "op-shardyard-node-tuning") })
 
 	t.Run("shows its metrics to readers of metrics alone", func(t *testing.T) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bench/summary"
+	"github.com/shardyard/shardyard/internal/bench/verdict"
+	"github.com/shardyard/shardyard/internal/local/artifact"
+	"github.com/shardyard/shardyard/internal/recording"
+)
+
+const artifactMode os.FileMode = 0o755
+
+// newJudgeCommand is what makes the result of a benchmark, once all of its runs are
+// recorded. Whoever does it again makes the same.
+func newJudgeCommand() *cobra.Command {
+	var options benchmarkPod
+	var folder string
+	command := &cobra.Command{
+		Use:   "judge-runs",
+		Short: "Make the result of a benchmark from the records of its runs",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			benchmark, err := options.read()
+			if err != nil {
+				return err
+			}
+			made, err := judge(benchmark, options.records)
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(folder, artifactMode); err != nil {
+				return err
+			}
+			if err := artifact.Write(folder, made); err != nil {
+				return fmt.Errorf("write result: %w", err)
+			}
+			message, err := summary.Encode(summary.OfResult(made))
+			if err != nil {
+				return err
+			}
+			return options.write(message)
+		},
+	}
+	options.addFlags(command)
+	command.Flags().StringVar(&folder, "artifact", "", "folder to write the result to")
+	if err := command.MarkFlagRequired("artifact"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+// judge makes the result of a benchmark.
+func judge(benchmark *v1alpha1.Benchmark, records string) (*result.Result, error) {
+	made := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Benchmark:     *benchmark,
+		Command:       os.Args,
+		Repeat:        []string{"kubectl", "create", "-f", artifact.BenchmarkFile},
+		// The nodes' machines are what their manifest asks for: this one is not theirs.
+		Environment: result.Environment{OS: runtime.GOOS, Architecture: runtime.GOARCH},
+		Seeds:       verdict.Seeds(benchmark.Spec.Network.Template.Spec.Genesis.Seed),
+	}
+	// Which very benchmark it was says nothing to the one that repeats it.
+	made.Benchmark.UID = ""
+	for i := range max(1, len(benchmark.Spec.Variants)) {
+		variant := result.Variant{Network: bench.NetworkSpec(&benchmark.Spec, i)}
+		variant.Network.Load = benchmark.Spec.Load.DeepCopy()
+		if len(benchmark.Spec.Variants) > 0 {
+			variant.Name = benchmark.Spec.Variants[i].Name
+		}
+		made.Variants = append(made.Variants, variant)
+	}
+	for _, run := range bench.Runs(&benchmark.Spec) {
+		recorded, nodeImage, err := recording.Read(records, benchmark.UID, run)
+		if err != nil {
+			return nil, err
+		}
+		made.Runs = append(made.Runs, *recorded)
+		made.Variants[run.Variant].Shardnode.Image = nodeImage
+	}
+	made.StartedAt = made.Runs[0].StartedAt
+	made.EndedAt = time.UnixMilli(made.Runs[len(made.Runs)-1].Window.EndMs).UTC()
+	verdict.Conclude(made, nil, "")
+	return made, nil
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bench/summary"
+	"github.com/shardyard/shardyard/internal/local/artifact"
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/recording"
+)
+
+// benchmarkFile is a benchmark with two variants, and the file that a pod reads it
+// from.
+func benchmarkFile(t *testing.T) (*v1alpha1.Benchmark, string) {
+	t.Helper()
+	benchmark, err := manifest.ReadBenchmark("../../config/samples/benchmark/before-after-local.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	benchmark.UID = "this-one"
+	content, err := json.Marshal(benchmark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "benchmark.json")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return benchmark, path
+}
+
+// recorded is a run whose chain executes 1,000 transfers a second, at a cost.
+func recorded(run bench.PlannedRun, cost float64) *result.Run {
+	made := &result.Run{
+		Variant: run.VariantName, Repetition: run.Repetition, Window: result.Window{BeginMs: 0, EndMs: 20_000},
+		Nodes: []result.Node{{Version: "0.1.0"}},
+	}
+	for second := range 21 {
+		at := int64(second) * 1000
+		made.Blocks = append(made.Blocks, result.Block{Height: uint64(second), TimestampMs: at, Executed: 1000, Shards: 2})
+		made.Samples = append(made.Samples, result.Sample{TimeMs: at, CPUSeconds: ptr.To(float64(second) * cost)})
+	}
+	return made
+}
+
+// judgeRuns runs the command of the judge.
+func judgeRuns(t *testing.T, arguments ...string) error {
+	t.Helper()
+	command := newCommand()
+	command.SetArgs(append([]string{"judge-runs"}, arguments...))
+	return command.ExecuteContext(t.Context())
+}
+
+func TestJudgeRuns(t *testing.T) {
+	t.Parallel()
+	benchmark, path := benchmarkFile(t)
+	folder := t.TempDir()
+	said, into := filepath.Join(folder, "said"), filepath.Join(folder, "artifact")
+	arguments := []string{"--benchmark", path, "--records", folder, "--summary", said, "--artifact", into}
+	runs := bench.Runs(&benchmark.Spec)
+	for i, run := range runs {
+		if i == len(runs)-1 {
+			if err := judgeRuns(t, arguments...); err == nil || !strings.Contains(err.Error(), "read record of "+run.String()) {
+				t.Errorf("without a record of %s, the error is %v", run, err)
+			}
+		}
+		cost := 0.5
+		if run.VariantName == "after" {
+			cost = 0.6
+		}
+		if err := recording.Write(folder, benchmark.UID, "shardnode:"+run.VariantName, recorded(run, cost)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Whoever does it again makes the same.
+	for range 2 {
+		if err := judgeRuns(t, arguments...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkSummary(t, said)
+	checkArtifact(t, into, len(runs))
+}
+
+func checkSummary(t *testing.T, said string) {
+	t.Helper()
+	message, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := summary.Decode[summary.Result](string(message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tps := slices.IndexFunc(got.Figures, func(figure summary.Figure) bool { return figure.Name == v1alpha1.FigureExecutedPerSecond })
+	if got.Outcome != result.Regressed || tps < 0 || got.Figures[tps].Value != 1000 ||
+		!strings.Contains(got.Words[0], "CPUMicrosecondsPerTransfer changed by +20.00%") {
+		t.Errorf("the summary is %s", message)
+	}
+}
+
+func checkArtifact(t *testing.T, into string, runs int) {
+	t.Helper()
+	made, err := artifact.Read(into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Runs) != runs || made.Runs[1].Variant != "after" || made.Candidate().Shardnode.Image != "shardnode:after" {
+		t.Errorf("the result has the runs %d and the variants %+v", len(made.Runs), made.Variants)
+	}
+	again, err := manifest.ReadBenchmark(filepath.Join(into, artifact.BenchmarkFile))
+	if err != nil || again.UID != "" || again.Name != made.Benchmark.Name {
+		t.Errorf("what makes another result is %+v: %v", again, err)
+	}
+}

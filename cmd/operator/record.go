@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/summary"
+	"github.com/shardyard/shardyard/internal/recording"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+const summaryMode os.FileMode = 0o644
+
+// benchmarkPod is what the pods of a benchmark are told.
+type benchmarkPod struct {
+	benchmark, records, summary string
+}
+
+func (p *benchmarkPod) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&p.benchmark, "benchmark", "", "file that holds the Benchmark, as JSON")
+	flags.StringVar(&p.records, "records", "", "folder of the records of its runs")
+	flags.StringVar(&p.summary, "summary", "", "file to write to, in few words, what came out")
+	for _, name := range []string{"benchmark", "records", "summary"} {
+		if err := command.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func (p *benchmarkPod) read() (*v1alpha1.Benchmark, error) {
+	content, err := os.ReadFile(p.benchmark)
+	if err != nil {
+		return nil, err
+	}
+	benchmark := &v1alpha1.Benchmark{}
+	if err := json.Unmarshal(content, benchmark); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", p.benchmark, err)
+	}
+	return benchmark, nil
+}
+
+func (p *benchmarkPod) write(message string) error {
+	return os.WriteFile(p.summary, []byte(message), summaryMode)
+}
+
+// recordOptions are what a recorder is told besides.
+type recordOptions struct {
+	benchmarkPod
+
+	number                   int
+	clusterDomain, nodeImage string
+	patience                 time.Duration
+}
+
+// newRecordCommand is what the recorder of a run runs. It needs no rights in the
+// cluster: it asks the nodes alone.
+func newRecordCommand() *cobra.Command {
+	var options recordOptions
+	command := &cobra.Command{
+		Use:   "record-run",
+		Short: "Record a run of a benchmark: its network from before its load until the measurement is complete",
+		Args:  cobra.NoArgs,
+		RunE:  func(command *cobra.Command, _ []string) error { return options.record(command) },
+	}
+	options.addFlags(command)
+	flags := command.Flags()
+	flags.IntVar(&options.number, "run", 0, "number of the run, from 1")
+	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
+	flags.StringVar(&options.nodeImage, "node-image", "", "image of the network's nodes, for the record")
+	flags.DurationVar(&options.patience, "patience", 5*time.Minute,
+		"how long the load may take to begin, and longer than its steps to reach the last one")
+	if err := command.MarkFlagRequired("run"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+func (o *recordOptions) record(command *cobra.Command) error {
+	benchmark, err := o.read()
+	if err != nil {
+		return err
+	}
+	runs := bench.Runs(&benchmark.Spec)
+	if o.number < 1 || o.number > len(runs) {
+		return fmt.Errorf("--run: there is no run %d of %d", o.number, len(runs))
+	}
+	run := runs[o.number-1]
+	options, err := recordingOptions(benchmark, run, o, command.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	recorded, err := recording.Record(command.Context(), options)
+	if err != nil {
+		return err
+	}
+	recorded.Variant, recorded.Repetition = run.VariantName, run.Repetition
+	if err := recording.Write(o.records, benchmark.UID, o.nodeImage, recorded); err != nil {
+		return err
+	}
+	message, err := summary.Encode(summary.OfRun(recorded))
+	if err != nil {
+		return err
+	}
+	return o.write(message)
+}
+
+// recordingOptions say what to record of a run.
+func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *recordOptions, log io.Writer) (*recording.Options, error) {
+	network := &v1alpha1.ShardNetwork{
+		ObjectMeta: metav1.ObjectMeta{Namespace: benchmark.Namespace, Name: benchmark.Name},
+		Spec:       bench.NetworkSpec(&benchmark.Spec, run.Variant),
+	}
+	plan, err := topology.New(network)
+	if err != nil {
+		return nil, fmt.Errorf("plan network %s: %w", network.Name, err)
+	}
+	schedule, err := bench.NewSchedule(&benchmark.Spec.Load)
+	if err != nil {
+		return nil, err
+	}
+	var warmUp time.Duration
+	if benchmark.Spec.WarmUpSeconds != nil {
+		warmUp = time.Duration(*benchmark.Spec.WarmUpSeconds) * time.Second
+	}
+	return &recording.Options{
+		Validators: plan.Validators,
+		Address: func(validator string) string {
+			return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
+		},
+		Schedule: schedule,
+		WarmUp:   warmUp,
+		Duration: time.Duration(benchmark.Spec.DurationSeconds) * time.Second,
+		Patience: o.patience,
+		Log:      slog.New(slog.NewJSONHandler(log, nil)),
+	}, nil
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/drift"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// applyShared makes what all runs share.
+func (r *run) applyShared(ctx context.Context) error {
+	objects, err := resources.BenchmarkObjects(r.benchmark, topology.DefaultPorts)
+	if err != nil {
+		return fmt.Errorf("build objects: %w", err)
+	}
+	for _, object := range objects {
+		if err := r.apply(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeNetwork makes the network of the present run, without load.
+func (r *run) makeNetwork(ctx context.Context) error {
+	return r.apply(ctx, r.network())
+}
+
+// network is the network of the present run, without load.
+func (r *run) network() *v1alpha1.ShardNetwork {
+	number := r.present().Number
+	spec := bench.NetworkSpec(&r.benchmark.Spec, r.runs[number-1].Variant)
+	return resources.NewRunNetwork(r.benchmark, number, spec)
+}
+
+// present is the present run.
+func (r *run) present() *v1alpha1.BenchmarkRunStatus {
+	return &r.status.Runs[len(r.status.Runs)-1]
+}
+
+// makeRecorder makes the pod that records the present run.
+func (r *run) makeRecorder(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	inputs := r.inputs()
+	inputs.NodeImage = observation.Network.Status.NodeImage
+	return r.apply(ctx, resources.NewRecorder(r.benchmark, r.present().Number, inputs))
+}
+
+// makeJudge makes the pod that makes the result.
+func (r *run) makeJudge(ctx context.Context) error {
+	return r.apply(ctx, resources.NewJudge(r.benchmark, r.inputs()))
+}
+
+func (r *run) inputs() resources.RecorderInputs {
+	return resources.RecorderInputs{Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain}
+}
+
+// beginLoad gives the very network that is recorded its load: with its UID, the
+// cluster makes no other one in its place.
+func (r *run) beginLoad(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	network := r.network()
+	network.UID = observation.Network.UID
+	network.Spec.Load = r.benchmark.Spec.Load.DeepCopy()
+	return r.apply(ctx, network)
+}
+
+// apply applies an object, unless there is one of its name that is somebody else's.
+func (r *run) apply(ctx context.Context, object resources.Object) error {
+	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	if _, err := r.find(ctx, live, kind, name); err != nil {
+		return err
+	}
+	wanted, err := drift.Prepare(object)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", kind, name, err)
+	}
+	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
+		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind, name, err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/figures"
+	"github.com/shardyard/shardyard/internal/bench/summary"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// nameTakenError is an object that the benchmark needs and somebody else has.
+type nameTakenError struct {
+	kind, name string
+}
+
+func (e *nameTakenError) Error() string {
+	return fmt.Sprintf("the %s %s belongs to somebody else", e.kind, e.name)
+}
+
+// observe finds what there is of a benchmark.
+func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error) {
+	observation := &policy.BenchmarkObservation{Benchmark: r.benchmark, Now: r.now()}
+	for i, planned := range r.runs {
+		observation.Runs = append(observation.Runs, v1alpha1.BenchmarkRunStatus{
+			Number: int32(i + 1), Variant: planned.VariantName, Repetition: int32(planned.Repetition),
+		})
+	}
+	network := &v1alpha1.ShardNetwork{}
+	found, err := r.find(ctx, network, v1alpha1.KindShardNetwork, r.benchmark.Name)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		observation.Network = network
+	}
+	if present, ok := policy.PresentRun(r.status); ok {
+		observation.Recorder, err = r.findPod(ctx, resources.RecorderName(r.benchmark.Name, r.status.Runs[present].Number))
+	} else if len(r.status.Runs) == len(r.runs) {
+		observation.Judge, err = r.findPod(ctx, resources.JudgeName(r.benchmark.Name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	observation.Recorded, observation.Judged = recorded(observation.Recorder), judged(observation.Judge)
+	return observation, nil
+}
+
+// findPod finds a pod of the benchmark; nil when there is none.
+func (r *run) findPod(ctx context.Context, name string) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	found, err := r.find(ctx, pod, "Pod", name)
+	if err != nil || !found {
+		return nil, err
+	}
+	return pod, nil
+}
+
+// find reads an object of the benchmark. One of somebody else is an error.
+func (r *run) find(ctx context.Context, object client.Object, kind, name string) (bool, error) {
+	err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.benchmark.Namespace, Name: name}, object)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s %s: %w", kind, name, err)
+	}
+	if !metav1.IsControlledBy(object, r.benchmark) {
+		return false, &nameTakenError{kind: kind, name: name}
+	}
+	return true, nil
+}
+
+// recorded is what a recorder said; nil when it said nothing that is understood.
+func recorded(pod *corev1.Pod) *policy.BenchmarkRecorded {
+	said, err := summary.Decode[summary.Run](lastMessage(pod))
+	if err != nil {
+		return nil
+	}
+	return &policy.BenchmarkRecorded{
+		Fault:              said.Fault,
+		From:               metav1.NewMicroTime(time.UnixMilli(said.Window.BeginMs)),
+		To:                 metav1.NewMicroTime(time.UnixMilli(said.Window.EndMs)),
+		TransfersPerSecond: rounded(said.ExecutedPerSecond),
+	}
+}
+
+// judged is what the judge said; nil when it said nothing that is understood.
+func judged(pod *corev1.Pod) *policy.BenchmarkJudged {
+	said, err := summary.Decode[summary.Result](lastMessage(pod))
+	if err != nil {
+		return nil
+	}
+	phase := v1alpha1.BenchmarkPhase(said.Outcome)
+	if !policy.BenchmarkEnded(phase) {
+		return nil
+	}
+	made := &policy.BenchmarkJudged{Phase: phase, Words: said.Words}
+	for i := range said.Figures {
+		figure := &said.Figures[i]
+		made.Figures = append(made.Figures, v1alpha1.BenchmarkFigureStatus{Figure: figure.Name, Value: figures.Number(figure.Value)})
+		if figure.Name == v1alpha1.FigureExecutedPerSecond {
+			made.TransfersPerSecond = rounded(&figure.Value)
+		}
+	}
+	return made
+}
+
+// lastMessage is the termination message of a pod's container; empty when there is
+// none.
+func lastMessage(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if ended := pod.Status.ContainerStatuses[i].State.Terminated; ended != nil && ended.ExitCode == 0 {
+			return ended.Message
+		}
+	}
+	return ""
+}
+
+func rounded(rate *float64) *int64 {
+	if rate == nil {
+		return nil
+	}
+	whole := int64(math.Round(*rate))
+	return &whole
+}

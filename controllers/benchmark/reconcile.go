@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// Reconcile takes one benchmark a step on, and reports how far it is.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	benchmark, err := r.read(ctx, request.NamespacedName)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	// What a benchmark made goes with it: all of it has an owner.
+	if benchmark == nil || benchmark.DeletionTimestamp != nil || policy.BenchmarkEnded(benchmark.Status.Phase) {
+		return ctrl.Result{}, nil
+	}
+	run := &run{
+		Reconciler: r, benchmark: benchmark, status: benchmark.Status.DeepCopy(), runs: bench.Runs(&benchmark.Spec),
+	}
+	if err := errors.Join(run.advance(ctx), run.report(ctx)); err != nil {
+		return ctrl.Result{}, err
+	}
+	if policy.BenchmarkEnded(run.status.Phase) {
+		return ctrl.Result{}, nil
+	}
+	if run.moved {
+		// The next step may be due already.
+		return ctrl.Result{RequeueAfter: stepInterval}, nil
+	}
+	return ctrl.Result{RequeueAfter: pollInterval}, nil
+}
+
+// read reads a benchmark; nil when there is none.
+func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1alpha1.Benchmark, error) {
+	benchmark := &v1alpha1.Benchmark{}
+	err := r.reader.Get(ctx, name, benchmark)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Benchmark: %w", err)
+	}
+	return benchmark, nil
+}
+
+// run is one reconciliation of one benchmark.
+type run struct {
+	*Reconciler
+
+	benchmark *v1alpha1.Benchmark
+	// status is what will be reported.
+	status *v1alpha1.BenchmarkStatus
+	// runs are those that the benchmark makes.
+	runs []bench.PlannedRun
+	// moved is true when something was done or noted.
+	moved bool
+}
+
+// advance does what there is to do next.
+func (r *run) advance(ctx context.Context) error {
+	now := metav1.NewTime(r.now())
+	if words := policy.BenchmarkRefused(r.benchmark); words != "" {
+		policy.RefuseBenchmark(r.benchmark, r.status, words, now)
+		return nil
+	}
+	if r.settings.Image == "" {
+		reason, words := policy.NoRecorders()
+		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+		return nil
+	}
+	observation, err := r.observe(ctx)
+	if err == nil && len(r.status.Runs) == 0 {
+		// Only before the first run: one that is lost later would lose records.
+		err = r.applyShared(ctx)
+	}
+	if err == nil {
+		err = r.do(ctx, policy.AdvanceBenchmark(observation, r.status), observation)
+	}
+	return r.explain(err)
+}
+
+// do does a task.
+func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *policy.BenchmarkObservation) error {
+	r.moved = task != policy.TaskWait
+	switch task {
+	case policy.TaskMakeNetwork:
+		return r.makeNetwork(ctx)
+	case policy.TaskMakeRecorder:
+		return r.makeRecorder(ctx, observation)
+	case policy.TaskBeginLoad:
+		return r.beginLoad(ctx, observation)
+	case policy.TaskRemove:
+		return r.remove(ctx, observation)
+	case policy.TaskMakeJudge:
+		return r.makeJudge(ctx)
+	default:
+		return nil
+	}
+}
+
+// explain puts what kept a step from being taken into the status.
+func (r *run) explain(err error) error {
+	now := metav1.NewTime(r.now())
+	switch taken, ok := errors.AsType[*nameTakenError](err); {
+	case err == nil, errors.Is(err, context.Canceled), apierrors.IsConflict(err):
+		return err
+	case ok:
+		reason, words := policy.BenchmarkNameTaken(taken.kind, taken.name)
+		r.status = r.benchmark.Status.DeepCopy()
+		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+	default:
+		reason, words := policy.BenchmarkApplyFailed(err)
+		// What was to be noted is not so.
+		r.status = r.benchmark.Status.DeepCopy()
+		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+	}
+	return err
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// remove removes the network of a run, and its recorder: whatever is left of one run
+// would be part of the next. The network goes last but all that it made, so that
+// once it is gone, its nodes are.
+func (r *run) remove(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	if network := observation.Network; network != nil {
+		if err := r.delete(ctx, network, metav1.DeletePropagationForeground); err != nil {
+			return fmt.Errorf("delete network: %w", err)
+		}
+	}
+	// What a recorder that failed wrote into its log is worth reading.
+	if pod := observation.Recorder; pod != nil && (!policy.PodEnded(pod) || r.present().Fault == "") {
+		if err := r.delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
+			return fmt.Errorf("delete recorder: %w", err)
+		}
+	}
+	return nil
+}
+
+// delete deletes this very object, if it is not being deleted already.
+func (r *run) delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation) error {
+	if object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	uid := object.GetUID()
+	return client.IgnoreNotFound(r.client.Delete(ctx, object, client.PropagationPolicy(propagation), client.Preconditions{UID: &uid}))
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+const (
+	// networkPatience is how long the network of a run may take to become ready, on
+	// machines that are still to come.
+	networkPatience = 30 * time.Minute
+	// recorderPatience is how long a recorder may take to run: its image is pulled, and
+	// its volume made.
+	recorderPatience = 10 * time.Minute
+)
+
+// BenchmarkTask is what there is to do next for a benchmark.
+type BenchmarkTask string
+
+const (
+	// TaskWait says that something is under way.
+	TaskWait BenchmarkTask = "Wait"
+	// TaskMakeNetwork makes the network of the run.
+	TaskMakeNetwork BenchmarkTask = "MakeNetwork"
+	// TaskMakeRecorder makes the pod that records the run.
+	TaskMakeRecorder BenchmarkTask = "MakeRecorder"
+	// TaskBeginLoad gives the network its load.
+	TaskBeginLoad BenchmarkTask = "BeginLoad"
+	// TaskRemove removes the network, and the recorder once nobody needs it.
+	TaskRemove BenchmarkTask = "Remove"
+	// TaskMakeJudge makes the pod that makes the result.
+	TaskMakeJudge BenchmarkTask = "MakeJudge"
+)
+
+// BenchmarkObservation is a benchmark and what there is of it in the cluster.
+type BenchmarkObservation struct {
+	Benchmark *v1alpha1.Benchmark
+	// Runs are all that are planned, as far as that tells: number, variant and
+	// repetition.
+	Runs []v1alpha1.BenchmarkRunStatus
+	// Network is the network of the benchmark's name; nil when there is none.
+	Network *v1alpha1.ShardNetwork
+	// Recorder is the pod of the present run, and Judge the one that makes the result;
+	// nil when there are none.
+	Recorder, Judge *corev1.Pod
+	// Recorded is what the recorder said, and Judged what the judge said, once they
+	// have ended; nil when they said nothing that can be understood.
+	Recorded *BenchmarkRecorded
+	Judged   *BenchmarkJudged
+	Now      time.Time
+}
+
+// BenchmarkRecorded is what a recorder says of its run.
+type BenchmarkRecorded struct {
+	// Fault is why the run does not count; empty if it does.
+	Fault string
+	// From and To bound the time that was measured.
+	From, To metav1.MicroTime
+	// TransfersPerSecond is nil when it is not known.
+	TransfersPerSecond *int64
+}
+
+// BenchmarkJudged is what the judge says of all runs.
+type BenchmarkJudged struct {
+	// Phase is one of those that are for good.
+	Phase   v1alpha1.BenchmarkPhase
+	Words   []string
+	Figures []v1alpha1.BenchmarkFigureStatus
+	// TransfersPerSecond is nil when it is not known.
+	TransfersPerSecond *int64
+}
+
+// BenchmarkEnded says whether a benchmark is in a phase that is for good.
+func BenchmarkEnded(phase v1alpha1.BenchmarkPhase) bool {
+	return slices.Contains([]v1alpha1.BenchmarkPhase{
+		v1alpha1.BenchmarkSucceeded, v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkRegressed,
+	}, phase)
+}
+
+// PresentRun is the index of the run that is made; false when there is none.
+func PresentRun(status *v1alpha1.BenchmarkStatus) (int, bool) {
+	last := len(status.Runs) - 1
+	if last < 0 || status.Runs[last].Phase == v1alpha1.RunRecorded || status.Runs[last].Phase == v1alpha1.RunBroken {
+		return 0, false
+	}
+	return last, true
+}
+
+// AdvanceBenchmark takes a benchmark one step on: what there is to do now, and the
+// status that says what is so once that is done. Each step follows from the status
+// and the objects alone. What begins a measurement comes after the note of what
+// measures it, so whoever comes in between does not do it a second time.
+func AdvanceBenchmark(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkTask {
+	if present, ok := PresentRun(status); ok {
+		status.Phase = v1alpha1.BenchmarkRunning
+		return advanceRun(o, status, &status.Runs[present])
+	}
+	begun := len(status.Runs)
+	switch {
+	case begun > 0 && status.Runs[begun-1].Phase == v1alpha1.RunBroken:
+		run := &status.Runs[begun-1]
+		end(o, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonRunBroken, fmt.Sprintf("%s does not count: %s", RunName(run), run.Fault))
+		return TaskWait
+	case begun < len(o.Runs):
+		return beginRun(o, status, o.Runs[begun])
+	default:
+		return judge(o, status)
+	}
+}
+
+// beginRun notes that a run begins, once nothing is in its way.
+func beginRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	status.Phase = v1alpha1.BenchmarkRunning
+	if o.Network != nil {
+		underWay(o, status, fmt.Sprintf("%s waits until the network of an earlier run is gone", RunName(&run)))
+		return TaskRemove
+	}
+	run.Phase = v1alpha1.RunPreparing
+	now := metav1.NewTime(o.Now)
+	run.StartTime = &now
+	status.Runs = append(status.Runs, run)
+	underWay(o, status, RunName(&run)+" begins")
+	return TaskWait
+}
+
+// advanceRun takes a run one step on.
+func advanceRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	switch run.Phase {
+	case v1alpha1.RunPreparing:
+		return prepareRun(o, status, run)
+	case v1alpha1.RunRecording:
+		return recordRun(o, status, run)
+	default:
+		return removeRun(o, status, run)
+	}
+}
+
+// prepareRun has the network of a run made, until it is ready.
+func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	network := o.Network
+	if network == nil {
+		underWay(o, status, RunName(run)+": its network is made")
+		return TaskMakeNetwork
+	}
+	if !resources.RunOf(network, run.Number) {
+		underWay(o, status, RunName(run)+" waits until the network of an earlier run is gone")
+		return TaskRemove
+	}
+	if network.DeletionTimestamp != nil {
+		return breakRun(o, status, run, "somebody deletes its network")
+	}
+	if stalled := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionStalled); stalled != nil &&
+		stalled.Status == metav1.ConditionTrue {
+		return breakRun(o, status, run, fmt.Sprintf("its network cannot become ready: %s: %s", stalled.Reason, quote(stalled.Message)))
+	}
+	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionReady)
+	if ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == network.Generation {
+		run.NetworkUID = string(network.UID)
+		run.Phase = v1alpha1.RunRecording
+		underWay(o, status, RunName(run)+": its network is ready")
+		return TaskWait
+	}
+	words := "nothing is said of it"
+	if ready != nil {
+		words = fmt.Sprintf("%s: %s", ready.Reason, quote(ready.Message))
+	}
+	if run.StartTime != nil && o.Now.Sub(run.StartTime.Time) > networkPatience {
+		return breakRun(o, status, run, fmt.Sprintf("its network was not ready within %s: %s", networkPatience, words))
+	}
+	underWay(o, status, fmt.Sprintf("%s: its network is not ready yet: %s", RunName(run), words))
+	return TaskWait
+}
+
+// recordRun has the run recorded under its load.
+func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	recorder := o.Recorder
+	if run.RecorderUID != "" && recorder != nil && string(recorder.UID) == run.RecorderUID && PodEnded(recorder) {
+		return endRecording(o, status, run)
+	}
+	if lost := networkLost(o.Network, run); lost != "" {
+		return breakRun(o, status, run, lost)
+	}
+	if run.RecorderUID == "" {
+		if recorder == nil {
+			underWay(o, status, RunName(run)+": its recorder is made")
+			return TaskMakeRecorder
+		}
+		// Only now may the load begin: a recorder that is not noted has recorded
+		// nothing, and may be made again.
+		run.RecorderUID = string(recorder.UID)
+		underWay(o, status, RunName(run)+": its recorder starts")
+		return TaskWait
+	}
+	if recorder == nil || string(recorder.UID) != run.RecorderUID || recorder.DeletionTimestamp != nil {
+		return breakRun(o, status, run, "the pod of its recorder was deleted")
+	}
+	if recorder.Status.Phase != corev1.PodRunning {
+		if o.Now.Sub(recorder.CreationTimestamp.Time) > recorderPatience {
+			return breakRun(o, status, run, fmt.Sprintf("its recorder did not start within %s: %s", recorderPatience, podTrouble(recorder)))
+		}
+		underWay(o, status, fmt.Sprintf("%s: its recorder starts: %s", RunName(run), podTrouble(recorder)))
+		return TaskWait
+	}
+	underWay(o, status, RunName(run)+": its network carries the load and is recorded")
+	if o.Network.Spec.Load == nil {
+		return TaskBeginLoad
+	}
+	return TaskWait
+}
+
+// endRecording takes what the recorder says at its end.
+func endRecording(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	switch recorded := o.Recorded; {
+	case o.Recorder.Status.Phase == corev1.PodFailed:
+		return breakRun(o, status, run, "its recorder ended: "+podTrouble(o.Recorder))
+	case recorded == nil:
+		return breakRun(o, status, run, "its recorder ended and did not say what it recorded")
+	case recorded.Fault != "":
+		return breakRun(o, status, run, recorded.Fault)
+	default:
+		run.MeasuredFrom, run.MeasuredTo = &recorded.From, &recorded.To
+		run.TransfersPerSecond = recorded.TransfersPerSecond
+		run.Phase = v1alpha1.RunRemoving
+		underWay(o, status, RunName(run)+" is recorded, and its network is removed")
+		// What is removed before that is noted would be missed.
+		return TaskWait
+	}
+}
+
+// removeRun waits until nothing is left of a run that could disturb the next.
+func removeRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	if o.Network != nil || o.Recorder != nil && (run.Fault == "" || !PodEnded(o.Recorder)) {
+		words := RunName(run) + " is recorded, and its network is removed"
+		if run.Fault != "" {
+			words = fmt.Sprintf("%s does not count, and its network is removed: %s", RunName(run), run.Fault)
+		}
+		underWay(o, status, words)
+		return TaskRemove
+	}
+	run.Phase = v1alpha1.RunRecorded
+	if run.Fault != "" {
+		run.Phase = v1alpha1.RunBroken
+	}
+	underWay(o, status, RunName(run)+" has ended")
+	return TaskWait
+}
+
+// breakRun notes why a run does not count. It is not made again. What is left of it
+// is removed once that is noted.
+func breakRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus, fault string) BenchmarkTask {
+	run.Fault = shorten(fault)
+	run.Phase = v1alpha1.RunRemoving
+	underWay(o, status, fmt.Sprintf("%s does not count, and its network is removed: %s", RunName(run), run.Fault))
+	return TaskWait
+}
+
+// judge has the result made of all records.
+func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkTask {
+	status.Phase = v1alpha1.BenchmarkJudging
+	noResult := func(words string) BenchmarkTask {
+		end(o, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNoResult, "all runs are recorded, and there is no result: "+words)
+		return TaskWait
+	}
+	switch pod := o.Judge; {
+	case pod == nil:
+		underWay(o, status, "all runs are recorded, and the result is made")
+		return TaskMakeJudge
+	case pod.Status.Phase == corev1.PodFailed:
+		return noResult(podTrouble(pod))
+	case PodEnded(pod) && o.Judged == nil:
+		return noResult("the pod that makes it did not say what it came to")
+	case PodEnded(pod):
+		endJudged(o, status)
+		return TaskWait
+	case o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience:
+		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", recorderPatience, podTrouble(pod)))
+	default:
+		underWay(o, status, "all runs are recorded, and the result is made")
+		return TaskWait
+	}
+}
+
+// endJudged notes what the benchmark came to.
+func endJudged(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) {
+	judged := o.Judged
+	status.Figures, status.Verdict, status.TransfersPerSecond = judged.Figures, judged.Words, judged.TransfersPerSecond
+	status.Artifact = &v1alpha1.BenchmarkArtifact{
+		ClaimName: resources.RecordsName(o.Benchmark.Name), Path: resources.ArtifactPath,
+	}
+	reason := v1alpha1.ReasonSucceeded
+	switch judged.Phase {
+	case v1alpha1.BenchmarkFailed:
+		reason = v1alpha1.ReasonCriterionMissed
+	case v1alpha1.BenchmarkRegressed:
+		reason = v1alpha1.ReasonRegressed
+	}
+	words := "the runs came to their end"
+	if len(judged.Words) > 0 {
+		words = judged.Words[0]
+	}
+	end(o, status, judged.Phase, reason, words)
+}
+
+// networkLost says why the network of a run is no longer what it was when it was
+// ready; empty when it is. A network that is overloaded still is: nodes that do not
+// keep up, and shards without chunks, are what is measured, and the recorder says
+// when a chain stands still.
+func networkLost(network *v1alpha1.ShardNetwork, run *v1alpha1.BenchmarkRunStatus) string {
+	switch {
+	case network == nil:
+		return "its network was deleted"
+	case string(network.UID) != run.NetworkUID:
+		return "its network was deleted, and there is another of its name"
+	case network.DeletionTimestamp != nil:
+		return "somebody deletes its network"
+	}
+	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionNodesReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse ||
+		ready.Reason == v1alpha1.ReasonNodesNotReady || ready.Reason == v1alpha1.ReasonNoAnswer {
+		return ""
+	}
+	return fmt.Sprintf("its network lost nodes: %s: %s", ready.Reason, quote(ready.Message))
+}
+
+// RunName is a run as sentences name it.
+func RunName(run *v1alpha1.BenchmarkRunStatus) string {
+	if run.Variant == "" {
+		return fmt.Sprintf("run %d", run.Repetition)
+	}
+	return fmt.Sprintf("run %d of %s", run.Repetition, run.Variant)
+}
+
+// PodEnded says whether the container of a pod has ended for good.
+func PodEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// podTrouble says what keeps a pod from running, or ended it.
+func podTrouble(pod *corev1.Pod) string {
+	if pod.Status.Reason != "" {
+		return fmt.Sprintf("%s: %s", pod.Status.Reason, quote(pod.Status.Message))
+	}
+	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
+		return "no machine takes it: " + quote(schedulerWords(scheduled.Message))
+	}
+	for i := range pod.Status.ContainerStatuses {
+		state := &pod.Status.ContainerStatuses[i].State
+		if state.Terminated != nil {
+			return fmt.Sprintf("it ended with exit code %d: %s", state.Terminated.ExitCode, quote(lastWords(state.Terminated.Message)))
+		}
+		if state.Waiting != nil && state.Waiting.Reason != "" {
+			return fmt.Sprintf("%s: %s", state.Waiting.Reason, quote(state.Waiting.Message))
+		}
+	}
+	return "its pod is " + string(pod.Status.Phase)
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// BenchmarkRefused says why no cluster of the operator can run a benchmark; empty
+// when it can.
+func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
+	for _, region := range benchmark.Spec.Network.Template.Spec.Regions {
+		if region.Cluster != "" {
+			return fmt.Sprintf("region %s of its network is in another cluster, where the recorder does not reach its nodes: "+
+				"a benchmark has all regions in the operator's cluster", region.Name)
+		}
+	}
+	if benchmark.Spec.Baseline != nil && len(benchmark.Spec.Variants) == 0 {
+		return "spec.baseline says how to compare, and without variants there is nothing to compare with in a cluster: " +
+			"leave it out, and compare the result with shardyard report compare"
+	}
+	return ""
+}
+
+// RefuseBenchmark ends a benchmark that cannot be run.
+func RefuseBenchmark(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, words string, now metav1.Time) {
+	finish(benchmark, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNotRunnable, words, now)
+}
+
+// HoldBenchmark notes what keeps a benchmark from being taken on, for now.
+func HoldBenchmark(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, reason, words string, now metav1.Time) {
+	if status.Phase == "" {
+		status.Phase = v1alpha1.BenchmarkPending
+	}
+	noteReady(benchmark, status, metav1.ConditionFalse, reason, words, now)
+}
+
+// BenchmarkNameTaken is a benchmark of which an object's name is taken.
+func BenchmarkNameTaken(kind, name string) (reason, words string) {
+	return v1alpha1.ReasonNameTaken, fmt.Sprintf(
+		"the %s %s belongs to somebody else: delete it, or make a benchmark of another name", kind, name)
+}
+
+// BenchmarkApplyFailed is a benchmark of which the cluster refuses something.
+func BenchmarkApplyFailed(cause error) (reason, words string) {
+	return v1alpha1.ReasonApplyFailed, quote(cause.Error())
+}
+
+// NoRecorders is a benchmark of an operator that can make no recorders.
+func NoRecorders() (reason, words string) {
+	return v1alpha1.ReasonNotRunnable, "the operator does not know the image of recorders: it was started without --recorder-image"
+}
+
+// underWay notes what happens.
+func underWay(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, words string) {
+	noteReady(o.Benchmark, status, metav1.ConditionFalse, v1alpha1.ReasonUnderWay, words, metav1.NewTime(o.Now))
+}
+
+// end notes what a benchmark came to.
+func end(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, phase v1alpha1.BenchmarkPhase, reason, words string) {
+	finish(o.Benchmark, status, phase, reason, words, metav1.NewTime(o.Now))
+}
+
+func finish(
+	benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, phase v1alpha1.BenchmarkPhase, reason, words string, now metav1.Time,
+) {
+	status.Phase, status.EndTime = phase, &now
+	if phase == v1alpha1.BenchmarkSucceeded {
+		noteReady(benchmark, status, metav1.ConditionTrue, reason, words, now)
+		return
+	}
+	noteReady(benchmark, status, metav1.ConditionFalse, reason, words, now)
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: reason, Message: words,
+		ObservedGeneration: benchmark.Generation, LastTransitionTime: now,
+	})
+}
+
+func noteReady(
+	benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, ready metav1.ConditionStatus, reason, words string, now metav1.Time,
+) {
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: ready, Reason: reason, Message: words,
+		ObservedGeneration: benchmark.Generation, LastTransitionTime: now,
+	})
+}
+
+// RunsSummary is how many runs are recorded, of all.
+func RunsSummary(status *v1alpha1.BenchmarkStatus, runs int) string {
+	recorded := 0
+	for i := range status.Runs {
+		if status.Runs[i].Phase == v1alpha1.RunRecorded {
+			recorded++
+		}
+	}
+	return fmt.Sprintf("%d/%d", recorded, runs)
+}

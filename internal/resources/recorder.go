@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"path"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// RecorderInputs are what the pods of a benchmark need besides it.
+type RecorderInputs struct {
+	// Image is the operator's.
+	Image string
+	// ClusterDomain is the DNS domain of the cluster.
+	ClusterDomain string
+	// NodeImage is what the nodes of the run's network are made of, for the record.
+	NodeImage string
+}
+
+// NewRecorder is the pod that records a run: beside the load, never in the
+// operator. It is a bare pod, which runs once at most: whatever made it again
+// would record something else.
+func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInputs) *corev1.Pod {
+	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image,
+		"record-run",
+		"--run="+strconv.Itoa(int(number)),
+		"--cluster-domain="+inputs.ClusterDomain,
+		"--node-image="+inputs.NodeImage,
+	)
+	pod.Labels[LabelRun] = runLabel(number)
+	return pod
+}
+
+// NewJudge is the pod that makes the result of a benchmark from its records.
+func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod {
+	return benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image,
+		"judge-runs",
+		"--artifact="+path.Join(recordsDir, ArtifactPath),
+	)
+}
+
+// benchmarkPod is a pod of a benchmark. It says what it found in its termination
+// message, and has no rights in the cluster.
+func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image, command string, arguments ...string) *corev1.Pod {
+	meta := ofBenchmark(benchmark, name)
+	meta.Labels[LabelName] = NameRecorder
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: meta,
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{
+				Name:  NameRecorder,
+				Image: image,
+				Args: append([]string{
+					command,
+					"--benchmark=" + path.Join(benchmarkDir, benchmarkFile),
+					"--records=" + recordsDir,
+					"--summary=" + corev1.TerminationMessagePathDefault,
+				}, arguments...),
+				Resources: corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{
+						corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+					},
+					Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+				},
+				VolumeMounts: []corev1.VolumeMount{
+					{Name: volumeBenchmark, MountPath: benchmarkDir, ReadOnly: true},
+					{Name: volumeRecords, MountPath: recordsDir},
+				},
+				SecurityContext:          restrictedContainer(),
+				TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+			}},
+			Volumes: []corev1.Volume{
+				{Name: volumeBenchmark, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+					LocalObjectReference: corev1.LocalObjectReference{Name: BenchmarkConfigName(benchmark.Name)},
+				}}},
+				{Name: volumeRecords, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+					ClaimName: RecordsName(benchmark.Name),
+				}}},
+			},
+			RestartPolicy: corev1.RestartPolicyNever,
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   ptr.To(true),
+				RunAsUser:      ptr.To[int64](nodeUser),
+				RunAsGroup:     ptr.To[int64](nodeUser),
+				FSGroup:        ptr.To[int64](nodeUser),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			AutomountServiceAccountToken: ptr.To(false),
+			EnableServiceLinks:           ptr.To(false),
+		},
+	}
+}
