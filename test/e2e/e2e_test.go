@@ -21,6 +21,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("forbidden sysctl", cluster.testForbiddenSysctl)
 	t.Run("side by side", func(t *testing.T) {
 		t.Run("retention", cluster.testRetention)
+		t.Run("benchmark", cluster.testBenchmark)
 		t.Run("others", func(t *testing.T) {
 			t.Parallel()
 			t.Run("storage class", cluster.testStorageClass)

@@ -60,7 +60,7 @@ func (c *cluster) inventory(ctx context.Context) (inventory, error) {
 func (c *cluster) testUninstall(t *testing.T) {
 	namespaces := []string{
 		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, retentionNamespace,
-		troubleNamespace, strictNamespace, operatorNamespace, rolloutNamespace,
+		troubleNamespace, strictNamespace, operatorNamespace, rolloutNamespace, benchmarkNamespace,
 	}
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 

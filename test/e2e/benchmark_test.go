@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+const (
+	benchmarkNamespace = "benchmarks"
+	// benchmarkRate is a load that two validators carry on a busy machine.
+	benchmarkRate = 50
+)
+
+// testBenchmark runs a benchmark while the operator is killed, and one of which a
+// validator is killed. It waits most of the time, so other parts run beside it.
+func (c *cluster) testBenchmark(t *testing.T) {
+	t.Parallel()
+	c.newNamespace(t, benchmarkNamespace, "restricted")
+	t.Run("operator killed", func(t *testing.T) {
+		t.Parallel()
+		b := c.newBenchmark(t, "steady", 2)
+		b.untilLoaded(t)
+		c.killOperator(t)
+		b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
+		b.checkFigures(t)
+		b.remove(t)
+	})
+	t.Run("validator killed", func(t *testing.T) {
+		t.Parallel()
+		b := c.newBenchmark(t, "broken", 1)
+		b.untilLoaded(t)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: resources.PodName("broken-s0-p1")}}
+		if err := c.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+			t.Fatal(err)
+		}
+		b.untilEnded(t, v1alpha1.BenchmarkFailed, v1alpha1.ReasonRunBroken)
+		b.remove(t)
+	})
+}
+
+// benchmark is a Benchmark of the cluster.
+type benchmark struct {
+	*v1alpha1.Benchmark
+	*cluster
+}
+
+// newBenchmark makes a benchmark of a small network. When the test fails, it says
+// how it was.
+func (c *cluster) newBenchmark(t *testing.T, name string, repetitions int32) *benchmark {
+	t.Helper()
+	spec := newSpec()
+	spec.ProducersPerShard, spec.Regions[0].Nodes = 2, 2
+	b := &benchmark{cluster: c, Benchmark: &v1alpha1.Benchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: benchmarkNamespace, Name: name},
+		Spec: v1alpha1.BenchmarkSpec{
+			Network: v1alpha1.BenchmarkNetwork{Template: v1alpha1.BenchmarkNetworkTemplate{Spec: spec}},
+			Load: v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{
+				Steps: []v1alpha1.RampStep{{TransfersPerSecond: ptr.To[int64](benchmarkRate), DurationSeconds: 1}},
+			}},
+			WarmUpSeconds:   ptr.To[int32](5),
+			DurationSeconds: 10,
+			Repetitions:     repetitions,
+			Criteria: []v1alpha1.BenchmarkCriterion{
+				{Figure: v1alpha1.FigureExecutedPerSecond, AtLeast: ptr.To(resource.MustParse("25"))},
+			},
+		},
+	}}
+	if err := c.Create(t.Context(), b.Benchmark); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			b.show(t)
+		}
+	})
+	return b
+}
+
+func (b *benchmark) show(t *testing.T) {
+	t.Helper()
+	b.cluster.show(t, "--namespace", b.Namespace, "describe", "benchmark", b.Name)
+	b.cluster.show(t, "--namespace", b.Namespace, "get", "shardnetworks,pods,pvc", "--output", "wide")
+	b.cluster.show(t, "--namespace", b.Namespace, "logs", "--selector", resources.LabelBenchmark+"="+b.Name, "--prefix", "--tail", "20")
+	b.showOperator(t)
+}
+
+func (b *benchmark) read(ctx context.Context) error {
+	return b.Get(ctx, client.ObjectKeyFromObject(b.Benchmark), b.Benchmark)
+}
+
+// untilLoaded waits until the network of a run carries its load and is recorded.
+func (b *benchmark) untilLoaded(t *testing.T) {
+	t.Helper()
+	n := b.network(t, b.Namespace, b.Name)
+	eventually(t, "the load of "+b.Name, func(ctx context.Context) error {
+		live, err := n.read(ctx)
+		if err != nil {
+			return err
+		}
+		if live.Status.Load == nil {
+			return fmt.Errorf("its network is %+v", live.Status)
+		}
+		return nil
+	})
+}
+
+// untilEnded waits until the benchmark has ended, in a phase and by a reason.
+func (b *benchmark) untilEnded(t *testing.T, phase v1alpha1.BenchmarkPhase, reason string) {
+	t.Helper()
+	eventually(t, "the end of "+b.Name, func(ctx context.Context) error {
+		if err := b.read(ctx); err != nil {
+			return err
+		}
+		if b.Status.EndTime == nil {
+			return fmt.Errorf("it is %s: %+v", b.Status.Phase, b.Status.Conditions)
+		}
+		return nil
+	})
+	status := &b.Status
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if status.Phase != phase || ready.Reason != reason {
+		t.Errorf("%s is %s by %s, want %s by %s: %s", b.Name, status.Phase, ready.Reason, phase, reason, ready.Message)
+	}
+}
+
+// checkFigures checks what both runs measured.
+func (b *benchmark) checkFigures(t *testing.T) {
+	t.Helper()
+	status := &b.Status
+	if len(status.Runs) != 2 || status.RunsSummary != "2/2" || status.Artifact == nil {
+		t.Errorf("the status is %+v", status)
+	}
+	for i := range status.Runs {
+		run := &status.Runs[i]
+		if rate := run.TransfersPerSecond; rate == nil || *rate < benchmarkRate/2 || *rate > 2*benchmarkRate {
+			t.Errorf("run %d is %+v, want it to execute about %d transfers per second", run.Number, run, benchmarkRate)
+		}
+	}
+	known := func(name v1alpha1.BenchmarkFigure) bool {
+		return slices.ContainsFunc(status.Figures, func(figure v1alpha1.BenchmarkFigureStatus) bool { return figure.Figure == name })
+	}
+	for _, name := range []v1alpha1.BenchmarkFigure{
+		v1alpha1.FigureExecutedPerSecond, v1alpha1.FigureBlockTimeP99Milliseconds, v1alpha1.FigureCPUMicrosecondsPerTransfer,
+	} {
+		if !known(name) {
+			t.Errorf("%s is not known: %+v", name, status.Figures)
+		}
+	}
+}
+
+// remove deletes the benchmark, and waits until nothing of it is left.
+func (b *benchmark) remove(t *testing.T) {
+	t.Helper()
+	if err := b.Delete(t.Context(), b.Benchmark, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+		t.Fatal(err)
+	}
+	b.network(t, b.Namespace, b.Name).waitForEnd(t)
+}
