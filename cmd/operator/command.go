@@ -74,7 +74,7 @@ func newCommand() *cobra.Command {
 	if err := command.MarkFlagRequired("node-image"); err != nil {
 		panic(err)
 	}
-	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand())
+	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newServeArtifactCommand())
 	return command
 }
 

@@ -47,8 +47,8 @@ The exit code is 0 for Succeeded, 3 for Failed and 4 for Regressed; 1 says that
 the benchmark could not be run to its end, and that there is no result.`
 
 func newBenchCommand() *cobra.Command {
-	command := &cobra.Command{Use: "bench", Short: "Run benchmarks", Args: cobra.NoArgs}
-	command.AddCommand(newBenchRunCommand())
+	command := &cobra.Command{Use: "bench", Short: "Run benchmarks, and fetch the results of a cluster", Args: cobra.NoArgs}
+	command.AddCommand(newBenchRunCommand(), newBenchFetchCommand())
 	return command
 }
 

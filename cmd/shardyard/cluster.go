@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,14 +26,29 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig (default its current one)")
 }
 
-func (f *clusterFlags) client() (client.Client, error) {
+// config says how to reach the cluster, and which namespace its user works in.
+func (f *clusterFlags) config() (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
-		&clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find cluster: %w", err)
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context})
+	if config, err = loader.ClientConfig(); err == nil {
+		namespace, _, err = loader.Namespace()
 	}
+	if err != nil {
+		return nil, "", fmt.Errorf("find cluster: %w", err)
+	}
+	return config, namespace, nil
+}
+
+func (f *clusterFlags) client() (client.Client, error) {
+	config, _, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	return newClient(config)
+}
+
+func newClient(config *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {

@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"net"
 	"path"
 	"strconv"
 
@@ -13,6 +14,23 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
+
+const (
+	// ReaderPort is where a reader shows the result, to nobody but its own pod.
+	ReaderPort = 8080
+	// readerSeconds is how long a reader stays at most.
+	readerSeconds = 900
+)
+
+// artifactDir is where the pods of a benchmark have its result.
+var artifactDir = path.Join(recordsDir, ArtifactPath)
+
+// places are where recorders and the judge find and leave things.
+var places = []string{
+	"--benchmark=" + path.Join(benchmarkDir, benchmarkFile),
+	"--records=" + recordsDir,
+	"--summary=" + corev1.TerminationMessagePathDefault,
+}
 
 // RecorderInputs are what the pods of a benchmark need besides it.
 type RecorderInputs struct {
@@ -28,27 +46,40 @@ type RecorderInputs struct {
 // operator. It is a bare pod, which runs once at most: whatever made it again
 // would record something else.
 func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInputs) *corev1.Pod {
-	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image,
+	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image, append([]string{
 		"record-run",
-		"--run="+strconv.Itoa(int(number)),
-		"--cluster-domain="+inputs.ClusterDomain,
-		"--node-image="+inputs.NodeImage,
-	)
+		"--run=" + strconv.Itoa(int(number)),
+		"--cluster-domain=" + inputs.ClusterDomain,
+		"--node-image=" + inputs.NodeImage,
+	}, places...))
 	pod.Labels[LabelRun] = runLabel(number)
 	return pod
 }
 
 // NewJudge is the pod that makes the result of a benchmark from its records.
 func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod {
-	return benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image,
+	return benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, append([]string{
 		"judge-runs",
-		"--artifact="+path.Join(recordsDir, ArtifactPath),
-	)
+		"--artifact=" + artifactDir,
+	}, places...))
+}
+
+// NewReader is a pod that shows the result of a benchmark to whoever forwards a port
+// to it. It ends by itself should nobody delete it.
+func NewReader(benchmark *v1alpha1.Benchmark, image string) *corev1.Pod {
+	pod := benchmarkPod(benchmark, "", image, []string{
+		"serve-artifact",
+		"--artifact=" + artifactDir,
+		"--listen=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(ReaderPort)),
+	})
+	pod.GenerateName = benchmark.Name + "-reader-"
+	pod.Spec.ActiveDeadlineSeconds = ptr.To[int64](readerSeconds)
+	return pod
 }
 
 // benchmarkPod is a pod of a benchmark. It says what it found in its termination
 // message, and has no rights in the cluster.
-func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image, command string, arguments ...string) *corev1.Pod {
+func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments []string) *corev1.Pod {
 	meta := ofBenchmark(benchmark, name)
 	meta.Labels[LabelName] = NameRecorder
 	return &corev1.Pod{
@@ -58,12 +89,7 @@ func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image, command string, ar
 			Containers: []corev1.Container{{
 				Name:  NameRecorder,
 				Image: image,
-				Args: append([]string{
-					command,
-					"--benchmark=" + path.Join(benchmarkDir, benchmarkFile),
-					"--records=" + recordsDir,
-					"--summary=" + corev1.TerminationMessagePathDefault,
-				}, arguments...),
+				Args:  arguments,
 				Resources: corev1.ResourceRequirements{
 					Requests: corev1.ResourceList{
 						corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),

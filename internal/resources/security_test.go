@@ -59,6 +59,7 @@ func TestPodSecurityOfRecorders(t *testing.T) {
 	inputs := resources.RecorderInputs{Image: "operator:test"}
 	for _, pod := range []*corev1.Pod{
 		resources.NewRecorder(newBenchmark(), 1, inputs), resources.NewJudge(newBenchmark(), inputs),
+		resources.NewReader(newBenchmark(), inputs.Image),
 	} {
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
 		if !result.Allowed {
