@@ -5,7 +5,10 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/local/artifact"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -37,6 +41,7 @@ func (c *cluster) testBenchmark(t *testing.T) {
 		c.killOperator(t)
 		b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
 		b.checkFigures(t)
+		b.checkArtifact(t)
 		b.remove(t)
 	})
 	t.Run("validator killed", func(t *testing.T) {
@@ -159,6 +164,25 @@ func (b *benchmark) checkFigures(t *testing.T) {
 		if !known(name) {
 			t.Errorf("%s is not known: %+v", name, status.Figures)
 		}
+	}
+}
+
+// checkArtifact fetches the result, as a user would.
+func (b *benchmark) checkArtifact(t *testing.T) {
+	t.Helper()
+	folder := t.TempDir()
+	shardyard := program{filepath.Join(t.TempDir(), "shardyard"), os.Environ()}
+	program{"go", append(os.Environ(), "CGO_ENABLED=0")}.mustRun(t, "build", "-o", shardyard.path, "../../cmd/shardyard")
+	output := shardyard.mustRun(t, "bench", "fetch", b.Name, "--namespace", b.Namespace, "--kubeconfig", b.kubeconfig, "--output", folder)
+	if !strings.Contains(output, "Succeeded: ") {
+		t.Errorf("the result says\n%s", output)
+	}
+	made, err := artifact.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Runs) != 2 || made.Runs[0].GenesisHash == made.Runs[1].GenesisHash || len(made.Runs[0].MeasuredBlocks()) < 2 {
+		t.Errorf("the runs are %+v", made.Runs)
 	}
 }
 
