@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// benchmarkNow is when the benchmarks of these tests are looked at.
+var benchmarkNow = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
+// benchmarkCase is a benchmark of two runs, of which the first is under way.
+type benchmarkCase struct {
+	*policy.BenchmarkObservation
+	status *v1alpha1.BenchmarkStatus
+}
+
+// newBenchmarkCase has the first run in a phase, with all that belongs to it.
+func newBenchmarkCase(phase v1alpha1.BenchmarkRunPhase) *benchmarkCase {
+	benchmark := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: "bench", Generation: 1}}
+	c := &benchmarkCase{
+		BenchmarkObservation: &policy.BenchmarkObservation{
+			Benchmark: benchmark, Now: benchmarkNow,
+			Runs: []v1alpha1.BenchmarkRunStatus{{Number: 1, Repetition: 1}, {Number: 2, Repetition: 2}},
+		},
+		status: &v1alpha1.BenchmarkStatus{},
+	}
+	run := c.Runs[0]
+	run.Phase = phase
+	started := metav1.NewTime(benchmarkNow.Add(-time.Minute))
+	run.StartTime = &started
+	c.Network = resources.NewRunNetwork(benchmark, 1, v1alpha1.ShardNetworkSpec{})
+	c.Network.UID, c.Network.Generation = "network", 1
+	c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+	if phase != v1alpha1.RunPreparing {
+		run.NetworkUID, run.RecorderUID = "network", "recorder"
+		c.Recorder = newPod("recorder", corev1.PodRunning)
+	}
+	c.status.Runs = append(c.status.Runs, run)
+	return c
+}
+
+func newPod(uid types.UID, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{UID: uid, CreationTimestamp: metav1.NewTime(benchmarkNow.Add(-time.Second))},
+		Status:     corev1.PodStatus{Phase: phase},
+	}
+}
+
+func (c *benchmarkCase) networkCondition(kind string, status metav1.ConditionStatus, reason string) {
+	meta.SetStatusCondition(&c.Network.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: "words", ObservedGeneration: 1,
+	})
+}
+
+func (c *benchmarkCase) words() string {
+	return meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionReady).Message
+}
+
+// Each step of a run, and what there is to do.
+func TestStepsOfARun(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		phase v1alpha1.BenchmarkRunPhase
+		given func(c *benchmarkCase)
+		task  policy.BenchmarkTask
+		want  v1alpha1.BenchmarkRunPhase
+	}{
+		"no network yet": {
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network = nil }, policy.TaskMakeNetwork, v1alpha1.RunPreparing,
+		},
+		"the network of an earlier run": {
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Labels[resources.LabelRun] = "7" },
+			policy.TaskRemove, v1alpha1.RunPreparing,
+		},
+		"a network that is not ready": {
+			v1alpha1.RunPreparing,
+			func(c *benchmarkCase) {
+				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
+			},
+			policy.TaskWait, v1alpha1.RunPreparing,
+		},
+		"a network that was ready as it was before": {
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Generation = 2 }, policy.TaskWait, v1alpha1.RunPreparing,
+		},
+		"a network that is ready": {
+			v1alpha1.RunPreparing, func(*benchmarkCase) {}, policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"no recorder yet": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) { c.status.Runs[0].RecorderUID, c.Recorder = "", nil },
+			policy.TaskMakeRecorder, v1alpha1.RunRecording,
+		},
+		"a recorder that is not noted": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.status.Runs[0].RecorderUID = "" },
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"a recorder that starts": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Recorder.Status.Phase = corev1.PodPending },
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"a recorder that runs": {
+			v1alpha1.RunRecording, func(*benchmarkCase) {}, policy.TaskBeginLoad, v1alpha1.RunRecording,
+		},
+		"a network that carries its load": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.Spec.Load = &v1alpha1.LoadSpec{} },
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"a recorder that has ended": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase, c.Recorded = corev1.PodSucceeded, &policy.BenchmarkRecorded{}
+			},
+			policy.TaskWait, v1alpha1.RunRemoving,
+		},
+		"a recorder that had ended before its network went": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase, c.Recorded, c.Network = corev1.PodSucceeded, &policy.BenchmarkRecorded{}, nil
+			},
+			policy.TaskWait, v1alpha1.RunRemoving,
+		},
+		"a network that goes": {
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder = nil }, policy.TaskRemove, v1alpha1.RunRemoving,
+		},
+		"a recorder that goes": {
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Network = nil }, policy.TaskRemove, v1alpha1.RunRemoving,
+		},
+		"nothing left": {
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Network, c.Recorder = nil, nil }, policy.TaskWait, v1alpha1.RunRecorded,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newBenchmarkCase(test.phase)
+			test.given(c)
+			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			if run := c.status.Runs[0]; task != test.task || run.Phase != test.want || run.Fault != "" {
+				t.Errorf("there is %s to do, and the run is %s (%s), want %s and %s", task, run.Phase, run.Fault, test.task, test.want)
+			}
+			if c.status.Phase != v1alpha1.BenchmarkRunning || len(c.status.Runs) != 1 {
+				t.Errorf("the benchmark is %s, with the runs %+v", c.status.Phase, c.status.Runs)
+			}
+		})
+	}
+}
+
+// What breaks a run is noted before anything is removed.
+func TestWhatBreaksARun(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		phase v1alpha1.BenchmarkRunPhase
+		given func(c *benchmarkCase)
+		want  string
+	}{
+		"the network goes before it was ready": {
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+			"somebody deletes its network",
+		},
+		"the network goes": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+			"somebody deletes its network",
+		},
+		"the network is another": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.UID = "other" },
+			"its network was deleted, and there is another of its name",
+		},
+		"a node crashes": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.networkCondition(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, v1alpha1.ReasonCrashing)
+			},
+			"its network lost nodes: Crashing: words",
+		},
+		"the recorder is another": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Recorder.UID = "other" },
+			"the pod of its recorder was deleted",
+		},
+		"the recorder is another, and has ended": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.UID, c.Recorder.Status.Phase, c.Recorded = "other", corev1.PodSucceeded, &policy.BenchmarkRecorded{}
+			},
+			"the pod of its recorder was deleted",
+		},
+		"no machine takes the recorder": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodPending
+				c.Recorder.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+				c.Recorder.Status.Conditions = []corev1.PodCondition{{
+					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available.",
+				}}
+			},
+			"its recorder did not start within 10m0s: no machine takes it: 0/3 nodes are available",
+		},
+		"its machine takes the recorder away": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}
+			},
+			"its recorder ended: Evicted: low on memory",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newBenchmarkCase(test.phase)
+			test.given(c)
+			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			run := &c.status.Runs[0]
+			if task != policy.TaskWait || run.Phase != v1alpha1.RunRemoving || run.Fault != test.want {
+				t.Errorf("there is %s to do, and the run is %s: %q, want %q", task, run.Phase, run.Fault, test.want)
+			}
+			if !strings.Contains(c.words(), "run 1 does not count") {
+				t.Errorf("it is told that %q", c.words())
+			}
+			// What is left of it is removed, and no other run is made.
+			c.Network = nil
+			if c.Recorder != nil {
+				c.Recorder.Status.Phase = corev1.PodFailed
+			}
+			for range 3 {
+				task = policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			}
+			if task != policy.TaskWait || c.status.Phase != v1alpha1.BenchmarkFailed || len(c.status.Runs) != 1 ||
+				c.status.Runs[0].Phase != v1alpha1.RunBroken {
+				t.Errorf("there is %s to do, and the benchmark is %s with %+v", task, c.status.Phase, c.status.Runs)
+			}
+		})
+	}
+}
+
+// The result is made once all runs are recorded.
+func TestJudging(t *testing.T) {
+	t.Parallel()
+	recorded := func(runs int) *benchmarkCase {
+		c := newBenchmarkCase(v1alpha1.RunRecorded)
+		c.Network, c.Recorder = nil, nil
+		c.status.Runs = nil
+		for _, run := range c.Runs[:runs] {
+			run.Phase = v1alpha1.RunRecorded
+			c.status.Runs = append(c.status.Runs, run)
+		}
+		return c
+	}
+	c := recorded(1)
+	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait || len(c.status.Runs) != 2 {
+		t.Errorf("there is %s to do, with the runs %+v, want a second one", task, c.status.Runs)
+	}
+	c = recorded(2)
+	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskMakeJudge ||
+		c.status.Phase != v1alpha1.BenchmarkJudging {
+		t.Errorf("there is %s to do, and the benchmark is %s", task, c.status.Phase)
+	}
+	for words, given := range map[string]func(){
+		"did not say what it came to": func() { c.Judge = newPod("judge", corev1.PodSucceeded) },
+		"its pod is Failed":           func() { c.Judge = newPod("judge", corev1.PodFailed) },
+		"did not end within 10m0s": func() {
+			c.Judge = newPod("judge", corev1.PodRunning)
+			c.Judge.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+		},
+	} {
+		c = recorded(2)
+		given()
+		policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		if c.status.Phase != v1alpha1.BenchmarkFailed || !strings.Contains(c.words(), words) {
+			t.Errorf("the benchmark is %s: %s, want %q", c.status.Phase, c.words(), words)
+		}
+	}
+	c = recorded(2)
+	c.Judge, c.Judged = newPod("judge", corev1.PodSucceeded), &policy.BenchmarkJudged{Phase: v1alpha1.BenchmarkSucceeded}
+	policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+	if c.status.Phase != v1alpha1.BenchmarkSucceeded || c.status.Artifact == nil || c.status.EndTime == nil {
+		t.Errorf("the status is %+v", c.status)
+	}
+}
