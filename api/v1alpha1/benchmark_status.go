@@ -78,6 +78,12 @@ type BenchmarkStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	Runs []BenchmarkRunStatus `json:"runs,omitempty"`
 
+	// nodeImage is the container image of the nodes of all runs: that of the first one,
+	// should the operator name another one later.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	NodeImage string `json:"nodeImage,omitempty"`
+
 	// transfersPerSecond is the figure ExecutedPerSecond of all runs together, of two
 	// variants of the second. It is empty until the benchmark is judged.
 	// +optional

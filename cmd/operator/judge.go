@@ -81,11 +81,16 @@ func judge(benchmark *v1alpha1.Benchmark, records string) (*result.Result, error
 		}
 		made.Variants = append(made.Variants, variant)
 	}
-	for _, run := range bench.Runs(&benchmark.Spec) {
+	image := ""
+	for i, run := range bench.Runs(&benchmark.Spec) {
 		recorded, nodeImage, err := recording.Read(records, benchmark.UID, run)
 		if err != nil {
 			return nil, err
 		}
+		if i > 0 && nodeImage != image {
+			return nil, fmt.Errorf("the nodes of %s were made of %s, and those before of %s", run, nodeImage, image)
+		}
+		image = nodeImage
 		made.Runs = append(made.Runs, *recorded)
 		made.Variants[run.Variant].Shardnode.Image = nodeImage
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,7 +81,7 @@ func TestJudgeRuns(t *testing.T) {
 		if run.VariantName == "after" {
 			cost = 0.6
 		}
-		if err := recording.Write(folder, benchmark.UID, "shardnode:"+run.VariantName, recorded(run, cost)); err != nil {
+		if err := recording.Write(folder, benchmark.UID, "shardnode:test", recorded(run, cost)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,11 +118,27 @@ func checkArtifact(t *testing.T, into string, runs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(made.Runs) != runs || made.Runs[1].Variant != "after" || made.Candidate().Shardnode.Image != "shardnode:after" {
+	if len(made.Runs) != runs || made.Runs[1].Variant != "after" || made.Candidate().Shardnode.Image != "shardnode:test" {
 		t.Errorf("the result has the runs %d and the variants %+v", len(made.Runs), made.Variants)
 	}
 	again, err := manifest.ReadBenchmark(filepath.Join(into, artifact.BenchmarkFile))
 	if err != nil || again.UID != "" || again.Name != made.Benchmark.Name {
 		t.Errorf("what makes another result is %+v: %v", again, err)
+	}
+}
+
+// Runs of different nodes are no runs of one benchmark.
+func TestJudgeOtherImages(t *testing.T) {
+	t.Parallel()
+	benchmark, _ := benchmarkFile(t)
+	folder := t.TempDir()
+	for i, run := range bench.Runs(&benchmark.Spec) {
+		if err := recording.Write(folder, benchmark.UID, fmt.Sprintf("shardnode:%d", i/3), recorded(run, 0.5)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := judge(benchmark, folder)
+	if want := "the nodes of run 2 of before were made of shardnode:1, and those before of shardnode:0"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %q", err, want)
 	}
 }

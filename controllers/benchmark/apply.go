@@ -40,6 +40,11 @@ func (r *run) makeNetwork(ctx context.Context) error {
 func (r *run) network() *v1alpha1.ShardNetwork {
 	number := r.present().Number
 	spec := bench.NetworkSpec(&r.benchmark.Spec, r.runs[number-1].Variant)
+	if number > 1 && spec.Node.Image == "" {
+		// Another release of the operator, which names another image, makes no other
+		// kind of runs.
+		spec.Node.Image = r.status.NodeImage
+	}
 	return resources.NewRunNetwork(r.benchmark, number, spec)
 }
 

@@ -95,6 +95,13 @@ func TestTheNetworksOfRuns(t *testing.T) {
 	for range maxSteps {
 		if network := c.network(); network != nil {
 			sizes[network.Labels[resources.LabelRun]] = *network.Spec.Node.Features.SignatureBatchSize
+			image := ""
+			if network.Labels[resources.LabelRun] != "1" {
+				image = "shardnode:test"
+			}
+			if got := network.Spec.Node.Image; got != image {
+				t.Errorf("run %s has the image %q, want %q as the first one", network.Labels[resources.LabelRun], got, image)
+			}
 			if network.Spec.Volume.Retention != v1alpha1.VolumeRetentionDelete {
 				t.Errorf("run %s leaves disks to the next", network.Labels[resources.LabelRun])
 			}

@@ -166,6 +166,9 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionReady)
 	if ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == network.Generation {
 		run.NetworkUID = string(network.UID)
+		if status.NodeImage == "" {
+			status.NodeImage = network.Status.NodeImage
+		}
 		run.Phase = v1alpha1.RunRecording
 		underWay(o, status, RunName(run)+": its network is ready")
 		return TaskWait
