@@ -7,6 +7,7 @@ package kubestatemetrics_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,11 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// resource is what the configuration says of ShardNetworks.
-func resource(t *testing.T) customresourcestate.Resource {
+// plurals are the kinds that the configuration is about, in its order.
+var plurals = []string{"shardnetworks", "benchmarks"}
+
+// resource is what the configuration says of a kind.
+func resource(t *testing.T, plural string) customresourcestate.Resource {
 	t.Helper()
 	content, err := os.ReadFile("config.yaml")
 	if err != nil {
@@ -33,48 +37,51 @@ func resource(t *testing.T) customresourcestate.Resource {
 	if err := decoder.Decode(&config); err != nil {
 		t.Fatal(err)
 	}
-	if len(config.Spec.Resources) != 1 {
-		t.Fatalf("the configuration is about %d resources, want 1", len(config.Spec.Resources))
+	if len(config.Spec.Resources) != len(plurals) {
+		t.Fatalf("the configuration is about %d resources, want %d", len(config.Spec.Resources), len(plurals))
 	}
-	resource := config.Spec.Resources[0]
+	resource := config.Spec.Resources[slices.Index(plurals, plural)]
+	if kind := strings.ToLower(resource.GroupVersionKind.Kind) + "s"; kind != plural {
+		t.Fatalf("in the place of %s, the configuration has %s", plural, kind)
+	}
 	// The two steps that kube-state-metrics takes between reading and using it.
-	resource.ResourcePlural = "shardnetworks"
+	resource.ResourcePlural = plural
 	for i := range resource.Metrics {
 		resource.Metrics[i].Each.Type = metric.Type(strings.ToLower(string(resource.Metrics[i].Each.Type)))
 	}
 	return resource
 }
 
-// exposed is what kube-state-metrics exposes of a network.
-func exposed(t *testing.T, file string) string {
+// exposed is what kube-state-metrics exposes of an object.
+func exposed(t *testing.T, plural, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var network unstructured.Unstructured
-	if err := sigsyaml.Unmarshal(content, &network); err != nil {
+	var object unstructured.Unstructured
+	if err := sigsyaml.Unmarshal(content, &object); err != nil {
 		t.Fatal(err)
 	}
-	factory, err := customresourcestate.NewCustomResourceMetrics(resource(t))
+	factory, err := customresourcestate.NewCustomResourceMetrics(resource(t, plural))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder
 	for _, family := range factory.MetricFamilyGenerators() {
-		text.Write(family.Generate(&network).ByteSlice())
+		text.Write(family.Generate(&object).ByteSlice())
 	}
 	return text.String()
 }
 
 func TestMetrics(t *testing.T) {
-	for _, network := range []string{"running", "new"} {
-		t.Run(network, func(t *testing.T) {
-			want, err := os.ReadFile("testdata/" + network + ".prom")
+	for name, plural := range map[string]string{"running": "shardnetworks", "new": "shardnetworks", "regressed": "benchmarks"} {
+		t.Run(name, func(t *testing.T) {
+			want, err := os.ReadFile("testdata/" + name + ".prom")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := exposed(t, "testdata/"+network+".yaml"); got != string(want) {
+			if got := exposed(t, plural, "testdata/"+name+".yaml"); got != string(want) {
 				t.Errorf("kube-state-metrics exposes\n%s\nwant\n%s", got, want)
 			}
 		})

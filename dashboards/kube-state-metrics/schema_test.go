@@ -30,9 +30,9 @@ func (s *schema) at(path []string) *schema {
 	return s
 }
 
-func shardNetworkSchema(t *testing.T) *schema {
+func schemaOf(t *testing.T, plural string) *schema {
 	t.Helper()
-	content, err := os.ReadFile("../../config/crd/bases/shardyard.dev_shardnetworks.yaml")
+	content, err := os.ReadFile("../../config/crd/bases/shardyard.dev_" + plural + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func shardNetworkSchema(t *testing.T) *schema {
 		t.Fatal(err)
 	}
 	for _, version := range definition.Spec.Versions {
-		if version.Name == resource(t).GroupVersionKind.Version {
+		if version.Name == resource(t, plural).GroupVersionKind.Version {
 			return version.Schema.OpenAPI
 		}
 	}
@@ -58,17 +58,24 @@ func shardNetworkSchema(t *testing.T) *schema {
 	return nil
 }
 
-// A metric of a field that a ShardNetwork does not have would never appear, and
+// A metric of a field that a kind does not have would never appear, and
 // nobody would be told.
 func TestPathsAreInTheAPI(t *testing.T) {
-	api := shardNetworkSchema(t)
+	for _, plural := range plurals {
+		t.Run(plural, func(t *testing.T) { checkPaths(t, plural) })
+	}
+}
+
+func checkPaths(t *testing.T, plural string) {
+	t.Helper()
+	api := schemaOf(t, plural)
 	check := func(name string, path ...string) {
 		t.Helper()
 		if path[0] != "metadata" && api.at(path) == nil {
-			t.Errorf("%s reads %v, which a ShardNetwork does not have", name, path)
+			t.Errorf("%s reads %v, which %s do not have", name, path, plural)
 		}
 	}
-	for _, metric := range resource(t).Metrics {
+	for _, metric := range resource(t, plural).Metrics {
 		each := metric.Each
 		switch {
 		case each.Gauge != nil:
