@@ -114,8 +114,8 @@ tools: ## Put the pinned helm and kubectl into bin/
 	@mkdir -p bin; for tool in helm kubectl; do program=$$(hack/tool.sh $$tool); ln -sfn "$$program" bin/$$tool; done
 
 .PHONY: clean
-clean: ## Remove the binaries and the page; the caches in ~/.cache/shardyard stay
-	rm -rf bin dashboards/page/dist dashboards/page/node_modules
+clean: ## Remove the binaries and what npm installed; the caches in ~/.cache/shardyard stay
+	rm -rf bin dashboards/page/node_modules
 
 ##@ Build and run
 
@@ -154,8 +154,8 @@ image-shardnode: build-shardnode
 	@hack/image.sh shardnode bin/images/shardnode.tar
 
 .PHONY: build-page
-build-page: setup-test dashboards/page/node_modules/.package-lock.json ## Build dashboards/page/dist, which shows the dashboards without Grafana
-	@cd dashboards/page && npm run --silent build
+build-page: setup-test dashboards/page/node_modules/.package-lock.json ## Build dashboards/page/dist, which bin/shardyard holds, after a change of the page
+	@cd dashboards/page && rm -rf dist && npm run --silent build
 
 # What npm keeps of an installation tells whether it is of this lock file.
 dashboards/page/node_modules/.package-lock.json: dashboards/page/package-lock.json
@@ -287,7 +287,7 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
-test-local: setup-test build build-page ## Run networks on this machine from end to end, with a Prometheus that scrapes one
+test-local: setup-test build dashboards/page/node_modules/.package-lock.json ## Run networks on this machine from end to end, and look at the page of one
 	@go test -count=1 -p 1 -timeout 30m ./test/local/... ./test/dashboards/...
 
 .PHONY: kills
@@ -370,11 +370,18 @@ lint-charts: setup-test ## Run helm lint
 	@helm=$$(hack/tool.sh helm); "$$helm" lint --strict --quiet charts/shardyard charts/testnet
 
 .PHONY: verify
-verify: verify-generated verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
+verify: verify-generated verify-page verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
 
 .PHONY: verify-generated
 verify-generated: setup-test ## Check the deepcopy code, the CRDs, the dashboards, the chart's copies and the names for Terraform
 	@hack/generate.sh --check
+
+.PHONY: verify-page
+verify-page: setup-test dashboards/page/node_modules/.package-lock.json ## Check that the page in the tree is what build-page builds
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	(cd dashboards/page && node build.mjs "$$fresh"); \
+	diff -rq dashboards/page/dist "$$fresh" >&2 || \
+		{ echo "the page is out of date: run make build-page and commit the result" >&2; exit 1; }
 
 # The module of OpenTofu is left out: it pins what is built, and imports nothing.
 .PHONY: verify-modules

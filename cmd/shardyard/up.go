@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -22,6 +23,13 @@ import (
 // minDuration is the shortest run that there is something to measure in.
 const minDuration = time.Second
 
+const (
+	// minScrapeInterval is as often as nodes have something new to tell.
+	minScrapeInterval = 200 * time.Millisecond
+	// maxScrapeInterval is as seldom as dashboards can make rates of.
+	maxScrapeInterval = time.Minute
+)
+
 const upLong = `Run a network on this machine: every validator is a process of its own, on free
 ports of the loopback interface.
 
@@ -35,6 +43,10 @@ ready; --for counts from there. Transfers and missed chunks are counted from the
 CPU time are measured between two finalised blocks: from the time that the load
 has reached its last step, if the run then goes on for at least ten seconds, and
 otherwise over the whole run.
+
+The page, at the address that is printed at the start, shows all of this live in a
+browser. It asks this machine alone: the nodes are scraped, and their metrics kept
+for some hours, by this program, which answers as a Prometheus does.
 
 The exit code is 1 if the supply is not conserved or validators have different
 blocks or state roots.`
@@ -61,6 +73,9 @@ func newUpCommand() *cobra.Command {
 		"folder that networks are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
 	flags.BoolVar(&options.Fresh, "fresh", false, "remove the network's keys, chain and logs first")
 	flags.StringVar(&options.Shardnode, "shardnode", "", "the node program (default the one beside this program, or else of the PATH)")
+	flags.StringVar(&options.Page.Address, "page", local.PageAuto,
+		"where to serve the page: HOST:PORT, auto for a port of the loopback interface, or off for no page and no metrics")
+	flags.DurationVar(&options.Page.ScrapeInterval, "scrape-interval", time.Second, "how often the nodes are asked for their metrics")
 	flags.DurationVar(&options.ReadyTimeout, "ready-timeout", 2*time.Minute, "how long the validators may take to become ready")
 	return command
 }
@@ -103,6 +118,9 @@ func completeUp(options *local.Options) (err error) {
 	if options.ReadyTimeout <= 0 {
 		return fmt.Errorf("--ready-timeout must be positive, is %s", options.ReadyTimeout)
 	}
+	if err := checkPage(options.Page); err != nil {
+		return err
+	}
 	if options.Shardnode, err = local.FindShardnode(options.Shardnode); err != nil {
 		return err
 	}
@@ -112,6 +130,19 @@ func completeUp(options *local.Options) (err error) {
 	}
 	options.StateDir, err = filepath.Abs(options.StateDir)
 	return err
+}
+
+func checkPage(page local.PageOptions) error {
+	if interval := page.ScrapeInterval; interval < minScrapeInterval || interval > maxScrapeInterval {
+		return fmt.Errorf("--scrape-interval must be from %s to %s, is %s", minScrapeInterval, maxScrapeInterval, interval)
+	}
+	if page.Address == local.PageAuto || page.Address == local.PageOff {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(page.Address); err != nil {
+		return fmt.Errorf("--page must be %s, %s or HOST:PORT, is %q", local.PageAuto, local.PageOff, page.Address)
+	}
+	return nil
 }
 
 // explainResume says what can be done when a network that is there cannot go on

@@ -37,6 +37,12 @@ func TestUpOptions(t *testing.T) {
 		"too short": {
 			[]string{"--for", "10ms"}, "error: --for must be at least 1s, is 10ms",
 		},
+		"no page": {
+			[]string{"--page", "no"}, `error: --page must be auto, off or HOST:PORT, is "no"`,
+		},
+		"scraped too often": {
+			[]string{"--scrape-interval", "1ms"}, "error: --scrape-interval must be from 200ms to 1m0s, is 1ms",
+		},
 		"no program": {
 			[]string{"--shardnode", "/no/such/program"},
 			`error: find the node program: exec: "/no/such/program": stat /no/such/program: no such file or directory`,

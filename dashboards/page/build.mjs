@@ -1,40 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Bundles the page and the dashboards that it shows into dist/.
+// Bundles the page into a folder, dist/ unless
+// another one is named. What it writes depends on the sources and the lock file
+// alone.
+//
+// usage: node build.mjs [FOLDER]
 import { build } from 'esbuild';
-import { copyFile, mkdir, readdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const require = createRequire(import.meta.url);
-const dist = new URL('dist/', import.meta.url);
+const here = fileURLToPath(new URL('.', import.meta.url));
+const dist = resolve(process.argv[2] ?? `${here}dist`);
 await mkdir(dist, { recursive: true });
 
-// The ES build of Grafana's components imports React as Node.js would, and finds no default export. Components and data
-// share a theme only if all of them come from the same build.
-const oneBuild = {
-  name: 'one build of Grafana',
-  setup: ({ onResolve }) => onResolve({ filter: /^@grafana\/(data|ui)/ }, ({ path }) => ({ path: require.resolve(path) })),
+// Grafana's components are ES modules, of which all that the page does not use
+// can be left out. By their names, files that end in .mjs import CommonJS as
+// Node.js would, and find no default export in React and others: so they get
+// another name. Components and data share a theme only if there is one copy of
+// each package, the page's own.
+const modulesOfGrafana = {
+  name: 'modules of Grafana',
+  setup: ({ onResolve, onLoad, resolve }) => {
+    onResolve({ filter: /^@grafana\/|^\./ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === modulesOfGrafana) {
+        return undefined;
+      }
+      const own = path.startsWith('@') ? { resolveDir: here } : {};
+      const found = await resolve(path, { ...from, ...own, pluginData: modulesOfGrafana });
+      if (found.errors.length > 0 || !/[\\/]@grafana[\\/].*\.mjs$/.test(found.path)) {
+        return undefined;
+      }
+      return { path: found.path.replace(/mjs$/, 'es'), namespace: 'grafana', sideEffects: found.sideEffects };
+    });
+    onLoad({ filter: /\.es$/, namespace: 'grafana' }, async ({ path }) => ({
+      contents: await readFile(path.replace(/es$/, 'mjs')), resolveDir: dirname(path), loader: 'js',
+    }));
+  },
 };
 
 await build({
   entryPoints: ['src/main.tsx'],
-  outfile: new URL('page.js', dist).pathname,
-  absWorkingDir: new URL('.', import.meta.url).pathname,
+  outfile: `${dist}/page.js`,
+  absWorkingDir: here,
   bundle: true,
   format: 'esm',
   minify: true,
+  legalComments: 'linked',
   jsx: 'automatic',
   target: 'es2022',
+  // The page shows present times in the browser's zone: it needs no history of all zones.
+  alias: { 'moment-timezone': 'moment-timezone/builds/moment-timezone-with-data-10-year-range.js' },
   define: { 'process.env.NODE_ENV': '"production"', global: 'window' },
   loader: { '.png': 'dataurl', '.svg': 'text', '.ttf': 'dataurl', '.woff2': 'dataurl' },
-  plugins: [oneBuild],
+  plugins: [modulesOfGrafana],
   logLevel: 'warning',
 });
 
-await copyFile(new URL('index.html', import.meta.url), new URL('index.html', dist));
-const dashboards = new URL('../', import.meta.url);
-for (const name of await readdir(dashboards)) {
-  if (name.endsWith('.json')) {
-    await copyFile(new URL(name, dashboards), new URL(name, dist));
-  }
-}
+await copyFile(`${here}index.html`, `${dist}/index.html`);

@@ -25,6 +25,8 @@ type network struct {
 	genesis  *nodeconfig.Genesis
 	// resumed says that the network was there before.
 	resumed bool
+	// page is nil when the network is not to be seen.
+	page *page
 }
 
 // openNetwork takes the network of a manifest from its folder below the state

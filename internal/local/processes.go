@@ -15,6 +15,7 @@ import (
 type processesFile struct {
 	path    string
 	network string
+	page    string
 
 	mu sync.Mutex
 }
@@ -23,7 +24,9 @@ type processesFile struct {
 type processes struct {
 	Network string `json:"network"`
 	// PID is the process that runs the others.
-	PID        int                `json:"pid"`
+	PID int `json:"pid"`
+	// Page is where what happens can be seen.
+	Page       string             `json:"page,omitempty"`
 	Validators []validatorProcess `json:"validators"`
 }
 
@@ -37,14 +40,14 @@ type validatorProcess struct {
 }
 
 func newProcessesFile(network *network) *processesFile {
-	return &processesFile{path: network.dir.runtime(), network: network.manifest.Name}
+	return &processesFile{path: network.dir.runtime(), network: network.manifest.Name, page: network.page.url()}
 }
 
 func (f *processesFile) write(supervisors []*supervisor) error {
 	// The order of writers is the order of what they write.
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	current := processes{Network: f.network, PID: os.Getpid()}
+	current := processes{Network: f.network, PID: os.Getpid(), Page: f.page}
 	for _, supervisor := range supervisors {
 		state := supervisor.current()
 		current.Validators = append(current.Validators, validatorProcess{

@@ -41,6 +41,7 @@ func (d networkDir) peers() string    { return d.path(nodeconfig.DefaultFiles.Pe
 func (d networkDir) manifest() string { return d.path("manifest.yaml") }
 func (d networkDir) runtime() string  { return d.path("runtime.json") }
 func (d networkDir) nodes() string    { return d.path("nodes") }
+func (d networkDir) metrics() string  { return d.path("metrics") }
 
 func (d networkDir) node(name string) nodeDir {
 	return nodeDir(filepath.Join(d.nodes(), name))
@@ -62,7 +63,7 @@ func (d networkDir) exists() (bool, error) {
 // clear removes the network and nothing else: the folder may be one that the
 // user named.
 func (d networkDir) clear() error {
-	for _, path := range []string{d.genesis(), d.peers(), d.manifest(), d.runtime(), d.nodes()} {
+	for _, path := range []string{d.genesis(), d.peers(), d.manifest(), d.runtime(), d.nodes(), d.metrics()} {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}

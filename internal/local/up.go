@@ -27,6 +27,8 @@ type Options struct {
 	Duration time.Duration
 	// ReadyTimeout is how long the validators may take to become ready.
 	ReadyTimeout time.Duration
+	// Page says where what happens can be seen.
+	Page PageOptions
 	// Progress is where progress is shown.
 	Progress io.Writer
 }
@@ -46,6 +48,13 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		return nil, err
 	}
 	console.introduce(network)
+	if network.page, err = listenPage(ctx, options.Page); err != nil {
+		return nil, err
+	}
+	if network.page != nil {
+		defer func() { err = errors.Join(err, network.page.close()) }()
+		console.printf("page %s", network.page.url())
+	}
 	ctx, cancel, err := network.untilEnd(ctx)
 	if err != nil {
 		return nil, err
@@ -55,6 +64,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 
 	var summary *Summary
 	err = network.whileUp(ctx, options.Shardnode, console, func(group *group) (err error) {
+		defer network.page.show(ctx, network, group)()
 		summary, err = group.serve(ctx, network, schedule, options)
 		return err
 	})

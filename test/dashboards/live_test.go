@@ -5,14 +5,12 @@ package dashboards_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -25,9 +23,9 @@ import (
 // tests.
 const patience = 2 * time.Minute
 
-// A network runs, and a Prometheus scrapes it.
+// A network runs, and is asked what the dashboards ask.
 func TestLiveNetwork(t *testing.T) {
-	prometheus := scrape(t, run(t))
+	prometheus := &dashboards.Prometheus{URL: run(t)}
 	files, err := filepath.Glob("../../dashboards/*.json")
 	if err != nil {
 		t.Fatal(err)
@@ -101,11 +99,8 @@ func checkPage(t *testing.T, prometheus *dashboards.Prometheus, dashboard string
 	eventually(t, history.String(), func() (bool, error) { return prometheus.HasData(t.Context(), history) })
 
 	const folder = "../../dashboards/page"
-	server := httptest.NewServer(http.FileServer(http.Dir(folder + "/dist")))
-	defer server.Close()
-	address := server.URL + "/?" + url.Values{
-		"dashboard":  {dashboard},
-		"prometheus": {prometheus.URL},
+	address := prometheus.URL + "/?" + url.Values{
+		"dashboard":  {strings.TrimSuffix(dashboard, ".json")},
 		"last":       {"5m"},
 		"var-scrape": {"5s"},
 	}.Encode()
@@ -120,9 +115,9 @@ func checkPage(t *testing.T, prometheus *dashboards.Prometheus, dashboard string
 	}
 }
 
-// run runs the test's network and returns where its nodes serve metrics. The
-// node program is the one that SHARDNODE names, or else bin/shardnode.
-func run(t *testing.T) []string {
+// run runs the test's network and returns the address of its page. The node
+// program is the one that SHARDNODE names, or else bin/shardnode.
+func run(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("SHARDNODE")
 	if path == "" {
@@ -141,6 +136,7 @@ func run(t *testing.T) []string {
 			StateDir:     stateDir,
 			Shardnode:    shardnode,
 			ReadyTimeout: patience,
+			Page:         local.PageOptions{Address: "127.0.0.1:0", ScrapeInterval: time.Second},
 			Progress:     t.Output(),
 		})
 		ended <- err
@@ -152,57 +148,29 @@ func run(t *testing.T) []string {
 		}
 	})
 
-	var targets []string
+	var page string
 	eventually(t, "the network to run", func() (bool, error) {
-		targets = listeners(t, filepath.Join(stateDir, "seen", "runtime.json"))
-		return len(targets) == 4, nil
+		page = pageOf(t, filepath.Join(stateDir, "seen", "runtime.json"))
+		return page != "", nil
 	})
-	return targets
+	return page
 }
 
-// listeners are the HTTP addresses of the nodes of a network, if it runs.
-func listeners(t *testing.T, runtimeFile string) []string {
+// pageOf is the address of the page of a network, if it runs.
+func pageOf(t *testing.T, runtimeFile string) string {
 	t.Helper()
 	content, err := os.ReadFile(runtimeFile)
 	if os.IsNotExist(err) {
-		return nil
+		return ""
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runtime struct {
-		Validators []struct{ HTTP string }
-	}
+	var runtime struct{ Page string }
 	if err := json.Unmarshal(content, &runtime); err != nil {
 		t.Fatal(err)
 	}
-	var addresses []string
-	for _, validator := range runtime.Validators {
-		addresses = append(addresses, validator.HTTP)
-	}
-	return addresses
-}
-
-// scrape starts a Prometheus that scrapes these addresses.
-func scrape(t *testing.T, targets []string) *dashboards.Prometheus {
-	t.Helper()
-	list, err := json.Marshal(targets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prometheus, stop, err := dashboards.Serve(t.TempDir(), fmt.Sprintf(`
-global:
-  scrape_interval: 1s
-scrape_configs:
-  - job_name: shardnode
-    static_configs:
-      - targets: %s
-`, list))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	return prometheus
+	return runtime.Page
 }
 
 // eventually waits for a condition.

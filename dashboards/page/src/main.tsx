@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The page that shows a dashboard without a Grafana server. Its address may say
-// which one (?dashboard=network.json), where Prometheus is
-// (&prometheus=http://host:port; by default where the page is), how far to look
-// back (&last=30m) and what variables are to begin with (&var-region=us-east1).
+// which one (?dashboard=network), how far to look back (&last=30m) and what
+// variables are to begin with (&var-region=us-east1). Whoever serves it answers
+// the queries.
 
 import { ThemeContext } from '@grafana/data';
 import { GlobalStyles } from '@grafana/ui';
@@ -16,13 +16,13 @@ import { Prometheus } from './prometheus';
 const page = document.getElementById('page')!;
 
 async function show(address: URLSearchParams): Promise<void> {
-  const response = await fetch(address.get('dashboard') ?? 'network.json');
+  const response = await fetch(`dashboards/${encodeURIComponent(address.get('dashboard') ?? 'network')}.json`);
   if (!response.ok) {
     throw new Error(`${response.url}: ${response.statusText}`);
   }
   const dashboard: Dashboard = await response.json();
   const settings = {
-    prometheus: new Prometheus(address.get('prometheus') ?? ''),
+    prometheus: new Prometheus(),
     range: milliseconds(address.get('last') ?? dashboard.time.from.replace(/^now-/, '')),
     choices: Object.fromEntries([...address].flatMap(([name, value]) => (name.startsWith('var-') ? [[name.slice(4), value]] : []))),
   };

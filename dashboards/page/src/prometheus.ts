@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A client of a Prometheus server.
+// A client of the API of Prometheus where the page is.
 
 export interface Series {
   metric: Record<string, string>;
@@ -8,8 +8,6 @@ export interface Series {
 }
 
 export class Prometheus {
-  constructor(private readonly url: string) {}
-
   // range evaluates an expression between two times, every step milliseconds.
   async range(query: string, from: number, to: number, step: number): Promise<Series[]> {
     const parameters = { query, start: seconds(from), end: seconds(to), step: seconds(step) };
@@ -29,7 +27,7 @@ export class Prometheus {
   }
 
   private async get<Data>(path: string, parameters: Record<string, string>): Promise<Data> {
-    const response = await fetch(`${this.url}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const response = await fetch(`api/v1/${path}?${new URLSearchParams(parameters)}`);
     const answer = await response.json();
     if (answer.status !== 'success') {
       throw new Error(answer.error);

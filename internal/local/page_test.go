@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// onAnyPort has a page served where there is room.
+var onAnyPort = PageOptions{Address: "127.0.0.1:0", ScrapeInterval: 200 * time.Millisecond}
+
+// fetch asks an address, as whoever takes it for this host.
+func fetch(t *testing.T, address, host string) (code int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = host
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(content)
+}
+
+func TestUpServesThePage(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{Page: onAnyPort}, nil)
+	run.says(t, "TPS ")
+	page := run.processes(t).Page
+	if !strings.HasPrefix(page, "http://127.0.0.1:") || !strings.Contains(run.progress.String(), "page "+page+"\n") {
+		t.Fatalf("the page is at %q, and the progress says\n%s", page, &run.progress)
+	}
+	for path, want := range map[string]string{
+		"/":                        `<script type="module" src="page.js">`,
+		"/page.js":                 "createRoot",
+		"/dashboards/network.json": `"uid": "shardyard-network"`,
+	} {
+		if code, body := fetch(t, page+path, ""); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("GET %s answers %d and %d bytes without %s", path, code, len(body), want)
+		}
+	}
+	// Stand-ins export no metrics, but that they were asked is known.
+	eventually(t, "all nodes were scraped", func() bool {
+		_, body := fetch(t, page+"/api/v1/query?query=count(up%7Bnetwork=%22net%22,region=%22local%22%7D)", "")
+		return strings.Contains(body, `"4"]`)
+	})
+	if code, body := fetch(t, page+"/", "example.org"); code != http.StatusForbidden {
+		t.Errorf("a page of another site is told %d %s", code, body)
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Fatal(err)
+	}
+	if request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, http.NoBody); err != nil {
+		t.Fatal(err)
+	} else if response, err := http.DefaultClient.Do(request); err == nil {
+		_ = response.Body.Close()
+		t.Error("the page is served after the end of the run")
+	}
+}
+
+// An address that was chosen is the one or none; else any will do.
+func TestPageAddressIsTaken(t *testing.T) {
+	t.Parallel()
+	first, err := listenPage(t.Context(), PageOptions{Address: PageAuto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.listener.Close()
+	second, err := listenPage(t.Context(), PageOptions{Address: PageAuto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.listener.Close()
+
+	taken := first.listener.Addr().String()
+	run := startUp(t, t.TempDir(), Options{Page: PageOptions{Address: taken}}, nil)
+	if _, err := run.end(t); err == nil || !strings.HasPrefix(err.Error(), "serve the page: listen tcp "+taken+": ") {
+		t.Errorf("a taken address has the error %v", err)
+	}
+	if strings.Contains(run.progress.String(), "starting") {
+		t.Errorf("validators were started all the same:\n%s", &run.progress)
+	}
+}
+
+func TestNoPage(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", PageOff} {
+		if page, err := listenPage(t.Context(), PageOptions{Address: address}); page != nil || err != nil {
+			t.Errorf("the address %q has the page %v (%v)", address, page, err)
+		}
+	}
+}
