@@ -33,6 +33,10 @@ const modulesOfGrafana = {
       }
       return { path: found.path.replace(/mjs$/, 'es'), namespace: 'grafana', sideEffects: found.sideEffects };
     });
+    // Whoever looks has fonts.
+    onLoad({ filter: /[\\/]GlobalStyles[\\/]fonts\.es$/, namespace: 'grafana' }, () => ({
+      contents: 'export const getFontStyles = () => [];', loader: 'js',
+    }));
     onLoad({ filter: /\.es$/, namespace: 'grafana' }, async ({ path }) => ({
       contents: await readFile(path.replace(/es$/, 'mjs')), resolveDir: dirname(path), loader: 'js',
     }));
@@ -58,3 +62,9 @@ await build({
 });
 
 await copyFile(`${here}index.html`, `${dist}/index.html`);
+// Grafana's components fetch their icons, these are those of the components that the page has.
+const icons = 'img/icons/unicons';
+await mkdir(`${dist}/public/build/${icons}`, { recursive: true });
+for (const name of ['angle-down', 'angle-up', 'check', 'exclamation-triangle', 'info-circle', 'search', 'times']) {
+  await copyFile(`${here}node_modules/@grafana/ui/dist/public/${icons}/${name}.svg`, `${dist}/public/build/${icons}/${name}.svg`);
+}

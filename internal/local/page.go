@@ -120,6 +120,9 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 	defer scraper.Stop()
 
 	mux := http.NewServeMux()
+	census := &census{network: network.manifest.Name, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
+	mux.HandleFunc("GET /network", census.serveNetwork)
+	mux.HandleFunc("GET /blocks", census.serveBlocks)
 	answers := metrics.Handler(store)
 	mux.Handle("GET /api/v1/", answers)
 	mux.Handle("POST /api/v1/", answers)

@@ -50,6 +50,18 @@ func TestUpServesThePage(t *testing.T) {
 			t.Errorf("GET %s answers %d and %d bytes without %s", path, code, len(body), want)
 		}
 	}
+	for path, want := range map[string]string{
+		"/network":       `"shard":1,"condition":"Live","says":"at block `,
+		"/blocks?from=3": `[{"height":3,"hash":"block 3"`,
+		"/blocks":        `"stateRoot":"root of 1 after `,
+	} {
+		if code, body := fetch(t, page+path, ""); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("GET %s answers %d %s, want %s", path, code, body, want)
+		}
+	}
+	if code, body := fetch(t, page+"/blocks?from=-1", ""); code != http.StatusBadRequest || body != "invalid height \"-1\"\n" {
+		t.Errorf("a height below 0 is answered with %d %s", code, body)
+	}
 	// Stand-ins export no metrics, but that they were asked is known.
 	eventually(t, "all nodes were scraped", func() bool {
 		_, body := fetch(t, page+"/api/v1/query?query=count(up%7Bnetwork=%22net%22,region=%22local%22%7D)", "")

@@ -26,6 +26,8 @@ const patience = 2 * time.Minute
 // A network runs, and is asked what the dashboards ask.
 func TestLiveNetwork(t *testing.T) {
 	prometheus := &dashboards.Prometheus{URL: run(t)}
+	// As somebody who has just opened it sees it.
+	browse(t, "walk.mjs", prometheus.URL, "4")
 	files, err := filepath.Glob("../../dashboards/*.json")
 	if err != nil {
 		t.Fatal(err)
@@ -98,20 +100,24 @@ func checkPage(t *testing.T, prometheus *dashboards.Prometheus, dashboard string
 	}
 	eventually(t, history.String(), func() (bool, error) { return prometheus.HasData(t.Context(), history) })
 
-	const folder = "../../dashboards/page"
 	address := prometheus.URL + "/?" + url.Values{
 		"dashboard":  {strings.TrimSuffix(dashboard, ".json")},
 		"last":       {"5m"},
 		"var-scrape": {"5s"},
 	}.Encode()
-	picture := filepath.Join(t.TempDir(), "page.png")
+	browse(t, "picture.mjs", address, filepath.Join(t.TempDir(), "page.png"))
+}
+
+// browse has a browser do what a script of the page says.
+func browse(t *testing.T, script string, args ...string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	command := exec.CommandContext(ctx, "node", folder+"/picture.mjs", address, picture)
+	command := exec.CommandContext(ctx, "node", append([]string{"../../dashboards/page/" + script}, args...)...)
 	// Killed, it would leave its browser behind.
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	if output, err := command.CombinedOutput(); err != nil {
-		t.Errorf("the page of %s: %v\n%s", dashboard, err, output)
+		t.Errorf("%s: %v\n%s", script, err, output)
 	}
 }
 

@@ -6,8 +6,6 @@ import type { FieldConfigSource } from '@grafana/data';
 
 export interface Dashboard {
   title: string;
-  refresh: string;
-  time: { from: string };
   panels: Panel[];
   templating: { list: Variable[] };
 }
@@ -41,11 +39,11 @@ export interface Variable {
   allValue?: string;
 }
 
-const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 // milliseconds reads a duration such as 30m.
 export function milliseconds(duration: string): number {
-  const parts = /^(\d+)([smhd])$/.exec(duration);
+  const parts = /^(\d+)(ms|[smhd])$/.exec(duration);
   if (!parts) {
     throw new Error(`not a duration: ${duration}`);
   }

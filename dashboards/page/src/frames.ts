@@ -8,7 +8,9 @@ import {
 import type { Panel, Target } from './dashboard';
 import type { Series } from './prometheus';
 
+// theme is Grafana's with the fonts of whoever looks, so that none has to be fetched.
 export const theme = createTheme({
+  typography: { fontFamily: 'system-ui, sans-serif', fontFamilyMonospace: 'ui-monospace, monospace' },
   colors: { mode: window.matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark' },
 });
 

@@ -27,7 +27,9 @@ export async function offers(
   const offers: Offer[] = [];
   for (const variable of list) {
     if (variable.type === 'custom') {
-      offers.push({ variable, values: variable.query.split(',') });
+      const values = variable.query.split(',');
+      const wanted = choices[variable.name];
+      offers.push({ variable, values: !wanted || values.includes(wanted) ? values : [wanted, ...values] });
       continue;
     }
     const query = /^label_values\((.*), (\w+)\)$/.exec(variable.query);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// censusAge is how old a sample may be that is shown. However many ask, the
+// validators are asked once in this time.
+const censusAge = 500 * time.Millisecond
+
+// census asks the validators for those who look at a network.
+type census struct {
+	network string
+	// interval is how often the validators are scraped.
+	interval    time.Duration
+	supervisors []*supervisor
+
+	mu     sync.Mutex
+	sample bench.Sample
+	taken  time.Time
+}
+
+// newest is what the validators said last.
+func (c *census) newest(ctx context.Context) bench.Sample {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.taken) >= censusAge {
+		// Others get it too, should this one not wait for it.
+		c.sample = sampleAll(context.WithoutCancel(ctx), c.supervisors)
+		c.taken = time.Now()
+	}
+	return c.sample
+}
+
+// highest is a validator that has the highest finalised block, and its status;
+// nil while none answers.
+func (c *census) highest(ctx context.Context) (*supervisor, *chain.Status) {
+	var highest *supervisor
+	var status *chain.Status
+	for i, node := range c.newest(ctx).Nodes {
+		if node.Status != nil && (status == nil || node.Status.FinalizedHeight > status.FinalizedHeight) {
+			highest, status = c.supervisors[i], node.Status
+		}
+	}
+	return highest, status
+}
+
+// serveNetwork answers with the view of the network.
+func (c *census) serveNetwork(w http.ResponseWriter, r *http.Request) {
+	shown := newView(c.network, c.supervisors, c.newest(r.Context()))
+	shown.ScrapeIntervalSeconds = c.interval.Seconds()
+	writeAnswer(w, shown)
+}
+
+// writeAnswer answers with a value in JSON. Whoever does not wait for it does not
+// need it.
+func writeAnswer(w http.ResponseWriter, value any) {
+	content, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(content)
+}
