@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/shardyard/shardyard/dashboards"
 	"github.com/shardyard/shardyard/internal/local/metrics"
 )
@@ -26,9 +28,14 @@ const (
 )
 
 const (
-	// pageHeaderTimeout and pageIdleTimeout bound what a browser that hangs costs.
-	pageHeaderTimeout = 5 * time.Second
-	pageIdleTimeout   = time.Minute
+	// pageConnections is how many connections are open at a time: a browser has six.
+	pageConnections = 64
+
+	// What a browser that hangs costs is bounded: until it has asked, until it has
+	// its answer, for which the metrics take up to 20 s, and until it asks again.
+	pageReadTimeout  = 5 * time.Second
+	pageWriteTimeout = 30 * time.Second
+	pageIdleTimeout  = time.Minute
 )
 
 // PageOptions say where and how what happens on a network can be seen.
@@ -96,7 +103,7 @@ func (p *page) show(ctx context.Context, network *network, group *group) (hide f
 	var showing sync.WaitGroup
 	showing.Go(func() {
 		if err := p.serve(ctx, network, group); err != nil {
-			group.console.printf("%v", err)
+			group.console.printf("there is no page: %v", errors.Join(err, p.close()))
 		}
 	})
 	return func() {
@@ -129,9 +136,10 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 	mux.Handle("GET /dashboards/", http.StripPrefix("/dashboards/", http.FileServerFS(dashboards.Definitions)))
 	mux.Handle("GET /", http.FileServerFS(dashboards.Page()))
 	server := &http.Server{
-		Handler:           onlyFor(p.listener.Addr(), mux),
-		ReadHeaderTimeout: pageHeaderTimeout,
-		IdleTimeout:       pageIdleTimeout,
+		Handler:      onlyFor(p.listener.Addr(), mux),
+		ReadTimeout:  pageReadTimeout,
+		WriteTimeout: pageWriteTimeout,
+		IdleTimeout:  pageIdleTimeout,
 	}
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -139,7 +147,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		<-ctx.Done()
 		_ = server.Close()
 	})
-	if err := server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(netutil.LimitListener(p.listener, pageConnections)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the page: %w", err)
 	}
 	return nil

@@ -3,9 +3,13 @@
 package local
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -79,6 +83,59 @@ func TestUpServesThePage(t *testing.T) {
 	} else if response, err := http.DefaultClient.Do(request); err == nil {
 		_ = response.Body.Close()
 		t.Error("the page is served after the end of the run")
+	}
+}
+
+// Who looks at the page finds the one that hangs.
+func TestPageTellsWhoHangs(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{Page: onAnyPort}, nil)
+	run.says(t, "TPS ")
+	processes := run.processes(t)
+	told := func(name string, as condition, says string) {
+		t.Helper()
+		eventually(t, "the page tells that "+name+" "+says, func() bool {
+			_, body := fetch(t, processes.Page+"/network", "")
+			var shown view
+			if err := json.Unmarshal([]byte(body), &shown); err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(shown.Validators, func(one validatorView) bool {
+				return one.Name == name && one.Condition == as && strings.HasPrefix(one.Says, says)
+			})
+		})
+	}
+	hung := processes.Validators[1]
+	told(hung.Name, conditionLive, "at block ")
+	if err := syscall.Kill(hung.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	told(hung.Name, conditionNotReady, "does not answer")
+	if err := syscall.Kill(hung.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	told(hung.Name, conditionLive, "at block ")
+}
+
+// What was measured is not worth a network that does not run.
+func TestUpRunsWithoutItsMetrics(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "TPS ")
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(run.dir.metrics(), []byte("no folder"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run = startUp(t, stateDir, Options{Page: onAnyPort}, nil)
+	run.says(t, "there is no page: open the metrics of "+run.dir.metrics())
+	run.says(t, "TPS ")
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Fatal(err)
 	}
 }
 
