@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The actor: blocks in order, what each waits for, and who asks.
 
+mod lost;
 mod snapshots;
 
 use crate::{
@@ -20,6 +21,7 @@ use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
 use commonware_utils::{
     Acknowledgement as _,
+    acknowledgement::Exact,
     channel::{fallible::OneshotExt as _, watch},
     futures::Pool,
 };
@@ -30,7 +32,7 @@ use shardnode_blocks::{
 use shardnode_execution::{StateView as _, record::Proven};
 use shardnode_mailboxes::{
     Runtime, availability, bodies,
-    ledger::{Awaited, Finalized, Inbox, Lack, Question, Tracked},
+    ledger::{Awaited, Inbox, Lack, Question, Tracked},
     producer,
     snapshots::Shelf,
     state_sync::{self, Fetched},
@@ -109,7 +111,9 @@ pub struct Actor<E: Runtime, S: Engine> {
     metrics: Arc<Metrics>,
     strategy: Rayon,
     inbox: Inbox,
-    queue: VecDeque<Finalized>,
+    /// Blocks to process, with who is told. Nobody is of one that was acknowledged
+    /// before the node was started.
+    queue: VecDeque<(Digested<Block>, Option<Exact>)>,
     due: BTreeMap<u64, Vec<Due>>,
     gathering: Pool<'static, Option<Inputs>>,
     gathers: bool,
@@ -187,13 +191,15 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     }
 
     async fn run(mut self) -> Result<(), LedgerError> {
+        self.look_at_acknowledged().await;
+        self.advance().await?;
         loop {
             select! {
                 delivered = self.inbox.blocks.recv() => {
                     let Some((block, ack)) = delivered else { return Ok(()) };
                     // A member of a committee needs the block, not its execution.
                     self.validator.finalized(block.clone()).await;
-                    self.queue.push_back((block, ack));
+                    self.queue.push_back((block, Some(ack)));
                 },
                 inputs = self.gathering.next_completed() => {
                     let Some(inputs) = inputs else {
@@ -288,11 +294,16 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 break;
             };
             let block = block.clone();
+            if self.is_lost_before(block.inner())? {
+                self.go_back(block.inner().height).await;
+                continue;
+            }
             self.note_due(block.inner());
             let execute = self.own_chunk(block.inner())?;
             self.on_stated(block.inner()).await?;
             match execute {
                 Some(header) => {
+                    self.note_repeated(&header);
                     self.want_later_state(header.content.height);
                     self.start_to_gather(header).await?;
                     self.gathers = true;
@@ -480,6 +491,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let Some((block, ack)) = self.queue.pop_front() else {
             return Ok(());
         };
+        let Some(ack) = ack else { return Ok(()) };
         let digest = block.digest();
         let block = block.inner();
         let now = self.context.now_ms();

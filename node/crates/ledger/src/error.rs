@@ -94,6 +94,21 @@ pub enum LedgerError {
         /// What this node has.
         executed: Digest,
     },
+    /// The state is one after a chunk that the chain does not have.
+    #[error(
+        "state of shard {shard} is that of its chunk at height {height}, \
+         but its last chunk before the one of finalised block {block} is at height {before}"
+    )]
+    Discontinuous {
+        /// The shard tracked.
+        shard: ShardId,
+        /// What was executed last.
+        height: u64,
+        /// The finalised block.
+        block: u64,
+        /// What must have been executed last.
+        before: u64,
+    },
     /// A block that must be in the archive is not.
     #[error("finalised block {height} is not in the archive")]
     MissingBlock {

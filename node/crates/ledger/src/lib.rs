@@ -20,6 +20,13 @@
 //! Snapshot, then the records after it, and the rebuilt root must be the last
 //! record's. Blocks that are delivered again are not executed again.
 //!
+//! Damage can take the newest record away, or all of them, although its block was
+//! acknowledged. So before a chunk is executed, and at the start, the state has to
+//! be that after the chunk which the chain had before it. What lies between the
+//! two is executed again, from archived blocks, bodies and receipts, or a later
+//! state is fetched. A state after a chunk that the chain does not have ends the
+//! node.
+//!
 //! # Catching up
 //!
 //! A block waits at the front until what executing it takes has come, or a

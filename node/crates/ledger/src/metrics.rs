@@ -20,6 +20,7 @@ pub struct Metrics {
     executed_height: Gauge<u64, AtomicU64>,
     execution: Histogram,
     snapshots_installed: Counter,
+    executions_repeated: Counter,
     /// Without a series in a node that tracks no shard.
     copy_complete: Family<NoLabels, Gauge>,
 }
@@ -32,6 +33,7 @@ impl Metrics {
             executed_height: Gauge::default(),
             execution: Histogram::new(EXECUTION_BUCKETS),
             snapshots_installed: Counter::default(),
+            executions_repeated: Counter::default(),
             copy_complete: Family::default(),
         };
         registry.register(
@@ -51,6 +53,11 @@ impl Metrics {
             metrics.snapshots_installed.clone(),
         );
         registry.register(
+            "executions_repeated",
+            "Executions that were acknowledged, were gone at the start, and are done again",
+            metrics.executions_repeated.clone(),
+        );
+        registry.register(
             "copy_complete",
             "Whether this node's copy of its shard is enough for the shard's other producers",
             metrics.copy_complete.clone(),
@@ -67,6 +74,11 @@ impl Metrics {
     pub fn executed(&self, height: u64, elapsed: Duration) {
         self.executed_height.set(height);
         self.execution.observe(elapsed.as_secs_f64());
+    }
+
+    /// An execution that was acknowledged is gone and done again.
+    pub fn repeats(&self) {
+        self.executions_repeated.inc();
     }
 
     /// The own shard goes on from a fetched state at `height`.

@@ -349,6 +349,16 @@ impl ChunkContent {
     const FIXED: usize = ShardId::SIZE + 2 * 8 + 4 * 32 + 2 * 4 + ShardTotals::SIZE;
 }
 
+impl ChunkContent {
+    /// The height of the shard's chunk before this one; 0 before the first.
+    #[must_use]
+    pub fn previous_height(&self) -> u64 {
+        let committed = self.results.iter().map(|result| result.height);
+        let heights = committed.chain(self.uncommitted.iter().copied());
+        heights.rev().nth(1).unwrap_or_default()
+    }
+}
+
 impl Read for ChunkContent {
     /// `executionLag`.
     type Cfg = u8;

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod catching_up;
+mod damage;
 mod harness;
 
 use commonware_runtime::Clock as _;

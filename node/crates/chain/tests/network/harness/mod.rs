@@ -2,6 +2,7 @@
 //! A network under test: starts, kills and watches its nodes.
 
 pub(crate) mod client;
+pub(crate) mod disk;
 mod greedy;
 mod liar;
 
@@ -325,7 +326,7 @@ impl Network {
             genesis: self.state.clone(),
             generator,
             metrics: Arc::new(Metrics::new("test", "test", &format!("n{index}"))),
-            partition: format!("node-{index}-{}", self.members[index].disk),
+            partition: self.partition(index),
             channels: Channels::from_registered(registered),
             peers: self.oracle.manager(),
             blocker: control,

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Nodes that are started on a disk that has changed.
+
+use crate::harness::{Network, disk::Damage, run, run_with_retention};
+use commonware_runtime::Clock as _;
+use std::{
+    any::Any,
+    panic::catch_unwind,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// Waits until a node has the state of the others, and returns how many executions
+/// it repeated and how many states it fetched for that.
+async fn recovered(network: &mut Network, index: usize) -> (u64, u64) {
+    let at = network.view(0).height();
+    network.wait_for_height_of(index, at + 6).await;
+    network.set_load(0);
+    network.drain().await;
+    assert!(network.view(index).supply().conserved());
+    network.check_agreement().await;
+    (
+        network.measured(index, "shardnode_executions_repeated_total"),
+        network.measured(index, "shardnode_snapshots_installed_total"),
+    )
+}
+
+/// The newest record looks as if it was being written when the node was killed. But
+/// the chain stood still for so long that it is known that its block was
+/// acknowledged: nobody delivers that again.
+#[test]
+fn an_acknowledged_execution_that_is_gone_is_done_again() {
+    for seed in 40..44 {
+        run(seed, 2, 2, |mut network| async move {
+            network.start_all().await;
+            network.set_load(100);
+            network.wait_for_height(12).await;
+            network.kill(1).await;
+            network.kill(2).await;
+            network.context.sleep(Duration::from_secs(10)).await;
+            network.kill(3).await;
+            let newest = Damage::Truncated(1);
+            assert!(network.damage(3, "state-records_data", newest).await);
+            network.start_all().await;
+            network.set_load(100);
+            assert_eq!(recovered(&mut network, 3).await, (1, 0));
+        });
+    }
+}
+
+/// All that [`Log`](shardnode_storage::Log) has.
+const STATE: [&str; 6] = [
+    "state-records_data",
+    "state-records_offsets-blobs",
+    "state-records_offsets-metadata",
+    "state-snapshots-0",
+    "state-snapshots-1",
+    "state-snapshots-pointers",
+];
+
+#[test]
+fn a_state_that_is_gone_is_made_again_or_fetched() {
+    for (seed, retention, height) in [(46, 1_000, 5), (47, 20, 60)] {
+        run_with_retention(seed, (2, 2, 1), retention, move |mut network| async move {
+            network.start_all().await;
+            network.set_load(50);
+            network.wait_for_height(height).await;
+            network.kill(3).await;
+            for store in STATE {
+                network.damage(3, store, Damage::Removed).await;
+            }
+            network.start(3).await;
+            let (repeated, fetched) = recovered(&mut network, 3).await;
+            assert!(repeated > 0 || fetched > 0);
+            assert!(fetched <= 1, "{fetched} states");
+        });
+    }
+}
+
+/// The stores of a producer.
+const STORES: [&str; 34] = [
+    "blocks-key",
+    "blocks-metadata",
+    "blocks-ordinal",
+    "blocks-table",
+    "blocks-value",
+    "bodies-keys",
+    "bodies-metadata",
+    "bodies-values",
+    "finalizations-key",
+    "finalizations-metadata",
+    "finalizations-ordinal",
+    "finalizations-table",
+    "finalizations-value",
+    "marshal-application-metadata",
+    "marshal-cache-cache-0-certified-metadata",
+    "marshal-cache-cache-0-finalizations-key",
+    "marshal-cache-cache-0-finalizations-metadata",
+    "marshal-cache-cache-0-finalizations-value",
+    "marshal-cache-cache-0-notarizations-key",
+    "marshal-cache-cache-0-notarizations-metadata",
+    "marshal-cache-cache-0-notarizations-value",
+    "marshal-cache-cache-0-notarized-metadata",
+    "marshal-cache-cache-0-verified-key",
+    "marshal-cache-cache-0-verified-metadata",
+    "marshal-cache-cache-0-verified-value",
+    "marshal-cache-metadata",
+    "produced",
+    "simplex",
+    "state-records_data",
+    "state-records_offsets-blobs",
+    "state-records_offsets-metadata",
+    "state-snapshots-0",
+    "state-snapshots-1",
+    "state-snapshots-pointers",
+];
+
+/// What became of a node whose store was damaged: nothing where there was nothing
+/// to damage, else that it has the state of the others in the end, or its last
+/// words.
+fn outcome(store: &'static str, damage: Damage) -> Option<Result<(), String>> {
+    let damaged = Arc::new(AtomicBool::new(true));
+    let noted = damaged.clone();
+    let ended = catch_unwind(move || {
+        run(48, 2, 2, |mut network| async move {
+            network.start_all().await;
+            network.set_load(50);
+            network.wait_for_height(12).await;
+            network.kill(3).await;
+            if !network.damage(3, store, damage).await {
+                noted.store(false, Ordering::Relaxed);
+                return;
+            }
+            network.start(3).await;
+            recovered(&mut network, 3).await;
+        })
+    });
+    let ended = ended.map(|_| ()).map_err(|panic| words(&*panic));
+    damaged.load(Ordering::Relaxed).then_some(ended)
+}
+
+fn words(panic: &dyn Any) -> String {
+    let literal = panic.downcast_ref::<&str>().map(|words| (*words).into());
+    panic.downcast_ref().cloned().or(literal).unwrap()
+}
+
+/// How the words begin with which a node ends that cannot go on: why it does not
+/// start, or what consensus could not open or read.
+const LAST_WORDS: [&str; 4] = [
+    "called `Result::unwrap()` on an `Err` value: ",
+    "node 3 stopped: ",
+    "failed to initialize ",
+    "failed to get ",
+];
+
+/// A node goes on with the state of the others, or ends and says why: it never has
+/// another state, and never waits for good.
+#[test]
+fn whatever_is_damaged_is_made_good_or_said() {
+    let (mut good, mut said) = (0, 0);
+    for store in STORES {
+        for damage in [Damage::Removed, Damage::Flipped(24), Damage::Truncated(1)] {
+            match outcome(store, damage) {
+                None => {}
+                Some(Ok(())) => good += 1,
+                Some(Err(words)) => {
+                    let last = LAST_WORDS.iter().any(|last| words.starts_with(last));
+                    assert!(last, "{store} {damage:?}: {words}");
+                    said += 1;
+                }
+            }
+        }
+    }
+    assert!(good > 40 && said > 20, "{good} made good, {said} said");
+}
