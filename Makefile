@@ -132,6 +132,11 @@ build-shardnode: setup ## Build bin/shardnode, the node
 	@$(CARGO) build --release --locked --bin shardnode
 	@mkdir -p bin && install -m 0755 "$$CARGO_TARGET_DIR/release/shardnode" bin/shardnode
 
+.PHONY: build-hostile-peer
+build-hostile-peer: setup ## Build bin/hostile-peer, which tests put in the place of a validator
+	@$(CARGO) build --release --locked --workspace --example hostile_peer
+	@install -D -m 0755 "$$CARGO_TARGET_DIR/release/examples/hostile_peer" bin/hostile-peer
+
 # Without the simulator, which nobody needs to run a network.
 .PHONY: build-shardnode-development
 build-shardnode-development: setup ## Build bin/development/shardnode, a node that is built fast and runs slower
@@ -287,7 +292,7 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
-test-local: setup-test build dashboards/page/node_modules/.package-lock.json ## Run networks on this machine from end to end, and look at the page of one
+test-local: setup-test build build-hostile-peer dashboards/page/node_modules/.package-lock.json ## Run networks on this machine from end to end, and look at the page of one
 	@go test -count=1 -p 1 -timeout 30m ./test/local/... ./test/dashboards/...
 
 .PHONY: kills

@@ -65,11 +65,21 @@ func upWith(t *testing.T, stateDir string, openFiles int) *command {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return upNode(t, stateDir, programs.shardnode, openFiles)
+}
+
+// upNode is upWith with a node program of its own.
+func upNode(t *testing.T, stateDir, shardnode string, openFiles int) *command {
+	t.Helper()
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
 	started := &command{stateDir: stateDir}
 	ctx, cancel := context.WithCancel(context.Background())
 	arguments := []string{
 		programs.shardyard,
-		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", programs.shardnode,
+		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", shardnode,
 	}
 	if openFiles > 0 {
 		limit := fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, openFiles)

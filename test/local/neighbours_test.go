@@ -70,15 +70,7 @@ func TestHostileNeighbours(t *testing.T) {
 	attack.stop()
 
 	t.Logf("before: %s; meanwhile, for %s: %s; got through: %s", calm, duration, troubled, attack)
-	if troubled.blockTime > calm.blockTime*(100+slowerByPercent)/100 {
-		t.Errorf("blocks took %s, and %s before", troubled.blockTime, calm.blockTime)
-	}
-	// What a validator of the same shard needs more that nobody troubles is not the attack's.
-	most := calm.residentKiB[0] + troubled.residentKiB[1] - min(troubled.residentKiB[1], calm.residentKiB[1])
-	if troubled.residentKiB[0] > most*(100+largerByPercent)/100 {
-		t.Errorf("the validator has %d KiB of memory; by what it had before, and what its twin has, it would be %d",
-			troubled.residentKiB[0], most)
-	}
+	troubled.compare(t, "the attack", calm)
 	if attack.opened.Load() < idleConnections || attack.answers.Load() < readers {
 		t.Errorf("too little got through to tell anything: %s", attack)
 	}

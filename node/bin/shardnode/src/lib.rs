@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What `shardnode` needs besides the protocol and its configuration: the
-//! servers of its HTTP API and its admin API, its data directory, its log, how
-//! many files it may open, what the kernel tells of its process and its
-//! connections, and the commands that need no configuration.
+//! connections to its peers, the servers of its HTTP API and its admin API, its
+//! data directory, its log, how many files it may open, what the kernel tells of
+//! its process and its connections, and the commands that need no configuration.
 
 pub mod admin;
 pub mod committee;
@@ -10,6 +10,7 @@ pub mod data_dir;
 pub mod http;
 pub mod log;
 pub mod open_files;
+pub mod p2p;
 pub mod process;
 #[cfg(feature = "simulator")]
 pub mod simulate;

@@ -12,7 +12,9 @@ mod run;
 use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
-use shardnode::{admin, committee::CommitteeArgs, data_dir, http, log, open_files, process, tcp};
+use shardnode::{
+    admin, committee::CommitteeArgs, data_dir, http, log, open_files, p2p, process, tcp,
+};
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
 use std::{

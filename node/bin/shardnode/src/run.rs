@@ -5,28 +5,16 @@ use crate::{
     admin::{self, Bounds},
     api::Api,
     http::{self, HttpMetrics},
-    open_files::{self, HANDSHAKE, Handshakes, StoredFiles},
-    peers,
+    open_files::{self, StoredFiles},
+    p2p, peers,
     process::ProcessMetrics,
 };
-use commonware_cryptography::{
-    ChaCha20Poly1305, Signer as _,
-    ed25519::{PrivateKey, PublicKey},
-};
-use commonware_p2p::{
-    Address, AddressableManager as _, AddressableTrackedPeers,
-    authenticated::lookup::{self, Network},
-};
+use commonware_cryptography::ed25519::PrivateKey;
 use commonware_parallel::Strategy as _;
 use commonware_runtime::{
-    Quota, Runner as _, Spawner as _, Strategizer as _, Supervisor as _,
+    Runner as _, Spawner as _, Strategizer as _, Supervisor as _,
     tokio::{self as runtime, Context},
 };
-use commonware_stream::{
-    cups::{self, Cups},
-    sake::{self, Sake},
-};
-use commonware_utils::{NZU32, NZUsize};
 use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
 use shardnode_chain::{ChainError, Metrics, Parts, Settings};
 use shardnode_config::{Admin, Config, Switch};
@@ -36,7 +24,7 @@ use shardnode_load::{
     generator::{Generator, LoadError},
 };
 use shardnode_mandates::MandatesError;
-use shardnode_network::{Channels, Identity, Limits, channels};
+use shardnode_network::{Identity, Limits};
 use shardnode_open_files::Bounded;
 use shardnode_primitives::genesis::GenesisAccount;
 use shardnode_production::pool::Capacity;
@@ -54,21 +42,6 @@ use tracing::{error, info};
 
 /// Accounts that one CPU job derives: about 10 ms of work.
 const DERIVE_BATCH: u32 = 1_024;
-/// A new connection to a peer is tried at most this often.
-const COOLDOWN: Duration = Duration::from_millis(500);
-/// One dial a tick, over all peers: 140 peers are dialled within 4 s.
-const DIAL: Duration = Duration::from_millis(25);
-/// How long a dial may take, handshake included: a pod that was replaced leaves
-/// an address that nobody answers at, and its peer is not dialled meanwhile.
-const DIAL_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a peer that sent something invalid stays cut off.
-const BLOCKED: Duration = Duration::from_secs(30);
-/// A peer that reads nothing, or from which nothing comes, for so long is let go:
-/// what waits for it lies in memory until then. Peers ping each other every 5 s.
-const SILENCE: Duration = Duration::from_secs(20);
-/// How far the clocks of peers may differ.
-const SYNCHRONY: Duration = Duration::from_secs(5);
-
 /// Why a node stops by itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
@@ -118,7 +91,7 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
             .with_worker_threads(config.worker_threads)
             .with_storage_directory(config.data_dir.clone())
             .with_tcp_nodelay(Some(true))
-            .with_read_write_timeout(SILENCE)
+            .with_read_write_timeout(p2p::SILENCE)
             .with_catch_panics(false),
     );
     runner.start(|context| async move {
@@ -159,9 +132,18 @@ async fn serve(
     let storage = Bounded::new(context.child("chain"), stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
     let limits = Limits::of(&identity);
-    let (mut network, oracle) = join(context, &config, &identity, &limits);
-    let registered = channels::ALL.map(|channel| network.register(channel, limits.quota(channel)));
-    let network = network.start();
+    let quota = |channel| limits.quota(channel);
+    let p2p::Joined {
+        channels,
+        oracle,
+        network,
+    } = p2p::join(
+        context,
+        &config,
+        &identity,
+        limits.max_message_size(),
+        quota,
+    );
 
     let started = Box::pin(shardnode_chain::start(
         storage,
@@ -171,7 +153,7 @@ async fn serve(
             generator,
             metrics,
             partition: "node".into(),
-            channels: Channels::from_registered(registered),
+            channels,
             peers: oracle.clone(),
             blocker: oracle,
             identity,
@@ -295,69 +277,4 @@ fn generator(
     let mut seed = [0; 8];
     seed.copy_from_slice(&me.key.as_ref()[..8]);
     Generator::new(accounts, u64::from_be_bytes(seed)).map(Some)
-}
-
-type Handshake = Cups<Sake<PrivateKey>, ChaCha20Poly1305>;
-
-fn join(
-    context: &Context,
-    config: &Config,
-    identity: &Identity,
-    limits: &Limits,
-) -> (Network<Context, Handshake>, lookup::Oracle<PublicKey>) {
-    let handshake = Cups::<_, ChaCha20Poly1305>::new(
-        Sake {
-            signer: config.key.clone(),
-            synchrony_bound: SYNCHRONY,
-            max_handshake_age: 2 * SYNCHRONY,
-            version: sake::Version::V1,
-        },
-        cups::Version::V1,
-    );
-    let members = NonZeroUsize::MIN.saturating_add(config.peers.len());
-    let mut p2p = lookup::Config::local(
-        handshake,
-        &identity.namespaces.p2p,
-        config.p2p_listen,
-        members,
-        limits.max_message_size(),
-        NZUsize!(1_024),
-    );
-    // Identity is proven by the handshake; addresses of pods change.
-    p2p.bypass_ip_check = true;
-    p2p.peer_connection_cooldown = COOLDOWN;
-    p2p.dial_frequency = DIAL;
-    p2p.dial_timeout = DIAL_TIMEOUT;
-    p2p.block_duration = BLOCKED;
-    p2p.tracked_peer_sets = NZUsize!(1);
-    let handshakes = Handshakes::of_node(open_files::soft_limit().unwrap_or_default());
-    p2p.handshake_timeout = HANDSHAKE;
-    p2p.max_concurrent_handshakes = handshakes.concurrent;
-    // All nodes of a laptop share one address, and begin at once.
-    p2p.allowed_handshake_rate_per_ip =
-        Quota::per_second(handshakes.rate).allow_burst(handshakes.burst);
-    p2p.allowed_handshake_rate_per_subnet = Quota::per_second(NZU32!(1_000));
-
-    let (network, mut oracle) = Network::new(context.child("p2p"), p2p);
-    let me = (config.key.public_key(), Address::from(config.p2p_listen));
-    let (validators, others): (Vec<_>, Vec<_>) = config
-        .peers
-        .iter()
-        .map(|peer| (peer.key.clone(), peer.address()))
-        .chain([me])
-        .partition(|(key, _)| identity.is_validator(key));
-    let peers = AddressableTrackedPeers::new(
-        validators
-            .into_iter()
-            .collect::<Vec<_>>()
-            .try_into()
-            .unwrap_or_default(),
-        others
-            .into_iter()
-            .collect::<Vec<_>>()
-            .try_into()
-            .unwrap_or_default(),
-    );
-    oracle.track(0, peers);
-    (network, oracle)
 }
