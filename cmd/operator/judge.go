@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/summary"
 	"github.com/shardyard/shardyard/internal/bench/verdict"
-	"github.com/shardyard/shardyard/internal/local/artifact"
 	"github.com/shardyard/shardyard/internal/recording"
 )
 

@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/local"
-	"github.com/shardyard/shardyard/internal/local/artifact"
 	"github.com/shardyard/shardyard/internal/local/experiment"
 	"github.com/shardyard/shardyard/internal/manifest"
 )

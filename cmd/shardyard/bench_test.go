@@ -15,9 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/figures"
 	"github.com/shardyard/shardyard/internal/bench/result"
-	"github.com/shardyard/shardyard/internal/local/artifact"
 )
 
 const (

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
-	"github.com/shardyard/shardyard/internal/local/artifact"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/resources"
 )

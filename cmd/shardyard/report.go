@@ -13,10 +13,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/verdict"
-	"github.com/shardyard/shardyard/internal/local/artifact"
 )
 
 func newReportCommand() *cobra.Command {

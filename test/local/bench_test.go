@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
-	"github.com/shardyard/shardyard/internal/local/artifact"
 )
 
 // shardyard runs a command line to its end, and returns what it writes to
