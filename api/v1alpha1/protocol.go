@@ -14,6 +14,18 @@ type ProtocolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	MinBlockTimeMilliseconds int32 `json:"minBlockTimeMilliseconds,omitempty"`
 
+	// chunkWaitMilliseconds is how long the leader of a block waits for the chunks
+	// of shards that are late. After it, a shard has missed its chunk. Under more
+	// load than it can carry, a network with a long wait makes blocks more slowly,
+	// and one with a short wait misses chunks; the wait is also what each turn of a
+	// producer that is down costs.
+	// +optional
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=60000
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	ChunkWaitMilliseconds int32 `json:"chunkWaitMilliseconds,omitempty"`
+
 	// maxTransactionsPerChunk is the most transactions that a chunk holds: at
 	// most 32768, or 21475 with a leastBalance above 0. The state witness of a
 	// larger one could exceed 64 MiB, and nobody could check it. All transactions

@@ -42,6 +42,7 @@ func newFixture(t *testing.T) *fixture {
 			},
 			Protocol: v1alpha1.ProtocolSpec{
 				MinBlockTimeMilliseconds: 250,
+				ChunkWaitMilliseconds:    1000,
 				MaxTransactionsPerChunk:  20_000,
 				MandatesPerShard:         64,
 				EpochLengthBlocks:        43_200,

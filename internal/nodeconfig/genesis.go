@@ -37,6 +37,7 @@ type GenesisAccounts struct {
 type GenesisProtocol struct {
 	ExecutionLag            int32           `json:"executionLag"`
 	MinBlockTimeMs          int32           `json:"minBlockTimeMs"`
+	ChunkWaitMs             int32           `json:"chunkWaitMs"`
 	MaxTransactionsPerChunk int32           `json:"maxTransactionsPerChunk"`
 	MandatesPerShard        int32           `json:"mandatesPerShard"`
 	EpochLength             int32           `json:"epochLength"`
@@ -103,6 +104,7 @@ func NewGenesis(
 		Protocol: GenesisProtocol{
 			ExecutionLag:            executionLag,
 			MinBlockTimeMs:          protocol.MinBlockTimeMilliseconds,
+			ChunkWaitMs:             protocol.ChunkWaitMilliseconds,
 			MaxTransactionsPerChunk: protocol.MaxTransactionsPerChunk,
 			MandatesPerShard:        protocol.MandatesPerShard,
 			EpochLength:             protocol.EpochLengthBlocks,

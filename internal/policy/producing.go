@@ -17,7 +17,8 @@ import (
 const (
 	// stalledAfter is how long no block is finalised before the chain counts as
 	// stalled: consensus has then given up on several leaders in a row. Where
-	// blocks are far apart by the spec, it is stalledBlocks times that.
+	// blocks are far apart by the spec, or leaders wait long for chunks, it is
+	// stalledBlocks times both.
 	stalledAfter  = 15 * time.Second
 	stalledBlocks = 4
 
@@ -75,7 +76,8 @@ func ShardsProducing(observation *Observation) int {
 
 // stalled says whether the last block was finalised too long ago.
 func stalled(observation *Observation, finalized time.Time) bool {
-	blockTime := time.Duration(observation.Network.Spec.Protocol.MinBlockTimeMilliseconds) * time.Millisecond
+	protocol := observation.Network.Spec.Protocol
+	blockTime := time.Duration(protocol.MinBlockTimeMilliseconds+protocol.ChunkWaitMilliseconds) * time.Millisecond
 	return observation.Now.Sub(finalized) > max(stalledAfter, stalledBlocks*blockTime)
 }
 

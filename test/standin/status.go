@@ -32,7 +32,7 @@ func (n *node) status(seen view, rate int64) *chain.Status {
 		Region:          n.config.Region,
 		Role:            string(n.config.Role),
 		Version:         "stand-in",
-		Formats:         ptr.To[int32](2),
+		Formats:         ptr.To[int32](3),
 		PublicKey:       n.publicKey,
 		GenesisHash:     n.genesisHash,
 		Height:          seen.height,

@@ -12,7 +12,7 @@ use shardnode_execution::Outcome;
 use shardnode_mailboxes::{ledger::Lack, pool::PoolError, state_sync::Progress};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
-    congestion::blocks_behind, namespace::FORMATS,
+    congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
     AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,
@@ -29,6 +29,9 @@ use tokio::time::Instant;
 const STALLED: Duration = Duration::from_secs(10);
 /// A tracker that is further behind than this is not ready.
 const BEHIND: u64 = 10;
+/// Turns of leaders that wait for all that they may wait for, one after the
+/// other, in which a block is finalised.
+const STALLED_TURNS: u32 = 4;
 
 /// How long a client waits for an account.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -103,6 +106,12 @@ fn watch_progress(
 
 fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus {
     LoadStatus {
+/// How long the finalised height of a chain that is ready does not move.
+fn stalled(protocol: &Protocol) -> Duration {
+    let turn = protocol.min_block_time_ms + protocol.chunk_wait_ms;
+    STALLED.max(Duration::from_millis(turn) * STALLED_TURNS)
+}
+
         transfers_per_second: control.rate(),
         signed: control.signed(),
         rejected: control.rejected(),
@@ -253,7 +262,7 @@ impl shardnode_rpc::Node for Api {
         let view = self.node.view.borrow().clone();
         match self.idle() {
             None => reasons.push("no block was finalised since the start".into()),
-            Some(still) if still > STALLED => reasons.push(format!(
+            Some(still) if still > stalled(&identity.genesis.protocol) => reasons.push(format!(
                 "finalised height {} has not moved for {} s",
                 view.height(),
                 still.as_secs()

@@ -73,7 +73,7 @@ impl Files {
                 "network": "net", "createdAtMs": 1_790_000_000_000u64, "seed": "5e".repeat(32),
                 "shards": 1, "accounts": {"perShard": 10, "initialBalance": 1000},
                 "protocol": {
-                    "executionLag": 1, "minBlockTimeMs": 250, "maxTransactionsPerChunk": 20000,
+                    "executionLag": 1, "minBlockTimeMs": 250, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 20000,
                     "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 1, "leastBalance": 10,
                 },
                 "validators": [validator(0), validator(1), validator(2)],

@@ -30,7 +30,7 @@ fn files(test: &str, data_dir: &str) -> PathBuf {
         "network": "net", "createdAtMs": 1_790_000_000_000u64, "seed": "5e".repeat(32),
         "shards": 1, "accounts": {"perShard": 10, "initialBalance": 1000},
         "protocol": {
-            "executionLag": 1, "minBlockTimeMs": 10, "maxTransactionsPerChunk": 100, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 1, "leastBalance": 10,
+            "executionLag": 1, "minBlockTimeMs": 10, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 100, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 1, "leastBalance": 10,
         },
         "validators": [{
             "name": "net-s0-p0", "publicKey": private_key([0; 32]).public_key().to_string(),

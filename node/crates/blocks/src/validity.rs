@@ -338,7 +338,7 @@ mod tests {
             "network": "test", "createdAtMs": 0, "seed": "11".repeat(32), "shards": 1,
             "accounts": {"perShard": 10, "initialBalance": 1_000},
             "protocol": {
-                "executionLag": 1, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200,
+                "executionLag": 1, "minBlockTimeMs": 100, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 200,
                 "mandatesPerShard": 8, "epochLength": EPOCH, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3,
             },
             "validators": [{

@@ -2,7 +2,7 @@
 //! What consensus asks of the chain: propose a block, judge a block.
 //!
 //! A proposer collects one endorsed chunk header per shard, at the latest
-//! [`CHUNK_WAIT`] after its turn began or, if that is later, the earliest time
+//! [`chunk_wait`] after its turn began or, if that is later, the earliest time
 //! that its block may have, and a moment more for its own results. A shard
 //! without a fitting header that its committee endorsed keeps its old one and
 //! has missed its chunk.
@@ -59,16 +59,18 @@ const CLOCK_TOLERANCE: Duration = Duration::from_millis(500);
 /// that cannot execute leaves its shard's chunk out.
 const LATEST_RESULTS: Duration = Duration::from_millis(200);
 
-/// How long a leader waits for chunk headers, counted from the beginning of
-/// its turn or, if that is later, the earliest time that its block may have. A
-/// shard without one by then has missed its chunk.
-pub const CHUNK_WAIT: Duration = Duration::from_millis(1_000);
+/// How long a leader waits for chunk headers. A shard without one by then has
+/// missed its chunk.
+#[must_use]
+pub const fn chunk_wait(protocol: &Protocol) -> Duration {
+    Duration::from_millis(protocol.chunk_wait_ms)
+}
 
 /// Consensus waits this long for a leader's block: time for the earliest
 /// timestamp, for the chunks, and for the block to arrive and be checked.
 pub(crate) const fn leader_timeout(protocol: &Protocol) -> Duration {
     Duration::from_millis(protocol.min_block_time_ms)
-        .saturating_add(CHUNK_WAIT)
+        .saturating_add(chunk_wait(protocol))
         .saturating_add(Duration::from_millis(1_000))
 }
 
@@ -247,7 +249,7 @@ impl Application {
             anchor,
             previous,
             committees: self.identity.committees_after(parent),
-            deadline: start + CHUNK_WAIT,
+            deadline: start + chunk_wait(&genesis.protocol),
         };
         let collected = self.availability.collect(wanted).await;
         context.sleep_until(context.at_ms(earliest)).await;
@@ -267,7 +269,8 @@ impl Application {
                 continue;
             }
             if self.identity.tracked() == Some(shard) {
-                let until = (start + CHUNK_WAIT).max(context.current() + LATEST_RESULTS);
+                let until =
+                    (start + chunk_wait(&genesis.protocol)).max(context.current() + LATEST_RESULTS);
                 let own = select! {
                     own = self.results_are_own(&header) => Some(own),
                     _ = context.sleep_until(until) => None,

@@ -28,7 +28,7 @@ fn genesis_of(shards: u16, per_shard: u32) -> Genesis {
     let document: GenesisDocument = serde_json::from_value(serde_json::json!({
         "network": "load", "createdAtMs": 0, "seed": "07".repeat(32), "shards": shards,
         "accounts": {"perShard": per_shard, "initialBalance": 1000},
-        "protocol": {"executionLag": 1, "minBlockTimeMs": 10, "maxTransactionsPerChunk": 10, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3},
+        "protocol": {"executionLag": 1, "minBlockTimeMs": 10, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 10, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3},
         "validators": validators,
     }))
     .unwrap();

@@ -302,7 +302,7 @@ mod tests {
             "network": "test", "createdAtMs": 0, "seed": "11".repeat(32), "shards": shards,
             "accounts": {"perShard": 10, "initialBalance": 1_000},
             "protocol": {
-                "executionLag": 1, "minBlockTimeMs": min_block_time_ms,
+                "executionLag": 1, "minBlockTimeMs": min_block_time_ms, "chunkWaitMs": 1_000,
                 "maxTransactionsPerChunk": 6_000, "mandatesPerShard": 68, "epochLength": 1000,
                 "congestionControl": "Enabled",
                 "transferFee": 1, "leastBalance": 1,

@@ -64,7 +64,7 @@ fn identity(me: usize) -> Arc<Identity> {
         "network": "test", "createdAtMs": 0, "seed": "11".repeat(32), "shards": 2,
         "accounts": {"perShard": 10, "initialBalance": 1_000},
         "protocol": {
-            "executionLag": 1, "minBlockTimeMs": 1_000, "maxTransactionsPerChunk": 6_000,
+            "executionLag": 1, "minBlockTimeMs": 1_000, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 6_000,
             "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled",
             "transferFee": 1, "leastBalance": 1,
         },

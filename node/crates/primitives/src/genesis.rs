@@ -17,7 +17,7 @@ use commonware_cryptography::{
 };
 use commonware_formatting::from_hex;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 /// Why a genesis document cannot be used. Each names the field.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,6 +74,9 @@ pub struct Protocol {
     pub execution_lag: u8,
     /// Least difference between the timestamps of a block and its parent.
     pub min_block_time_ms: u64,
+    /// How long a leader waits for chunk headers, counted from the beginning of
+    /// its turn or, if that is later, the earliest time that its block may have.
+    pub chunk_wait_ms: u64,
     /// The most transactions a chunk can hold.
     pub max_transactions_per_chunk: u32,
     /// Whole mandates that every shard has at every height.
@@ -195,6 +198,9 @@ pub struct GenesisAccount {
 const MAX_NAME: usize = 63;
 const MAX_SHARDS: u16 = 1024;
 const MAX_LAG: u8 = 4;
+/// Less leaves no time for a chunk to arrive; a shard whose producer is down has
+/// the chain wait for as long at every turn of that producer.
+const CHUNK_WAITS_MS: RangeInclusive<u64> = 10..=60_000;
 const MAX_MANDATES: u64 = 1_000_000;
 const MAX_VALIDATORS: usize = 4_096;
 /// A boundary of epochs must be finalised long before the seed that it fixes
@@ -245,6 +251,16 @@ impl GenesisDocument {
         }
         if protocol.min_block_time_ms < 10 {
             return Err(invalid("protocol.minBlockTimeMs", "must be at least 10"));
+        }
+        if !CHUNK_WAITS_MS.contains(&protocol.chunk_wait_ms) {
+            return Err(invalid(
+                "protocol.chunkWaitMs",
+                format!(
+                    "must be {} to {}",
+                    CHUNK_WAITS_MS.start(),
+                    CHUNK_WAITS_MS.end()
+                ),
+            ));
         }
         let most =
             witness_size::most_transactions(protocol.execution_lag, protocol.removes_accounts());
@@ -418,6 +434,7 @@ impl Genesis {
         bytes.put_u64(self.accounts.initial_balance);
         bytes.put_u8(self.protocol.execution_lag);
         bytes.put_u64(self.protocol.min_block_time_ms);
+        bytes.put_u64(self.protocol.chunk_wait_ms);
         bytes.put_u32(self.protocol.max_transactions_per_chunk);
         bytes.put_u32(self.protocol.mandates_per_shard);
         bytes.put_u64(self.protocol.epoch_length);

@@ -144,6 +144,7 @@ mod tests {
     const PROTOCOL: Protocol = Protocol {
         execution_lag: 1,
         min_block_time_ms: 250,
+        chunk_wait_ms: 1_000,
         max_transactions_per_chunk: 30_000,
         mandates_per_shard: 8,
         epoch_length: 1_000,

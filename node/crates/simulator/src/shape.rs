@@ -120,6 +120,7 @@ impl Shape {
             "protocol": {
                 "executionLag": self.lag,
                 "minBlockTimeMs": 100,
+                "chunkWaitMs": 1_000,
                 "maxTransactionsPerChunk": 200,
                 "mandatesPerShard": self.mandates,
                 "epochLength": self.epoch_length,

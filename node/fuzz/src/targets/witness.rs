@@ -35,6 +35,7 @@ const SHOWN: ShownLimits = ShownLimits {
 const PROTOCOL: Protocol = Protocol {
     execution_lag: LAG,
     min_block_time_ms: 250,
+    chunk_wait_ms: 1_000,
     max_transactions_per_chunk: MOST,
     mandates_per_shard: 8,
     epoch_length: 1_000,

@@ -50,7 +50,7 @@ pub(crate) fn genesis(shards: u16, producers: u16, mandates: u32) -> Genesis {
         "shards": shards,
         "accounts": {"perShard": 10, "initialBalance": 1_000},
         "protocol": {
-            "executionLag": 1, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200,
+            "executionLag": 1, "minBlockTimeMs": 100, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 200,
             "mandatesPerShard": mandates, "epochLength": 1000, "congestionControl": "Enabled",
             "transferFee": 1, "leastBalance": 1,
         },

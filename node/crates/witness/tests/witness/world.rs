@@ -206,6 +206,7 @@ impl World {
             protocol: Protocol {
                 execution_lag: lag,
                 min_block_time_ms: 250,
+                chunk_wait_ms: 1_000,
                 max_transactions_per_chunk: 1_000,
                 mandates_per_shard: 8,
                 epoch_length: 1_000,

@@ -104,7 +104,7 @@ fn genesis_with(
         "seed": "11".repeat(32),
         "shards": shards,
         "accounts": {"perShard": accounts, "initialBalance": 1_000_000},
-        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3},
+        "protocol": {"executionLag": lag, "minBlockTimeMs": 100, "chunkWaitMs": 1000, "maxTransactionsPerChunk": 200, "mandatesPerShard": 8, "epochLength": 1000, "congestionControl": "Enabled", "transferFee": 2, "leastBalance": 3},
         "validators": validators,
     });
     let document: GenesisDocument = serde_json::from_value(document).unwrap();
