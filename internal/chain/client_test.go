@@ -123,14 +123,52 @@ func TestSetLoad(t *testing.T) {
 		if got, want := r.Header.Get("Content-Type"), "application/json"; got != want {
 			t.Errorf("content type is %q, want %q", got, want)
 		}
-		answer(http.StatusOK, `{"transfersPerSecond": 1000, "signed": 50000, "rejected": 3}`)(w, r)
+		answer(http.StatusOK, `{"transfersPerSecond": 1000, "workload": {"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"},
+			"signed": 50000, "rejected": 3, "heldBack": 4, "overdue": 5}`)(w, r)
 	})
-	got, err := client.SetLoad(t.Context(), 1000)
+	got, err := client.SetLoad(t.Context(), 1000, chain.Workload{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (chain.Load{TransfersPerSecond: 1000, Signed: 50_000, Rejected: 3}); *got != want {
+	if want := (chain.Load{
+		TransfersPerSecond: 1000, Workload: chain.Workload{Senders: "ZipfMandelbrot", Receivers: "ZipfMandelbrot"},
+		Signed: 50_000, Rejected: 3, HeldBack: 4, Overdue: 5,
+	}); *got != want {
 		t.Errorf("got %+v, want %+v", *got, want)
+	}
+}
+
+func TestSetWorkload(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "PUT /admin/load", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"transfersPerSecond":1,"workload":{"senders":"Uniform","withinShardPercent":0}}` {
+			t.Errorf("the body is %s (%v)", body, err)
+		}
+		answer(http.StatusOK, `{"transfersPerSecond": 1}`)(w, r)
+	})
+	if _, err := client.SetLoad(t.Context(), 1, chain.Workload{Senders: "Uniform", WithinShardPercent: new(int32)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is not said is as it is by default, also of nodes that do not say it.
+func TestSameWorkload(t *testing.T) {
+	t.Parallel()
+	usual := chain.Workload{Senders: "ZipfMandelbrot", Receivers: "ZipfMandelbrot"}
+	if !usual.Same(chain.Workload{}) || !(chain.Workload{}).Same(usual) {
+		t.Error("the default is not the same as what is not said")
+	}
+	for _, other := range []chain.Workload{
+		{Senders: "Uniform"}, {Receivers: "Uniform"}, {WithinShardPercent: new(int32)},
+	} {
+		if other.Same(usual) || usual.Same(other) || !other.Same(other) {
+			t.Errorf("%+v and the default are the same, or it is not itself", other)
+		}
+	}
+	ten, eleven := int32(10), int32(11)
+	if (chain.Workload{WithinShardPercent: &ten}).Same(chain.Workload{WithinShardPercent: &eleven}) {
+		t.Error("two shares are the same")
 	}
 }
 
@@ -245,7 +283,7 @@ func TestErrors(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newNode(t, "PUT /admin/load", test.handler).SetLoad(t.Context(), 1)
+			_, err := newNode(t, "PUT /admin/load", test.handler).SetLoad(t.Context(), 1, chain.Workload{})
 			if err == nil || !strings.HasPrefix(err.Error(), "PUT https://127.0.0.1:") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want it to say %q", err, test.want)
 			}

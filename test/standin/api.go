@@ -3,6 +3,7 @@
 package standin
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 const (
 	// maxRate is the highest load that a node accepts.
 	maxRate = 1_000_000
+	// distribution is how senders and receivers are drawn by default.
+	distribution = "ZipfMandelbrot"
 	// maxBodyBytes is the longest body that a node accepts.
 	maxBodyBytes = 64 << 10
 )
@@ -23,6 +26,8 @@ type api struct {
 	*node
 	network *network
 	rate    atomic.Int64
+	// workload is nil until one is told.
+	workload atomic.Pointer[chain.Workload]
 	// lacking is what the node's copy of its shard lacks; nil for a complete one.
 	lacking atomic.Pointer[string]
 	now     func() time.Time
@@ -40,7 +45,7 @@ func (a *api) handler() http.Handler {
 		answer(response, code, readiness)
 	})
 	mux.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {
-		status := a.status(a.network.at(a.now()), a.rate.Load())
+		status := a.status(a.network.at(a.now()), a.load())
 		if lacking := a.lacking.Load(); lacking != nil && status.Copy != nil {
 			status.Copy = &chain.CopyStatus{Missing: []string{*lacking}}
 		}
@@ -57,7 +62,7 @@ func (a *api) adminHandler() http.Handler {
 		return mux
 	}
 	mux.HandleFunc("GET /admin/load", a.admin(func(response http.ResponseWriter, _ *http.Request) {
-		answer(response, http.StatusOK, chain.Load{TransfersPerSecond: a.rate.Load()})
+		answer(response, http.StatusOK, a.load())
 	}))
 	mux.HandleFunc("PUT /admin/load", a.admin(a.putLoad))
 	return mux
@@ -84,9 +89,20 @@ func (a *api) admin(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+func (a *api) load() chain.Load {
+	load := chain.Load{TransfersPerSecond: a.rate.Load()}
+	if workload := a.workload.Load(); workload != nil {
+		load.Workload = *workload
+	}
+	load.Workload.Senders = cmp.Or(load.Workload.Senders, distribution)
+	load.Workload.Receivers = cmp.Or(load.Workload.Receivers, distribution)
+	return load
+}
+
 func (a *api) putLoad(response http.ResponseWriter, request *http.Request) {
 	var load struct {
-		TransfersPerSecond int64 `json:"transfersPerSecond"`
+		TransfersPerSecond int64          `json:"transfersPerSecond"`
+		Workload           chain.Workload `json:"workload"`
 	}
 	if request.Header.Get("Content-Type") != "application/json" {
 		refuse(response, http.StatusUnsupportedMediaType, "the body must be application/json")
@@ -101,8 +117,9 @@ func (a *api) putLoad(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	a.rate.Store(load.TransfersPerSecond)
+	a.workload.Store(&load.Workload)
 	a.network.setRate(a.config.Node, load.TransfersPerSecond, a.now())
-	answer(response, http.StatusOK, chain.Load{TransfersPerSecond: load.TransfersPerSecond})
+	answer(response, http.StatusOK, a.load())
 }
 
 func answer(response http.ResponseWriter, code int, body any) {

@@ -205,7 +205,7 @@ func TestLoad(t *testing.T) {
 	address := serveAPI(t, server)
 	access := chain.Admin{Address: listener.Addr().String(), PublicKey: server.key.Public(), Token: "secret"}
 	node := chain.NewClient(address, access)
-	if _, err := node.SetLoad(t.Context(), 1000); err != nil {
+	if _, err := node.SetLoad(t.Context(), 1000, chain.Workload{}); err != nil {
 		t.Fatal(err)
 	}
 	status, err := node.Status(t.Context())
@@ -222,11 +222,11 @@ func TestLoad(t *testing.T) {
 
 	var refused *chain.ResponseError
 	access.Token = "wrong"
-	if _, err := chain.NewClient(address, access).SetLoad(t.Context(), 1); !errors.As(err, &refused) ||
+	if _, err := chain.NewClient(address, access).SetLoad(t.Context(), 1, chain.Workload{}); !errors.As(err, &refused) ||
 		refused.StatusCode != http.StatusUnauthorized {
 		t.Errorf("with a wrong token the answer is %v, want 401", err)
 	}
-	if _, err := node.SetLoad(t.Context(), maxRate+1); !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
+	if _, err := node.SetLoad(t.Context(), maxRate+1, chain.Workload{}); !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		t.Errorf("with too high a rate the answer is %v, want 400", err)
 	}
 }

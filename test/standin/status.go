@@ -17,7 +17,7 @@ import (
 const windowBlocks = 40
 
 // status is what a node says of itself and of its network.
-func (n *node) status(seen view, rate int64) *chain.Status {
+func (n *node) status(seen view, load chain.Load) *chain.Status {
 	shards := uint64(n.genesis.Shards)
 	balance := uint64(n.genesis.Accounts.InitialBalance) * uint64(n.genesis.Accounts.PerShard)
 	stakePerShard := n.stake() / shards
@@ -57,7 +57,7 @@ func (n *node) status(seen view, rate int64) *chain.Status {
 			Accounts:       uint64(n.genesis.Accounts.PerShard),
 		}
 		status.Copy = &chain.CopyStatus{Complete: true, Missing: []string{}}
-		status.Load = &chain.Load{TransfersPerSecond: rate}
+		status.Load = &load
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{

@@ -9,6 +9,7 @@ use shardnode_chain::{Metrics, Node};
 use shardnode_clients::{Fate, SubmitError as Refused};
 use shardnode_config::Config;
 use shardnode_execution::Outcome;
+use shardnode_load::{Workload, WorkloadError};
 use shardnode_mailboxes::{ledger::Lack, pool::PoolError, state_sync::Progress};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
@@ -25,13 +26,14 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A chain that stands still longer than this is not ready.
+/// A chain that stands still longer than this is not ready, unless its leaders
+/// may wait for almost as long.
 const STALLED: Duration = Duration::from_secs(10);
-/// A tracker that is further behind than this is not ready.
-const BEHIND: u64 = 10;
 /// Turns of leaders that wait for all that they may wait for, one after the
 /// other, in which a block is finalised.
 const STALLED_TURNS: u32 = 4;
+/// A tracker that is further behind than this is not ready.
+const BEHIND: u64 = 10;
 
 /// How long a client waits for an account.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -104,17 +106,20 @@ fn watch_progress(
     }));
 }
 
-fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus {
-    LoadStatus {
 /// How long the finalised height of a chain that is ready does not move.
 fn stalled(protocol: &Protocol) -> Duration {
     let turn = protocol.min_block_time_ms + protocol.chunk_wait_ms;
     STALLED.max(Duration::from_millis(turn) * STALLED_TURNS)
 }
 
+fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus {
+    LoadStatus {
         transfers_per_second: control.rate(),
+        workload: control.workload(),
         signed: control.signed(),
         rejected: control.rejected(),
+        held_back: control.held_back(),
+        overdue: control.overdue(),
     }
 }
 
@@ -312,10 +317,14 @@ impl shardnode_rpc::Node for Api {
         self.node.load.as_ref().map(load_status)
     }
 
-    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus> {
+    fn set_load(
+        &self,
+        transfers_per_second: u32,
+        workload: Workload,
+    ) -> Option<Result<LoadStatus, WorkloadError>> {
         let control = self.node.load.as_ref()?;
-        control.set_rate(transfers_per_second);
-        Some(load_status(control))
+        let set = control.set(transfers_per_second, workload);
+        Some(set.map(|()| load_status(control)))
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {

@@ -10,7 +10,7 @@
 //! with [`Accounts::from_parts`].
 
 use commonware_cryptography::ed25519::PrivateKey;
-use shardnode_primitives::{AccountId, Genesis, ShardId, genesis::GenesisAccount};
+use shardnode_primitives::{AccountId, Genesis, ShardId, ShardLayout, genesis::GenesisAccount};
 use std::ops::Range;
 
 /// Which producer of which shard a generator belongs to.
@@ -37,6 +37,10 @@ pub struct Accounts {
     pub(crate) all: Vec<AccountId>,
     /// The share that it pays from, in id order.
     pub(crate) own: Vec<(AccountId, PrivateKey)>,
+    /// How many of all belong to the shard that it pays from.
+    pub(crate) within: usize,
+    pub(crate) shard: ShardId,
+    pub(crate) layout: ShardLayout,
     /// What a transfer has to move.
     pub(crate) least_balance: u64,
 }
@@ -65,6 +69,7 @@ impl Accounts {
                 shard.push((account.id, account.key));
             }
         }
+        let within = shard.len();
         shard.sort_unstable_by_key(|(id, _)| *id);
         let own = shard
             .into_iter()
@@ -74,6 +79,9 @@ impl Accounts {
         Self {
             all,
             own,
+            within,
+            shard: share.shard,
+            layout: genesis.layout,
             least_balance: genesis.protocol.least_balance,
         }
     }

@@ -5,11 +5,14 @@
 //! not. So [`Generator::draw`] makes unsigned transfers, and a [`Signer`],
 //! which any thread may hold, signs them.
 
-use crate::{Accounts, ZipfMandelbrot};
+use crate::{
+    Accounts, ZipfMandelbrot,
+    workload::{Reach, Receivers, Senders, Workload, WorkloadError},
+};
 use commonware_cryptography::ed25519::PrivateKey;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng as _};
-use shardnode_primitives::{AccountId, Namespaces, Transaction, Transfer};
+use shardnode_primitives::{AccountId, Namespaces, ShardId, ShardLayout, Transaction, Transfer};
 use std::sync::Arc;
 
 /// Why there is nothing to generate.
@@ -57,48 +60,152 @@ struct Sender {
     nonce: u64,
 }
 
+/// Accounts that receivers are drawn from, by their popularity.
+struct Choice {
+    accounts: Vec<AccountId>,
+    rank: ZipfMandelbrot,
+}
+
+impl Choice {
+    fn new(accounts: Vec<AccountId>) -> Option<Self> {
+        let rank = ranks(accounts.len())?;
+        Some(Self { accounts, rank })
+    }
+
+    fn draw(&self, receivers: Receivers, rng: &mut impl Rng) -> AccountId {
+        let rank = match receivers {
+            Receivers::Uniform => below(self.accounts.len() as u64, rng),
+            _ => self.rank.sample(rng),
+        };
+        self.accounts[rank]
+    }
+
+    /// One other than the signer; of accounts that are not all the signer's.
+    fn draw_other(
+        &self,
+        signer: &AccountId,
+        receivers: Receivers,
+        rng: &mut impl Rng,
+    ) -> AccountId {
+        loop {
+            let receiver = self.draw(receivers, rng);
+            if receiver != *signer {
+                return receiver;
+            }
+        }
+    }
+}
+
+/// The receivers within the own shard and outside of it, while a share of
+/// transfers is to stay within.
+struct Sides {
+    percent: u8,
+    within: Option<Choice>,
+    outside: Option<Choice>,
+}
+
 /// Draws transfers from one producer's share of the accounts to all accounts.
 pub struct Generator {
     senders: Vec<Sender>,
     sender_rank: ZipfMandelbrot,
-    receivers: Vec<AccountId>,
-    receiver_rank: ZipfMandelbrot,
+    receivers: Choice,
+    /// Whom each of the senders pays who pays one other.
+    partners: Vec<AccountId>,
+    /// Whom all pay if there is one whom all pay, and whom that one pays.
+    hot: [AccountId; 2],
+    shard: ShardId,
+    layout: ShardLayout,
+    reach: Reach,
+    workload: Workload,
+    sides: Option<Sides>,
     signer: Signer,
     /// What every transfer moves.
     amount: u64,
     rng: ChaCha8Rng,
 }
 
+fn ranks(len: usize) -> Option<ZipfMandelbrot> {
+    u32::try_from(len).ok().and_then(ZipfMandelbrot::new)
+}
+
+/// Whom each of `own`, which are in id order, pays: the account that comes after
+/// it in all.
+fn partners(all: &[AccountId], own: &[AccountId]) -> Vec<AccountId> {
+    let mut partners = own.to_vec();
+    let after = all.iter().cycle().skip(1);
+    for (account, next) in all.iter().zip(after) {
+        if let Ok(rank) = own.binary_search(account) {
+            partners[rank] = *next;
+        }
+    }
+    partners
+}
+
 impl Generator {
-    /// A generator whose nonces start at 1. `seed` decides the popularity of
-    /// receivers and every draw.
+    /// A generator whose nonces start at 1, and which draws the default
+    /// [`Workload`]. `seed` decides the popularity of receivers and every draw.
     pub fn new(accounts: Accounts, seed: u64) -> Result<Self, LoadError> {
-        let ranks = |len: usize| u32::try_from(len).ok().and_then(ZipfMandelbrot::new);
         let Accounts {
             all,
             own,
+            within,
+            shard,
+            layout,
             least_balance,
         } = accounts;
         let sender_rank = ranks(own.len()).ok_or(LoadError::NoSender)?;
-        if all.len() < 2 {
+        let [first, second, ..] = all[..] else {
             return Err(LoadError::NoReceiver);
-        }
-        let receiver_rank = ranks(all.len()).ok_or(LoadError::NoReceiver)?;
+        };
+        let reach = Reach {
+            within,
+            outside: all.len() - within,
+        };
+        let (ids, keys): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+        let partners = partners(&all, &ids);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut receivers = all;
         shuffle(&mut receivers, &mut rng);
-        let (ids, keys): (Vec<_>, Vec<_>) = own.into_iter().unzip();
         Ok(Self {
             senders: ids.into_iter().map(|id| Sender { id, nonce: 0 }).collect(),
             sender_rank,
-            receivers,
-            receiver_rank,
+            receivers: Choice::new(receivers).ok_or(LoadError::NoReceiver)?,
+            partners,
+            hot: [first, second],
+            shard,
+            layout,
+            reach,
+            workload: Workload::default(),
+            sides: None,
             signer: Signer { keys: keys.into() },
             // Little, so that the balances of the most popular senders, who pay
             // far more often than they are paid, last.
             amount: least_balance.max(1),
             rng,
         })
+    }
+
+    /// Whom it can pay.
+    #[must_use]
+    pub const fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Draws another workload from now on.
+    pub fn set_workload(&mut self, workload: Workload) -> Result<(), WorkloadError> {
+        self.reach.check(&workload)?;
+        self.sides = workload.within_shard_percent.map(|percent| {
+            let is_within = |id: &AccountId| self.layout.shard_of(id) == self.shard;
+            let receivers = self.receivers.accounts.iter().copied();
+            let (within, outside) = receivers.partition(is_within);
+            Sides {
+                percent,
+                within: Choice::new(within),
+                outside: Choice::new(outside),
+            }
+        });
+        self.workload = workload;
+        Ok(())
     }
 
     /// The accounts it pays from, in id order.
@@ -125,18 +232,16 @@ impl Generator {
     }
 
     fn draw_one(&mut self) -> Unsigned {
-        let rank = self.sender_rank.sample(&mut self.rng);
+        let rank = match self.workload.senders {
+            Senders::ZipfMandelbrot => self.sender_rank.sample(&mut self.rng),
+            Senders::Uniform => below(self.senders.len() as u64, &mut self.rng),
+        };
         let sender = &mut self.senders[rank];
         // Whoever knows the genesis seed can use up an account's nonces: its
         // transfers are then refused, and the generator goes on.
         sender.nonce = sender.nonce.saturating_add(1);
         let (signer, nonce) = (sender.id, sender.nonce);
-        let receiver = loop {
-            let rank = self.receiver_rank.sample(&mut self.rng);
-            if self.receivers[rank] != signer {
-                break self.receivers[rank];
-            }
-        };
+        let receiver = self.draw_receiver(rank, &signer);
         Unsigned {
             rank,
             transfer: Transfer {
@@ -146,6 +251,28 @@ impl Generator {
                 nonce,
                 expires_at: 0,
             },
+        }
+    }
+
+    fn draw_receiver(&mut self, rank: usize, signer: &AccountId) -> AccountId {
+        match self.workload.receivers {
+            Receivers::OneToOne => self.partners[rank],
+            Receivers::HotAccount => {
+                let [hot, next] = self.hot;
+                if hot == *signer { next } else { hot }
+            }
+            drawn @ (Receivers::ZipfMandelbrot | Receivers::Uniform) => {
+                let choice = match &self.sides {
+                    None => None,
+                    Some(sides) if below(100, &mut self.rng) < usize::from(sides.percent) => {
+                        sides.within.as_ref()
+                    }
+                    Some(sides) => sides.outside.as_ref(),
+                };
+                choice
+                    .unwrap_or(&self.receivers)
+                    .draw_other(signer, drawn, &mut self.rng)
+            }
         }
     }
 

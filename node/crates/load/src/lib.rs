@@ -9,15 +9,18 @@
 //! |---|---|
 //! | [`accounts`] | which of the genesis accounts a generator pays from |
 //! | [`zipf`] | how popular an account is |
+//! | [`workload`] | which kinds of accounts pay, and are paid |
 //! | [`generator`] | who pays whom, with which nonce |
 //! | [`pacer`] | how many transfers are due |
 
 pub mod accounts;
 pub mod generator;
 pub mod pacer;
+pub mod workload;
 pub mod zipf;
 
 pub use accounts::{Accounts, Share};
 pub use generator::{Generator, LoadError, Signer, Unsigned};
 pub use pacer::Pacer;
+pub use workload::{Reach, Receivers, Senders, Workload, WorkloadError};
 pub use zipf::ZipfMandelbrot;

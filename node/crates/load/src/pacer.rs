@@ -4,7 +4,8 @@
 //! Credit grows by the rate times the time that passed, exactly: what is due
 //! over any span differs from the rate by less than one transfer, whatever
 //! the moments at which the caller asks. A caller that was held up finds at
-//! most one second's worth, so a stall is not followed by a flood.
+//! most one second's worth, so a stall is not followed by a flood; what it
+//! was too late for is overdue.
 
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ pub struct Pacer {
     at: Duration,
     /// Due and not yet handed out, in billionths of a transfer.
     credit: u128,
+    /// Given up and not yet told, in billionths of a transfer.
+    overdue: u128,
 }
 
 impl Pacer {
@@ -32,7 +35,8 @@ impl Pacer {
     pub fn set_rate(&mut self, rate: u32, now: Duration) {
         self.grow(now);
         self.rate = rate;
-        self.bound();
+        // Not wanted any more, which is not too late.
+        let _ = self.bound();
     }
 
     /// The transfers that are due at `now`, which is any time that does not
@@ -45,18 +49,28 @@ impl Pacer {
         u32::try_from(due).unwrap_or(u32::MAX)
     }
 
+    /// The transfers that were due and will not be handed out, because the caller
+    /// asked too late; each is told once.
+    pub fn overdue(&mut self) -> u64 {
+        let overdue = self.overdue / NANOS_PER_SECOND;
+        self.overdue %= NANOS_PER_SECOND;
+        u64::try_from(overdue).unwrap_or(u64::MAX)
+    }
+
     fn grow(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.at);
         self.at = self.at.max(now);
         self.credit += passed.as_nanos() * u128::from(self.rate);
-        self.bound();
+        self.overdue = self.overdue.saturating_add(self.bound());
     }
 
     /// One second's worth, and less than a transfer: what was left over when
-    /// the last ones were handed out stays due.
-    fn bound(&mut self) {
+    /// the last ones were handed out stays due. Returns what is not due any more.
+    fn bound(&mut self) -> u128 {
         let most = (u128::from(self.rate) + 1) * NANOS_PER_SECOND - 1;
-        self.credit = self.credit.min(most);
+        let excess = self.credit.saturating_sub(most);
+        self.credit -= excess;
+        excess
     }
 }
 
@@ -83,7 +97,9 @@ mod tests {
     fn a_stall_is_followed_by_one_seconds_worth() {
         let mut pacer = started(500);
         assert_eq!(pacer.due(SECOND * 60), 500);
+        assert_eq!(pacer.overdue(), 59 * 500 - 1);
         assert_eq!(pacer.due(SECOND * 61), 500);
+        assert_eq!(pacer.overdue(), 0);
     }
 
     #[test]
@@ -92,6 +108,7 @@ mod tests {
         pacer.set_rate(0, SECOND);
         pacer.set_rate(500, SECOND);
         assert_eq!(pacer.due(SECOND), 0);
+        assert_eq!(pacer.overdue(), 0, "nobody asked for it");
     }
 
     #[test]
@@ -128,6 +145,21 @@ mod tests {
                 total += u128::from(pacer.due(now));
             }
             prop_assert_eq!(total, now.as_nanos() * u128::from(rate) / NANOS_PER_SECOND);
+            prop_assert_eq!(pacer.overdue(), 0);
+        }
+
+        #[test]
+        fn what_is_due_is_handed_out_or_overdue(rate in 0u32..1_000_000, millis in prop::collection::vec(0u64..10_000, 1..50)) {
+            let mut pacer = started(rate);
+            let mut now = Duration::ZERO;
+            let mut told = 0u128;
+            for step in millis {
+                now += Duration::from_millis(step);
+                told += u128::from(pacer.due(now)) + u128::from(pacer.overdue());
+            }
+            let due = now.as_nanos() * u128::from(rate) / NANOS_PER_SECOND;
+            // Of each kind, less than one waits to be whole.
+            prop_assert!(told <= due && due - told <= 1, "{} of {}", told, due);
         }
 
         #[test]

@@ -3,7 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use shardnode_load::{Accounts, Generator, LoadError, Share, accounts::derive};
+use shardnode_load::{
+    Accounts, Generator, LoadError, Reach, Receivers, Senders, Share, Workload, WorkloadError,
+    accounts::derive,
+};
 use shardnode_primitives::{
     AccountId, Genesis, GenesisDocument, Namespaces, ShardId, Transaction, Transfer,
 };
@@ -221,4 +224,161 @@ fn a_producer_without_accounts_has_nothing_to_generate() {
     };
     assert_eq!(without(1), LoadError::NoSender);
     assert_eq!(without(0), LoadError::NoReceiver);
+}
+
+fn transfers(workload: Workload, count: u32) -> Vec<Transfer> {
+    let mut generator = generator(5);
+    generator.set_workload(workload).unwrap();
+    drawn(&mut generator, count)
+}
+
+fn counted(ids: impl Iterator<Item = AccountId>) -> BTreeMap<AccountId, u32> {
+    let mut counts = BTreeMap::new();
+    for id in ids {
+        *counts.entry(id).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn uniform_senders_and_receivers_are_all_alike() {
+    let drawn = transfers(
+        Workload {
+            senders: Senders::Uniform,
+            receivers: Receivers::Uniform,
+            within_shard_percent: None,
+        },
+        60_000,
+    );
+    let senders = counted(drawn.iter().map(|transfer| transfer.signer));
+    let receivers = counted(drawn.iter().map(|transfer| transfer.receiver));
+    assert_eq!(senders.len(), generator(5).own_accounts().len());
+    assert_eq!(receivers.len() as u32, u32::from(SHARDS) * PER_SHARD);
+    // Six standard deviations of a binomial distribution.
+    let alike = |counts: &BTreeMap<AccountId, u32>| {
+        let mean = f64::from(drawn.len() as u32) / f64::from(counts.len() as u32);
+        let near = |count: &u32| (f64::from(*count) - mean).abs() < 6.0 * mean.sqrt();
+        counts.values().all(near)
+    };
+    assert!(alike(&senders), "{senders:?}");
+    assert!(alike(&receivers), "{receivers:?}");
+}
+
+#[test]
+fn a_hot_account_is_paid_by_all() {
+    let genesis = genesis();
+    let (hot, next) = (genesis.account(0).id, genesis.account(1).id);
+    let workload = Workload {
+        receivers: Receivers::HotAccount,
+        ..Workload::default()
+    };
+    for shard in 0..SHARDS {
+        let accounts = Accounts::new(&genesis, share(shard, 0, 1));
+        let mut generator = Generator::new(accounts, 5).unwrap();
+        generator.set_workload(workload).unwrap();
+        for transfer in drawn(&mut generator, 2_000) {
+            let expected = if transfer.signer == hot { next } else { hot };
+            assert_eq!(transfer.receiver, expected);
+        }
+    }
+}
+
+#[test]
+fn one_to_one_pairs_are_fixed_and_nobody_is_paid_by_two() {
+    let genesis = genesis();
+    let workload = Workload {
+        senders: Senders::Uniform,
+        receivers: Receivers::OneToOne,
+        within_shard_percent: None,
+    };
+    let mut paid_by = BTreeMap::new();
+    for shard in 0..SHARDS {
+        for slot in 0..2 {
+            let accounts = Accounts::new(&genesis, share(shard, slot, 2));
+            let mut generator = Generator::new(accounts, 5).unwrap();
+            generator.set_workload(workload).unwrap();
+            for transfer in drawn(&mut generator, 2_000) {
+                assert_ne!(transfer.signer, transfer.receiver);
+                let before = paid_by.insert(transfer.receiver, transfer.signer);
+                assert!(before.is_none_or(|before| before == transfer.signer));
+            }
+        }
+    }
+    assert_eq!(paid_by.len() as u32, u32::from(SHARDS) * PER_SHARD);
+}
+
+#[test]
+fn a_share_stays_within_the_shard() {
+    let layout = genesis().layout;
+    for percent in [0, 30, 100] {
+        for receivers in [Receivers::ZipfMandelbrot, Receivers::Uniform] {
+            let drawn = transfers(
+                Workload {
+                    receivers,
+                    within_shard_percent: Some(percent),
+                    ..Workload::default()
+                },
+                20_000,
+            );
+            let stays = |transfer: &&Transfer| {
+                layout.shard_of(&transfer.receiver) == layout.shard_of(&transfer.signer)
+            };
+            let within = drawn.iter().filter(stays).count();
+            assert!(
+                within.abs_diff(usize::from(percent) * 200) < 400 && (percent > 0 || within == 0),
+                "{within} of 20,000 are within the shard, want {percent}%"
+            );
+        }
+    }
+}
+
+/// What is drawn by default is what was drawn before there was a choice.
+#[test]
+fn a_workload_can_be_taken_back() {
+    let mut changed = generator(5);
+    for receivers in [Receivers::HotAccount, Receivers::OneToOne] {
+        let workload = Workload {
+            receivers,
+            ..Workload::default()
+        };
+        changed.set_workload(workload).unwrap();
+    }
+    changed.set_workload(Workload::default()).unwrap();
+    assert_eq!(drawn(&mut changed, 100), drawn(&mut generator(5), 100));
+}
+
+#[test]
+fn workloads_without_effect_are_refused() {
+    let percent = |receivers, percent| Workload {
+        receivers,
+        within_shard_percent: Some(percent),
+        ..Workload::default()
+    };
+    let one_shard = genesis_of(1, 40);
+    let mut alone = Generator::new(Accounts::new(&one_shard, share(0, 0, 2)), 1).unwrap();
+    let uniform = Receivers::Uniform;
+    for (workload, expected) in [
+        (percent(uniform, 100), Ok(())),
+        (percent(uniform, 99), Err(WorkloadError::NoneOutside)),
+        (percent(uniform, 101), Err(WorkloadError::Percent)),
+        (
+            percent(Receivers::HotAccount, 50),
+            Err(WorkloadError::NoChoice),
+        ),
+        (
+            percent(Receivers::OneToOne, 50),
+            Err(WorkloadError::NoChoice),
+        ),
+    ] {
+        assert_eq!(alone.set_workload(workload), expected, "{workload:?}");
+    }
+    let reach = Reach {
+        within: 1,
+        outside: 9,
+    };
+    assert_eq!(
+        reach.check(&percent(uniform, 1)),
+        Err(WorkloadError::NoneWithin)
+    );
+    assert_eq!(reach.check(&percent(uniform, 0)), Ok(()));
 }

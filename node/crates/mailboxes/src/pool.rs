@@ -73,6 +73,8 @@ pub enum Message {
         /// What became of each.
         reply: oneshot::Sender<Vec<Result<(), PoolError>>>,
     },
+    /// [`Mailbox::room`].
+    Room(oneshot::Sender<usize>),
     /// [`Mailbox::take`].
     Take {
         /// No more than this.
@@ -121,6 +123,13 @@ impl Mailbox {
             reply,
         };
         self.0.send(message).await.ok()?;
+        response.await.ok()
+    }
+
+    /// How many more transactions the pool holds; `None` when the node stops.
+    pub async fn room(&self) -> Option<usize> {
+        let (reply, response) = oneshot::channel();
+        self.0.send(Message::Room(reply)).await.ok()?;
         response.await.ok()
     }
 

@@ -31,6 +31,8 @@ pub struct Metrics {
     pool_waiting: Gauge<u64, AtomicU64>,
     load_target: Gauge<u64, AtomicU64>,
     load_signed: Counter,
+    load_held_back: Counter,
+    load_overdue: Counter,
 }
 
 impl Metrics {
@@ -48,6 +50,8 @@ impl Metrics {
             pool_waiting: Gauge::default(),
             load_target: Gauge::default(),
             load_signed: Counter::default(),
+            load_held_back: Counter::default(),
+            load_overdue: Counter::default(),
         };
         metrics.register(registry);
         metrics
@@ -107,6 +111,16 @@ impl Metrics {
             "Transfers the generator signed",
             self.load_signed.clone(),
         );
+        registry.register(
+            "load_held_back",
+            "Transfers that were due and that the generator did not sign because the pool had no room",
+            self.load_held_back.clone(),
+        );
+        registry.register(
+            "load_overdue",
+            "Transfers that were due and that the generator was too late for",
+            self.load_overdue.clone(),
+        );
     }
 
     /// A chunk was produced.
@@ -161,5 +175,15 @@ impl Metrics {
     /// The generator signed transfers.
     pub fn load_signed(&self, count: usize) {
         self.load_signed.inc_by(count as u64);
+    }
+
+    /// The generator did not sign what the pool had no room for.
+    pub fn load_held_back(&self, count: u64) {
+        self.load_held_back.inc_by(count);
+    }
+
+    /// The generator was too late for what was due.
+    pub fn load_overdue(&self, count: u64) {
+        self.load_overdue.inc_by(count);
     }
 }

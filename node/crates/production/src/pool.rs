@@ -88,6 +88,9 @@ impl Actor {
                         .collect();
                     reply.send_lossy(added);
                 }
+                Message::Room(reply) => {
+                    reply.send_lossy(self.queue.room());
+                }
                 Message::Take { most, reply } => {
                     let taken = self.queue.take(most);
                     if let Err(taken) = reply.send(taken) {

@@ -17,6 +17,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Deserialize;
+use shardnode_load::Workload;
 
 /// The highest rate that a generator can be set to.
 const MAX_TRANSFERS_PER_SECOND: u32 = 1_000_000;
@@ -69,6 +70,8 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SetLoad {
     transfers_per_second: u32,
+    #[serde(default)]
+    workload: Workload,
 }
 
 pub(crate) async fn get_load<N: Node>(
@@ -86,13 +89,18 @@ pub(crate) async fn put_load<N: Node>(
     let wrong = |reason: String| Failure::new(StatusCode::BAD_REQUEST, reason);
     let SetLoad {
         transfers_per_second,
+        workload,
     } = read_object(&body).map_err(wrong)?;
     if transfers_per_second > MAX_TRANSFERS_PER_SECOND {
         return Err(wrong(format!(
             "transfersPerSecond: must be at most {MAX_TRANSFERS_PER_SECOND}"
         )));
     }
-    answer(api.node.set_load(transfers_per_second))
+    let set = api.node.set_load(transfers_per_second, workload);
+    let load = set
+        .transpose()
+        .map_err(|error| wrong(format!("workload.{error}")))?;
+    answer(load)
 }
 
 fn answer(load: Option<LoadStatus>) -> Result<Json<LoadStatus>, Failure> {

@@ -2,6 +2,7 @@
 //! What the server needs of a node.
 
 use crate::{AccountReport, LoadStatus, OutcomeReport, Readiness, Status, Submitted};
+use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
 };
@@ -50,8 +51,12 @@ pub trait Node: Clone + Send + Sync + 'static {
     /// The in-node generator, if the node has one.
     fn load(&self) -> Option<LoadStatus>;
 
-    /// Sets the generator's rate, if the node has one.
-    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus>;
+    /// Sets the generator's rate and workload, if the node has one.
+    fn set_load(
+        &self,
+        transfers_per_second: u32,
+        workload: Workload,
+    ) -> Option<Result<LoadStatus, WorkloadError>>;
 
     /// Puts a transaction into a pool of its signer's shard.
     fn submit(

@@ -3,6 +3,7 @@
 
 use commonware_cryptography::ed25519::PublicKey;
 use serde::{Deserialize, Serialize, Serializer};
+use shardnode_load::Workload;
 use shardnode_primitives::{AccountId, Digest, ShardId};
 use std::fmt::Display;
 
@@ -199,10 +200,17 @@ pub struct PoolStatus {
 pub struct LoadStatus {
     /// Its target.
     pub transfers_per_second: u32,
+    /// Which transfers it signs.
+    pub workload: Workload,
     /// Transfers it signed since the node started.
     pub signed: u64,
     /// Those of them that the pool refused.
     pub rejected: u64,
+    /// Transfers that were due and that it did not sign, because the pool had no
+    /// room.
+    pub held_back: u64,
+    /// Transfers that were due and that it was too late for.
+    pub overdue: u64,
 }
 
 /// What the kernel uses for the node's TCP connections; `None` where the node

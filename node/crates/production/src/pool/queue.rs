@@ -73,6 +73,11 @@ impl Queue {
         self.transactions.len()
     }
 
+    /// Of those in the pool that chunks gave back some can be beyond its capacity.
+    pub(super) fn room(&self) -> usize {
+        self.capacity.saturating_sub(self.len())
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.len() * Transaction::SIZE
     }

@@ -37,7 +37,11 @@ fn the_token_opens() {
         assert_eq!(answer.status, StatusCode::OK, "{authorization}");
         assert_eq!(
             answer.json(),
-            json!({"transfersPerSecond": 0, "signed": 50, "rejected": 2})
+            json!({
+                "transfersPerSecond": 0,
+                "workload": {"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"},
+                "signed": 50, "rejected": 2, "heldBack": 3, "overdue": 4
+            })
         );
     }
 }
@@ -111,6 +115,35 @@ fn put_sets_the_rate() {
     }
 }
 
+/// Without a workload it is the default one, whatever it was before.
+#[test]
+fn put_sets_the_workload() {
+    let node = Fixture::default();
+    let default = json!({"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"});
+    for (workload, expected) in [
+        (
+            json!({"senders": "Uniform", "receivers": "OneToOne"}),
+            json!({"senders": "Uniform", "receivers": "OneToOne"}),
+        ),
+        (
+            json!({"withinShardPercent": 90}),
+            json!({"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot", "withinShardPercent": 90}),
+        ),
+        (json!({}), default.clone()),
+    ] {
+        let body = json!({"transfersPerSecond": 1, "workload": workload});
+        let answer = put(&node, "application/json", body.to_string());
+        assert_eq!(answer.json()["workload"], expected);
+    }
+    put(
+        &node,
+        "application/json",
+        r#"{"transfersPerSecond": 1, "workload": {"senders": "Uniform"}}"#,
+    );
+    let answer = put(&node, "application/json", r#"{"transfersPerSecond": 1}"#);
+    assert_eq!(answer.json()["workload"], default);
+}
+
 #[test]
 fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
     let node = Fixture::default();
@@ -123,6 +156,14 @@ fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
         (
             r#"{"transfersPerSecond": 1, "burst": 2}"#,
             "burst: unknown field `burst`",
+        ),
+        (
+            r#"{"transfersPerSecond": 1, "workload": {"receivers": "Nobody"}}"#,
+            "workload.receivers: unknown variant `Nobody`",
+        ),
+        (
+            r#"{"transfersPerSecond": 1, "workload": {"withinShardPercent": 101}}"#,
+            "workload.withinShardPercent: must be at most 100",
         ),
         (
             r#"{"transfersPerSecond": -1}"#,

@@ -13,6 +13,7 @@ use commonware_consensus::{
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use futures::executor::block_on;
 use serde_json::{Value, json};
+use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, DuePosition, Endorsements, ExecutionResult,
     Namespaces, Randomness, ShardId, ShardTotals, Transaction, Transfer, chunk::ChunkContent,
@@ -25,7 +26,7 @@ use shardnode_rpc::{
 };
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
@@ -62,6 +63,7 @@ pub(crate) struct Fixture {
     /// Whether other nodes answer.
     pub(crate) connected: bool,
     pub(crate) rate: Arc<AtomicU32>,
+    pub(crate) workload: Arc<Mutex<Workload>>,
     pub(crate) submitted: Arc<AtomicUsize>,
 }
 
@@ -159,6 +161,7 @@ impl Default for Fixture {
             body: ChunkBody::of(&[transaction(1), transaction(2)]),
             connected: true,
             rate: Arc::default(),
+            workload: Arc::default(),
             submitted: Arc::default(),
         }
     }
@@ -280,12 +283,23 @@ impl Node for Fixture {
             transfers_per_second: self.rate.load(Ordering::Relaxed),
             signed: 50,
             rejected: 2,
+            held_back: 3,
+            overdue: 4,
+            workload: *self.workload.lock().unwrap(),
         })
     }
 
-    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus> {
+    fn set_load(
+        &self,
+        transfers_per_second: u32,
+        workload: Workload,
+    ) -> Option<Result<LoadStatus, WorkloadError>> {
+        if workload.within_shard_percent == Some(101) {
+            return Some(Err(WorkloadError::Percent));
+        }
         self.rate.store(transfers_per_second, Ordering::Relaxed);
-        self.load()
+        *self.workload.lock().unwrap() = workload;
+        self.load().map(Ok)
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A node without a chain, which takes every transaction.
 
+use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
 };
@@ -38,12 +39,19 @@ impl Node for EmptyNode {
         None
     }
 
-    fn set_load(&self, transfers_per_second: u32) -> Option<LoadStatus> {
-        Some(LoadStatus {
+    fn set_load(
+        &self,
+        transfers_per_second: u32,
+        workload: Workload,
+    ) -> Option<Result<LoadStatus, WorkloadError>> {
+        Some(Ok(LoadStatus {
             transfers_per_second,
+            workload,
             signed: 0,
             rejected: 0,
-        })
+            held_back: 0,
+            overdue: 0,
+        }))
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
