@@ -13,6 +13,10 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: another experiment is another Benchmark",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.variants) || has(self.baseline)",message="is required with two variants: it says how they are compared",fieldPath=".baseline",reason="FieldValueRequired"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.ramp) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000)",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.constant) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.constant.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.constant.transfersPerSecond",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.closedLoop) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.closedLoop.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.closedLoop.maxTransfersPerSecond",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.closedLoop) || self.load.closedLoop.targetBlockTimeMilliseconds > self.network.template.spec.protocol.minBlockTimeMilliseconds",message="must be longer than the minBlockTimeMilliseconds of the network",fieldPath=".load.closedLoop.targetBlockTimeMilliseconds",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.workload) || !has(self.load.workload.withinShardPercent) || self.load.workload.withinShardPercent == 100 || self.network.template.spec.shards > 1",message="must be 100 with one shard",fieldPath=".load.workload.withinShardPercent",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.repetitions > 1 || !self.criteria.exists(c, c.figure == 'ExecutedPerSecondSpreadPercent')",message="cannot have ExecutedPerSecondSpreadPercent with one repetition: a spread is between runs",fieldPath=".criteria",reason="FieldValueInvalid"
 type BenchmarkSpec struct {
 	// network is the network of each run.
@@ -20,12 +24,13 @@ type BenchmarkSpec struct {
 	Network BenchmarkNetwork `json:"network,omitzero"`
 
 	// load is the load of each run, from the time that all validators are ready.
-	// What is measured is measured under the rate of its last step.
+	// What is measured is measured under the rate of its last step, or once the
+	// controller of a closed loop has found a steady one.
 	// +required
 	Load LoadSpec `json:"load,omitzero"`
 
-	// warmUpSeconds is how long the last step of the load lasts before the
-	// measurement begins.
+	// warmUpSeconds is how long the last step of the load, or the steady rate of a
+	// closed loop, lasts before the measurement begins.
 	// +optional
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=0

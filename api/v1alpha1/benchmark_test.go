@@ -168,6 +168,33 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 		"no load": {
 			[]edit{remove("spec.load")}, []refusal{{"spec.load", "Required value"}, notChecked},
 		},
+		"a closed loop without aim": {
+			[]edit{set("spec.load", object{"profile": "ClosedLoop"})},
+			[]refusal{{"spec.load.closedLoop", "is required when profile is ClosedLoop"}},
+		},
+		"a closed loop that begins above its most": {
+			[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(object{"initialTransfersPerSecond": 2_001})})},
+			[]refusal{{"spec.load.closedLoop.initialTransfersPerSecond", "must be at most maxTransfersPerSecond"}},
+		},
+		"a closed loop at the least block time": {
+			[]edit{
+				set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(object{"targetBlockTimeMilliseconds": 600})}),
+				set("spec.network.template.spec.protocol", object{"minBlockTimeMilliseconds": 600}),
+			},
+			[]refusal{{"spec.load.closedLoop.targetBlockTimeMilliseconds", "must be longer than the minBlockTimeMilliseconds"}},
+		},
+		"a closed loop above what producers sign": {
+			[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(object{"maxTransfersPerSecond": 2_000_001})})},
+			[]refusal{{"spec.load.closedLoop.maxTransfersPerSecond", "at most 1000000 per producer"}},
+		},
+		"a share that cannot leave the shard": {
+			[]edit{
+				set("spec.network.template.spec.shards", 1),
+				set("spec.network.template.spec.producersPerShard", 2),
+				set("spec.load.workload", object{"withinShardPercent": 50}),
+			},
+			[]refusal{{"spec.load.workload.withinShardPercent", "must be 100 with one shard"}},
+		},
 		"more load than producers sign": {
 			[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 2_000_001, "durationSeconds": 1}})},
 			[]refusal{{"spec.load.ramp.steps", "at most 1000000 per producer"}},

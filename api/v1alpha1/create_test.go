@@ -416,7 +416,7 @@ var wrongManifests = map[string]struct {
 	},
 	"ramp without steps": {
 		[]edit{remove("spec.load.ramp")},
-		[]refusal{{"spec.load.ramp", "Required value: is required when profile is Ramp"}},
+		[]refusal{{"spec.load.ramp", "is required when profile is Ramp, and must not be set otherwise"}},
 	},
 	"ramp of no steps": {
 		[]edit{set("spec.load.ramp.steps", []object{})},
@@ -441,6 +441,39 @@ var wrongManifests = map[string]struct {
 	"step of no time": {
 		[]edit{set("spec.load.ramp.steps", []object{{"transfersPerSecond": 1, "durationSeconds": 0}})},
 		[]refusal{{"spec.load.ramp.steps[0].durationSeconds", "should be greater than or equal to 1"}},
+	},
+
+	"a constant load without rate": {
+		[]edit{set("spec.load", object{"profile": "Constant"})},
+		[]refusal{{"spec.load.constant", "is required when profile is Constant"}},
+	},
+	"two loads": {
+		[]edit{set("spec.load.constant", object{"transfersPerSecond": 1})},
+		[]refusal{{"spec.load.constant", "must not be set otherwise"}},
+	},
+	"a constant rate above what producers sign": {
+		[]edit{set("spec.load", object{"profile": "Constant", "constant": object{"transfersPerSecond": 8_000_001}})},
+		[]refusal{{"spec.load.constant.transfersPerSecond", "transfersPerSecond must be at most 8000000 with 8 producers"}},
+	},
+	"a closed loop of a network": {
+		[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(nil)})},
+		[]refusal{{"spec.load.closedLoop", "must not be set: the controller of a closed loop runs beside a Benchmark"}},
+	},
+	"unknown senders": {
+		[]edit{set("spec.load.workload", object{"senders": "Nobody"})},
+		[]refusal{{"spec.load.workload.senders", `Unsupported value: "Nobody"`}, notChecked},
+	},
+	"unknown receivers": {
+		[]edit{set("spec.load.workload", object{"receivers": "Everybody"})},
+		[]refusal{{"spec.load.workload.receivers", `Unsupported value: "Everybody"`}, notChecked},
+	},
+	"more than all within the shard": {
+		[]edit{set("spec.load.workload", object{"withinShardPercent": 101})},
+		[]refusal{{"spec.load.workload.withinShardPercent", "should be less than or equal to 100"}},
+	},
+	"a share of one hot account": {
+		[]edit{set("spec.load.workload", object{"receivers": "HotAccount", "withinShardPercent": 10})},
+		[]refusal{{"spec.load.workload.withinShardPercent", "has no effect with receivers HotAccount or OneToOne"}},
 	},
 
 	// Money and time.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -245,4 +246,11 @@ func checkRefusals(t *testing.T, server, reader, want []refusal) {
 			t.Errorf("the API server says %q, want %q", server[i], want[i])
 		}
 	}
+}
+
+// closedLoop is a load that a controller finds, with some fields changed.
+func closedLoop(changed object) object {
+	load := object{"targetBlockTimeMilliseconds": 1500, "initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 2000}
+	maps.Copy(load, changed)
+	return load
 }

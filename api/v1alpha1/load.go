@@ -3,17 +3,27 @@
 package v1alpha1
 
 // LoadProfile names the way a load changes over time.
-// +kubebuilder:validation:Enum=Ramp
+// +kubebuilder:validation:Enum=Ramp;Constant;ClosedLoop
 type LoadProfile string
 
-// LoadProfileRamp raises the load in steps.
-const LoadProfileRamp LoadProfile = "Ramp"
+// The ways in which a load changes over time.
+const (
+	// LoadProfileRamp raises the load in steps.
+	LoadProfileRamp LoadProfile = "Ramp"
+	// LoadProfileConstant leaves it as it is.
+	LoadProfileConstant LoadProfile = "Constant"
+	// LoadProfileClosedLoop has a controller find the rate at which blocks take as
+	// long as they should.
+	LoadProfileClosedLoop LoadProfile = "ClosedLoop"
+)
 
 // LoadSpec is a load of native transfers that the validators sign themselves.
-// It is a union: profile says which of the other fields is set.
+// It is a union: profile says which of ramp, constant and closedLoop is set.
 //
 // +union
-// +kubebuilder:validation:XValidation:rule="self.profile != 'Ramp' || has(self.ramp)",message="is required when profile is Ramp",fieldPath=".ramp",reason="FieldValueRequired"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'Ramp') == has(self.ramp)",message="is required when profile is Ramp, and must not be set otherwise",fieldPath=".ramp",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'Constant') == has(self.constant)",message="is required when profile is Constant, and must not be set otherwise",fieldPath=".constant",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'ClosedLoop') == has(self.closedLoop)",message="is required when profile is ClosedLoop, and must not be set otherwise",fieldPath=".closedLoop",reason="FieldValueInvalid"
 type LoadSpec struct {
 	// profile is the way the load changes over time.
 	// +required
@@ -23,6 +33,18 @@ type LoadSpec struct {
 	// ramp holds the steps of profile Ramp.
 	// +optional
 	Ramp *RampLoad `json:"ramp,omitempty"`
+
+	// constant holds the rate of profile Constant.
+	// +optional
+	Constant *ConstantLoad `json:"constant,omitempty"`
+
+	// closedLoop holds the aim and the bounds of profile ClosedLoop.
+	// +optional
+	ClosedLoop *ClosedLoopLoad `json:"closedLoop,omitempty"`
+
+	// workload says who pays whom. Without it, few accounts are in most transfers.
+	// +optional
+	Workload *Workload `json:"workload,omitempty"`
 }
 
 // RampLoad is a load in steps. The rate of the last step is kept once all
@@ -49,4 +71,112 @@ type RampStep struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+}
+
+// ConstantLoad is a load that stays as it is.
+type ConstantLoad struct {
+	// transfersPerSecond is the rate of the whole network, divided evenly among
+	// its producers. A producer signs at most 1000000 transfers per second.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	TransfersPerSecond *int64 `json:"transfersPerSecond,omitempty"`
+}
+
+// ClosedLoopLoad is a load whose rate follows from how the chain takes it: a
+// controller raises it while blocks come faster than they should, and lowers it
+// while they come slower, while more waits in the pools than should, or while
+// chunks are missed.
+//
+// +kubebuilder:validation:XValidation:rule="self.initialTransfersPerSecond <= self.maxTransfersPerSecond",message="must be at most maxTransfersPerSecond",fieldPath=".initialTransfersPerSecond",reason="FieldValueInvalid"
+type ClosedLoopLoad struct {
+	// targetBlockTimeMilliseconds is what blocks should take, in the mean. It has
+	// to be longer than the least block time of the network: at that, blocks say
+	// nothing of how much more the chain could take.
+	// +required
+	// +kubebuilder:validation:Minimum=20
+	// +kubebuilder:validation:Maximum=120000
+	TargetBlockTimeMilliseconds int32 `json:"targetBlockTimeMilliseconds,omitempty"`
+
+	// initialTransfersPerSecond is the rate of the whole network that the
+	// controller begins with.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	InitialTransfersPerSecond int64 `json:"initialTransfersPerSecond,omitempty"`
+
+	// maxTransfersPerSecond is the most that it asks for. A producer signs at most
+	// 1000000 transfers per second.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	MaxTransfersPerSecond int64 `json:"maxTransfersPerSecond,omitempty"`
+
+	// maxBacklogBlocks is how much may wait in the pools: as many transfers as are
+	// executed in so many target block times.
+	// +optional
+	// +kubebuilder:default=4
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxBacklogBlocks int32 `json:"maxBacklogBlocks,omitempty"`
+
+	// maxSettleSeconds is how long the controller may take until the rate is
+	// steady. A run that is not measured by then does not count.
+	// +optional
+	// +kubebuilder:default=300
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=86400
+	MaxSettleSeconds int32 `json:"maxSettleSeconds,omitempty"`
+}
+
+// SenderDistribution names the way senders are drawn from the accounts of a
+// producer.
+// +kubebuilder:validation:Enum=ZipfMandelbrot;Uniform
+type SenderDistribution string
+
+// The ways in which senders are drawn.
+const (
+	// SendersZipfMandelbrot has few accounts sign most transfers: the k-th of them
+	// has the weight 1/(k + 2.7), counted from 1.
+	SendersZipfMandelbrot SenderDistribution = "ZipfMandelbrot"
+	// SendersUniform has all sign equally many.
+	SendersUniform SenderDistribution = "Uniform"
+)
+
+// ReceiverDistribution names the way receivers are drawn from the accounts of
+// all shards.
+// +kubebuilder:validation:Enum=ZipfMandelbrot;Uniform;HotAccount;OneToOne
+type ReceiverDistribution string
+
+// The ways in which receivers are drawn.
+const (
+	// ReceiversZipfMandelbrot has few accounts be paid most, in an order of
+	// popularity that each producer has for itself.
+	ReceiversZipfMandelbrot ReceiverDistribution = "ZipfMandelbrot"
+	// ReceiversUniform has all be paid equally often.
+	ReceiversUniform ReceiverDistribution = "Uniform"
+	// ReceiversHotAccount has one account of the network be paid by all.
+	ReceiversHotAccount ReceiverDistribution = "HotAccount"
+	// ReceiversOneToOne has each account be paid by one other.
+	ReceiversOneToOne ReceiverDistribution = "OneToOne"
+)
+
+// Workload says who pays whom.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.withinShardPercent) || !(self.receivers in ['HotAccount', 'OneToOne'])",message="has no effect with receivers HotAccount or OneToOne",fieldPath=".withinShardPercent",reason="FieldValueForbidden"
+type Workload struct {
+	// senders is how the accounts that pay are drawn.
+	// +optional
+	// +kubebuilder:default=ZipfMandelbrot
+	Senders SenderDistribution `json:"senders,omitempty"`
+
+	// receivers is how the accounts that are paid are drawn.
+	// +optional
+	// +kubebuilder:default=ZipfMandelbrot
+	Receivers ReceiverDistribution `json:"receivers,omitempty"`
+
+	// withinShardPercent is how many in a hundred transfers stay within the shard
+	// of their sender. Without it, shards are paid as their accounts are drawn: of
+	// n shards, about one in n transfers stays.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	WithinShardPercent *int32 `json:"withinShardPercent,omitempty"`
 }

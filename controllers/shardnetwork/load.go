@@ -18,6 +18,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
 )
 
@@ -40,7 +41,7 @@ func (r *run) driveLoad(ctx context.Context) error {
 	if r.status.Load != nil {
 		rate = schedule.Rate(r.now().Sub(r.status.Load.StartTime.Time))
 	}
-	offered, err := r.setLoads(ctx, bench.Split(rate, r.plan.Validators))
+	offered, err := r.setLoads(ctx, bench.Split(rate, r.plan.Validators), bench.Workload(r.network.Spec.Load))
 	if r.status.Load != nil {
 		r.status.Load.OfferedTransfersPerSecond = ptr.To(offered)
 	}
@@ -91,7 +92,7 @@ func scheduleName(load *v1alpha1.LoadSpec) (string, error) {
 
 // setLoads tells the producers that answer what to sign, and sums what all of
 // them sign.
-func (r *run) setLoads(ctx context.Context, shares []int64) (int64, error) {
+func (r *run) setLoads(ctx context.Context, shares []int64, workload chain.Workload) (int64, error) {
 	offered := make([]int64, len(shares))
 	failures := make([]error, len(shares))
 	var group errgroup.Group
@@ -104,14 +105,15 @@ func (r *run) setLoads(ctx context.Context, shares []int64) (int64, error) {
 		offered[i] = node.Status.Load.TransfersPerSecond
 		// Without its token, a node in a cluster that cannot be used goes on with
 		// what it has, and so does one whose key is not known.
-		if offered[i] == shares[i] || !r.keyOf(node).opens() {
+		told := offered[i] == shares[i] && (shares[i] == 0 || node.Status.Load.Workload.Same(workload))
+		if told || !r.keyOf(node).opens() {
 			continue
 		}
 		api := r.nodeClient(node)
 		group.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 			defer cancel()
-			load, err := api.SetLoad(ctx, shares[i])
+			load, err := api.SetLoad(ctx, shares[i], workload)
 			if err != nil {
 				failures[i] = fmt.Errorf("set load of %s: %w", node.Validator.Name, err)
 				return nil

@@ -22,16 +22,23 @@ type step struct {
 
 // NewSchedule makes the schedule of a load spec; without one, there is no load.
 func NewSchedule(load *v1alpha1.LoadSpec) (Schedule, error) {
-	if load == nil {
+	switch {
+	case load == nil:
 		return Schedule{}, nil
-	}
-	if load.Profile != v1alpha1.LoadProfileRamp || load.Ramp == nil {
+	case load.Profile == v1alpha1.LoadProfileRamp && load.Ramp != nil:
+		return newRamp(load.Ramp)
+	case load.Profile == v1alpha1.LoadProfileConstant && load.Constant != nil && load.Constant.TransfersPerSecond != nil:
+		return Schedule{steps: []step{{rate: *load.Constant.TransfersPerSecond}}}, nil
+	default:
 		return Schedule{}, fmt.Errorf("load profile %q has no schedule", load.Profile)
 	}
+}
 
-	steps := make([]step, 0, len(load.Ramp.Steps))
+// newRamp makes the schedule of a load in steps.
+func newRamp(load *v1alpha1.RampLoad) (Schedule, error) {
+	steps := make([]step, 0, len(load.Steps))
 	var begin time.Duration
-	for i, ramp := range load.Ramp.Steps {
+	for i, ramp := range load.Steps {
 		if ramp.TransfersPerSecond == nil {
 			return Schedule{}, fmt.Errorf("step %d of the ramp has no rate", i)
 		}

@@ -71,11 +71,25 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+func TestConstant(t *testing.T) {
+	t.Parallel()
+	rate := int64(700)
+	load := schedule(t, &v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: &rate},
+	})
+	if load.Rate(0) != 700 || load.Rate(time.Hour) != 700 || load.Settled() != 0 {
+		t.Errorf("a constant load is %d at first and %d after an hour, settled after %s",
+			load.Rate(0), load.Rate(time.Hour), load.Settled())
+	}
+}
+
 func TestImpossibleLoads(t *testing.T) {
 	t.Parallel()
 	for name, load := range map[string]*v1alpha1.LoadSpec{
 		"unknown profile": {Profile: "Sawtooth"},
 		"no ramp":         {Profile: v1alpha1.LoadProfileRamp},
+		"no constant":     {Profile: v1alpha1.LoadProfileConstant},
+		"a closed loop":   {Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: &v1alpha1.ClosedLoopLoad{}},
 		"no rate":         ramp(v1alpha1.RampStep{DurationSeconds: 1}),
 	} {
 		if _, err := bench.NewSchedule(load); err == nil {

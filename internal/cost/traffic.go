@@ -5,6 +5,8 @@ package cost
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -43,14 +45,19 @@ func traffic(network *v1alpha1.ShardNetwork, plan *topology.Plan, prices *Prices
 
 // highestRate is that of the network's own load.
 func highestRate(load *v1alpha1.LoadSpec) (int64, bool) {
-	if load == nil || load.Ramp == nil {
+	switch {
+	case load == nil:
+		return 0, false
+	case load.Constant != nil:
+		return ptr.Deref(load.Constant.TransfersPerSecond, 0), true
+	case load.ClosedLoop != nil:
+		return load.ClosedLoop.MaxTransfersPerSecond, true
+	case load.Ramp == nil:
 		return 0, false
 	}
 	var highest int64
 	for _, step := range load.Ramp.Steps {
-		if step.TransfersPerSecond != nil {
-			highest = max(highest, *step.TransfersPerSecond)
-		}
+		highest = max(highest, ptr.Deref(step.TransfersPerSecond, 0))
 	}
 	return highest, true
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 const (
@@ -21,13 +22,24 @@ const (
 	loadRetryInterval = time.Second
 )
 
-// loadDriver lets the producers of a group sign the load of a schedule. Each
+// rates are the load of a network over time.
+type rates interface {
+	// Rate is that of the whole network, some time after the load began.
+	Rate(elapsed time.Duration) int64
+	// Next is when it changes by itself; false when it does not.
+	Next(elapsed time.Duration) (time.Duration, bool)
+}
+
+// loadDriver lets the producers of a group sign the load of a network. Each
 // is told its share once: when the rate changes, and when it is ready
 // after a restart, because it then signs nothing.
 type loadDriver struct {
 	group    *group
 	console  *console
-	schedule bench.Schedule
+	rates    rates
+	workload chain.Workload
+	// steered tells that the rate has changed that a controller asks for.
+	steered <-chan struct{}
 	// applied is what each validator signs; chunk validators, whose share is
 	// always 0, are told nothing.
 	applied []appliedLoad
@@ -42,22 +54,27 @@ type appliedLoad struct {
 	failing bool
 }
 
-func newLoadDriver(group *group, schedule bench.Schedule) *loadDriver {
-	return &loadDriver{
+func newLoadDriver(group *group, load *load) *loadDriver {
+	driver := &loadDriver{
 		group:    group,
 		console:  group.console,
-		schedule: schedule,
+		rates:    load.schedule,
+		workload: load.workload,
 		applied:  make([]appliedLoad, len(group.supervisors)),
 	}
+	if load.loop != nil {
+		driver.rates, driver.steered = load.loop, load.loop.changed
+	}
+	return driver
 }
 
-// run applies the schedule from a time on, until the context is done.
+// run applies the rates from a time on, until the context is done.
 func (d *loadDriver) run(ctx context.Context, begin time.Time) {
 	announced := int64(0)
 	for ctx.Err() == nil {
 		elapsed := time.Since(begin)
-		rate := d.schedule.Rate(elapsed)
-		if rate != announced {
+		rate := d.rates.Rate(elapsed)
+		if rate != announced && d.steered == nil {
 			d.console.printf("load: %s", plural(rate, "transfer")+" per second")
 			announced = rate
 		}
@@ -66,11 +83,11 @@ func (d *loadDriver) run(ctx context.Context, begin time.Time) {
 	}
 }
 
-// await waits until there is something to apply: the next step, to a validator
-// that became ready, or once more where it failed.
+// await waits until there is something to apply: the next step, another rate of a
+// controller, to a validator that became ready, or once more where it failed.
 func (d *loadDriver) await(ctx context.Context, begin time.Time, elapsed time.Duration, complete bool) {
 	var step, retry <-chan time.Time
-	if next, ok := d.schedule.Next(elapsed); ok {
+	if next, ok := d.rates.Next(elapsed); ok {
 		timer := time.NewTimer(time.Until(begin.Add(next)))
 		defer timer.Stop()
 		step = timer.C
@@ -85,6 +102,7 @@ func (d *loadDriver) await(ctx context.Context, begin time.Time, elapsed time.Du
 	case <-step:
 	case <-retry:
 	case <-d.group.changed:
+	case <-d.steered:
 	}
 }
 
@@ -119,7 +137,7 @@ func (d *loadDriver) applyTo(ctx context.Context, index int, share int64) {
 	if share == applied.rate && !applied.failing {
 		return
 	}
-	err := setLoad(ctx, supervisor, share)
+	err := d.setLoad(ctx, supervisor, share)
 	if err == nil {
 		applied.rate, applied.failing = share, false
 		return
@@ -130,15 +148,18 @@ func (d *loadDriver) applyTo(ctx context.Context, index int, share int64) {
 	applied.failing = true
 }
 
-func setLoad(ctx context.Context, supervisor *supervisor, share int64) error {
+func (d *loadDriver) setLoad(ctx context.Context, supervisor *supervisor, share int64) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	answer, err := supervisor.client.SetLoad(ctx, share)
+	answer, err := supervisor.client.SetLoad(ctx, share, d.workload)
 	if err != nil {
 		return err
 	}
 	if answer.TransfersPerSecond != share {
 		return fmt.Errorf("told to sign %d transfers per second, it answers %d", share, answer.TransfersPerSecond)
+	}
+	if !answer.Workload.Same(d.workload) {
+		return fmt.Errorf("told to sign the workload %+v, it answers %+v", d.workload, answer.Workload)
 	}
 	return nil
 }

@@ -12,9 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
-	"github.com/shardyard/shardyard/internal/bench/record"
 	"github.com/shardyard/shardyard/internal/bench/result"
-	"github.com/shardyard/shardyard/internal/local/usage"
 )
 
 // standstillPatience is how long a chain may take for the block that ends a
@@ -45,11 +43,14 @@ type RecordOptions struct {
 // complete, and returns the record. No process is left when it returns; the
 // network's folder is.
 func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err error) {
-	schedule, err := bench.NewSchedule(options.Network.Spec.Load)
+	load, err := newLoad(options.Network.Spec.Load)
 	if err != nil {
 		return nil, err
 	}
-	content, err := encodeManifest(options.Network)
+	// The load is the run's: of a network by itself, some loads cannot be asked.
+	unloaded := options.Network.DeepCopy()
+	unloaded.Spec.Load = nil
+	content, err := encodeManifest(unloaded)
 	if err != nil {
 		return nil, err
 	}
@@ -65,30 +66,23 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 
 	var recorded *result.Run
 	err = network.whileUp(ctx, options.Shardnode, newConsole(options.Progress), func(group *group) (err error) {
-		recorded, err = group.record(ctx, schedule, options)
+		recorded, err = group.record(ctx, load, options)
 		return err
 	})
 	return recorded, err
 }
 
 // record records a group that has been started.
-func (g *group) record(ctx context.Context, schedule bench.Schedule, options RecordOptions) (*result.Run, error) {
+func (g *group) record(ctx context.Context, load *load, options RecordOptions) (*result.Run, error) {
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
-	run, err := beginRun(ctx, g, schedule, options.ReadyTimeout)
+	run, err := beginRun(ctx, g, load, options.ReadyTimeout)
 	if err != nil {
 		return nil, err
 	}
-	plan := record.Plan{Settled: schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
-	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
-	run.recording = &recording{
-		recorder: recorder,
-		blocks:   record.NewFollower(recorder, run.audit, run.base.FinalizedHeight),
-		usage:    usage.NewReader(),
-		schedule: schedule,
-	}
-	carryCtx, cancel := context.WithTimeout(ctx, plan.Settled+plan.WarmUp+plan.Duration+standstillPatience)
+	run.recording = newRecording(run, load, options)
+	carryCtx, cancel := context.WithTimeout(ctx, run.recording.longest())
 	defer cancel()
 	if err := run.carry(carryCtx); err != nil {
 		return nil, err
@@ -109,6 +103,9 @@ func (g *group) record(ctx context.Context, schedule bench.Schedule, options Rec
 func (r *run) fault() string {
 	if r.violation != nil {
 		return r.violation.Error()
+	}
+	if unsettled := r.recording.unsettled(); unsettled != "" {
+		return unsettled
 	}
 	for _, supervisor := range r.group.supervisors {
 		if state := supervisor.current(); state.starts > 1 {

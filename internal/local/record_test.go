@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/record"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
@@ -28,6 +30,14 @@ func startRecord(
 	if err != nil {
 		t.Fatal(err)
 	}
+	return recordNetwork(ctx, t, network, stateDir, duration, misbehaviours)
+}
+
+func recordNetwork(
+	ctx context.Context, t *testing.T, network *v1alpha1.ShardNetwork, stateDir string, duration time.Duration,
+	misbehaviours map[string]misbehaviour,
+) (*result.Run, error) {
+	t.Helper()
 	var progress output
 	run, err := Record(ctx, RecordOptions{
 		Network: network, StateDir: stateDir, Shardnode: standinProgram(t, misbehaviours),
@@ -66,6 +76,61 @@ func TestRecord(t *testing.T) {
 	}
 	if content, err := os.ReadFile(filepath.Join(stateDir, "net", "runtime.json")); err == nil {
 		t.Errorf("the network still runs: %s", content)
+	}
+}
+
+// Blocks of stand-ins take as long whatever the load, and less than they should:
+// the controller goes to the most that it may ask for, and stays there.
+func TestRecordOfAClosedLoop(t *testing.T) {
+	t.Parallel()
+	network, err := manifest.Read(testManifest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Load = &v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileClosedLoop,
+		ClosedLoop: &v1alpha1.ClosedLoopLoad{
+			TargetBlockTimeMilliseconds: 60, InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 400,
+			MaxBacklogBlocks: 4, MaxSettleSeconds: int32(patience.Seconds()),
+		},
+		Workload: &v1alpha1.Workload{Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversOneToOne},
+	}
+	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), time.Second, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Fault != "" {
+		t.Errorf("the run does not count: %s", run.Fault)
+	}
+	if first := run.Samples[0]; first.Control == nil || first.Control.State != "Starting" || first.OfferedPerSecond != 10 {
+		t.Errorf("the first sample is %+v", first)
+	}
+	for _, sample := range run.MeasuredSamples() {
+		if sample.OfferedPerSecond != 400 || !sample.Control.Steady {
+			t.Errorf("a measured sample is %+v of %+v, want a steady 400", sample.Control, sample)
+		}
+	}
+	if len(run.MeasuredBlocks()) < 20 {
+		t.Errorf("%d blocks are measured, want those of 1 s", len(run.MeasuredBlocks()))
+	}
+}
+
+// A run whose rate never becomes steady ends, and does not count.
+func TestRateThatIsNotSteady(t *testing.T) {
+	t.Parallel()
+	recording := &recording{
+		recorder: record.NewUnsettled(time.Now(), "genesis"),
+		load:     &load{loop: newLoop(&v1alpha1.ClosedLoopLoad{TargetBlockTimeMilliseconds: 100, MaxSettleSeconds: 300})},
+	}
+	if got, want := recording.unsettled(), "the controller found no steady rate within 5m0s"; got != want {
+		t.Errorf("it is unsettled because %q, want %q", got, want)
+	}
+	if recording.over(5*time.Minute) || !recording.over(5*time.Minute+1) {
+		t.Error("it is over at another time than after five minutes")
+	}
+	recording.recorder.Settle(time.Now(), 0, time.Second)
+	if got := recording.unsettled(); got != "" || recording.over(time.Hour) {
+		t.Errorf("once it is settled it is over, or unsettled because %q", got)
 	}
 }
 

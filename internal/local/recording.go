@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
@@ -16,14 +17,43 @@ type recording struct {
 	recorder *record.Recorder
 	blocks   *record.Follower
 	usage    usage.Reader
-	schedule bench.Schedule
+	load     *load
+	plan     record.Plan
+}
+
+// newRecording begins the record of a run.
+func newRecording(run *run, load *load, options RecordOptions) *recording {
+	plan := record.Plan{Settled: load.schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
+	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
+	if load.loop != nil {
+		recorder = record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
+	}
+	return &recording{
+		recorder: recorder,
+		blocks:   record.NewFollower(recorder, run.audit, run.base.FinalizedHeight),
+		usage:    usage.NewReader(),
+		load:     load,
+		plan:     plan,
+	}
+}
+
+// longest is how long it takes until everything is recorded, or never will be.
+func (r *recording) longest() time.Duration {
+	settling := r.plan.Settled
+	if r.load.loop != nil {
+		settling = r.load.loop.mostSettling
+	}
+	return settling + r.plan.WarmUp + r.plan.Duration + standstillPatience
 }
 
 // take records a sample of the run, and the blocks that were finalised since the
 // last one. The error is a contradiction between what nodes told.
 func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	taken := record.Sample{At: time.Now(), Host: r.recording.usage.Host()}
-	taken.OfferedPerSecond = r.recording.schedule.Rate(taken.At.Sub(r.window.Begin))
+	taken.OfferedPerSecond = r.load.rates.Rate(taken.At.Sub(r.window.Begin))
+	if loop := r.recording.load.loop; loop != nil {
+		r.steer(loop, sample, &taken)
+	}
 	var sources []record.Source
 	for i, supervisor := range r.group.supervisors {
 		status := sample.Nodes[i].Status
@@ -40,4 +70,35 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	}
 	r.recording.recorder.Sample(taken)
 	return r.recording.blocks.Follow(ctx, sources)
+}
+
+// steer has the controller of a closed loop see a sample. The measurement begins
+// once its rate is steady.
+func (r *run) steer(loop *loop, sample bench.Sample, taken *record.Sample) {
+	decision := loop.observe(sample, taken.At)
+	if decision == nil {
+		return
+	}
+	taken.OfferedPerSecond, taken.Control = decision.TransfersPerSecond, decision.Row()
+	if recorder := r.recording.recorder; decision.Steady && !recorder.Settled() {
+		recorder.Settle(taken.At, r.recording.plan.WarmUp, r.recording.plan.Duration)
+		r.console.printf("load: steady at %s after %s", plural(decision.TransfersPerSecond, "transfer")+" per second",
+			taken.At.Sub(r.window.Begin).Round(time.Second))
+	}
+}
+
+// over says that there is nothing more to record.
+func (r *recording) over(elapsed time.Duration) bool {
+	if r.unsettled() != "" {
+		return elapsed > r.load.loop.mostSettling
+	}
+	return r.recorder.Complete()
+}
+
+// unsettled says why there is no measurement; empty if there is one.
+func (r *recording) unsettled() string {
+	if r.load.loop == nil || r.recorder.Settled() {
+		return ""
+	}
+	return fmt.Sprintf("the controller found no steady rate within %s", r.load.loop.mostSettling)
 }

@@ -42,7 +42,7 @@ type run struct {
 // beginRun begins a run with the first block that is finalised once all
 // validators are ready: on a chain that is resumed, blocks of before may be
 // finalised first.
-func beginRun(ctx context.Context, group *group, schedule bench.Schedule, timeout time.Duration) (*run, error) {
+func beginRun(ctx context.Context, group *group, load *load, timeout time.Duration) (*run, error) {
 	ready := time.Now()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -51,7 +51,7 @@ func beginRun(ctx context.Context, group *group, schedule bench.Schedule, timeou
 	for {
 		first := sampleAll(ctx, group.supervisors)
 		if base := first.Best(); base != nil && base.FinalizedTimeMs >= ready.UnixMilli() {
-			run := newRun(group, schedule, base)
+			run := newRun(group, load, base)
 			run.observe(first)
 			return run, nil
 		}
@@ -67,13 +67,13 @@ func beginRun(ctx context.Context, group *group, schedule bench.Schedule, timeou
 	}
 }
 
-func newRun(group *group, schedule bench.Schedule, base *chain.Status) *run {
+func newRun(group *group, load *load, base *chain.Status) *run {
 	return &run{
 		group:   group,
 		console: group.console,
-		load:    newLoadDriver(group, schedule),
+		load:    newLoadDriver(group, load),
 		audit:   bench.NewAudit(),
-		window:  bench.Window{Begin: time.Now(), Settled: schedule.Settled()},
+		window:  bench.Window{Begin: time.Now(), Settled: load.schedule.Settled()},
 		base:    base,
 	}
 }
@@ -110,7 +110,7 @@ func (r *run) carry(ctx context.Context) error {
 			}
 		}
 		r.console.show(live.line(sample, r.group.ready()))
-		if r.recording != nil && r.recording.recorder.Complete() {
+		if r.recording != nil && r.recording.over(time.Since(r.window.Begin)) {
 			return nil
 		}
 	}

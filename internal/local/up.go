@@ -43,7 +43,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, network.close()) }()
-	schedule, err := bench.NewSchedule(network.manifest.Spec.Load)
+	load, err := newLoad(network.manifest.Spec.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	var summary *Summary
 	err = network.whileUp(ctx, options.Shardnode, console, func(group *group) (err error) {
 		defer network.page.show(ctx, network, group)()
-		summary, err = group.serve(ctx, network, schedule, options)
+		summary, err = group.serve(ctx, network, load, options)
 		return err
 	})
 	return summary, err
@@ -96,12 +96,12 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 }
 
 // serve runs a group that has been started to the end of its run.
-func (g *group) serve(ctx context.Context, network *network, schedule bench.Schedule, options Options) (*Summary, error) {
+func (g *group) serve(ctx context.Context, network *network, load *load, options Options) (*Summary, error) {
 	started := time.Now()
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
-	run, err := beginRun(ctx, g, schedule, options.ReadyTimeout)
+	run, err := beginRun(ctx, g, load, options.ReadyTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// minSignedPercent is the share of the offered load below which the generators
-	// were what limited a run.
-	minSignedPercent = 99
+	// maxUnsignedPercent is the share of the offered load above which what was not
+	// signed is worth a note.
+	maxUnsignedPercent = 1
 
 	// maxExecutedPercent is the share of the offered load above which what was
 	// executed was not all offered in the same time. One block more or less is
@@ -31,7 +31,9 @@ func notes(run *result.Run) []string {
 	}
 	first, last := &samples[0], &samples[len(samples)-1]
 	var notes []string
-	for _, note := range []string{limitedNote(first, last), backlogNote(run, last.OfferedPerSecond), stolenNote(first, last)} {
+	for _, note := range []string{
+		overdueNote(samples), heldBackNote(samples), backlogNote(run, samples), stolenNote(first, last),
+	} {
 		if note != "" {
 			notes = append(notes, note)
 		}
@@ -39,22 +41,48 @@ func notes(run *result.Run) []string {
 	return notes
 }
 
-// limitedNote says that the load was less than it should have been.
-func limitedNote(first, last *result.Sample) string {
-	signed := increase(first.Signed, last.Signed)
-	offered := float64(last.OfferedPerSecond) * float64(last.TimeMs-first.TimeMs) / 1000
-	if signed == nil || offered <= 0 {
+// offered are the transfers that were offered between samples.
+func offered(samples []result.Sample) float64 {
+	var offered float64
+	for i := range samples[1:] {
+		elapsed := float64(samples[i+1].TimeMs-samples[i].TimeMs) / 1000
+		offered += float64(samples[i].OfferedPerSecond) * elapsed
+	}
+	return offered
+}
+
+// overdueNote says that the load was less than it should have been.
+func overdueNote(samples []result.Sample) string {
+	first, last := &samples[0], &samples[len(samples)-1]
+	overdue := increase(first.Overdue, last.Overdue)
+	due := offered(samples)
+	if overdue == nil || due <= 0 {
 		return ""
 	}
-	percent := 100 * float64(*signed) / offered
-	if percent >= minSignedPercent {
+	percent := 100 * float64(*overdue) / due
+	if percent <= maxUnsignedPercent {
 		return ""
 	}
-	return fmt.Sprintf("the generators signed %.1f%% of the load: they were the limit, and not the chain", percent)
+	return fmt.Sprintf("the generators were too late for %.1f%% of the load: they were the limit, and not the chain", percent)
+}
+
+// heldBackNote says that the load was more than the chain had room for.
+func heldBackNote(samples []result.Sample) string {
+	first, last := &samples[0], &samples[len(samples)-1]
+	heldBack := increase(first.HeldBack, last.HeldBack)
+	due := offered(samples)
+	if heldBack == nil || due <= 0 {
+		return ""
+	}
+	percent := 100 * float64(*heldBack) / due
+	if percent <= maxUnsignedPercent {
+		return ""
+	}
+	return fmt.Sprintf("the pools had no room for %.1f%% of the load, and it was not signed", percent)
 }
 
 // backlogNote says that the measurement began with work of the time before.
-func backlogNote(run *result.Run, offered int64) string {
+func backlogNote(run *result.Run, samples []result.Sample) string {
 	var executed uint64
 	var milliseconds int64
 	for _, block := range run.MeasuredBlocks() {
@@ -63,10 +91,15 @@ func backlogNote(run *result.Run, offered int64) string {
 	for _, time := range run.MeasuredTimesMs() {
 		milliseconds += time
 	}
-	if offered <= 0 || milliseconds <= 0 {
+	seconds := float64(samples[len(samples)-1].TimeMs-samples[0].TimeMs) / 1000
+	if seconds <= 0 || milliseconds <= 0 {
 		return ""
 	}
-	percent := 100 * float64(executed) / (float64(offered) * float64(milliseconds) / 1000)
+	due := offered(samples) / seconds * float64(milliseconds) / 1000
+	if due <= 0 {
+		return ""
+	}
+	percent := 100 * float64(executed) / due
 	if percent <= maxExecutedPercent {
 		return ""
 	}

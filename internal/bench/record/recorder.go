@@ -62,8 +62,8 @@ func (r *Recorder) Settle(at time.Time, warmUp, duration time.Duration) {
 	r.run.Window = Plan{WarmUp: warmUp, Duration: duration}.window(at)
 }
 
-// settled says whether it is known when the measurement is.
-func (r *Recorder) settled() bool { return r.run.Window.EndMs > 0 }
+// Settled says whether it is known when the measurement is.
+func (r *Recorder) Settled() bool { return r.run.Window.EndMs > 0 }
 
 // Window is the time that is measured; zero until it is known.
 func (r *Recorder) Window() result.Window { return r.run.Window }
@@ -77,14 +77,14 @@ func (r *Recorder) Block(block *chain.Block) error {
 // takes to measure is there.
 func (r *Recorder) Complete() bool {
 	count := len(r.blocks.rows)
-	return r.settled() && count > 0 && r.blocks.rows[count-1].TimestampMs >= r.run.Window.EndMs
+	return r.Settled() && count > 0 && r.blocks.rows[count-1].TimestampMs >= r.run.Window.EndMs
 }
 
 // Sample takes the next sample.
 func (r *Recorder) Sample(sample Sample) {
 	row := sample.row()
 	r.run.Samples = append(r.run.Samples, row)
-	if !r.settled() || row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
+	if !r.Settled() || row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
 		return
 	}
 	if r.first == nil {

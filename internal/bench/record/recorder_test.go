@@ -148,7 +148,7 @@ func TestSamples(t *testing.T) {
 	}
 	want := result.Sample{
 		TimeMs: began.UnixMilli() + 5000, FinalizedHeight: 100, OfferedPerSecond: 10,
-		Signed: ptr.To[uint64](100), Rejected: ptr.To[uint64](5), Pool: ptr.To[uint64](6),
+		Signed: ptr.To[uint64](100), Rejected: ptr.To[uint64](5), HeldBack: new(uint64), Overdue: new(uint64), Pool: ptr.To[uint64](6),
 		CPUSeconds: ptr.To(3.0), MemoryBytes: ptr.To[uint64](33), FileMemoryBytes: ptr.To[uint64](14),
 		DiskReadBytes: ptr.To[uint64](0), DiskWrittenBytes: ptr.To[uint64](44),
 	}
@@ -234,6 +234,7 @@ func TestNotes(t *testing.T) {
 		signed uint64
 	}{{5, 0}, {15, 90}} {
 		made := sample(at.second, node("p", topology.RoleProducer, at.signed, 0, used(1, 1, 1)))
+		made.Nodes[0].Status.Load.Overdue, made.Nodes[0].Status.Load.HeldBack = at.signed/15, at.signed/22
 		made.Host = record.Host{BusySeconds: ptr.To(float64(at.second)), StolenSeconds: ptr.To(float64(at.second) / 4)}
 		recorder.Sample(made)
 	}
@@ -246,12 +247,36 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	want := []string{
-		"the generators signed 90.0% of the load: they were the limit, and not the chain",
+		"the generators were too late for 6.0% of the load: they were the limit, and not the chain",
+		"the pools had no room for 4.0% of the load, and it was not signed",
 		"120.0% of the load was executed: the chain had fallen behind before the measurement, which a longer warm-up leaves out",
 		"a hypervisor gave 20.0% of the processor time that this machine wanted to others",
 	}
 	if got := recorder.Run("").Notes; !slices.Equal(got, want) {
 		t.Errorf("the notes are %q, want %q", got, want)
+	}
+}
+
+// What is offered may change in the measurement, and what is not signed is measured
+// against what was offered at the time.
+func TestNotesOfALoadThatChanges(t *testing.T) {
+	t.Parallel()
+	for overdue, want := range map[uint64][]string{
+		3: nil,
+		4: {"the generators were too late for 1.3% of the load: they were the limit, and not the chain"},
+	} {
+		recorder := newRecorder()
+		for i, offered := range []int64{10, 50, 10} {
+			made := sample(5+5*i, node("p", topology.RoleProducer, 0, 0, used(1, 1, 1)))
+			made.OfferedPerSecond = offered
+			if i == 2 {
+				made.Nodes[0].Status.Load.Overdue = overdue
+			}
+			recorder.Sample(made)
+		}
+		if got := recorder.Run("").Notes; !slices.Equal(got, want) {
+			t.Errorf("with %d overdue transfers of 300 the notes are %q, want %q", overdue, got, want)
+		}
 	}
 }
 

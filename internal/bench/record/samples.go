@@ -38,10 +38,13 @@ type Host struct {
 // Sample is what is known at one time.
 type Sample struct {
 	At time.Time
-	// OfferedPerSecond is the rate of the load spec.
+	// OfferedPerSecond is the rate of the load spec, or of the controller of a
+	// closed loop.
 	OfferedPerSecond int64
-	Nodes            []Node
-	Host             Host
+	// Control is what that controller saw; nil without one.
+	Control *result.Control
+	Nodes   []Node
+	Host    Host
 }
 
 // row sums a sample up.
@@ -49,6 +52,7 @@ func (s *Sample) row() result.Sample {
 	row := result.Sample{
 		TimeMs:            s.At.UnixMilli(),
 		OfferedPerSecond:  s.OfferedPerSecond,
+		Control:           s.Control,
 		HostBusySeconds:   s.Host.BusySeconds,
 		HostStolenSeconds: s.Host.StolenSeconds,
 	}
@@ -60,6 +64,12 @@ func (s *Sample) row() result.Sample {
 	row.Signed = sum(s.Nodes, func(node *Node) *uint64 { return node.generator(func(load *chain.Load) uint64 { return load.Signed }) })
 	row.Rejected = sum(s.Nodes, func(node *Node) *uint64 {
 		return node.generator(func(load *chain.Load) uint64 { return load.Rejected })
+	})
+	row.HeldBack = sum(s.Nodes, func(node *Node) *uint64 {
+		return node.generator(func(load *chain.Load) uint64 { return load.HeldBack })
+	})
+	row.Overdue = sum(s.Nodes, func(node *Node) *uint64 {
+		return node.generator(func(load *chain.Load) uint64 { return load.Overdue })
 	})
 	row.Pool = sum(s.Nodes, (*Node).pool)
 	row.CPUSeconds = sum(s.Nodes, (*Node).cpuSeconds)

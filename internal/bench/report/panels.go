@@ -65,6 +65,19 @@ var charts = []struct {
 		line: bySample(func(sample *result.Sample) (float64, bool) { return valueOf(sample.Pool, 1) }),
 	},
 	{
+		id: "control", title: "Error of the controller: below 0 the chain carries more", unit: "",
+		line: bySample(func(sample *result.Sample) (float64, bool) {
+			if sample.Control == nil {
+				return 0, false
+			}
+			return sample.Control.Error, true
+		}),
+	},
+	{
+		id: "unsigned", title: "Due and not signed: no room in pools, or too late", unit: "transfers/s",
+		line: byStep(unsignedRate),
+	},
+	{
 		id: "cpu", title: "CPU of all nodes", unit: "cores",
 		line: byStep(func(before, sample *result.Sample, seconds float64) (float64, bool) {
 			used, known := rise(before.CPUSeconds, sample.CPUSeconds)
@@ -98,6 +111,15 @@ func acceptedRate(before, sample *result.Sample, seconds float64) (float64, bool
 	}
 	rejected, known := rise(before.Rejected, sample.Rejected)
 	return (signed - rejected) / seconds, known
+}
+
+func unsignedRate(before, sample *result.Sample, seconds float64) (float64, bool) {
+	heldBack, known := rise(before.HeldBack, sample.HeldBack)
+	if !known {
+		return 0, false
+	}
+	overdue, known := rise(before.Overdue, sample.Overdue)
+	return (heldBack + overdue) / seconds, known
 }
 
 func valueOf(value *uint64, unit float64) (float64, bool) {

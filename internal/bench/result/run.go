@@ -56,12 +56,19 @@ type Sample struct {
 	TimeMs int64 `json:"timeMs"`
 	// FinalizedHeight is the highest that any node told.
 	FinalizedHeight uint64 `json:"finalizedHeight"`
-	// OfferedPerSecond is the rate of the load spec at that time.
+	// OfferedPerSecond is the rate of the load spec at that time, or the one that
+	// the controller of a closed loop asks for from then on.
 	OfferedPerSecond int64 `json:"offeredPerSecond"`
+	// Control is what that controller saw; absent without one.
+	Control *Control `json:"control,omitempty"`
 	// Signed and Rejected are what all generators signed and what pools refused of
 	// it, since the nodes started.
 	Signed   *uint64 `json:"signed,omitempty"`
 	Rejected *uint64 `json:"rejected,omitempty"`
+	// HeldBack and Overdue are what was due and not signed, since the nodes started:
+	// because pools had no room, and because generators were too late.
+	HeldBack *uint64 `json:"heldBack,omitempty"`
+	Overdue  *uint64 `json:"overdue,omitempty"`
 	// Pool is the number of transfers in all pools.
 	Pool *uint64 `json:"pool,omitempty"`
 	// CPUSeconds is the CPU time of all nodes since they started.
@@ -79,6 +86,20 @@ type Sample struct {
 	// hypervisor let others.
 	HostBusySeconds   *float64 `json:"hostBusySeconds,omitempty"`
 	HostStolenSeconds *float64 `json:"hostStolenSeconds,omitempty"`
+}
+
+// Control is a step of the controller of a closed loop.
+type Control struct {
+	// State is what it was doing.
+	State string `json:"state"`
+	// Error is what it follows: from -1, far more load is carried, to 1.
+	Error float64 `json:"error"`
+	// BlockTimeMs, BacklogSeconds and MissedShare are what the error is made of.
+	BlockTimeMs    float64 `json:"blockTimeMs"`
+	BacklogSeconds float64 `json:"backlogSeconds"`
+	MissedShare    float64 `json:"missedShare"`
+	// Steady says that the rate had been steady for a while.
+	Steady bool `json:"steady"`
 }
 
 // Node is one node over the time of the measurement.

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"math"
+	"time"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// State is what the controller is doing.
+type State string
+
+// The states of a controller.
+const (
+	// StateStarting raises the rate until the chain feels it.
+	StateStarting State = "Starting"
+	// StateFollowing follows the error.
+	StateFollowing State = "Following"
+	// StateLimited does not raise the rate, because generators do not keep up.
+	StateLimited State = "Limited"
+	// StateRecovering waits for the chain to come back from too much load.
+	StateRecovering State = "Recovering"
+	// StatePaused waits for the next block.
+	StatePaused State = "Paused"
+)
+
+const (
+	// proportional, integral and derivative are P, I and D: what an error of 1 does
+	// to ln(rate), its step, itself for one target block time, and the change of
+	// its step in that time, on a chain with a gain of 1. A pure integral controller
+	// oscillates where I times the delay, in target block times, is pi/2; half of
+	// the window and two blocks until what is signed is executed are a delay of
+	// about four.
+	proportional = 0.1
+	integral     = 0.1
+	derivative   = 0.02
+
+	// leastGain and mostGain bound the scheduled gain.
+	leastGain, mostGain = 0.5, 4
+
+	// startGrowth is how much the rate grows with each target block time until the
+	// chain feels it, which it does from feltError on, and when its blocks take
+	// feltTimes the shortest.
+	startGrowth = 0.1
+	feltError   = -0.35
+	feltTimes   = 1.4
+
+	// An error above farOff counts haste times as much as what is below: far more
+	// than a chain carries only makes its blocks longer and longer.
+	farOff = 0.15
+	haste  = 3
+
+	// A backlog of more than drainShare of what is allowed bounds the rate by what
+	// is executed: by as much if it is all that is allowed, and by drain of ln(rate)
+	// less with twice that. What waits is the sum of what was too much, so a rate
+	// that followed it as it follows the error would swing.
+	drain      = 0.3
+	drainShare = 0.5
+
+	// allowedMissed is the share of chunks that may be missed.
+	allowedMissed = 0.1
+
+	// A chain that executes less than collapseShare of what it was given, and has
+	// collapseMissed of its chunks missed, or collapseTimes the allowed backlog, is
+	// falling over.
+	collapseShare  = 0.5
+	collapseMissed = 0.25
+	collapseTimes  = 2
+
+	// resumeShare is the part of the rate of before that a chain is given when it
+	// has come back, ceilingShare the part of the rate at which it fell over that it
+	// is not given more than, and ceilingGrowth how fast that is forgotten.
+	resumeShare   = 0.5
+	ceilingShare  = 0.9
+	ceilingGrowth = 0.01
+
+	// pauseTimes is the number of target block times without a block from which on
+	// nothing is asked for, and leastPause is at the least so long.
+	pauseTimes = 3
+	leastPause = 3 * time.Second
+)
+
+// Decision is what the controller makes of an observation.
+type Decision struct {
+	State State
+	// TransfersPerSecond is the rate to ask for.
+	TransfersPerSecond int64
+	// Error is what it follows, between -1 and 1; 0 while nothing is measured.
+	Error float64
+	// BlockTime, BacklogSeconds and MissedShare are what it saw; zero while
+	// nothing is measured.
+	BlockTime      time.Duration
+	BacklogSeconds float64
+	MissedShare    float64
+	// Steady says that the rate has been steady for a while.
+	Steady bool
+}
+
+// Controller finds the rate that a chain carries.
+type Controller struct {
+	target  time.Duration
+	backlog time.Duration
+	most    float64
+
+	state   State
+	rate    float64
+	ceiling float64
+	// resume is the rate that a pause or a collapse ended.
+	resume float64
+	// fastest is the shortest block time of a window so far; 0 before the first.
+	fastest time.Duration
+	window  window
+	given   given
+	history history
+	// bound says that the rate is as high as it may be.
+	bound bool
+	// error and step are the last error and its last change.
+	error, step float64
+	// known says that there is a last error.
+	known   bool
+	stepped time.Time
+	seen    Decision
+}
+
+// New makes the controller of a load.
+func New(spec *v1alpha1.ClosedLoopLoad) *Controller {
+	target := time.Duration(spec.TargetBlockTimeMilliseconds) * time.Millisecond
+	return &Controller{
+		target:  target,
+		backlog: time.Duration(spec.MaxBacklogBlocks) * target,
+		most:    float64(spec.MaxTransfersPerSecond),
+		state:   StateStarting,
+		rate:    float64(spec.InitialTransfersPerSecond),
+		ceiling: float64(spec.MaxTransfersPerSecond),
+		history: history{span: steadyTimes * target},
+	}
+}
+
+// Step takes an observation. Times of observations do not run backwards.
+func (c *Controller) Step(observation Observation) Decision {
+	if c.stepped.IsZero() {
+		c.stepped = observation.At
+	}
+	isNew := c.window.add(observation)
+	switch {
+	case observation.At.Sub(c.window.last().At) > c.patience():
+		c.pause()
+	case isNew && c.state == StatePaused:
+		c.restart(observation)
+	case isNew && c.window.full():
+		c.follow(observation)
+	}
+	c.given.add(observation.At, c.rate, c.memory())
+	c.history.add(observation.At, c.rate, c.seen.Error, c.bound)
+	return c.decide()
+}
+
+// patience is how long no block may be finalised before the load stops.
+func (c *Controller) patience() time.Duration {
+	return max(pauseTimes*c.target, leastPause)
+}
+
+// memory is how long ago the latest executed transfers may have been signed.
+func (c *Controller) memory() time.Duration {
+	return c.backlog + 2*windowBlocks*c.target
+}
+
+func (c *Controller) decide() Decision {
+	decision := c.seen
+	decision.State = c.state
+	decision.TransfersPerSecond = int64(math.Round(c.rate))
+	isFollowing := c.state == StateFollowing || c.state == StateLimited
+	decision.Steady = isFollowing && c.history.steady()
+	return decision
+}
+
+func (c *Controller) pause() {
+	if c.state == StatePaused {
+		return
+	}
+	c.state, c.resume, c.rate = StatePaused, c.rate, 0
+	c.known = false
+}
+
+// restart goes on with half of the rate of before the standstill.
+func (c *Controller) restart(observation Observation) {
+	c.state = StateStarting
+	c.rate = max(1, resumeShare*c.resume)
+	c.window = window{seen: []Observation{observation}}
+	c.stepped = observation.At
+}
+
+// follow takes a window of blocks.
+func (c *Controller) follow(observation Observation) {
+	elapsed := observation.At.Sub(c.stepped).Seconds() / c.target.Seconds()
+	c.stepped = observation.At
+	if elapsed <= 0 {
+		return
+	}
+	c.measure(observation)
+	if shortest := max(c.seen.BlockTime, time.Millisecond); c.fastest == 0 || shortest < c.fastest {
+		c.fastest = shortest
+	}
+	c.ceiling = min(c.most, c.ceiling*(1+ceilingGrowth*elapsed))
+
+	executed := c.window.executedPerSecond()
+	switch {
+	case c.state == StateRecovering:
+		c.recover(executed)
+	case c.collapses(executed):
+		c.state, c.resume, c.rate = StateRecovering, executed, 0
+		c.ceiling = min(c.ceiling, max(1, ceilingShare*c.given.least()))
+		c.known = false
+	case c.state == StateStarting && !c.felt():
+		c.change(startGrowth*elapsed, executed)
+	default:
+		c.steer(elapsed, executed)
+	}
+}
+
+// measure sees how the chain takes the load.
+func (c *Controller) measure(observation Observation) {
+	seen := Decision{BlockTime: c.window.blockTime(), MissedShare: c.window.missed()}
+	switch executed := c.window.executedPerSecond(); {
+	case observation.Pooled == 0:
+	case executed > 0:
+		seen.BacklogSeconds = float64(observation.Pooled) / executed
+	default:
+		seen.BacklogSeconds = 2 * c.backlog.Seconds()
+	}
+	blocks := 1.0
+	if seen.BlockTime > 0 {
+		blocks = 1 - c.target.Seconds()/seen.BlockTime.Seconds()
+	}
+	seen.Error = min(1, max(-1, max(blocks, seen.MissedShare/allowedMissed-1)))
+	c.seen = seen
+}
+
+// felt says that the chain feels its load, or generators do.
+func (c *Controller) felt() bool {
+	slower := c.seen.BlockTime.Seconds() / c.fastest.Seconds()
+	return c.seen.Error > feltError || slower > feltTimes || c.window.overdue() > 0 ||
+		c.seen.BacklogSeconds > drainShare*c.backlog.Seconds()
+}
+
+// collapses says that the chain executes little of what it was given, and not
+// because it was given little.
+func (c *Controller) collapses(executed float64) bool {
+	isFarOff := c.seen.MissedShare >= collapseMissed || c.seen.BacklogSeconds > collapseTimes*c.backlog.Seconds()
+	return isFarOff && executed < collapseShare*c.given.least()
+}
+
+// recover waits until the chain has caught up.
+func (c *Controller) recover(executed float64) {
+	if c.seen.MissedShare > allowedMissed || c.seen.BacklogSeconds > drainShare*c.backlog.Seconds() {
+		return
+	}
+	c.state = StateStarting
+	c.rate = max(1, min(c.ceiling, resumeShare*max(c.resume, executed)))
+}
+
+// steer follows the error.
+func (c *Controller) steer(elapsed, executed float64) {
+	e := c.seen.Error
+	step := 0.0
+	if c.known {
+		step = e - c.error
+	}
+	change := proportional*step + integral*(e+(haste-1)*max(0, e-farOff))*elapsed
+	if c.known {
+		change += derivative * (step - c.step) / elapsed
+	}
+	c.error, c.step, c.known = e, step, true
+	c.state = StateFollowing
+	change = -change / c.gain()
+	if change > 0 && c.window.overdue() > 0 {
+		c.state, c.bound = StateLimited, true
+		return
+	}
+	c.change(change, executed)
+}
+
+// gain is how much the error changes with ln(rate) at the target.
+func (c *Controller) gain() float64 {
+	return min(mostGain, max(leastGain, c.target.Seconds()/c.fastest.Seconds()-1))
+}
+
+// change changes ln(rate), within the bounds.
+func (c *Controller) change(by, executed float64) {
+	bound := c.ceiling
+	if full := c.seen.BacklogSeconds / c.backlog.Seconds(); executed > 0 && full > drainShare {
+		bound = min(bound, executed*math.Exp(drain*(1-full)))
+	}
+	rate := c.rate * math.Exp(by)
+	c.bound = rate >= bound
+	c.rate = max(1, min(rate, bound))
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package control_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench/control"
+)
+
+const interval = time.Second
+
+func newController(target time.Duration, initial, most int64) *control.Controller {
+	return control.New(&v1alpha1.ClosedLoopLoad{
+		TargetBlockTimeMilliseconds: int32(target.Milliseconds()), InitialTransfersPerSecond: initial,
+		MaxTransfersPerSecond: most, MaxBacklogBlocks: 4, MaxSettleSeconds: 300,
+	})
+}
+
+// drive has a controller and a chain run for some time, and returns the decisions.
+func drive(chain *model, controller *control.Controller, span time.Duration) []control.Decision {
+	var decisions []control.Decision
+	for end := chain.now.Add(span); chain.now.Before(end); {
+		decision := controller.Step(chain.observe())
+		decisions = append(decisions, decision)
+		chain.run(float64(decision.TransfersPerSecond), interval)
+	}
+	return decisions
+}
+
+// measured is what a chain did in some time: transfers per second and the mean
+// block time.
+func measured(chain *model, controller *control.Controller, span time.Duration) (float64, time.Duration, []control.Decision) {
+	executed, height, from := chain.executed, chain.height, chain.finalized
+	decisions := drive(chain, controller, span)
+	elapsed := chain.finalized.Sub(from)
+	return (chain.executed - executed) / elapsed.Seconds(), elapsed / time.Duration(max(1, chain.height-height)), decisions
+}
+
+func within(got, want, share float64) bool { return math.Abs(got-want) <= share*want }
+
+func firstSteady(decisions []control.Decision) (time.Duration, bool) {
+	for i, decision := range decisions {
+		if decision.Steady {
+			return time.Duration(i) * interval, true
+		}
+	}
+	return 0, false
+}
+
+// The rate at which blocks take as long as they should is found, from below and
+// from above, on fast and on slow chains, and kept.
+func TestFindsTheRate(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		chain   model
+		target  time.Duration
+		initial int64
+	}{
+		"a laptop":               {model{fixed: 600 * time.Millisecond, capacity: 12_000}, 1500 * time.Millisecond, 2_000},
+		"a laptop, noisy":        {model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.2}, 1500 * time.Millisecond, 2_000},
+		"from above":             {model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 11_000},
+		"far below":              {model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 100},
+		"close to empty blocks":  {model{fixed: 1200 * time.Millisecond, capacity: 12_000, jitter: 0.02}, 1500 * time.Millisecond, 500},
+		"far from empty blocks":  {model{fixed: 200 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 2_000},
+		"short blocks":           {model{fixed: 100 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 250 * time.Millisecond, 2_000},
+		"long blocks":            {model{fixed: 2 * time.Second, capacity: 12_000, jitter: 0.1}, 6 * time.Second, 2_000},
+		"140 machines":           {model{fixed: 700 * time.Millisecond, capacity: 2_000_000, jitter: 0.05, shards: 70}, 1500 * time.Millisecond, 100_000},
+		"a least time of blocks": {model{fixed: 300 * time.Millisecond, minBlock: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 2_000},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain := &test.chain
+			chain.start()
+			controller := newController(test.target, test.initial, 10_000_000)
+			settling, ok := firstSteady(drive(chain, controller, 150*test.target))
+			if !ok {
+				t.Fatalf("the rate is not steady after %s", 150*test.target)
+			}
+			rate, blockTime, decisions := measured(chain, controller, 80*test.target)
+			if want := chain.steady(test.target); !within(rate, want, 0.05) {
+				t.Errorf("%.0f transfers per second are executed, want about %.0f", rate, want)
+			}
+			if !within(blockTime.Seconds(), test.target.Seconds(), 0.05) {
+				t.Errorf("blocks take %s, want about %s", blockTime, test.target)
+			}
+			for _, decision := range decisions {
+				if decision.State != control.StateFollowing {
+					t.Fatalf("the controller is %s on a chain that carries its load", decision.State)
+				}
+			}
+			t.Logf("steady after %s, %.0f transfers per second, blocks of %s", settling, rate, blockTime)
+		})
+	}
+}
+
+// A chain that becomes slower, or faster, is followed, and does not fall over.
+func TestFollowsAChange(t *testing.T) {
+	t.Parallel()
+	for _, factor := range []float64{0.6, 0.8, 1.3} {
+		chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}
+		chain.start()
+		target := 1500 * time.Millisecond
+		controller := newController(target, 2_000, 1_000_000)
+		drive(chain, controller, 3*time.Minute)
+		chain.capacity *= factor
+		for _, decision := range drive(chain, controller, 2*time.Minute) {
+			if decision.State != control.StateFollowing {
+				t.Fatalf("the controller is %s on a chain of %.1f times the capacity", decision.State, factor)
+			}
+		}
+		if rate, _, _ := measured(chain, controller, time.Minute); !within(rate, chain.steady(target), 0.05) {
+			t.Errorf("at %.1f times the capacity, %.0f transfers per second are executed, want about %.0f",
+				factor, rate, chain.steady(target))
+		}
+	}
+}
+
+// A chain that takes no more than so many transfers in a block is given what it
+// takes: what waits in its pools says so, and not the block time.
+func TestFullChunks(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 500 * time.Millisecond, capacity: 50_000, chunkMost: 1_000, shards: 4, jitter: 0.05}
+	chain.start()
+	controller := newController(1500*time.Millisecond, 1_000, 1_000_000)
+	decisions := drive(chain, controller, 5*time.Minute)
+	rate, _, more := measured(chain, controller, 2*time.Minute)
+	// 4,000 transfers in each block of 580 ms.
+	if want := 4_000 / 0.58; !within(rate, want, 0.05) {
+		t.Errorf("%.0f transfers per second are executed, want about %.0f", rate, want)
+	}
+	for _, decision := range append(decisions[120:], more...) {
+		if decision.BacklogSeconds > 1.5*6 {
+			t.Fatalf("%.1f s of work wait in the pools, allowed are 6 s", decision.BacklogSeconds)
+		}
+	}
+	if _, ok := firstSteady(more); !ok {
+		t.Error("the rate is not steady")
+	}
+}
+
+// The most that may be asked for is not exceeded, and being there is steady. When
+// the chain becomes slower, the rate leaves the bound without delay.
+func TestBound(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}
+	chain.start()
+	controller := newController(1500*time.Millisecond, 1_000, 5_000)
+	decisions := drive(chain, controller, 10*time.Minute)
+	for _, decision := range decisions {
+		if decision.TransfersPerSecond > 5_000 {
+			t.Fatalf("%d transfers per second are asked for, the most is 5,000", decision.TransfersPerSecond)
+		}
+	}
+	if last := decisions[len(decisions)-1]; !last.Steady || last.TransfersPerSecond != 5_000 {
+		t.Errorf("the last decision is %+v, want a steady 5,000", last)
+	}
+	chain.capacity = 4_000
+	drive(chain, controller, 30*time.Second)
+	if rate := controller.Step(chain.observe()).TransfersPerSecond; rate > 4_000 {
+		t.Errorf("30 s after the chain lost two thirds of its capacity, %d transfers per second are asked for", rate)
+	}
+}
+
+// Generators that do not keep up are not asked for more.
+func TestGeneratorsAreTheLimit(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000, signing: 3_000}
+	chain.start()
+	controller := newController(1500*time.Millisecond, 2_500, 1_000_000)
+	decisions := drive(chain, controller, 5*time.Minute)
+	last := decisions[len(decisions)-1]
+	if last.State != control.StateLimited || last.TransfersPerSecond > 4_000 {
+		t.Errorf("the last decision is %+v, want Limited, not far above 3,000", last)
+	}
+	if !last.Steady {
+		t.Error("what generators sign at most is not steady")
+	}
+}
+
+// A chain that misses what takes too long executes little under far too much load,
+// for as long as it lasts. Given that, the controller has it carry more, and from
+// then on it misses next to nothing.
+func TestComesBackFromCollapse(t *testing.T) {
+	t.Parallel()
+	falling := func() *model {
+		chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000, chunkMost: 20_000, shards: 4, wait: 900 * time.Millisecond}
+		chain.start()
+		return chain
+	}
+	const minutes = 5
+	open := falling()
+	open.run(30_000, minutes*time.Minute)
+	overloaded := open.executed / minutes / 60
+
+	chain := falling()
+	chain.run(30_000, 20*time.Second)
+	controller := newController(1200*time.Millisecond, 30_000, 1_000_000)
+	if decisions := drive(chain, controller, 5*time.Minute); !hasState(decisions, control.StateRecovering) {
+		t.Error("the controller never lets it recover")
+	}
+	missed, height := chain.missed, chain.height
+	rate, _, _ := measured(chain, controller, minutes*time.Minute)
+	t.Logf("%.0f transfers per second under far too much load, %.0f with a controller", overloaded, rate)
+	if want := chain.steady(1200 * time.Millisecond); rate < 1.2*overloaded || !within(rate, want, 0.05) {
+		t.Errorf("%.0f transfers per second are executed, want about %.0f; under far too much load they are %.0f",
+			rate, want, overloaded)
+	}
+	if share := float64(chain.missed-missed) / float64(4*(chain.height-height)); share > 0.01 {
+		t.Errorf("%.1f%% of the chunks are missed", 100*share)
+	}
+}
+
+// While the chain stands still nothing is asked for, and then not all at once.
+func TestStandstill(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}
+	chain.start()
+	controller := newController(1500*time.Millisecond, 2_000, 1_000_000)
+	before := drive(chain, controller, 3*time.Minute)
+	chain.stopped = true
+	pooled := chain.pool
+	decisions := drive(chain, controller, time.Minute)
+	if last := decisions[len(decisions)-1]; last.State != control.StatePaused || last.TransfersPerSecond != 0 || last.Steady {
+		t.Errorf("after a minute without a block the decision is %+v", last)
+	}
+	rate := float64(before[len(before)-1].TransfersPerSecond)
+	if waits := chain.pool - pooled; waits > 7*rate {
+		t.Errorf("%.0f transfers were signed for a chain that stands still", waits)
+	}
+	chain.stopped = false
+	again := drive(chain, controller, 3*time.Minute)
+	if first := firstNonZero(again); float64(first) > 0.6*rate {
+		t.Errorf("it goes on with %d transfers per second, and had %.0f", first, rate)
+	}
+	if after, _, _ := measured(chain, controller, time.Minute); !within(after, chain.steady(1500*time.Millisecond), 0.05) {
+		t.Errorf("%.0f transfers per second are executed three minutes later", after)
+	}
+}
+
+// A node that starts anew tells smaller totals; nothing is made of that.
+func TestTotalsThatFall(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000}
+	chain.start()
+	controller := newController(1500*time.Millisecond, 2_000, 1_000_000)
+	drive(chain, controller, 3*time.Minute)
+	chain.overdue, chain.missed = 0, 0
+	for _, decision := range drive(chain, controller, time.Minute) {
+		if decision.TransfersPerSecond < 1 || decision.State != control.StateFollowing {
+			t.Fatalf("the decision is %+v", decision)
+		}
+	}
+}
+
+func hasState(decisions []control.Decision, state control.State) bool {
+	for _, decision := range decisions {
+		if decision.State == state {
+			return true
+		}
+	}
+	return false
+}
+
+func firstNonZero(decisions []control.Decision) int64 {
+	for _, decision := range decisions {
+		if decision.TransfersPerSecond > 0 {
+			return decision.TransfersPerSecond
+		}
+	}
+	return 0
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package control finds the rate of load that a chain carries: a closed loop
+// around the whole network.
+//
+// It looks at finalised blocks and at pools. A chain under more load than it
+// carries shows it in three ways, and each is measured against what is allowed:
+//
+//   - blocks take longer: e = 1 - target / block time;
+//   - transfers wait in the pools: e = seconds of work in the pools / the
+//     allowed ones - 1;
+//   - chunks are missed: e = share of missed chunks / the allowed one - 1.
+//
+// The error is the largest of the three, between -1 and 1: negative while all are
+// within what is allowed. The block time enters as its inverse, because a chain
+// whose blocks take a fixed time and a time for each transfer makes
+// 1/block time = (1 - rate/capacity)/fixed time: that is linear in the rate, and
+// the rate is what the controller sets.
+//
+// The rate follows the error by a PID controller in its velocity form, on the
+// logarithm of the rate:
+//
+//	d ln(rate) = -(P de + I e dt/target + D d(de)/(dt/target)) / gain
+//
+// so that the same error changes a small and a large load by the same part, and
+// there is no integral that could wind up while the rate is at a bound.
+//
+// The gain is scheduled. How much e changes with ln(rate) where the loop settles
+// is target/fastest - 1 on that chain, with the shortest block time that it has
+// shown: 1.5 for blocks that take 0.6 s empty and 1.5 s when they should.
+//
+// What happens around it:
+//
+//   - At first, and after a standstill, the rate rises by a tenth with each target
+//     block time that passes, until the chain feels it: Starting.
+//   - While generators are too late for what they should sign, they are the limit
+//     and not the chain: the rate does not rise: Limited.
+//   - When the chain executes less than half of what it was given a while before
+//     and blocks or chunks are far off, it is about to fall over. The rate goes to
+//     half of what it executed, until pools are down to half of what is allowed and
+//     no chunk is missed, and then is kept below nine tenths of where that happened,
+//     a bound that rises by a hundredth with each target block time: Recovering.
+//   - While no block is finalised for three times the target, nothing is asked for:
+//     Paused.
+//
+// The rate is steady when, for 20 target block times, it has stayed within a twentieth
+// of its mean, and the mean error was within a tenth of none or the rate at its bound.
+package control
