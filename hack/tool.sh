@@ -98,7 +98,8 @@ runc)
 	version=$(pinned github.com/opencontainers/runc)
 	ldflags="-X main.version=${version#v}"
 	# runc enters namespaces in C before Go starts, and the default profile of containers needs libseccomp.
-	tags=seccomp
+	# Without the C library's resolver and user database, all but what needs libseccomp is compiled for every tool alike.
+	tags="seccomp netgo osusergo"
 	cgo=1
 	;;
 terraform-provider-google)
