@@ -108,15 +108,17 @@ terraform-provider-google)
 	version=v$(sed -n 's/^ "provider_version": "\(.*\)",$/\1/p' "$module/schema/google.json")
 	;;
 tofu)
-	# Of a copy without the libraries of the clouds, which take as long to compile as all the rest: the tests keep their
-	# state in files and encrypt nothing.
+	# Of a copy without the libraries of the clouds, which take twice as long to compile as all the rest: the tests keep
+	# their state in files, encrypt nothing and have their modules in folders. Its other libraries are of the versions that
+	# its go.mod here requires.
 	package=github.com/opentofu/opentofu/cmd/tofu
 	version=$(pinned github.com/opentofu/opentofu)
 	ldflags="-X github.com/opentofu/opentofu/version.dev=no"
 	without='/remote-state\/(azure|consul|cos|gcs|kubernetes|oss|pg|s3)"/d
 		/backend(Azure|Consul|Cos|GCS|Kubernetes|OSS|Pg|S3)\./d
 		/keyprovider\/(aws_kms|azure_vault|gcp_kms|openbao)"/d
-		/(aws_kms|azure_vault|gcp_kms|openbao)\.New/,+2d'
+		/(aws_kms|azure_vault|gcp_kms|openbao)\.New/,+2d
+		/new\((getter\.)?(GCS|S3)Getter\)/d'
 	;;
 toolbox)
 	package=.
@@ -127,6 +129,11 @@ toolbox)
 	exit 2
 	;;
 esac
+
+# sources FOLDER MODULE prints where the sources of MODULE are, at the version that the go.mod in FOLDER requires.
+sources() {
+	GOFLAGS=-mod=readonly GOWORK=off go -C "$1" mod download -json "$2" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'
+}
 
 key=$({
 	go -C "$module" env GOVERSION GOOS GOARCH
@@ -142,11 +149,16 @@ if [[ ! -x $binary ]]; then
 	copy=$partial.sources
 	trap 'rm -rf "$partial" "$copy"' EXIT
 	if [[ -n $without ]]; then
-		sources=$(GOFLAGS=-mod=readonly GOWORK=off go -C "$module" mod download -json github.com/opentofu/opentofu |
-			sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-		cp -r "$sources" "$copy"
+		cp -r "$(sources "$module" github.com/opentofu/opentofu)" "$copy"
+		cp -r "$(sources "$copy" github.com/hashicorp/go-getter)" "$copy/go-getter"
 		chmod -R u+w "$copy"
-		sed -E -i "$without" "$copy/internal/backend/init/init.go" "$copy/internal/encryption/default_registry.go"
+		rm "$copy"/go-getter/get_{gcs,s3}.go
+		sed -E -i "$without" "$copy"/internal/{backend/init/init,encryption/default_registry,getmodules/getter}.go \
+			"$copy/go-getter/get.go"
+		raised=$(sed -n 's/^\t\([^ ]*\) \(v.*\)$/-require=\1@\2/p' "$module/go.mod")
+		# shellcheck disable=SC2086 # one argument for each
+		go -C "$copy" mod edit $raised -replace github.com/hashicorp/go-getter=./go-getter
+		cat "$module/go.sum" >>"$copy/go.sum"
 		module=$copy
 	fi
 	# GOFLAGS and GOWORK from the caller's environment would change what is built under the same key.
