@@ -223,13 +223,15 @@ test: setup-test ## Run the checks below and all tests that need no cluster: see
 	@hack/parts.sh prepare verify lint test-go test-charts terraform-test test-node test-local
 
 # The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
-# test competes with a compiler for the processors and the output stays readable.
+# test competes with a compiler for the processors and the output stays readable. The last crates of the node wait for each
+# other and leave a processor idle, so the node is to come first to them: what is of Go then takes what is left.
 .PHONY: prepare
 prepare: setup-test
 	@$(MAKE) -j2 --output-sync=line part-prepare-go part-prepare-node
 
+comma := ,
 part-%:
-	@hack/parts.sh $*
+	@$(if $(filter prepare-go%,$*),nice) hack/parts.sh $(subst $(comma), ,$*)
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code

@@ -3,9 +3,9 @@
 #
 # Makes targets one after the other until one fails, and prints at the end how long each took, in minutes and seconds. A
 # target that is itself made of parts has them in the same table, above itself. Targets that are joined by + are made side
-# by side.
+# by side, and those of them that are joined by a comma one after the other.
 #
-# usage: hack/parts.sh TARGET[+TARGET]...
+# usage: hack/parts.sh TARGET[+TARGET[,TARGET]...]...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
