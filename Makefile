@@ -395,8 +395,9 @@ verify-page: setup-test dashboards/page/node_modules/.package-lock.json ## Check
 
 # The module of OpenTofu is left out: it pins what is built, and imports nothing.
 .PHONY: verify-modules
-verify-modules: setup-test ## Check go.mod and go.sum of every module
+verify-modules: setup-test ## Check go.mod and go.sum of every module, and that they share what they can
 	@for module in $(sort . $(MODULES) $(filter-out hack/tools/tofu,$(wildcard hack/tools/*))); do go -C "$$module" mod tidy -diff; done
+	@hack/shared-libraries.sh
 
 .PHONY: verify-format
 verify-format: setup-test ## Check the formatting of both languages

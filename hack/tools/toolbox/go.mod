@@ -14,6 +14,13 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.22 // indirect
 	github.com/u-root/u-root v0.15.1-0.20251208185023-2f8c7e763cf8 // indirect
 	github.com/u-root/uio v0.0.0-20240224005618-d2acac8f3701 // indirect
-	golang.org/x/sys v0.47.0 // indirect
-	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/sys v0.40.0 // indirect
+	golang.org/x/term v0.39.0 // indirect
+)
+
+// What is newer than in Kubernetes here and in this repository's own module: with it, the code that they share would be
+// compiled twice.
+exclude (
+	golang.org/x/sys v0.47.0
+	golang.org/x/term v0.45.0
 )
