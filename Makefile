@@ -220,13 +220,14 @@ kwok-down: ## Remove the control plane that kwok-up started
 
 .PHONY: test
 test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
-	@hack/parts.sh prepare verify lint test-go test-charts terraform-test test-node test-local
+	@hack/parts.sh prepare verify+lint test-go test-charts terraform-test test-node test-local
 
 # The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
 # test competes with a compiler for the processors and the output stays readable. The last crates of the node wait for each
-# other and leave a processor idle, so the node is to come first to them: what is of Go then takes what is left.
+# other and leave a processor idle, so the node is to come first to them: what is of Go then takes what is left. Checks that
+# run nothing wait for modules and packages beside each other; what npm installs for both is there before.
 .PHONY: prepare
-prepare: setup-test
+prepare: setup-test dashboards/page/node_modules/.package-lock.json
 	@$(MAKE) -j2 --output-sync=line part-prepare-go part-prepare-node
 
 comma := ,
