@@ -4,29 +4,21 @@ package benchmark
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
 )
 
-const (
-	// stepInterval keeps a benchmark that moves on from taking all of its steps at
-	// once.
-	stepInterval = 200 * time.Millisecond
-	// maxNoteBytes is the longest note of an event that the API server takes.
-	maxNoteBytes = 1024
-)
+// stepInterval keeps a benchmark that moves on from taking all of its steps at
+// once.
+const stepInterval = 200 * time.Millisecond
 
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
@@ -46,20 +38,11 @@ func (r *run) report(ctx context.Context) error {
 // writeStatus writes the status as it stands, unless somebody else wrote one since
 // the benchmark was read: two steps would be taken from one place.
 func (r *run) writeStatus(ctx context.Context) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.status)
-	if err != nil {
-		return fmt.Errorf("encode status: %w", err)
-	}
-	object := &unstructured.Unstructured{Object: map[string]any{"status": content}}
-	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindBenchmark))
-	object.SetNamespace(r.benchmark.Namespace)
-	object.SetName(r.benchmark.Name)
-	object.SetResourceVersion(r.benchmark.ResourceVersion)
-	if err := r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
-		return fmt.Errorf("write status: %w", err)
-	}
-	return nil
+	_, err := reporting.WriteStatus(ctx, r.client, FieldManager, reporting.StatusOf{
+		Kind: v1alpha1.KindBenchmark, Namespace: r.benchmark.Namespace, Name: r.benchmark.Name,
+		ResourceVersion: r.benchmark.ResourceVersion,
+	}, r.status)
+	return err
 }
 
 // tell makes an event of what a benchmark came to, and has the log say each step.
@@ -78,9 +61,6 @@ func (r *run) tell(ctx context.Context) {
 	if ready.Reason != v1alpha1.ReasonUnderWay && ready.Reason != v1alpha1.ReasonSucceeded {
 		kind = corev1.EventTypeWarning
 	}
-	note := fmt.Sprintf("%s: %s", r.status.Phase, ready.Message)
-	if len(note) > maxNoteBytes {
-		note = strings.ToValidUTF8(note[:maxNoteBytes-len("…")], "") + "…"
-	}
-	r.recorder.Eventf(r.benchmark, nil, kind, ready.Reason, v1alpha1.ConditionReady, "%s", note)
+	r.recorder.Eventf(r.benchmark, nil, kind, ready.Reason, v1alpha1.ConditionReady, "%s",
+		reporting.Note(string(r.status.Phase)+": "+ready.Message))
 }

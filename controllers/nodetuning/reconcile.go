@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
@@ -157,7 +158,7 @@ func (r *run) restore(ctx context.Context) error {
 func (r *run) letBe(ctx context.Context) error {
 	if r.deleted() && r.holdsFinalizer() && len(r.status.Machines) > 0 {
 		condition := policy.TuningDisabled(len(r.status.Machines))
-		r.recorder.Eventf(r.tuning, nil, corev1.EventTypeWarning, condition.Reason, "Delete", "%.*s", maxNoteBytes, condition.Message)
+		r.recorder.Eventf(r.tuning, nil, corev1.EventTypeWarning, condition.Reason, "Delete", "%s", reporting.Note(condition.Message))
 	}
 	return r.letGo(ctx)
 }

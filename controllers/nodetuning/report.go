@@ -4,23 +4,17 @@ package nodetuning
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
 )
-
-// maxNoteBytes is the longest note of an event that is told.
-const maxNoteBytes = 900
 
 // summarise puts what was observed into the status: of selected machines, as far
 // as they read back the settings of that hash.
@@ -52,19 +46,13 @@ func (r *run) report(ctx context.Context) error {
 // writeStatus writes the status as it stands, unless somebody else wrote one since
 // the NodeTuning was read: it would lack what that one notes.
 func (r *run) writeStatus(ctx context.Context) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.status)
+	version, err := reporting.WriteStatus(ctx, r.client, FieldManager, reporting.StatusOf{
+		Kind: v1alpha1.KindNodeTuning, Name: r.tuning.Name, ResourceVersion: r.tuning.ResourceVersion,
+	}, r.status)
 	if err != nil {
-		return fmt.Errorf("encode status: %w", err)
+		return err
 	}
-	object := &unstructured.Unstructured{Object: map[string]any{"status": content}}
-	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindNodeTuning))
-	object.SetName(r.tuning.Name)
-	object.SetResourceVersion(r.tuning.ResourceVersion)
-	if err := r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
-		return fmt.Errorf("write status: %w", err)
-	}
-	r.tuning.ResourceVersion = object.GetResourceVersion()
+	r.tuning.ResourceVersion = version
 	r.tuning.Status = *r.status.DeepCopy()
 	return nil
 }
@@ -100,6 +88,6 @@ func (r *run) tellTransitions(before []metav1.Condition) {
 		if now.Status == metav1.ConditionFalse {
 			kind = corev1.EventTypeWarning
 		}
-		r.recorder.Eventf(r.tuning, nil, kind, now.Reason, now.Type, "%s: %.*s", now.Type, maxNoteBytes, now.Message)
+		r.recorder.Eventf(r.tuning, nil, kind, now.Reason, now.Type, "%s", reporting.Note(now.Type+": "+now.Message))
 	}
 }

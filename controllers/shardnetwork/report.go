@@ -6,17 +6,14 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -25,9 +22,6 @@ import (
 // words change. Another status or reason of a condition, or phase of an update, is
 // written at once.
 const reportInterval = 15 * time.Second
-
-// maxNoteBytes is the longest note of an event that the API server takes.
-const maxNoteBytes = 1024
 
 // report writes the status.
 func (r *run) report(ctx context.Context) error {
@@ -41,7 +35,7 @@ func (r *run) publish(ctx context.Context) error {
 		return nil
 	}
 	if err := r.writeStatus(ctx); err != nil {
-		return fmt.Errorf("write status: %w", err)
+		return err
 	}
 	r.memory.lastReport = r.now()
 	r.tellTransitions()
@@ -166,17 +160,12 @@ func revisionOf(status *v1alpha1.ShardNetworkStatus) string {
 	return status.StableRevision.Name
 }
 
+// writeStatus writes the status as it stands, over whatever there is.
 func (r *run) writeStatus(ctx context.Context) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.status)
-	if err != nil {
-		return err
-	}
-	object := &unstructured.Unstructured{Object: map[string]any{"status": content}}
-	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindShardNetwork))
-	object.SetNamespace(r.network.Namespace)
-	object.SetName(r.network.Name)
-	return r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(FieldManager), client.ForceOwnership)
+	_, err := reporting.WriteStatus(ctx, r.client, FieldManager, reporting.StatusOf{
+		Kind: v1alpha1.KindShardNetwork, Namespace: r.network.Namespace, Name: r.network.Name,
+	}, r.status)
+	return err
 }
 
 // tellTransitions makes an event of every change of a condition that is news.
@@ -188,10 +177,6 @@ func (r *run) tellTransitions() {
 		if !worth {
 			continue
 		}
-		note := fmt.Sprintf("%s: %s", now.Type, now.Message)
-		if len(note) > maxNoteBytes {
-			note = strings.ToValidUTF8(note[:maxNoteBytes-len("…")], "") + "…"
-		}
-		r.recorder.Eventf(r.network, nil, kind, now.Reason, now.Type, "%s", note)
+		r.recorder.Eventf(r.network, nil, kind, now.Reason, now.Type, "%s", reporting.Note(now.Type+": "+now.Message))
 	}
 }
