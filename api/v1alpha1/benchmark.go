@@ -36,6 +36,7 @@ type Benchmark struct {
 
 	// spec is the experiment.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: another experiment is another Benchmark",reason="FieldValueForbidden"
 	Spec BenchmarkSpec `json:"spec,omitzero"`
 
 	// status is the benchmark as it was last observed.

@@ -10,7 +10,6 @@ package v1alpha1
 // one run of each, one after the other, and the one that goes first changes from
 // repetition to repetition.
 //
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: another experiment is another Benchmark",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.variants) || has(self.baseline)",message="is required with two variants: it says how they are compared",fieldPath=".baseline",reason="FieldValueRequired"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.ramp) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000)",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.constant) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.constant.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.constant.transfersPerSecond",reason="FieldValueInvalid"

@@ -15,6 +15,8 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 	scheme.AddKnownTypes(GroupVersion,
 		&Benchmark{},
 		&BenchmarkList{},
+		&BenchmarkSchedule{},
+		&BenchmarkScheduleList{},
 		&NodeTuning{},
 		&NodeTuningList{},
 		&ShardNetwork{},

@@ -49,7 +49,7 @@ func TestPrinterColumns(t *testing.T) {
 	}
 
 	var columns, cells []string
-	table := printed(t, created.GetName())
+	table := printed(t, "shardnetworks", created.GetName())
 	for i, column := range table.ColumnDefinitions {
 		if column.Priority == 0 && column.Name != "Age" {
 			columns = append(columns, column.Name)
@@ -64,14 +64,14 @@ func TestPrinterColumns(t *testing.T) {
 	}
 }
 
-// printed asks for a network the way kubectl get does.
-func printed(t *testing.T, name string) *metav1.Table {
+// printed asks for an object the way kubectl get does.
+func printed(t *testing.T, plural, name string) *metav1.Table {
 	t.Helper()
 	client, err := rest.HTTPClientFor(apiServer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, err := url.JoinPath(apiServer.Host, "apis/shardyard.dev/v1alpha1/namespaces/default/shardnetworks", name)
+	address, err := url.JoinPath(apiServer.Host, "apis/shardyard.dev/v1alpha1/namespaces/default", plural, name)
 	if err != nil {
 		t.Fatal(err)
 	}

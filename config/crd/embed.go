@@ -14,3 +14,8 @@ var ShardNetwork []byte
 //
 //go:embed bases/shardyard.dev_benchmarks.yaml
 var Benchmark []byte
+
+// BenchmarkSchedule is the definition of the BenchmarkSchedule resource, in YAML.
+//
+//go:embed bases/shardyard.dev_benchmarkschedules.yaml
+var BenchmarkSchedule []byte

@@ -91,6 +91,20 @@ func TestBenchmarkSamples(t *testing.T) {
 			t.Errorf("%s holds the benchmark %s", file, got)
 		}
 	}
+	files, err = filepath.Glob("../../config/samples/benchmarkschedule/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no samples: %v", err)
+	}
+	for _, file := range files {
+		read, err := manifest.ReadBenchmarkSchedule(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, want := read.Name, strings.TrimSuffix(filepath.Base(file), ".yaml"); got != want {
+			t.Errorf("%s holds the schedule %s", file, got)
+		}
+	}
 	if _, err := manifest.ReadBenchmark("no/such/file.yaml"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the error is %v, want %v", err, os.ErrNotExist)
 	}

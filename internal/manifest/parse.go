@@ -24,6 +24,12 @@ func ParseBenchmark(content []byte) (*v1alpha1.Benchmark, error) {
 	return parse[v1alpha1.Benchmark](content, benchmarks, (*resourceSchema).validateCreate)
 }
 
+// ParseBenchmarkSchedule does what ReadBenchmarkSchedule does, on the content of a
+// file.
+func ParseBenchmarkSchedule(content []byte) (*v1alpha1.BenchmarkSchedule, error) {
+	return parse[v1alpha1.BenchmarkSchedule](content, benchmarkSchedules, (*resourceSchema).validateCreate)
+}
+
 // ParseUpdate does what ReadUpdate does, on the content of a file.
 func ParseUpdate(content []byte, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNetwork, error) {
 	oldManifest, err := runtime.DefaultUnstructuredConverter.ToUnstructured(old)

@@ -41,6 +41,19 @@ func ReadBenchmark(path string) (*v1alpha1.Benchmark, error) {
 	return benchmark, nil
 }
 
+// ReadBenchmarkSchedule reads the one BenchmarkSchedule of a file like Read.
+func ReadBenchmarkSchedule(path string) (*v1alpha1.BenchmarkSchedule, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	schedule, err := ParseBenchmarkSchedule(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return schedule, nil
+}
+
 // ReadUpdate reads the one ShardNetwork of a file like Read and validates it as
 // the API server would when it takes the place of old.
 func ReadUpdate(path string, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNetwork, error) {

@@ -34,8 +34,9 @@ type kind struct {
 }
 
 var (
-	shardNetworks = newKind(v1alpha1.KindShardNetwork, crd.ShardNetwork)
-	benchmarks    = newKind(v1alpha1.KindBenchmark, crd.Benchmark)
+	shardNetworks      = newKind(v1alpha1.KindShardNetwork, crd.ShardNetwork)
+	benchmarks         = newKind(v1alpha1.KindBenchmark, crd.Benchmark)
+	benchmarkSchedules = newKind(v1alpha1.KindBenchmarkSchedule, crd.BenchmarkSchedule)
 )
 
 func newKind(name string, definition []byte) kind {
