@@ -42,6 +42,10 @@ var fine = []string{
 	v1alpha1.ReasonNothingDrained,
 	v1alpha1.ReasonUnderWay,
 	v1alpha1.ReasonSucceeded,
+	v1alpha1.ReasonScheduled,
+	v1alpha1.ReasonSuspended,
+	v1alpha1.ReasonNothingDue,
+	v1alpha1.ReasonStarted,
 }
 
 // The guide shows every trouble in the section of its reason, in the very words

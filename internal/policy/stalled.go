@@ -42,9 +42,10 @@ var stalling = map[string][]string{
 		v1alpha1.ReasonOnlyCopy,
 		v1alpha1.ReasonRolledBack,
 	},
-	// Of a NodeTuning.
+	// Of a NodeTuning, and of a BenchmarkSchedule.
 	v1alpha1.ConditionReady: {
 		v1alpha1.ReasonSettingsUnavailable,
+		v1alpha1.ReasonInvalidSchedule,
 	},
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// HoldSchedule notes what keeps a benchmark from being made that is due.
+func HoldSchedule(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, reason, words string) {
+	setSchedule(o, status, metav1.ConditionFalse, reason, words)
+}
+
+// setSchedule notes whether the next benchmark is started when it is due, and whether
+// that takes somebody who changes something.
+func setSchedule(
+	o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, ready metav1.ConditionStatus, reason, words string,
+) {
+	set := func(condition metav1.Condition) {
+		condition.ObservedGeneration, condition.LastTransitionTime = o.Schedule.Generation, metav1.NewTime(o.Now)
+		meta.SetStatusCondition(&status.Conditions, condition)
+	}
+	found := condition(v1alpha1.ConditionReady, ready, reason, words)
+	set(found)
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+	if stalled := stalledBy(&found); stalled != nil {
+		set(*stalled)
+	}
+}
+
+// setOnTime notes whether a benchmark was started at the latest time of a schedule.
+func setOnTime(
+	o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, onTime metav1.ConditionStatus, reason, words string,
+) {
+	found := condition(v1alpha1.ConditionOnTime, onTime, reason, words)
+	found.ObservedGeneration, found.LastTransitionTime = o.Schedule.Generation, metav1.NewTime(o.Now)
+	meta.SetStatusCondition(&status.Conditions, found)
+}
