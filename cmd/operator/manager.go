@@ -18,6 +18,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/benchmark"
+	"github.com/shardyard/shardyard/controllers/benchmarkschedule"
 	"github.com/shardyard/shardyard/controllers/leftovers"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
@@ -68,6 +69,9 @@ func newManager(options *options) (manager.Manager, error) {
 	}
 	if err := benchmark.Setup(manager, options.benchmarkSettings()); err != nil {
 		return nil, fmt.Errorf("set up benchmark controller: %w", err)
+	}
+	if err := benchmarkschedule.Setup(manager); err != nil {
+		return nil, fmt.Errorf("set up benchmarkschedule controller: %w", err)
 	}
 	if err := leftovers.Setup(manager); err != nil {
 		return nil, fmt.Errorf("set up the search for leftovers: %w", err)

@@ -327,7 +327,32 @@ func (c *cluster) checkEnd(phase v1alpha1.BenchmarkPhase, reason, words string) 
 	if want := phase != v1alpha1.BenchmarkSucceeded; stalled != want {
 		c.t.Errorf("the benchmark is stalled: %v, want %v", stalled, want)
 	}
-	if network := c.network(); network != nil {
-		c.t.Errorf("its network is left: %+v", network.ObjectMeta)
+	c.checkNothingRuns()
+}
+
+// checkNothingRuns checks that nothing is left of a benchmark that runs or is paid
+// for, but the volume of its result, which goes with it.
+func (c *cluster) checkNothingRuns() {
+	c.t.Helper()
+	inNamespace := client.InNamespace(c.benchmark.Namespace)
+	networks := &v1alpha1.ShardNetworkList{}
+	c.must(c.client.List(c.t.Context(), networks, inNamespace))
+	for i := range networks.Items {
+		c.t.Errorf("its network is left: %+v", networks.Items[i].ObjectMeta)
+	}
+	pods := &corev1.PodList{}
+	c.must(c.client.List(c.t.Context(), pods, inNamespace))
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			c.t.Errorf("its pod %s is %s", pod.Name, pod.Status.Phase)
+		}
+	}
+	claims := &corev1.PersistentVolumeClaimList{}
+	c.must(c.client.List(c.t.Context(), claims, inNamespace))
+	for i := range claims.Items {
+		claim := &claims.Items[i]
+		if claim.Name != resources.RecordsName(c.benchmark.Name) || !metav1.IsControlledBy(claim, c.benchmark) {
+			c.t.Errorf("its volume claim %s is left: %+v", claim.Name, claim.OwnerReferences)
+		}
 	}
 }

@@ -35,7 +35,8 @@ type ScheduleStep struct {
 	Start *time.Time
 	// Remove are benchmarks that are no longer kept.
 	Remove []*v1alpha1.Benchmark
-	// Until is when to look again; zero when nothing comes of time alone.
+	// Until is when to look again, which may be now; zero when nothing comes of time
+	// alone.
 	Until time.Time
 	// News are worth an event once the status is written.
 	News []ScheduleNews
@@ -56,41 +57,57 @@ type ScheduleNews struct {
 // second one.
 func AdvanceSchedule(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) ScheduleStep {
 	step := ScheduleStep{}
-	noteEnded(o, status, &step)
+	noted := noteEnded(o, status, &step)
 	noteActive(o, status, &step)
 	step.Remove = surplus(o)
+	decide(o, status, &step)
+	if noted {
+		// What is listed now may be let go of.
+		step.Until = o.Now
+	}
+	return step
+}
+
+// decide says what becomes of the times of a schedule.
+func decide(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) {
 	if o.Timetable == nil {
 		setSchedule(o, status, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, fmt.Sprintf(
 			"no benchmark is started: spec.schedule %q in %s cannot be understood: %s",
 			o.Schedule.Spec.Schedule, o.Schedule.Spec.TimeZone, o.Invalid))
 		status.Timetable, status.NextScheduleTime = "", nil
-		return step
+		return
 	}
 	if o.Schedule.Spec.State == v1alpha1.ScheduleSuspended {
 		setSchedule(o, status, metav1.ConditionTrue, v1alpha1.ReasonSuspended,
 			"no benchmark is started until spec.state is Enabled again; times that pass until then are not made up for"+underWayWords(status))
 		status.Timetable, status.NextScheduleTime = "", nil
-		return step
+		return
 	}
-	begin(o, status)
-	consider(o, status, &step)
+	if !begin(o, status) {
+		consider(o, status, step)
+	}
+	if meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionOnTime) == nil {
+		setOnTime(o, status, metav1.ConditionTrue, v1alpha1.ReasonNothingDue, "no benchmark was due yet")
+	}
 	step.Until = o.Timetable.next(status.ConsideredTime.Time)
 	status.NextScheduleTime = &metav1.Time{Time: step.Until}
 	noteScheduled(o, status)
-	return step
 }
 
 // begin has times count from now when the timetable is another than before, or was
-// suspended, and from its creation when the schedule is new.
-func begin(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) {
+// suspended, and from its creation when the schedule is new. That is noted before
+// anything comes of it: false when there was nothing to note.
+func begin(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) bool {
 	if status.Timetable == o.Timetable.String() && status.ConsideredTime != nil {
-		return
+		return false
 	}
 	from := metav1.NewTime(o.Now)
 	if status.ObservedGeneration < 0 {
 		from = o.Schedule.CreationTimestamp
 	}
 	status.Timetable, status.ConsideredTime = o.Timetable.String(), &from
+	addMissed(status, 0)
+	return true
 }
 
 // consider decides about the times that passed since the last one that was decided
@@ -98,9 +115,6 @@ func begin(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) {
 func consider(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) {
 	due, number := o.Timetable.passed(status.ConsideredTime.Time, o.Now)
 	if number == 0 {
-		if meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionOnTime) == nil {
-			setOnTime(o, status, metav1.ConditionTrue, v1alpha1.ReasonNothingDue, "no benchmark was due yet")
-		}
 		return
 	}
 	status.ConsideredTime = &metav1.Time{Time: due}

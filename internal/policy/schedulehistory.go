@@ -19,13 +19,16 @@ import (
 // reasonDeleted is that of an event about a benchmark that is gone before its time.
 const reasonDeleted = "Deleted"
 
-// noteEnded notes what benchmarks came to, in the order in which they were due.
-func noteEnded(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) {
+// noteEnded notes what benchmarks came to, in the order in which they were due: false
+// when there is nothing new.
+func noteEnded(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) bool {
+	noted := false
 	for _, benchmark := range endedBenchmarks(o) {
 		due, _ := resources.ScheduledTime(o.Schedule.Name, benchmark.Name)
 		if listed(status, benchmark.Name, due) {
 			continue
 		}
+		noted = true
 		entry := historyEntry(benchmark, due)
 		status.History = append(status.History, entry)
 		slices.SortStableFunc(status.History, func(a, b v1alpha1.ScheduledBenchmark) int {
@@ -45,6 +48,7 @@ func noteEnded(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus,
 			status.Active = nil
 		}
 	}
+	return noted
 }
 
 // listed says whether a status has what a benchmark came to, or had it while there

@@ -9,7 +9,8 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
-// HoldSchedule notes what keeps a benchmark from being made that is due.
+// HoldSchedule notes what keeps a benchmark from being made that is due, in a status
+// that knows nothing of it: it is tried again.
 func HoldSchedule(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, reason, words string) {
 	setSchedule(o, status, metav1.ConditionFalse, reason, words)
 }

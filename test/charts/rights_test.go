@@ -39,6 +39,8 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 
 	t.Run("makes the network of a benchmark", cluster.testBenchmark)
 
+	t.Run("makes the benchmarks of a schedule", cluster.testBenchmarkSchedule)
+
 	t.Run("makes agents that tune machines", func(t *testing.T) { cluster.tune(t, "op-shardyard-node-tuning") })
 
 	t.Run("shows its metrics to readers of metrics alone", func(t *testing.T) {
