@@ -25,10 +25,10 @@ const ConcurrencyForbid ConcurrencyPolicy = "Forbid"
 
 // BenchmarkScheduleSpec is which benchmark is started, and when.
 type BenchmarkScheduleSpec struct {
-	// schedule is when a benchmark is started, as cron has it: minute, hour, day of
-	// the month, month and day of the week, such as "30 2 * * *", or one of @hourly, @daily,
-	// @weekly, @monthly and @yearly. An hour that a change of clocks leaves out has no
-	// times, and one that it repeats has them twice: Etc/UTC has neither.
+	// schedule is when a benchmark is started, as cron has it: minute, hour, day of the
+	// month, month and day of the week, such as "30 2 * * *", or one of @hourly,
+	// @daily, @weekly, @monthly and @yearly. An hour that a change of clocks leaves out
+	// has no times, and one that it repeats has them twice: Etc/UTC has neither.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
