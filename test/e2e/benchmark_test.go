@@ -29,20 +29,23 @@ const (
 	benchmarkRate = 50
 )
 
-// testBenchmark runs a benchmark while the operator is killed, and one of which a
-// validator is killed. It waits most of the time, so other parts run beside it.
+// testBenchmark runs a benchmark of a schedule while the operator is killed, and one
+// of which a validator is killed. It waits most of the time, so other parts run beside it.
 func (c *cluster) testBenchmark(t *testing.T) {
 	t.Parallel()
 	c.newNamespace(t, benchmarkNamespace, "restricted")
 	t.Run("operator killed", func(t *testing.T) {
 		t.Parallel()
-		b := c.newBenchmark(t, "steady", 2)
+		s := c.newBenchmarkSchedule(t, "steady", 2)
+		b := s.untilStarted(t)
 		b.untilLoaded(t)
 		c.killOperator(t)
+		s.suspend(t)
 		b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
 		b.checkFigures(t)
 		b.checkArtifact(t)
-		b.remove(t)
+		s.checkListed(t, b)
+		s.remove(t, b)
 	})
 	t.Run("validator killed", func(t *testing.T) {
 		t.Parallel()
@@ -67,22 +70,8 @@ type benchmark struct {
 // how it was.
 func (c *cluster) newBenchmark(t *testing.T, name string, repetitions int32) *benchmark {
 	t.Helper()
-	spec := newSpec()
-	spec.ProducersPerShard, spec.Regions[0].Nodes = 2, 2
 	b := &benchmark{cluster: c, Benchmark: &v1alpha1.Benchmark{
-		ObjectMeta: metav1.ObjectMeta{Namespace: benchmarkNamespace, Name: name},
-		Spec: v1alpha1.BenchmarkSpec{
-			Network: v1alpha1.BenchmarkNetwork{Template: v1alpha1.BenchmarkNetworkTemplate{Spec: spec}},
-			Load: v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{
-				Steps: []v1alpha1.RampStep{{TransfersPerSecond: ptr.To[int64](benchmarkRate), DurationSeconds: 1}},
-			}},
-			WarmUpSeconds:   ptr.To[int32](5),
-			DurationSeconds: 10,
-			Repetitions:     repetitions,
-			Criteria: []v1alpha1.BenchmarkCriterion{
-				{Figure: v1alpha1.FigureExecutedPerSecond, AtLeast: ptr.To(resource.MustParse("25"))},
-			},
-		},
+		ObjectMeta: metav1.ObjectMeta{Namespace: benchmarkNamespace, Name: name}, Spec: newBenchmarkSpec(repetitions),
 	}}
 	if err := c.Create(t.Context(), b.Benchmark); err != nil {
 		t.Fatal(err)
@@ -93,6 +82,23 @@ func (c *cluster) newBenchmark(t *testing.T, name string, repetitions int32) *be
 		}
 	})
 	return b
+}
+
+func newBenchmarkSpec(repetitions int32) v1alpha1.BenchmarkSpec {
+	network := newSpec()
+	network.ProducersPerShard, network.Regions[0].Nodes = 2, 2
+	return v1alpha1.BenchmarkSpec{
+		Network: v1alpha1.BenchmarkNetwork{Template: v1alpha1.BenchmarkNetworkTemplate{Spec: network}},
+		Load: v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileRamp, Ramp: &v1alpha1.RampLoad{
+			Steps: []v1alpha1.RampStep{{TransfersPerSecond: ptr.To[int64](benchmarkRate), DurationSeconds: 1}},
+		}},
+		WarmUpSeconds:   ptr.To[int32](5),
+		DurationSeconds: 10,
+		Repetitions:     repetitions,
+		Criteria: []v1alpha1.BenchmarkCriterion{
+			{Figure: v1alpha1.FigureExecutedPerSecond, AtLeast: ptr.To(resource.MustParse("25"))},
+		},
+	}
 }
 
 func (b *benchmark) show(t *testing.T) {
