@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, what the operator's chart
-# holds copies of, and the names that Terraform shares with the operator into the tree. With --check it generates them into
-# a temporary folder instead and fails, with the difference, when the tree holds anything else.
+# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards and the rules, what the
+# operator's chart holds copies of, and the names that Terraform shares with the operator into the tree. With --check it
+# generates them into a temporary folder instead and fails, with the difference, when the tree holds anything else.
 #
 # usage: hack/generate.sh [--check]
 set -euo pipefail
@@ -29,6 +29,7 @@ generate() {
 	mkdir -p "$files/crds" "$files/dashboards"
 	cp "$crds"/*.yaml "$files/crds"
 	cp "$dashboards"/*.json "$files/dashboards"
+	cp "$dashboards/rules.yaml" "$files/rules.yaml"
 	cp "$1/config/rbac/role.yaml" "$files/role.yaml"
 	cp dashboards/kube-state-metrics/config.yaml "$files/kube-state-metrics.yaml"
 }
@@ -48,9 +49,10 @@ diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
 for dashboard in "$fresh"/dashboards/*.json; do
 	diff -u "dashboards/${dashboard##*/}" "$dashboard" || stale=1
 done
+diff -u dashboards/rules.yaml "$fresh/dashboards/rules.yaml" || stale=1
 diff -ru config/rbac "$fresh/config/rbac" || stale=1
 diff -u terraform/modules/names.json "$fresh/terraform/modules/names.json" || stale=1
-for copies in crds dashboards kube-state-metrics.yaml role.yaml; do
+for copies in crds dashboards kube-state-metrics.yaml role.yaml rules.yaml; do
 	diff -ru "charts/shardyard/files/$copies" "$fresh/charts/shardyard/files/$copies" || stale=1
 done
 if [[ $stale -ne 0 ]]; then

@@ -45,7 +45,7 @@ func TestQueriesFollowTheContract(t *testing.T) {
 						t.Errorf("a query of panel %s has reference %q", *panel.Panel.Title, *query.RefId)
 					}
 					refIDs[*query.RefId] = true
-					checkExpression(t, *panel.Panel.Title, query.Expr, exported)
+					checkQuery(t, *panel.Panel.Title, query.Expr, exported)
 				}
 			}
 		})
@@ -77,22 +77,36 @@ func TestVariablesFollowTheContract(t *testing.T) {
 	}
 }
 
-func checkExpression(t *testing.T, title, query string, exported map[string]series) {
+// checkQuery checks a query of a dashboard, with its variables.
+func checkQuery(t *testing.T, title, query string, exported map[string]series) {
 	t.Helper()
 	query = values.Replace(query)
 	if strings.Contains(query, "$") {
 		t.Errorf("%s: no dashboard has all variables of %s", title, query)
 	}
+	checkExpression(t, title, query, exported)
+}
+
+func checkExpression(t *testing.T, title, query string, exported map[string]series) {
+	t.Helper()
 	expression, err := parser.NewParser(parser.Options{}).ParseExpr(query)
 	if err != nil {
 		t.Errorf("%s: %s: %v", title, query, err)
 		return
 	}
+	// What series are grouped by, at least one of them has.
+	labels := slices.Clone(seriesLabels)
+	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
+		if selector, isSelector := node.(*parser.VectorSelector); isSelector {
+			labels = append(labels, exported[selector.Name].labels...)
+		}
+		return nil
+	})
 	parser.Inspect(expression, func(node parser.Node, path []parser.Node) error {
 		switch node := node.(type) {
 		case *parser.AggregateExpr:
 			for _, label := range node.Grouping {
-				if !slices.Contains(seriesLabels, label) {
+				if !slices.Contains(labels, label) {
 					t.Errorf("%s groups by %s, which no series has", title, label)
 				}
 			}
@@ -109,7 +123,7 @@ func checkExpression(t *testing.T, title, query string, exported map[string]seri
 func checkSelector(t *testing.T, title string, selector *parser.VectorSelector, exported map[string]series) {
 	t.Helper()
 	if exported[selector.Name].kind == "" {
-		t.Errorf("%s queries %s, which the node contract does not list", title, selector.Name)
+		t.Errorf("%s queries %s, which nobody exports", title, selector.Name)
 	}
 	for _, matcher := range selector.LabelMatchers {
 		if !slices.Contains(seriesLabels, matcher.Name) && !slices.Contains(exported[selector.Name].labels, matcher.Name) {

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/grafana/grafana-foundation-sdk/go v0.0.12
 	github.com/prometheus/prometheus v0.315.0
+	go.yaml.in/yaml/v3 v3.0.5
 )
 
 require (

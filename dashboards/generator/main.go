@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The generator writes the Grafana dashboards as JSON, one file for each.
+// The generator writes the Grafana dashboards as JSON, one file for each, and the
+// rules of Prometheus as YAML.
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +14,10 @@ import (
 	"path/filepath"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/shardyard/shardyard/dashboards/generator/network"
+	"github.com/shardyard/shardyard/dashboards/generator/rules"
 )
 
 // dashboards are the dashboards by the name of their file.
@@ -45,5 +49,16 @@ func run(args []string) error {
 			return err
 		}
 	}
-	return nil
+	return writeRules(filepath.Join(args[0], "rules.yaml"))
+}
+
+func writeRules(path string) error {
+	var content bytes.Buffer
+	content.WriteString("# SPDX-License-Identifier: Apache-2.0\n#\n# Written by make generate from dashboards/generator/rules.\n")
+	encoder := yaml.NewEncoder(&content)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(rules.All()); err != nil {
+		return fmt.Errorf("encode the rules: %w", err)
+	}
+	return os.WriteFile(path, content.Bytes(), 0o644)
 }

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A history is two hours of samples, one every 30 seconds. What is wrong begins
+// after half an hour and ends after an hour.
+const (
+	interval = 30
+	begins   = 30 * 60 / interval
+	ends     = 60 * 60 / interval
+	samples  = 120 * 60 / interval
+)
+
+// series is a series and its samples, in promtool's notation.
+type series struct {
+	Series string `json:"series"`
+	Values string `json:"values"`
+}
+
+// gauge is a series with one value in good times and another in bad ones.
+func gauge(name, labels string, good, bad float64) series {
+	return values(name, labels, func(i int) string {
+		if bad != good && i >= begins && i < ends {
+			return number(bad)
+		}
+		return number(good)
+	})
+}
+
+// counter grows by as much a second in good times and in bad ones.
+func counter(name, labels string, good, bad float64) series {
+	total := 1000.0
+	return values(name, labels, func(i int) string {
+		if i >= begins && i < ends {
+			total += bad * interval
+		} else {
+			total += good * interval
+		}
+		return number(total)
+	})
+}
+
+// gone is a series that nobody exports in bad times.
+func gone(name, labels string, good float64) series {
+	return values(name, labels, func(i int) string {
+		switch {
+		case i == begins:
+			return "stale"
+		case i > begins && i < ends:
+			return "_"
+		default:
+			return number(good)
+		}
+	})
+}
+
+// halts is a counter that grows by as much a second until bad times begin, and
+// never again.
+func halts(name, labels string, good float64) series {
+	total := 1000.0
+	return values(name, labels, func(i int) string {
+		if i < begins {
+			total += good * interval
+		}
+		return number(total)
+	})
+}
+
+// every has a series of each validator.
+func every(of func(name, labels string, good float64) series, name, others string, good float64) []series {
+	var all []series
+	for _, node := range validators {
+		all = append(all, of(name, ofNode(node, others), good))
+	}
+	return all
+}
+
+func values(name, labels string, at func(int) string) series {
+	all := make([]string, 0, samples)
+	for i := range samples {
+		all = append(all, at(i))
+	}
+	return series{name + "{" + labels + "}", strings.Join(all, " ")}
+}
+
+func number(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+// validators are four, the first two of shard 0.
+var validators = []string{"a1", "a2", "b1", "b2"}
+
+// ofNode are the labels of a validator's series.
+func ofNode(node, others string) string {
+	if others != "" {
+		others = "," + others
+	}
+	return fmt.Sprintf(`namespace="chains",network="small",region="region-%s",node=%q,pod="small-%s-0"%s`, node[:1], node, node, others)
+}
+
+// ofNetwork are the labels of what the operator says of a network.
+func ofNetwork(others string) string {
+	if others != "" {
+		others += ","
+	}
+	return others + `namespace="chains",network="small"`
+}
+
+// everywhere is a counter that all validators have.
+func everywhere(name, others string, good, bad float64) []series {
+	var all []series
+	for _, node := range validators {
+		all = append(all, counter(name, ofNode(node, others), good, bad))
+	}
+	return all
+}
+
+// condition is a condition of the network, True in good times, and in bad ones
+// something else for a reason.
+func condition(kind, status, reason string) []series {
+	const name = "shardyard_shardnetwork_condition"
+	all := []series{}
+	for _, state := range []string{"True", "False", "Unknown"} {
+		labels := func(reason string) string {
+			return ofNetwork(fmt.Sprintf(`condition=%q,reason=%q,status=%q`, kind, reason, state))
+		}
+		isTrue, isBad := 0.0, 0.0
+		if state == "True" {
+			isTrue = 1
+		}
+		if state == status {
+			isBad = 1
+		}
+		if status == "" {
+			all = append(all, gauge(name, labels("AllWell"), isTrue, isTrue))
+			continue
+		}
+		all = append(all, gone(name, labels("AllWell"), isTrue), values(name, labels(reason), func(i int) string {
+			switch {
+			case i < begins || i > ends:
+				return "_"
+			case i == ends:
+				return "stale"
+			default:
+				return number(isBad)
+			}
+		}))
+	}
+	return all
+}
+
+// claim is the volume claim of a validator.
+const claim = `namespace="chains",persistentvolumeclaim="data-small-s0-p0-0",node="machine-1"`
+
+// healthy is a network of four validators and two shards, with four blocks a
+// second, an operator that looks after it, a benchmark that succeeded, and what
+// is none of ours.
+func healthy() []series {
+	var all []series
+	add := func(more ...series) { all = append(all, more...) }
+	add(everywhere("shardnode_block_time_seconds_count", "", 4, 4)...)
+	add(everywhere("shardnode_block_time_seconds_sum", "", 1, 1)...)
+	add(everywhere("shardnode_finality_lag_seconds_count", "", 4, 4)...)
+	add(everywhere("shardnode_finality_lag_seconds_sum", "", 0.4, 0.4)...)
+	add(everywhere("shardnode_finalized_height", "", 4, 4)...)
+	add(everywhere("shardnode_executed_height", "", 4, 4)...)
+	add(everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0.04, 0.04)...)
+	add(everywhere("shardnode_shard_missed_chunks_total", `shard="1"`, 0, 0)...)
+	// Each in turn with the other producer of its shard.
+	add(everywhere("shardnode_chunks_produced_total", "", 2, 2)...)
+	for _, node := range validators {
+		add(gauge("shardnode_process_open_files", ofNode(node, ""), 300, 300),
+			gauge("shardnode_process_open_files_limit", ofNode(node, ""), 1000, 1000))
+	}
+	for _, kind := range []string{"Ready", "Producing", "NodesReady", "ClustersAvailable", "WithinLifetime", "Updated"} {
+		add(condition(kind, "", "")...)
+	}
+	add(gauge("shardyard_shardnetwork_created", ofNetwork(""), 1, 1),
+		gauge("shardyard_shardnetwork_generation", ofNetwork(""), 3, 3),
+		gauge("shardyard_shardnetwork_observed_generation", ofNetwork(""), 3, 3))
+	for _, controller := range []string{"shardnetwork", "benchmark"} {
+		labels := fmt.Sprintf(`controller=%q,namespace="shardyard-system"`, controller)
+		add(gauge("controller_runtime_max_concurrent_reconciles", labels, 1, 1),
+			counter("controller_runtime_reconcile_total", labels+`,result="success"`, 0.5, 0.5),
+			counter("controller_runtime_reconcile_errors_total", labels, 0.01, 0.01),
+			gauge("workqueue_longest_running_processor_seconds", labels, 0.1, 0.1))
+	}
+	for _, phase := range []string{"Succeeded", "Failed", "Regressed"} {
+		value := 0.0
+		if phase == "Succeeded" {
+			value = 1
+		}
+		add(gauge("shardyard_benchmark_phase", ofBenchmark(phase), value, value))
+	}
+	add(gauge("shardyard_benchmark_end_time", `namespace="chains",benchmark="nightly"`, 0, 0),
+		gauge("kubelet_volume_stats_available_bytes", claim, 80e9, 80e9),
+		gauge("kubelet_volume_stats_capacity_bytes", claim, 100e9, 100e9),
+		// A disk and a controller of somebody else.
+		gauge("kubelet_volume_stats_available_bytes", `namespace="chains",persistentvolumeclaim="data-postgres-0"`, 1e9, 1e9),
+		gauge("kubelet_volume_stats_capacity_bytes", `namespace="chains",persistentvolumeclaim="data-postgres-0"`, 100e9, 100e9),
+		gauge("workqueue_longest_running_processor_seconds", `controller="certificates"`, 5000, 5000))
+	return all
+}
+
+func ofBenchmark(phase string) string {
+	return fmt.Sprintf(`namespace="chains",benchmark="nightly",phase=%q`, phase)
+}
+
+// with replaces series of the same name and labels, and adds the others.
+func with(given, others []series) []series {
+	place := map[string]int{}
+	all := append([]series{}, given...)
+	for i, one := range all {
+		place[one.Series] = i
+	}
+	for _, one := range others {
+		if i, there := place[one.Series]; there {
+			all[i] = one
+		} else {
+			all = append(all, one)
+		}
+	}
+	return all
+}

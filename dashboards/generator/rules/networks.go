@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import "fmt"
+
+// networks has the alerts about what the operator says of networks.
+func networks() []Rule {
+	const inNamespace = theNetwork + " in namespace {{ $labels.namespace }}"
+	return rulesOf(
+		alert{
+			name: "SupplyNotConserved", severity: critical,
+			expr:    condition(`condition="Producing",status="False",reason="SupplyNotConserved"`) + "\n",
+			summary: "The supply of " + theNetwork + " is not conserved",
+			description: "By its own finalised blocks, the sum of all value of " + inNamespace +
+				" is not what genesis made: a fault of the node's software. Nothing that the chain says is to be trusted.",
+		},
+		alert{
+			name: "DiskFull", severity: critical, lasts: "1m",
+			expr:    condition(`condition="NodesReady",status="False",reason="DiskFull"`) + "\n",
+			summary: "A disk of " + theNetwork + " is full",
+			description: "A validator of " + inNamespace + " cannot write its volume and does not run. The condition NodesReady of " +
+				"the network names it.",
+		},
+		alert{
+			name: "MemberClusterLost", severity: warning, lasts: "5m",
+			expr:    condition(`condition="ClustersAvailable",status!="True"`) + "\n",
+			summary: "A cluster of " + theNetwork + " cannot be used",
+			description: "For five minutes, the operator could not use a cluster that holds a region of " + inNamespace +
+				". Its validators run on, and nobody looks after them.",
+		},
+		alert{
+			name: "NetworkNotReady", severity: warning, lasts: "15m",
+			// A network that was stopped on purpose is not meant to be ready, and one that is updated is about to be.
+			expr: fmt.Sprintf("%s\nunless on (namespace, network)\n%s\nunless on (namespace, network)\n%s\n",
+				condition(`condition="Ready",status!="True"`),
+				condition(`condition="WithinLifetime",status="False"`),
+				condition(`condition="Updated",status="False",reason="Updating"`)),
+			summary: "Network {{ $labels.network }} is not ready",
+			description: "The condition Ready of " + inNamespace + " has not been True for a quarter of an hour. Its message says " +
+				"what is missing.",
+		},
+	)
+}
+
+// condition has one element for each network of which a condition is as these
+// labels say, whatever else they are.
+func condition(matchers string) string {
+	return fmt.Sprintf("max by (%s) (shardyard_shardnetwork_condition{%s} == 1)", perNetwork, matchers)
+}
