@@ -24,8 +24,9 @@ import (
 func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 	const namespace = "shardyard-system"
 	cluster := startCluster(t)
+	cluster.installPrometheusRules(t)
 	cluster.installOperator(t, operatorChart, "--namespace", namespace, "--create-namespace",
-		"--set", "podMonitorLabels.release=monitoring")
+		"--set", "podMonitorLabels.release=monitoring", "--set", "rules.labels.release=monitoring")
 	operator := cluster.startOperator(t, namespace, "op-shardyard")
 
 	t.Run("makes a network and cleans up after it", func(t *testing.T) {
@@ -63,14 +64,21 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 			"":                                      http.StatusUnauthorized,
 		} {
 			eventually(t, func(ctx context.Context) error {
-				status, err := operator.metrics(ctx, token)
+				status, _, err := operator.metrics(ctx, token)
 				if err == nil && status != want {
 					err = fmt.Errorf("the status is %d, want %d", status, want)
 				}
 				return err
 			})
 		}
+		_, exported, err := operator.metrics(t.Context(), cluster.token(t, namespace, "reader"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOperatorMetrics(t, exported)
 	})
+
+	t.Run("comes with rules that an API server takes", func(t *testing.T) { cluster.checkRules(t, namespace, "op-shardyard") })
 
 	operator.stop(t)
 }

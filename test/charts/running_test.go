@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -128,11 +129,12 @@ func (o *operator) stop(t *testing.T) {
 	}
 }
 
-// metrics asks for the operator's metrics and returns the HTTP status.
-func (o *operator) metrics(ctx context.Context, token string) (int, error) {
+// metrics asks for the operator's metrics and returns the HTTP status and what
+// there is to read.
+func (o *operator) metrics(ctx context.Context, token string) (status int, text string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+o.metricsAddress+"/metrics", http.NoBody)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
@@ -142,9 +144,11 @@ func (o *operator) metrics(ctx context.Context, token string) (int, error) {
 	defer transport.CloseIdleConnections()
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return response.StatusCode, response.Body.Close()
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), err
 }
 
 // freeAddress is an address of this machine that nothing listens on.

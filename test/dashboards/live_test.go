@@ -23,9 +23,12 @@ import (
 // tests.
 const patience = 2 * time.Minute
 
-// A network runs, and is asked what the dashboards ask.
+// A network runs, and is asked what the dashboards and the rules ask.
 func TestLiveNetwork(t *testing.T) {
-	prometheus := &dashboards.Prometheus{URL: run(t)}
+	network := run(t)
+	prometheus := &dashboards.Prometheus{URL: network.Page}
+	// While the rest is looked at, there come to be samples enough.
+	ruled := evaluateRules(t, network)
 	// As somebody who has just opened it sees it.
 	browse(t, "walk.mjs", prometheus.URL, "4")
 	files, err := filepath.Glob("../../dashboards/*.json")
@@ -43,6 +46,7 @@ func TestLiveNetwork(t *testing.T) {
 			checkPage(t, prometheus, filepath.Base(file))
 		})
 	}
+	t.Run("rules", func(t *testing.T) { checkRules(t, ruled) })
 }
 
 func read(t *testing.T, file string) *dashboards.Dashboard {
@@ -121,9 +125,15 @@ func browse(t *testing.T, script string, args ...string) {
 	}
 }
 
-// run runs the test's network and returns the address of its page. The node
-// program is the one that SHARDNODE names, or else bin/shardnode.
-func run(t *testing.T) string {
+// runtime says where what runs of a network is.
+type runtime struct {
+	Page       string
+	Validators []struct{ HTTP string }
+}
+
+// run runs the test's network. The node program is the one that SHARDNODE names,
+// or else bin/shardnode.
+func run(t *testing.T) *runtime {
 	t.Helper()
 	path := os.Getenv("SHARDNODE")
 	if path == "" {
@@ -154,29 +164,29 @@ func run(t *testing.T) string {
 		}
 	})
 
-	var page string
+	var network *runtime
 	eventually(t, "the network to run", func() (bool, error) {
-		page = pageOf(t, filepath.Join(stateDir, "seen", "runtime.json"))
-		return page != "", nil
+		network = readRuntime(t, filepath.Join(stateDir, "seen", "runtime.json"))
+		return network != nil, nil
 	})
-	return page
+	return network
 }
 
-// pageOf is the address of the page of a network, if it runs.
-func pageOf(t *testing.T, runtimeFile string) string {
+// readRuntime reads where what runs of a network is; nil if it does not run.
+func readRuntime(t *testing.T, file string) *runtime {
 	t.Helper()
-	content, err := os.ReadFile(runtimeFile)
+	content, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
-		return ""
+		return nil
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runtime struct{ Page string }
-	if err := json.Unmarshal(content, &runtime); err != nil {
+	var network runtime
+	if err := json.Unmarshal(content, &network); err != nil {
 		t.Fatal(err)
 	}
-	return runtime.Page
+	return &network
 }
 
 // eventually waits for a condition.

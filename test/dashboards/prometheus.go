@@ -59,6 +59,31 @@ func (p *Prometheus) Values(ctx context.Context, variable Variable) ([]string, e
 	return values, err
 }
 
+// Rule is a rule that a server evaluates.
+type Rule struct {
+	Name, Query string
+	// Health is ok once the rule was evaluated without an error, which is in
+	// LastError.
+	Health, LastError string
+	// Type is alerting or recording.
+	Type string
+	// State of an alert is inactive, pending or firing.
+	State string
+}
+
+// Rules are the rules that the server evaluates.
+func (p *Prometheus) Rules(ctx context.Context) ([]Rule, error) {
+	var data struct{ Groups []struct{ Rules []Rule } }
+	if err := p.get(ctx, "rules", nil, &data); err != nil {
+		return nil, fmt.Errorf("list the rules: %w", err)
+	}
+	var all []Rule
+	for _, group := range data.Groups {
+		all = append(all, group.Rules...)
+	}
+	return all, nil
+}
+
 func (p *Prometheus) get(ctx context.Context, path string, values url.Values, into any) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/api/v1/"+path+"?"+values.Encode(), http.NoBody)
 	if err != nil {

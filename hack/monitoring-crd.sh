@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints the path of the CRD of PodMonitor at the pinned version, from the module of the Prometheus operator: tests apply
-# PodMonitors to API servers that have the kind. Nothing of the module is built, so no go.mod names it, and the content
-# is compared here.
+# Prints the path of the CRD of a kind of the Prometheus operator at the pinned version, from its module: tests apply
+# PodMonitors and PrometheusRules to API servers that have the kind. Nothing of the module is built, so no go.mod names
+# it, and the content is compared here.
+#
+# usage: hack/monitoring-crd.sh (podmonitors | prometheusrules)
 set -euo pipefail
 
 module=github.com/prometheus-operator/prometheus-operator@v0.93.1
@@ -15,4 +17,4 @@ if [[ $(field Sum) != "$sum" ]]; then
 	echo "$module has the sum $(field Sum), want $sum" >&2
 	exit 1
 fi
-echo "$(field Dir)/example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml"
+echo "$(field Dir)/example/prometheus-operator-crd/monitoring.coreos.com_$1.yaml"
