@@ -14,6 +14,7 @@ import (
 	"github.com/shardyard/shardyard/controllers/benchmark"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
+	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // options are what the command line says.
@@ -21,6 +22,7 @@ type options struct {
 	nodeImage        string
 	clusterDomain    string
 	podMonitorLabels map[string]string
+	libraryMetrics   string
 	tuningNamespace  string
 	tuningImage      string
 	restoreOnly      bool
@@ -44,6 +46,9 @@ func newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := options.validate(); err != nil {
+				return err
+			}
 			ctrl.SetLogger(logr.FromSlogHandler(
 				slog.NewJSONHandler(command.ErrOrStderr(), &slog.HandlerOptions{Level: level})))
 			manager, err := newManager(&options)
@@ -58,6 +63,8 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the operator's own cluster")
 	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
 		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
+	flags.StringVar(&options.libraryMetrics, "library-metrics", string(resources.LibraryMetricsDrop),
+		"what Prometheus does with the metrics of the nodes' libraries: Drop or Keep")
 	flags.StringVar(&options.tuningNamespace, "node-tuning-namespace", "",
 		"namespace of the pods that tune machines; empty lets none run")
 	flags.StringVar(&options.tuningImage, "node-tuning-image", "", "image of these pods, which is the operator's")
@@ -86,6 +93,16 @@ func parseLevel(name string) (slog.Level, error) {
 	return level, nil
 }
 
+// validate says which option has a value that there is none of.
+func (o *options) validate() error {
+	switch resources.LibraryMetrics(o.libraryMetrics) {
+	case resources.LibraryMetricsDrop, resources.LibraryMetricsKeep:
+		return nil
+	default:
+		return fmt.Errorf("--library-metrics: %q is none of Drop, Keep", o.libraryMetrics)
+	}
+}
+
 // settings are what the controller of networks needs to know.
 func (o *options) settings() shardnetwork.Settings {
 	return shardnetwork.Settings{
@@ -94,6 +111,7 @@ func (o *options) settings() shardnetwork.Settings {
 		OperatorNamespace: os.Getenv("POD_NAMESPACE"),
 		OperatorAddress:   os.Getenv("POD_IP"),
 		PodMonitorLabels:  o.podMonitorLabels,
+		LibraryMetrics:    resources.LibraryMetrics(o.libraryMetrics),
 	}
 }
 

@@ -64,6 +64,9 @@ type Settings struct {
 	// PodMonitorLabels are those that the cluster's Prometheus selects
 	// PodMonitors by.
 	PodMonitorLabels map[string]string
+	// LibraryMetrics says whether Prometheus keeps what the nodes' libraries
+	// export.
+	LibraryMetrics resources.LibraryMetrics
 }
 
 // Reconciler reconciles ShardNetworks.

@@ -39,7 +39,7 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		if len(s.validators) == 0 {
 			return nil
 		}
-		monitor := resources.NewPodMonitor(r.network, r.settings.PodMonitorLabels)
+		monitor := resources.NewPodMonitor(r.network, r.settings.PodMonitorLabels, r.settings.LibraryMetrics)
 		if !s.home() {
 			resources.Export(r.network, monitor)
 		}

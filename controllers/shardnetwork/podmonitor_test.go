@@ -66,7 +66,7 @@ func testPodMonitorComesAndGoes(t *testing.T) {
 	})
 	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied)
 
-	made := resources.NewPodMonitor(network, nil)
+	made := resources.NewPodMonitor(network, nil, resources.LibraryMetricsDrop)
 	monitor := &unstructured.Unstructured{}
 	monitor.SetGroupVersionKind(resources.KindPodMonitor)
 	monitor.SetNamespace(made.GetNamespace())

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
@@ -29,8 +30,21 @@ func TestEverything(t *testing.T) {
 
 func TestPodMonitor(t *testing.T) {
 	t.Parallel()
-	monitor := resources.NewPodMonitor(quickstart(t).network, map[string]string{"release": "prometheus"})
+	monitor := resources.NewPodMonitor(quickstart(t).network, map[string]string{"release": "prometheus"}, resources.LibraryMetricsDrop)
 	checkGolden(t, "podmonitor.yaml", []resources.Object{monitor})
+}
+
+// Whoever looks into a library has all that it exports.
+func TestPodMonitorOfLibraries(t *testing.T) {
+	t.Parallel()
+	monitor := resources.NewPodMonitor(quickstart(t).network, nil, resources.LibraryMetricsKeep)
+	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "podMetricsEndpoints")
+	if err != nil || len(endpoints) != 1 {
+		t.Fatalf("the endpoints are %v: %v", endpoints, err)
+	}
+	if relabelings, ok := endpoints[0].(map[string]any)["metricRelabelings"]; ok {
+		t.Errorf("metrics are dropped by %v", relabelings)
+	}
 }
 
 // checkGolden compares objects, in their order, with a file under testdata.

@@ -49,7 +49,7 @@ func TestLongestNames(t *testing.T) {
 		resources.NewKey(network, last, nil),
 		resources.NewKey(network, lastChunkValidator, nil),
 		resources.NewAdminToken(network, "token"),
-		resources.NewPodMonitor(network, nil),
+		resources.NewPodMonitor(network, nil, resources.LibraryMetricsDrop),
 	)
 	probe := resources.NewImageProbe(network, strings.Repeat("i", 512))
 	checkName(t, probe.Name, validation.IsDNS1123Label)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestWrongOptions(t *testing.T) {
+	t.Parallel()
+	for arguments, says := range map[string]string{
+		"--node-image=x --library-metrics=Aggregate": `--library-metrics: "Aggregate" is none of Drop, Keep`,
+		"--node-image=x --log-level=loud":            `--log-level: "loud" is none of error, warn, info, debug`,
+	} {
+		command := newCommand()
+		command.SetArgs(strings.Fields(arguments))
+		command.SetErr(io.Discard)
+		if err := command.ExecuteContext(t.Context()); err == nil || err.Error() != says {
+			t.Errorf("%s: %v, want %s", arguments, err, says)
+		}
+	}
+}
