@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards and the rules, what the
-# operator's chart holds copies of, and the names that Terraform shares with the operator into the tree. With --check it
+# Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, the rules and the
+# page of all metrics, what the operator's chart holds copies of, and the names that Terraform shares with the operator into the tree. With --check it
 # generates them into a temporary folder instead and fails, with the difference, when the tree holds anything else.
 #
 # usage: hack/generate.sh [--check]
@@ -20,7 +20,8 @@ generate() {
 	"$controller_gen" crd paths=./api/v1alpha1 output:crd:dir="$crds"
 	"$controller_gen" rbac:roleName=shardyard-operator paths=./controllers/... output:rbac:dir="$1/config/rbac"
 	mkdir -p "$dashboards"
-	go -C dashboards/generator run . "$(realpath "$dashboards")"
+	mkdir -p "$1/docs"
+	go -C dashboards/generator run . "$root" "$(realpath "$dashboards")" "$(realpath "$1/docs")/metrics.md"
 	mkdir -p "$1/terraform/modules"
 	go run ./hack/names >"$1/terraform/modules/names.json"
 
@@ -50,6 +51,7 @@ for dashboard in "$fresh"/dashboards/*.json; do
 	diff -u "dashboards/${dashboard##*/}" "$dashboard" || stale=1
 done
 diff -u dashboards/rules.yaml "$fresh/dashboards/rules.yaml" || stale=1
+diff -u docs/metrics.md "$fresh/docs/metrics.md" || stale=1
 diff -ru config/rbac "$fresh/config/rbac" || stale=1
 diff -u terraform/modules/names.json "$fresh/terraform/modules/names.json" || stale=1
 for copies in crds dashboards kube-state-metrics.yaml role.yaml rules.yaml; do

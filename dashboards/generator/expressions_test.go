@@ -9,6 +9,8 @@ import (
 
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/shardyard/shardyard/dashboards/generator/catalogue"
 )
 
 // values stand for Grafana's own variables and the dashboards'.
@@ -28,7 +30,7 @@ var seriesLabels = []string{"__name__", "network", "region", "node", "shard", "l
 // Every query is PromQL over series that nodes export, used as what they are:
 // counters through their increase, gauges directly.
 func TestQueriesFollowTheContract(t *testing.T) {
-	exported := contract(t)
+	exported := exported(t)
 	for name, dashboard := range inTree(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, panel := range dashboard.Panels {
@@ -53,7 +55,7 @@ func TestQueriesFollowTheContract(t *testing.T) {
 }
 
 func TestVariablesFollowTheContract(t *testing.T) {
-	exported := contract(t)
+	exported := exported(t)
 	for name, dashboard := range inTree(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, variable := range dashboard.Templating.List {
@@ -78,7 +80,7 @@ func TestVariablesFollowTheContract(t *testing.T) {
 }
 
 // checkQuery checks a query of a dashboard, with its variables.
-func checkQuery(t *testing.T, title, query string, exported map[string]series) {
+func checkQuery(t *testing.T, title, query string, exported map[string]catalogue.Series) {
 	t.Helper()
 	query = values.Replace(query)
 	if strings.Contains(query, "$") {
@@ -87,7 +89,7 @@ func checkQuery(t *testing.T, title, query string, exported map[string]series) {
 	checkExpression(t, title, query, exported)
 }
 
-func checkExpression(t *testing.T, title, query string, exported map[string]series) {
+func checkExpression(t *testing.T, title, query string, exported map[string]catalogue.Series) {
 	t.Helper()
 	expression, err := parser.NewParser(parser.Options{}).ParseExpr(query)
 	if err != nil {
@@ -98,7 +100,7 @@ func checkExpression(t *testing.T, title, query string, exported map[string]seri
 	labels := slices.Clone(seriesLabels)
 	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
 		if selector, isSelector := node.(*parser.VectorSelector); isSelector {
-			labels = append(labels, exported[selector.Name].labels...)
+			labels = append(labels, exported[selector.Name].Labels...)
 		}
 		return nil
 	})
@@ -112,21 +114,21 @@ func checkExpression(t *testing.T, title, query string, exported map[string]seri
 			}
 		case *parser.VectorSelector:
 			checkSelector(t, title, node, exported)
-			if counted := increases(path); counted != (exported[node.Name].kind == "counter") {
-				t.Errorf("%s uses %s, a %s, as something else", title, node.Name, exported[node.Name].kind)
+			if counted := increases(path); counted != (exported[node.Name].Kind == "counter") {
+				t.Errorf("%s uses %s, a %s, as something else", title, node.Name, exported[node.Name].Kind)
 			}
 		}
 		return nil
 	})
 }
 
-func checkSelector(t *testing.T, title string, selector *parser.VectorSelector, exported map[string]series) {
+func checkSelector(t *testing.T, title string, selector *parser.VectorSelector, exported map[string]catalogue.Series) {
 	t.Helper()
-	if exported[selector.Name].kind == "" {
+	if exported[selector.Name].Kind == "" {
 		t.Errorf("%s queries %s, which nobody exports", title, selector.Name)
 	}
 	for _, matcher := range selector.LabelMatchers {
-		if !slices.Contains(seriesLabels, matcher.Name) && !slices.Contains(exported[selector.Name].labels, matcher.Name) {
+		if !slices.Contains(seriesLabels, matcher.Name) && !slices.Contains(exported[selector.Name].Labels, matcher.Name) {
 			t.Errorf("%s chooses %s by %s, which no series has", title, selector.Name, matcher.Name)
 		}
 	}

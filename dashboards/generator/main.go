@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The generator writes the Grafana dashboards as JSON, one file for each, and the
-// rules of Prometheus as YAML.
+// The generator writes the Grafana dashboards as JSON, one file for each, the
+// rules of Prometheus as YAML, and the page that lists all metrics.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/shardyard/shardyard/dashboards/generator/catalogue"
 	"github.com/shardyard/shardyard/dashboards/generator/network"
 	"github.com/shardyard/shardyard/dashboards/generator/rules"
 )
@@ -33,9 +34,10 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 1 {
-		return errors.New("usage: generator FOLDER")
+	if len(args) != 3 {
+		return errors.New("usage: generator REPOSITORY DASHBOARDS METRICS.md")
 	}
+	repository, folder, page := args[0], args[1], args[2]
 	for name, build := range dashboards {
 		built, err := build()
 		if err != nil {
@@ -45,11 +47,18 @@ func run(args []string) error {
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(args[0], name), append(content, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), append(content, '\n'), 0o644); err != nil {
 			return err
 		}
 	}
-	return writeRules(filepath.Join(args[0], "rules.yaml"))
+	if err := writeRules(filepath.Join(folder, "rules.yaml")); err != nil {
+		return err
+	}
+	sources, err := catalogue.Read(repository)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(catalogue.Page(sources)), 0o644)
 }
 
 func writeRules(path string) error {

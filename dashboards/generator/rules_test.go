@@ -14,7 +14,7 @@ import (
 
 // Every rule uses series that somebody exports, as what they are.
 func TestRulesFollowTheCatalogue(t *testing.T) {
-	all := catalogue(t)
+	all := known(t)
 	for _, group := range rules.All().Groups {
 		for _, rule := range group.Rules {
 			checkExpression(t, rule.Record+rule.Alert, rule.Expr, all)
@@ -30,7 +30,7 @@ func TestRunbooksFollowTheCatalogue(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("there are no runbooks: %v", err)
 	}
-	all := catalogue(t)
+	all := known(t)
 	for _, page := range pages {
 		content, err := os.ReadFile(page)
 		if err != nil {

@@ -47,6 +47,7 @@ func TestLiveNetwork(t *testing.T) {
 		})
 	}
 	t.Run("rules", func(t *testing.T) { checkRules(t, ruled) })
+	t.Run("metrics", func(t *testing.T) { checkMetrics(t, ruled) })
 }
 
 func read(t *testing.T, file string) *dashboards.Dashboard {

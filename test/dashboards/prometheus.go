@@ -84,6 +84,29 @@ func (p *Prometheus) Rules(ctx context.Context) ([]Rule, error) {
 	return all, nil
 }
 
+// Series are the labels of the series that a selector chooses.
+func (p *Prometheus) Series(ctx context.Context, selector string) ([]map[string]string, error) {
+	var series []map[string]string
+	err := p.get(ctx, "series", url.Values{"match[]": {selector}}, &series)
+	return series, err
+}
+
+// Kinds are the types of all metrics by their names, which those of counters
+// have without _total.
+func (p *Prometheus) Kinds(ctx context.Context) (map[string]string, error) {
+	var data map[string][]struct{ Type string }
+	if err := p.get(ctx, "metadata", nil, &data); err != nil {
+		return nil, err
+	}
+	kinds := map[string]string{}
+	for name, said := range data {
+		for _, one := range said {
+			kinds[name] = one.Type
+		}
+	}
+	return kinds, nil
+}
+
 func (p *Prometheus) get(ctx context.Context, path string, values url.Values, into any) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/api/v1/"+path+"?"+values.Encode(), http.NoBody)
 	if err != nil {

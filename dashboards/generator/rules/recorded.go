@@ -19,6 +19,32 @@ const (
 	finalityLag = "shardyard:finality_lag_seconds:mean5m"
 )
 
+// recordings says of what is recorded which labels it has, and what it is.
+var recordings = map[string]struct {
+	labels []string
+	about  string
+}{
+	blockTime:    {network, "Mean difference of the timestamps of consecutive finalised blocks in the last hour."},
+	blockRate:    {network, "Blocks per second that most nodes saw finalised in the last five minutes."},
+	missedLately: {shard, "Part of the blocks finalised in the last two minutes that hold no chunk of the shard."},
+	missed:       {shard, "Part of the blocks finalised in the last five minutes that hold no chunk of the shard."},
+	finalityLag: {
+		[]string{"namespace", "network", "region"},
+		"Mean time from a block's timestamp to its processing as finalised in the last five minutes, of half of the region's nodes.",
+	},
+}
+
+var (
+	network = []string{"namespace", "network"}
+	shard   = []string{"namespace", "network", "shard"}
+)
+
+// LabelsOf are the labels of what is recorded under a name.
+func LabelsOf(record string) []string { return recordings[record].labels }
+
+// About says what is recorded under a name.
+func About(record string) string { return recordings[record].about }
+
 func recorded() []Rule {
 	return []Rule{
 		{
