@@ -19,6 +19,7 @@ var values = strings.NewReplacer(
 	"$__range", "30m",
 	"$namespace", "a",
 	"$network", "b",
+	"$node", "e",
 	"$region", "c",
 	"$shard", "d",
 )

@@ -61,7 +61,8 @@ func TestDashboardsAreValid(t *testing.T) {
 	}
 }
 
-// Panels can be told apart, say what they show, and have a place of their own.
+// Panels can be told apart, say what they show and in which unit, and have a
+// place of their own.
 func TestPanels(t *testing.T) {
 	for name, dashboard := range inTree(t) {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +81,9 @@ func TestPanels(t *testing.T) {
 				}
 				if panel.Description == nil || *panel.Description == "" {
 					t.Errorf("panel %q has no description", *panel.Title)
+				}
+				if panel.FieldConfig == nil || panel.FieldConfig.Defaults.Unit == nil {
+					t.Errorf("panel %q has no unit", *panel.Title)
 				}
 				titles[*panel.Title] = true
 				occupy(t, places, *panel.Title, panel.GridPos)

@@ -24,6 +24,8 @@ import (
 // dashboards are the dashboards by the name of their file.
 var dashboards = map[string]func() (dashboard.Dashboard, error){
 	"network.json": network.Dashboard,
+	"node.json":    network.NodeDashboard,
+	"shard.json":   network.ShardDashboard,
 }
 
 func main() {

@@ -57,6 +57,7 @@ func read(t *testing.T, file string) *dashboards.Dashboard {
 		"__range":         "1m",
 		"namespace":       ".*",
 		"network":         "seen",
+		"node":            ".*",
 		"region":          ".*",
 		"shard":           ".*",
 	})
@@ -81,6 +82,7 @@ func checkVariables(t *testing.T, prometheus *dashboards.Prometheus, dashboard *
 		// Only Kubernetes has namespaces.
 		"namespace": {},
 		"network":   {"seen"},
+		"node":      {"seen-s0-p0", "seen-s0-p1", "seen-s1-p0", "seen-s1-p1"},
 		"region":    {"east", "west"},
 		"shard":     {"0", "1"},
 	}

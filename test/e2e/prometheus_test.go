@@ -45,6 +45,7 @@ func (n *network) testDashboards(t *testing.T) {
 			"__range":         "1m",
 			"namespace":       n.namespace,
 			"network":         n.name,
+			"node":            ".*",
 			"region":          ".*",
 			"shard":           ".*",
 		})

@@ -9,6 +9,10 @@ const (
 	ofNetwork = `network="$network", namespace=~"$namespace"`
 	ofRegions = ofNetwork + `, region=~"$region"`
 	ofShards  = ofNetwork + `, shard=~"$shard"`
+	ofNode    = ofNetwork + `, node=~"$node"`
+	// ofProducers are the producers of a shard, by the names that the planner
+	// gives them.
+	ofProducers = ofNetwork + `, node=~".+-s($shard)-p[0-9]+"`
 )
 
 // executed is the rate of executed transfers of the whole network.

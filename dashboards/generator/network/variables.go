@@ -11,19 +11,26 @@ import (
 // everything matches any value of a label, and a label that is not there.
 const everything = ".*"
 
-// variables are what a dashboard's user chooses from. A namespace is a label
-// that Prometheus adds in Kubernetes; elsewhere there is none to choose.
-func variables() []cog.Builder[dashboard.VariableModel] {
+// chosenNetwork are the variables of every dashboard: where the data is, and which
+// network it is about. A namespace is a label that Prometheus adds in Kubernetes;
+// elsewhere there is none to choose.
+func chosenNetwork() []cog.Builder[dashboard.VariableModel] {
 	return []cog.Builder[dashboard.VariableModel]{
 		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
 		labelValues("namespace", "Namespace", "shardnode_height").IncludeAll(true).AllValue(everything).Current(all("$__all")),
 		labelValues("network", "Network", `shardnode_height{namespace=~"$namespace"}`),
+	}
+}
+
+// variables are what a user of the network's dashboard chooses from.
+func variables() []cog.Builder[dashboard.VariableModel] {
+	return append(chosenNetwork(),
 		labelValues("region", "Region", metric("shardnode_height", ofNetwork)).
 			Multi(true).IncludeAll(true).AllValue(everything).Current(all([]string{"$__all"})),
 		labelValues("shard", "Shard", metric("shardnode_shard_transfers_total", ofNetwork)).
 			Multi(true).IncludeAll(true).AllValue(everything).Current(all([]string{"$__all"})),
 		scrapeInterval(),
-	}
+	)
 }
 
 // scrapeInterval is how often the nodes are scraped, which rates depend on. The
