@@ -85,6 +85,11 @@ try {
   await isThere(`document.querySelectorAll('[data-validator]').length === ${Number(validators)}`);
   await isThere(`[...document.querySelectorAll('[data-panel]')].some(({ dataset }) => dataset.state === 'shown')`);
   await isWideEnough('live');
+  for (const [name, title] of [['Shard', 'Shardyard shard'], ['Node', 'Shardyard node'], ['Network', 'Shardyard network']]) {
+    await press(name);
+    await isThere(`document.querySelector('section')?.getAttribute('aria-label') === '${title}'`);
+    await isThere(`document.querySelector('.dashboards [aria-current]')?.textContent === '${name}'`);
+  }
   assert.deepEqual(errors, []);
 } finally {
   await browser.close();

@@ -25,7 +25,9 @@ func nodeNow() row {
 	return row{"Now", []cog.Builder[dashboard.Panel]{
 		latest("Finalised height", "The last block that the node has processed as finalised.",
 			units.Number, 5, query{nodes(metric(finalised, ofNode)), "{{node}}"}),
-		latest("Behind the network", "Blocks between the last one that any node of the network has finalised and this one's.",
+		latest("Behind the network",
+			"Blocks between the last one that any node of the network has finalised and this one's. Nodes are not scraped at the "+
+				"same moment: the blocks of one interval mean nothing.",
 			units.Number, 5, query{fmt.Sprintf("%s - %s", tip, nodes(metric(finalised, ofNode))), "{{node}}"}),
 		latest("Executing behind",
 			"Blocks between the node's last finalised block and the last chunk of its shard that it executed. A node that is "+
@@ -118,7 +120,7 @@ func nodePool() row {
 			query{nodes(metric("shardnode_pool_waiting", ofNode)), "waiting"}),
 		graph("Refused by the pool", "Transactions per second that the pool refused, by the reason.",
 			units.Short, third,
-			query{fmt.Sprintf("sum by (reason) (%s) or 0 * %s", rate("shardnode_pool_rejected_total", ofNode), signed), "{{reason}}"}).
+			query{fmt.Sprintf("sum by (reason) (%s)", rate("shardnode_pool_rejected_total", ofNode)), "{{reason}}"}).
 			AxisSoftMax(1),
 		graph("Offered", "Transfers per second that the node's generator aims at, and that it signs.",
 			units.Short, third,

@@ -33,9 +33,26 @@ export function App({ dashboard, settings }: { dashboard: Dashboard; settings: S
         <Headline polled={polled} />
       </header>
       {view === 'Live' && polled.data && <NetworkMap network={polled.data} />}
+      {view === 'Live' && <Dashboards shown={dashboard.title} />}
       {view === 'Live' && <Page dashboard={dashboard} settings={settings} />}
       {view === 'Blocks' && <Blocks finalizedHeight={polled.data?.finalizedHeight} />}
     </main>
+  );
+}
+
+// dashboards are those that the page offers, by the name in their address.
+const dashboards = { network: 'Network', node: 'Node', shard: 'Shard' };
+
+// Dashboards leads to the other dashboards, of the same time.
+function Dashboards({ shown }: { shown: string }): ReactElement {
+  return (
+    <nav className="dashboards" aria-label="Dashboards">
+      {Object.entries(dashboards).map(([name, title]) => {
+        const address = new URLSearchParams(location.search);
+        address.set('dashboard', name);
+        return <a key={name} href={`?${address}`} aria-current={shown.endsWith(name) ? 'page' : undefined}>{title}</a>;
+      })}
+    </nav>
   );
 }
 
