@@ -23,9 +23,10 @@ import (
 
 // dashboards are the dashboards by the name of their file.
 var dashboards = map[string]func() (dashboard.Dashboard, error){
-	"network.json": network.Dashboard,
-	"node.json":    network.NodeDashboard,
-	"shard.json":   network.ShardDashboard,
+	"network.json":  network.Dashboard,
+	"node.json":     network.NodeDashboard,
+	"operator.json": network.OperatorDashboard,
+	"shard.json":    network.ShardDashboard,
 }
 
 func main() {

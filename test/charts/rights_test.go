@@ -71,11 +71,17 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 				return err
 			})
 		}
-		_, exported, err := operator.metrics(t.Context(), cluster.token(t, namespace, "reader"))
+		token := cluster.token(t, namespace, "reader")
+		_, exported, err := operator.metrics(t.Context(), token)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkOperatorMetrics(t, exported)
+		// Without a network, there is no work that takes any time.
+		cluster.mustRun(t, "install", "seen", testnetChart, "--set", "preset=quickstart")
+		operator.checkDashboard(t, token)
+		cluster.mustRun(t, "uninstall", "seen")
+		eventually(t, func(ctx context.Context) error { return cluster.isGone(ctx, "seen") })
 	})
 
 	t.Run("comes with rules that an API server takes", func(t *testing.T) { cluster.checkRules(t, namespace, "op-shardyard") })

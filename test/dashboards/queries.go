@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -76,6 +77,24 @@ func Read(file string, values map[string]string) (*Dashboard, error) {
 		}
 	}
 	return dashboard, nil
+}
+
+// aboutOperator is the file of the dashboard that asks about the operator, and not
+// about the nodes of one network.
+const aboutOperator = "operator.json"
+
+// AboutNetworks are the files of the dashboards below a folder that ask the nodes
+// of one network.
+func AboutNetworks(folder string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == aboutOperator })
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s holds no dashboards", folder)
+	}
+	return files, nil
 }
 
 // replacer replaces variables by their values, those with longer names first.

@@ -2,10 +2,10 @@
 
 // Package network has the dashboards of one network, of one of its nodes and of
 // one of its shards: how fast the chain runs, how its validators are, and what
-// each does.
+// each does; and that of the operator, which is about all networks.
 //
-// They query only what docs/node-contract.md lists. Every node counts what
-// finalised blocks commit to, for all shards: these counters are compared and
+// Those of a network query only what docs/node-contract.md lists. Every node counts
+// what finalised blocks commit to, for all shards: these counters are compared and
 // never summed, unlike those of what a node did itself. The rates are of executed
 // transfers, and what was offered is shown apart, under its own name.
 package network

@@ -13,7 +13,7 @@ import (
 
 // NodeDashboard builds the dashboard of one node.
 func NodeDashboard() (dashboard.Dashboard, error) {
-	variables := append(chosenNetwork(), labelValues("node", "Node", metric("shardnode_height", ofNetwork)), scrapeInterval())
+	variables := append(chosenNetwork(), labelValues("node", "Node", metric("shardnode_height", ofNetwork)), scrapeInterval(nodesScrape))
 	return build("Shardyard node", "shardyard-node",
 		"One node of a network: how far it is, what its processors and its disk do, what it produces, checks and serves.",
 		variables, nodeNow(), nodeTime(), nodeChunks(), nodePool(), nodeNeighbours())

@@ -13,7 +13,7 @@ import (
 // ShardDashboard builds the dashboard of one shard.
 func ShardDashboard() (dashboard.Dashboard, error) {
 	variables := append(chosenNetwork(),
-		labelValues("shard", "Shard", metric("shardnode_shard_transfers_total", ofNetwork)), scrapeInterval())
+		labelValues("shard", "Shard", metric("shardnode_shard_transfers_total", ofNetwork)), scrapeInterval(nodesScrape))
 	return build("Shardyard shard", "shardyard-shard",
 		"One shard of a network: what finalised blocks say of its chunks, and what its producers do.",
 		variables, shardChunks(), shardProducers())

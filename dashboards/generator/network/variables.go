@@ -29,19 +29,20 @@ func variables() []cog.Builder[dashboard.VariableModel] {
 			Multi(true).IncludeAll(true).AllValue(everything).Current(all([]string{"$__all"})),
 		labelValues("shard", "Shard", metric("shardnode_shard_transfers_total", ofNetwork)).
 			Multi(true).IncludeAll(true).AllValue(everything).Current(all([]string{"$__all"})),
-		scrapeInterval(),
+		scrapeInterval(nodesScrape),
 	)
 }
 
-// scrapeInterval is how often the nodes are scraped, which rates depend on. The
-// operator has them scraped every five seconds, more often than a data source
-// takes for granted.
-func scrapeInterval() *dashboard.CustomVariableBuilder {
-	const operators = "5s"
-	chosen := dashboard.StringOrArrayOfString{String: cog.ToPtr(operators)}
+// nodesScrape is how often the operator has nodes scraped: more often than a data
+// source takes for granted.
+const nodesScrape = "5s"
+
+// scrapeInterval is how often what is shown is scraped, which rates depend on.
+func scrapeInterval(usual string) *dashboard.CustomVariableBuilder {
+	chosen := dashboard.StringOrArrayOfString{String: &usual}
 	return dashboard.NewCustomVariableBuilder("scrape").
 		Label("Scraped every").
-		Values(dashboard.StringOrMap{String: cog.ToPtr(operators + ",15s,30s,1m")}).
+		Values(dashboard.StringOrMap{String: cog.ToPtr("5s,15s,30s,1m")}).
 		Current(dashboard.VariableOption{Selected: cog.ToPtr(true), Text: chosen, Value: chosen})
 }
 
