@@ -477,6 +477,22 @@ var wrongManifests = map[string]struct {
 	},
 
 	// Money and time.
+	"tracing to nowhere": {
+		[]edit{set("spec.tracing", object{})},
+		[]refusal{{"spec.tracing.endpoint", "Required value"}, notChecked},
+	},
+	"tracing over TLS": {
+		[]edit{set("spec.tracing.endpoint", "https://collector:4318")},
+		[]refusal{{"spec.tracing.endpoint", "should match '^http://"}},
+	},
+	"tracing to no host": {
+		[]edit{set("spec.tracing.endpoint", "http://:4318")},
+		[]refusal{{"spec.tracing.endpoint", "must be a URL with a host"}},
+	},
+	"tracing of more heights than there are": {
+		[]edit{set("spec.tracing", object{"endpoint": "http://collector:4318", "sampleBasisPoints": 10001})},
+		[]refusal{{"spec.tracing.sampleBasisPoints", "should be less than or equal to 10000"}},
+	},
 	"budget of nothing": {
 		[]edit{set("spec.budget", object{})},
 		[]refusal{{"spec.budget", "should have at least 1 properties"}},

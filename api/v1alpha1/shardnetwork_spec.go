@@ -97,6 +97,11 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:default={}
 	Update UpdateSpec `json:"update,omitzero"`
 
+	// tracing has the nodes record what blocks wait for. Without it, they record
+	// nothing.
+	// +optional
+	Tracing *TracingSpec `json:"tracing,omitempty"`
+
 	// load is the load that the network carries by itself. Without it, the
 	// nodes sign no transfers of their own.
 	// +optional

@@ -29,6 +29,7 @@ type Config struct {
 	Storage       StorageConfig `json:"storage"`
 	Features      Features      `json:"features"`
 	Log           LogConfig     `json:"log"`
+	Tracing       *Tracing      `json:"tracing,omitempty"`
 }
 
 // P2PConfig is the node's place among its peers.
@@ -70,6 +71,12 @@ type LogConfig struct {
 	Format LogFormat `json:"format"`
 }
 
+// Tracing says which heights the node traces, and where its spans go.
+type Tracing struct {
+	Endpoint          string `json:"endpoint"`
+	SampleBasisPoints int32  `json:"sampleBasisPoints"`
+}
+
 // LogFormat is the form of a line of the log.
 type LogFormat string
 
@@ -96,6 +103,9 @@ type Host struct {
 	WorkerThreads int32
 	// LogFormat is the form of the log.
 	LogFormat LogFormat
+	// Tracing is where this place has spans sent, instead of where the network
+	// says; nil leaves it to the network.
+	Tracing *Tracing
 }
 
 // NewConfig makes the configuration of a validator.
@@ -137,5 +147,14 @@ func NewConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, hos
 			Level:  strings.ToLower(string(node.Log.Level)),
 			Format: host.LogFormat,
 		},
+		Tracing: newTracing(network, host),
 	}, nil
+}
+
+func newTracing(network *v1alpha1.ShardNetwork, host Host) *Tracing {
+	tracing := network.Spec.Tracing
+	if host.Tracing != nil || tracing == nil {
+		return host.Tracing
+	}
+	return &Tracing{Endpoint: tracing.Endpoint, SampleBasisPoints: tracing.SampleBasisPoints}
 }

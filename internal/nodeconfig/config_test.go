@@ -3,9 +3,11 @@
 package nodeconfig_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
 
@@ -30,6 +32,36 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkGolden(t, "config.json", content)
+}
+
+// Where spans go is the network's to say, unless the place knows better.
+func TestTracing(t *testing.T) {
+	t.Parallel()
+	here := &nodeconfig.Tracing{Endpoint: "http://127.0.0.1:4318", SampleBasisPoints: 10_000}
+	wanted := &v1alpha1.TracingSpec{Endpoint: "http://collector:4318", SampleBasisPoints: 250}
+	for name, test := range map[string]struct {
+		spec *v1alpha1.TracingSpec
+		host *nodeconfig.Tracing
+		want *nodeconfig.Tracing
+	}{
+		"none":            {},
+		"of the network":  {spec: wanted, want: &nodeconfig.Tracing{Endpoint: "http://collector:4318", SampleBasisPoints: 250}},
+		"of the place":    {host: here, want: here},
+		"the place first": {spec: wanted, host: here, want: here},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fixture, host := newFixture(t), host
+			fixture.network.Spec.Tracing, host.Tracing = test.spec, test.host
+			config, err := nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[0], host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(config.Tracing, test.want) {
+				t.Errorf("tracing is %+v, want %+v", config.Tracing, test.want)
+			}
+		})
+	}
 }
 
 // The document has every validator at its address, in the plan's order.

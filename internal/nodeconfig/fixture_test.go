@@ -65,6 +65,7 @@ func newFixture(t *testing.T) *fixture {
 				},
 				Log: v1alpha1.NodeLog{Level: v1alpha1.LogLevelDebug},
 			},
+			Tracing: &v1alpha1.TracingSpec{Endpoint: "http://collector:4318", SampleBasisPoints: 100},
 		},
 	}
 	plan, err := topology.New(network)

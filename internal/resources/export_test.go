@@ -119,6 +119,27 @@ func TestNetworkPolicyAcrossClusters(t *testing.T) {
 	}
 }
 
+// Spans go to a name, so only their port is known.
+func TestNetworkPolicyLetsSpansOut(t *testing.T) {
+	t.Parallel()
+	for endpoint, want := range map[string]int{
+		"http://collector.monitoring.svc:4318": 4318,
+		"http://collector.monitoring.svc/otlp": 80,
+		"http://[fd00::1]:4000":                4000,
+	} {
+		f := quickstart(t)
+		without := only[*networkingv1.NetworkPolicy](f.build(t))[0].Spec.Egress
+		f.network.Spec.Tracing = &v1alpha1.TracingSpec{Endpoint: endpoint, SampleBasisPoints: 1}
+		with := only[*networkingv1.NetworkPolicy](f.build(t))[0].Spec.Egress
+		if len(with) != len(without)+1 {
+			t.Fatalf("%s: egress is %+v", endpoint, with)
+		}
+		if ports := with[len(with)-1].Ports; len(ports) != 1 || ports[0].Port.IntValue() != want {
+			t.Errorf("%s: ports are %+v, want %d", endpoint, ports, want)
+		}
+	}
+}
+
 func TestEveryClusterHasToHaveADomain(t *testing.T) {
 	t.Parallel()
 	f := spanning(t, "")

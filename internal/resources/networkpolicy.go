@@ -4,6 +4,8 @@ package resources
 
 import (
 	"net/netip"
+	"net/url"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -15,10 +17,13 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-const dnsPort = 53
+const (
+	dnsPort  = 53
+	httpPort = 80
+)
 
 // newNetworkPolicy closes everything but what a network needs: p2p among its
-// validators, name resolution, the HTTP API for the network's own namespace, the
+// validators, name resolution, sending spans, the HTTP API for the network's own namespace, the
 // operator, and namespaces that are labelled for it, and the admin API for the
 // operator alone.
 func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) *networkingv1.NetworkPolicy {
@@ -40,6 +45,12 @@ func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, input
 		})
 	}
 
+	egress := []networkingv1.NetworkPolicyEgressRule{
+		{To: validators, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.P2P)}},
+		nameResolution(),
+	}
+	egress = append(egress, spanExport(network)...)
+
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
 		ObjectMeta: owned(network, network.Name),
@@ -47,12 +58,28 @@ func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, input
 			PodSelector: metav1.LabelSelector{MatchLabels: networkSelector(network.Name)},
 			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
 			Ingress:     ingress,
-			Egress: []networkingv1.NetworkPolicyEgressRule{
-				{To: validators, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.P2P)}},
-				nameResolution(),
-			},
+			Egress:      egress,
 		},
 	}
+}
+
+// spanExport lets spans be sent. The endpoint is a name, which policies do not
+// know, so its port is open to everybody.
+func spanExport(network *v1alpha1.ShardNetwork) []networkingv1.NetworkPolicyEgressRule {
+	if network.Spec.Tracing == nil {
+		return nil
+	}
+	endpoint, err := url.Parse(network.Spec.Tracing.Endpoint)
+	if err != nil {
+		return nil
+	}
+	port, err := strconv.ParseUint(endpoint.Port(), 10, 16)
+	if err != nil {
+		port = httpPort
+	}
+	return []networkingv1.NetworkPolicyEgressRule{{
+		Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, int(port))},
+	}}
 }
 
 // nameResolution lets names be resolved by anybody.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What `shardnode` needs besides the protocol and its configuration: the
 //! connections to its peers, the servers of its HTTP API and its admin API, its
-//! data directory, its log, how many files it may open, what the kernel tells of
-//! its process and its connections, and the commands that need no configuration.
+//! data directory, its log, the export of its spans, how many files it may open,
+//! what the kernel tells of its process and its connections, and the commands that
+//! need no configuration.
 
 pub mod admin;
 pub mod committee;
@@ -14,4 +15,5 @@ pub mod p2p;
 pub mod process;
 #[cfg(feature = "simulator")]
 pub mod simulate;
+pub mod spans;
 pub mod tcp;

@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
 use shardnode::{
-    admin, committee::CommitteeArgs, data_dir, http, log, open_files, p2p, process, tcp,
+    admin, committee::CommitteeArgs, data_dir, http, log, open_files, p2p, process, spans, tcp,
 };
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;

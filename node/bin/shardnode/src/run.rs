@@ -8,6 +8,7 @@ use crate::{
     open_files::{self, StoredFiles},
     p2p, peers,
     process::ProcessMetrics,
+    spans::{self, ExportError, Exporter},
 };
 use commonware_cryptography::ed25519::PrivateKey;
 use commonware_parallel::Strategy as _;
@@ -32,6 +33,7 @@ use shardnode_rpc::{
     AdminToken,
     tls::{self, TlsError},
 };
+use shardnode_traces::{Recorder, Sampling};
 use std::{io, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use tokio::{
     net::TcpListener,
@@ -75,6 +77,9 @@ pub(crate) enum RunError {
     /// There is nothing to generate load from.
     #[error("load generator cannot be made")]
     Load(#[source] LoadError),
+    /// Spans cannot be exported at all.
+    #[error("tracing.endpoint: spans cannot be exported")]
+    Tracing(#[source] ExportError),
     /// The protocol cannot go on.
     #[error("node cannot go on")]
     Chain(#[source] ChainError),
@@ -131,6 +136,7 @@ async fn serve(
     metrics.collect(Box::new(ProcessMetrics));
     let storage = Bounded::new(context.child("chain"), stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
+    let traces = start_tracing(context, &config, &metrics).map_err(RunError::Tracing)?;
     let limits = Limits::of(&identity);
     let quota = |channel| limits.quota(channel);
     let p2p::Joined {
@@ -157,6 +163,7 @@ async fn serve(
             peers: oracle.clone(),
             blocker: oracle,
             identity,
+            traces,
         },
     ))
     .await
@@ -198,6 +205,30 @@ async fn serve(
         }
     }
     Ok(())
+}
+
+/// Records spans, and sends them to where the configuration says.
+fn start_tracing(
+    context: &Context,
+    config: &Config,
+    metrics: &Metrics,
+) -> Result<Recorder, ExportError> {
+    let span_metrics = metrics.register(shardnode_traces::Metrics::new);
+    let Some(tracing) = &config.tracing else {
+        return Ok(Recorder::OFF);
+    };
+    let identity = spans::Identity {
+        network: config.network.clone(),
+        region: config.region.clone(),
+        node: config.node.clone(),
+        genesis: config.genesis.hash(),
+    };
+    let exporter = Exporter::new(identity, &tracing.endpoint, span_metrics.clone())?;
+    let sampling = Sampling::new(config.genesis.hash(), tracing.sample);
+    let (recorder, recorded) = Recorder::new(sampling, span_metrics);
+    let export = |context| spans::export(context, exporter, recorded);
+    drop(context.child("spans").spawn(export));
+    Ok(recorder)
 }
 
 /// What the admin API is served with.

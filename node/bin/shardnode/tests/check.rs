@@ -67,6 +67,7 @@ impl Files {
                     "adaptiveChunkSize": "Enabled",
                 },
                 "log": {"level": "info", "format": "text"},
+                "tracing": {"endpoint": "http://127.0.0.1:4318", "sampleBasisPoints": 100},
             }),
             peers: json!({"peers": [peer(0), peer(1), peer(2)]}),
             genesis: json!({
@@ -276,6 +277,31 @@ fn wrong_configurations() {
             "/admin/listen",
             Some(json!("localhost:26800")),
             "admin.listen: invalid socket address syntax",
+        ),
+        (
+            "/tracing/endpoint",
+            Some(json!("https://collector.example:4318")),
+            "tracing.endpoint: must be an http:// URL without a query",
+        ),
+        (
+            "/tracing/endpoint",
+            Some(json!("collector:4318")),
+            "tracing.endpoint: must be an http:// URL without a query",
+        ),
+        (
+            "/tracing/endpoint",
+            None,
+            "tracing: missing field `endpoint`",
+        ),
+        (
+            "/tracing/sampleBasisPoints",
+            Some(json!(0)),
+            "tracing.sampleBasisPoints: must be 1 to 10000",
+        ),
+        (
+            "/tracing/sampleBasisPoints",
+            Some(json!(10_001)),
+            "tracing.sampleBasisPoints: must be 1 to 10000",
         ),
         ("/admin/tokenFile", None, "admin: missing field `tokenFile`"),
         (

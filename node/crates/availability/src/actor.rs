@@ -47,6 +47,7 @@ use shardnode_network::{
 use shardnode_primitives::{
     ChunkBody, ChunkHeader, Digest, Endorsement, ProvenBucket, ReceiptBucket, ShardId,
 };
+use shardnode_traces::{Begun, Detail, Name, Place, Recorder};
 use std::{
     collections::{BTreeMap, BTreeSet},
     pin::pin,
@@ -147,6 +148,10 @@ pub struct Actor<E: Runtime, S, R, B> {
     checks: Pool<'static, Done>,
     metrics: Arc<Metrics>,
     strategy: Rayon,
+    traces: Recorder,
+    /// Chunks of traced heights whose header was heard of, and whose body or part
+    /// of it is not here yet.
+    heard: BTreeMap<ChunkKey, Begun>,
 }
 
 /// What the actor works with.
@@ -171,6 +176,8 @@ pub struct Parts<S, R, B> {
     pub metrics: Arc<Metrics>,
     /// CPU work.
     pub strategy: Rayon,
+    /// Spans.
+    pub traces: Recorder,
 }
 
 impl<E, S, R, B> Actor<E, S, R, B>
@@ -196,6 +203,8 @@ where
             validator: parts.validator,
             metrics: parts.metrics,
             strategy: parts.strategy,
+            traces: parts.traces,
+            heard: BTreeMap::new(),
             inbox,
             finalized: 0,
             headers: BTreeMap::new(),
@@ -341,6 +350,10 @@ where
         // makes a leader propose.
         let header = chunk.header.clone();
         let shard = header.content.shard;
+        let place = Place::chunk(header.content.height, shard);
+        let step = self
+            .traces
+            .begin(&self.context, Name::Distribute, place, Detail::None);
         let trackers = self.identity.other_producers(shard);
         if !trackers.is_empty() {
             let message = ChunkMessage::Chunk(header.clone(), body);
@@ -365,7 +378,10 @@ where
             }
         }
         self.send(Recipients::All, &ChunkMessage::Header(header.clone()), true);
+        step.end(&self.context);
         self.keep_header(header);
+        // Its producer did not wait for it.
+        self.heard.remove(&chunk_key(&chunk.header));
         self.on_checked(chunk);
     }
 
@@ -416,6 +432,31 @@ where
                 }
             }
             ChunkMessage::Bucket(bucket) => self.on_bucket(peer, bucket),
+        }
+    }
+
+    /// Begins the span of waiting for the body, or the own part of it, of a chunk
+    /// that was just heard of.
+    fn trace_heard(&mut self, header: &ChunkHeader, hash: Digest) {
+        let content = &header.content;
+        if !self.traces.traces(content.height) {
+            return;
+        }
+        let name = match self.identity.tracked() {
+            Some(own) if own == content.shard => Name::ReceiveBody,
+            Some(_) if content.body_len > 0 => Name::ReceivePart,
+            _ => return,
+        };
+        let place = Place::chunk(content.height, content.shard);
+        let detail = Detail::Header(hash);
+        let step = self.traces.begin(&self.context, name, place, detail);
+        self.heard.insert((content.height, hash), step);
+    }
+
+    /// What it waited for is here.
+    fn trace_here(&mut self, key: &ChunkKey) {
+        if let Some(step) = self.heard.remove(key) {
+            step.end(&self.context);
         }
     }
 
@@ -504,6 +545,7 @@ where
         let keep = |height: &u64| height.saturating_add(KEEP_BELOW) > finalized;
         self.chunks.retain(|(height, _), _| keep(height));
         self.divided.retain(|(height, _), _| *height > finalized);
+        self.heard.retain(|(height, _), _| *height > finalized);
         self.held.retain(|(height, _)| *height > finalized);
         self.parts.finalized(finalized);
         let before = self.chunk_waits.len() + self.part_waits.len();

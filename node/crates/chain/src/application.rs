@@ -27,6 +27,7 @@
 //!
 //! [`Inline`]: commonware_consensus::marshal::standard::Inline
 
+use crate::rounds::Rounds;
 use commonware_consensus::{
     marshal::ancestry::Ancestry,
     simplex::{scheme::ed25519::Scheme, types::Context},
@@ -48,6 +49,7 @@ use shardnode_mailboxes::{
 };
 use shardnode_network::{Committees, Identity, chunk_requests::receipts_of};
 use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsements, genesis::Protocol};
+use shardnode_traces::{Detail, Name, Place, Recorder};
 use std::{sync::Arc, time::Duration};
 use tracing::{debug, warn};
 
@@ -83,18 +85,20 @@ pub struct Application {
     ledger: ledger::Mailbox,
     metrics: Arc<blocks::Metrics>,
     strategy: Rayon,
+    traces: Recorder,
+    rounds: Rounds,
 }
 
 impl Application {
     /// Creates the application.
     #[must_use]
-    pub const fn new(
+    pub(crate) fn new(
         identity: Arc<Identity>,
         genesis: Arc<GenesisState>,
-        availability: availability::Mailbox,
-        ledger: ledger::Mailbox,
+        (availability, ledger): (availability::Mailbox, ledger::Mailbox),
         metrics: Arc<blocks::Metrics>,
         strategy: Rayon,
+        (traces, rounds): (Recorder, Rounds),
     ) -> Self {
         Self {
             identity,
@@ -103,6 +107,8 @@ impl Application {
             ledger,
             metrics,
             strategy,
+            traces,
+            rounds,
         }
     }
 
@@ -251,8 +257,16 @@ impl Application {
             committees: self.identity.committees_after(parent),
             deadline: start + chunk_wait(&genesis.protocol),
         };
+        let (place, detail) = (Place::block(height), Detail::View(round.round.view().get()));
+        let step = self.traces.begin(context, Name::Collect, place, detail);
         let collected = self.availability.collect(wanted).await;
-        context.sleep_until(context.at_ms(earliest)).await;
+        step.end(context);
+        if context.now_ms() < earliest {
+            let step = self.traces.begin(context, Name::Pace, place, detail);
+            context.sleep_until(context.at_ms(earliest)).await;
+            step.end(context);
+        }
+        let step = self.traces.begin(context, Name::Propose, place, detail);
 
         let mut chunks = parent.chunks.clone();
         let mut endorsements = vec![Endorsements::default(); chunks.len()];
@@ -284,14 +298,16 @@ impl Application {
             chunks[shard.index()] = header;
             endorsements[shard.index()] = endorsed;
         }
-        Some(Block {
+        let block = Block {
             context: round,
             height,
             timestamp_ms: earliest.max(context.now_ms()),
             randomness,
             chunks,
             endorsements,
-        })
+        };
+        step.end(context);
+        Some(block)
     }
 }
 
@@ -311,6 +327,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         let block = self.build(&context, round, parent, ancestry).await?;
         self.metrics.seen(block.height);
         let digest = block.digest();
+        self.rounds.voted(&context, &block, digest);
         Some(Digested::precomputed(block, digest))
     }
 
@@ -326,7 +343,12 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         let Some(anchor) = self.anchor(block.inner().height, &parent, ancestry).await else {
             return std::future::pending().await;
         };
+        let digest = block.digest();
         let (block, parent) = (block.inner(), parent.inner());
+        let (place, view) = (Place::block(block.height), round.round.view().get());
+        let step = self
+            .traces
+            .begin(&context, Name::Verify, place, Detail::View(view));
         let committees = self.identity.committees_after(parent);
         if let Err(violation) =
             check_block(block, &round, parent, anchor, &self.identity, &committees)
@@ -346,6 +368,8 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         if !self.tracked_shard_holds(block).await || !self.parts_are_held(block).await {
             return false;
         }
+        step.end(&context);
+        self.rounds.voted(&context, block, digest);
         debug!(height = block.height, "block verified");
         self.metrics.seen(block.height);
         true

@@ -21,6 +21,7 @@ use crate::{
     error::ChainError,
     metrics::Metrics,
     offences::Lenient,
+    rounds::{Certificates, Rounds},
     settings::Settings,
 };
 use bytes::Bytes;
@@ -66,6 +67,7 @@ use shardnode_production::{
 };
 use shardnode_state_sync as state_sync;
 use shardnode_storage::{BodyStore, BodyStoreConfig, Log, LogConfig};
+use shardnode_traces::Recorder;
 use shardnode_validation as validation;
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -162,6 +164,8 @@ where
     pub peers: P,
     /// Cuts misbehaving peers off.
     pub blocker: B,
+    /// Takes the spans of its actors.
+    pub traces: Recorder,
 }
 
 /// A started node: what it can be asked, and the tasks it consists of, each of
@@ -195,6 +199,7 @@ where
         channels,
         peers,
         blocker,
+        traces,
     } = parts;
     let me = identity.key.public_key();
     let channels = channels.bounded(&Limits::of(&identity), &blocker);
@@ -274,6 +279,7 @@ where
             validator: validator.clone(),
             metrics: metrics.availability.clone(),
             strategy: strategy.clone(),
+            traces: traces.clone(),
         },
     );
     let (chunk_engine, fetcher) = resolver::Engine::new(
@@ -344,6 +350,7 @@ where
             channels.witnesses.0.clone(),
             metrics.production.clone(),
             strategy.clone(),
+            traces.clone(),
         );
         tasks.push(plain_task(
             &context,
@@ -376,6 +383,7 @@ where
                 metrics: metrics.production.clone(),
                 genesis: genesis.digest,
                 strategy: strategy.clone(),
+                traces: traces.clone(),
             },
         )
         .await
@@ -535,6 +543,7 @@ where
             strategy: strategy.clone(),
             state_sync,
             shelf,
+            traces: traces.clone(),
         },
         inbox,
     )?;
@@ -574,6 +583,7 @@ where
             blocker: blocker.clone(),
             metrics: metrics.validation.clone(),
             strategy: strategy.clone(),
+            traces: traces.clone(),
         },
         validator_inbox,
     );
@@ -584,14 +594,21 @@ where
     ));
 
     // Consensus.
+    // Who has no vote judges blocks as well, and nobody waits for that.
+    let traces = match &identity.producer {
+        Some(_) => traces,
+        None => Recorder::OFF,
+    };
+    let rounds = Rounds::new(traces.clone());
     let application = Application::new(
         identity.clone(),
         genesis.clone(),
-        availability,
-        ledger.clone(),
+        (availability, ledger.clone()),
         metrics.blocks.clone(),
         strategy.clone(),
+        (traces, rounds.clone()),
     );
+    let certificates = Certificates::new(context.child("certificates"), rounds);
     let automaton = Inline::new(
         context.child("application"),
         application,
@@ -607,7 +624,11 @@ where
             blocker: Lenient::new(blocker),
             automaton: automaton.clone(),
             relay: automaton.clone(),
-            reporter: Reporters::from((marshal.clone(), automaton)),
+            // First, so that a block is recorded as final before it is delivered.
+            reporter: Reporters::from((
+                certificates,
+                Reporters::from((marshal.clone(), automaton)),
+            )),
             track_historical_votes: false,
             strategy,
             partition: format!("{partition}-simplex"),

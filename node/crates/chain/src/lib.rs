@@ -52,6 +52,7 @@
 //! | [`shardnode_ledger`] | executing chunks, recovery, snapshots |
 //! | [`shardnode_state_sync`] | fetching and serving states |
 //! | [`shardnode_clients`] | what clients are answered |
+//! | [`shardnode_traces`] | what is recorded of all this, and by whom |
 //! | this one | [proposing and judging blocks](application), and the [`engine`] that puts a node together |
 //!
 //! All time, randomness, storage, tasks and CPU work come from the
@@ -63,6 +64,7 @@ pub mod engine;
 mod error;
 mod metrics;
 pub mod offences;
+mod rounds;
 mod settings;
 
 pub use engine::{Node, Parts, Started, start};

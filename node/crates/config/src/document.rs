@@ -26,6 +26,7 @@ pub(crate) struct ConfigDocument {
     pub(crate) features: Features,
     #[serde(default)]
     pub(crate) log: Log,
+    pub(crate) tracing: Option<TracingDocument>,
 }
 
 const fn default_worker_threads() -> usize {
@@ -64,6 +65,18 @@ pub(crate) struct HttpDocument {
 pub(crate) struct AdminDocument {
     pub(crate) listen: SocketAddr,
     pub(crate) token_file: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TracingDocument {
+    pub(crate) endpoint: String,
+    #[serde(default = "default_sample_basis_points")]
+    pub(crate) sample_basis_points: u16,
+}
+
+const fn default_sample_basis_points() -> u16 {
+    100
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

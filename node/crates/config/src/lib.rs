@@ -21,10 +21,13 @@ pub use peer::Peer;
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use document::{
     AdminDocument, ConfigDocument, HttpDocument, P2pDocument, StorageDocument, StorageEngine,
+    TracingDocument,
 };
 use files::{ConfigFile, Paths};
+use http::Uri;
 use shardnode_primitives::Genesis;
 use shardnode_rpc::{AdminToken, Role};
+use shardnode_traces::BasisPoints;
 use std::{
     fs, io,
     net::SocketAddr,
@@ -64,6 +67,17 @@ pub struct Config {
     pub features: Features,
     /// What is logged, and how.
     pub log: Log,
+    /// Which heights are traced, and where their spans go; none without.
+    pub tracing: Option<Tracing>,
+}
+
+/// What is traced.
+#[derive(Clone, Debug)]
+pub struct Tracing {
+    /// Where spans are sent: a URL of OTLP over HTTP, without `/v1/traces`.
+    pub endpoint: String,
+    /// How many heights are traced.
+    pub sample: BasisPoints,
 }
 
 /// The admin API.
@@ -123,6 +137,7 @@ impl Config {
             storage,
             features,
             log,
+            tracing,
             ..
         } = document;
         let config = Self {
@@ -143,6 +158,9 @@ impl Config {
             storage: check_storage(file, storage)?,
             features,
             log,
+            tracing: tracing
+                .map(|document| check_tracing(file, document))
+                .transpose()?,
         };
         config.check_limits(file)?;
         config.check_identity(file)?;
@@ -215,6 +233,23 @@ impl Config {
             (_, Some(_)) => Ok(()),
         }
     }
+}
+
+fn check_tracing(file: ConfigFile<'_>, document: TracingDocument) -> Result<Tracing, ConfigError> {
+    let TracingDocument {
+        endpoint,
+        sample_basis_points,
+    } = document;
+    let uri = endpoint.parse::<Uri>().ok();
+    let plain = uri.filter(|uri| uri.scheme_str() == Some("http") && uri.query().is_none());
+    if plain.is_none() {
+        let reason = "must be an http:// URL without a query";
+        return Err(file.wrong("tracing.endpoint", reason));
+    }
+    let sample = BasisPoints::new(sample_basis_points)
+        .ok_or_else(|| file.wrong("tracing.sampleBasisPoints", "must be 1 to 10000"))?;
+    let endpoint = endpoint.trim_end_matches('/').to_owned();
+    Ok(Tracing { endpoint, sample })
 }
 
 fn check_storage(file: ConfigFile<'_>, document: StorageDocument) -> Result<Storage, ConfigError> {

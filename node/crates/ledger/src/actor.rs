@@ -15,7 +15,7 @@ use crate::{
 };
 use commonware_codec::Encode as _;
 use commonware_consensus::types::Height;
-use commonware_cryptography::{Digested, Digestible as _};
+use commonware_cryptography::{Digested, Digestible as _, Signer as _};
 use commonware_macros::select;
 use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
@@ -41,10 +41,12 @@ use shardnode_mailboxes::{
 use shardnode_network::Identity;
 use shardnode_primitives::{Block, ChunkHeader, Congestion, DuePosition};
 use shardnode_storage::{Engine, ExecutionRecord, Recovered};
+use shardnode_traces::{Begun, Detail, Name, Place, Recorder};
 use shardnode_witness::Due;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Arc, atomic::Ordering},
+    time::SystemTime,
 };
 use tracing::{info, warn};
 
@@ -88,6 +90,8 @@ pub struct Parts<S> {
     pub state_sync: state_sync::Mailbox,
     /// Where snapshots are served from.
     pub shelf: Shelf,
+    /// Spans.
+    pub traces: Recorder,
 }
 
 /// The actor.
@@ -120,6 +124,11 @@ pub struct Actor<E: Runtime, S: Engine> {
     state_sync: state_sync::Mailbox,
     fetching: Pool<'static, Option<Fetched>>,
     shelf: Shelf,
+    traces: Recorder,
+    /// The span of gathering what the next execution needs.
+    gather: Option<Begun>,
+    /// The block that was delivered last, and when; only if heights are traced.
+    delivered: Option<(u64, SystemTime)>,
 }
 
 impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
@@ -181,6 +190,9 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             state_sync: parts.state_sync,
             fetching: Pool::default(),
             shelf: parts.shelf,
+            traces: parts.traces,
+            gather: None,
+            delivered: None,
         })
     }
 
@@ -197,6 +209,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             select! {
                 delivered = self.inbox.blocks.recv() => {
                     let Some((block, ack)) = delivered else { return Ok(()) };
+                    self.trace_delivered(block.inner());
                     // A member of a committee needs the block, not its execution.
                     self.validator.finalized(block.clone()).await;
                     self.queue.push_back((block, Some(ack)));
@@ -224,6 +237,27 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 },
             }
             self.advance().await?;
+        }
+    }
+
+    /// Consensus delivered a block: it is final and stored.
+    fn trace_delivered(&mut self, block: &Block) {
+        if !self.traces.is_on() {
+            return;
+        }
+        let (height, now) = (block.height, self.context.current());
+        let place = Place::block(height);
+        if let Some(finalised) = self.traces.when_finalised(height) {
+            let (name, detail) = (Name::RecordBlock, Detail::None);
+            self.traces
+                .end(&self.context, name, place, detail, finalised);
+        }
+        let before = self.delivered.replace((height, now));
+        if let Some((_, before)) = before.filter(|(before, _)| before + 1 == height)
+            && block.context.leader == self.identity.key.public_key()
+        {
+            let (name, detail) = (Name::Block, Detail::None);
+            self.traces.end(&self.context, name, place, detail, before);
         }
     }
 
@@ -377,8 +411,18 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         };
         let (destination, leaves) = (shard.id, shard.state.leaf_count());
         let (from, height) = (shard.totals.next_due, header.content.height);
-        let due = self.queue(from, height).await?;
         let protocol = self.identity.genesis.protocol;
+        // What block it is that waits for this execution.
+        let committed = height.saturating_add(u64::from(protocol.execution_lag));
+        let (place, detail) = (
+            Place::chunk(committed, destination),
+            Detail::Executed(height),
+        );
+        self.gather = Some(
+            self.traces
+                .begin(&self.context, Name::Gather, place, detail),
+        );
+        let due = self.queue(from, height).await?;
         let congestion = Congestion::after(&self.parent_of(height).await?, &protocol);
 
         let availability = self.availability.clone();
@@ -428,6 +472,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             return Ok(());
         };
         let started = self.context.current();
+        let gathered = self.gather.take();
+        let step = gathered.map(|step| step.then(&self.context, Name::Execute));
         let header = inputs.chunk.header.clone();
         let height = header.content.height;
         if !inputs.chunk.valid {
@@ -445,6 +491,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             .await;
         shard.state = state;
         let (proven, changes) = outcome?;
+        let step = step.map(|step| step.then(&self.context, Name::Record));
         let executed = proven.executed.clone();
 
         let record = ExecutionRecord {
@@ -463,6 +510,9 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             .await
             .map_err(shard.storage_error())?;
         shard.storage = Some(storage);
+        if let Some(step) = step {
+            step.end(&self.context);
+        }
         shard.height = height;
         shard.totals = executed.totals.clone();
         let next_due = executed.totals.next_due;

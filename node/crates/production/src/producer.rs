@@ -32,6 +32,7 @@ use shardnode_network::Identity;
 use shardnode_primitives::{
     Block, ChunkBody, ChunkContent, ChunkHeader, Congestion, Digest, Transaction, genesis::Producer,
 };
+use shardnode_traces::{Begun, Detail, Name, Place, Recorder};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -66,12 +67,16 @@ pub struct Parts {
     pub genesis: Digest,
     /// CPU work.
     pub strategy: Rayon,
+    /// Spans.
+    pub traces: Recorder,
 }
 
 struct Outstanding {
     height: u64,
     header: Digest,
     transactions: Vec<Transaction>,
+    /// The chunk's span.
+    span: Begun,
 }
 
 /// The actor.
@@ -134,14 +139,14 @@ impl<E: Runtime> Actor<E> {
     /// Starts with the genesis block as the parent, and runs until nobody is
     /// left to talk to.
     pub fn start(self, context: E, genesis: Block) -> Handle<Result<(), ProducerError>> {
-        context.spawn(move |_| self.run(genesis))
+        context.spawn(move |context| self.run(context, genesis))
     }
 
-    async fn run(mut self, genesis: Block) -> Result<(), ProducerError> {
+    async fn run(mut self, context: E, genesis: Block) -> Result<(), ProducerError> {
         let digest = self.parts.genesis;
         let mut tip = (Arc::new(genesis), digest);
         self.take_up_last().await;
-        self.produce(&tip.0).await?;
+        self.produce(&context, &tip.0).await?;
         while let Some(message) = self.inbox.recv().await {
             let mut message = Some(message);
             // Only the newest block is worth producing on.
@@ -149,13 +154,13 @@ impl<E: Runtime> Actor<E> {
                 match next {
                     Message::Executed(proven) => self.on_executed(proven),
                     Message::Finalized(block, digest) => {
-                        self.on_finalized(&block, digest).await;
+                        self.on_finalized(&context, &block, digest).await;
                         tip = (block, digest);
                     }
                 }
                 message = self.inbox.try_recv().ok();
             }
-            self.produce(&tip.0).await?;
+            self.produce(&context, &tip.0).await?;
         }
         Ok(())
     }
@@ -165,7 +170,7 @@ impl<E: Runtime> Actor<E> {
         self.executed.insert(proven.executed.result.height, proven);
     }
 
-    async fn on_finalized(&mut self, block: &Block, digest: Digest) {
+    async fn on_finalized(&mut self, context: &E, block: &Block, digest: Digest) {
         self.anchors.insert(block.height, digest);
         while self.anchors.len() > ANCHORS {
             self.anchors.pop_first();
@@ -186,9 +191,11 @@ impl<E: Runtime> Actor<E> {
                 break;
             }
             let included = header.hash() == outstanding.header;
-            if let Some(outstanding) = self.outstanding.pop_front()
-                && !included
-            {
+            let Some(outstanding) = self.outstanding.pop_front() else {
+                break;
+            };
+            outstanding.span.end_as(context, Detail::Included(included));
+            if !included {
                 info!(height = outstanding.height, "chunk missed its block");
                 self.parts.pool.give_back(outstanding.transactions).await;
             }
@@ -197,7 +204,7 @@ impl<E: Runtime> Actor<E> {
 
     /// Makes the chunk for the height after `parent`, if it is this node's
     /// turn and all that the header must commit to is executed.
-    async fn produce(&mut self, parent: &Block) -> Result<(), ProducerError> {
+    async fn produce(&mut self, context: &E, parent: &Block) -> Result<(), ProducerError> {
         let genesis = &self.parts.identity.genesis;
         let me = &self.parts.me;
         let height = parent.height + 1;
@@ -226,11 +233,15 @@ impl<E: Runtime> Actor<E> {
         if let Some(last) = self.last.clone()
             && last.content.height >= height
         {
-            return self.send_again(last, parent, &results).await;
+            return self.send_again(context, last, parent, &results).await;
         }
 
         let (most, limited_by) = self.sizing.limit(self.leaves);
+        let (traces, place) = (&self.parts.traces, Place::chunk(height, me.shard));
+        let span = traces.begin(context, Name::Chunk, place, Detail::None);
+        let step = traces.begin(context, Name::Take, place, Detail::None);
         let taken = self.parts.pool.take(most as usize).await;
+        let step = step.then(context, Name::Divide);
         let transactions = taken.transactions;
         self.parts.metrics.chunk_limit(most);
         if transactions.len() == most as usize {
@@ -243,6 +254,7 @@ impl<E: Runtime> Actor<E> {
             self.parts.pool.give_back(transactions).await;
             return Ok(());
         };
+        step.end(context);
         let content = ChunkContent {
             shard: me.shard,
             height,
@@ -265,14 +277,18 @@ impl<E: Runtime> Actor<E> {
         };
         let identity = &self.parts.identity;
         let header = ChunkHeader::sign(content, &identity.key, &identity.namespaces);
+        let step = traces.begin(context, Name::RecordHeader, place, Detail::None);
         self.record(&header).await?;
+        step.end(context);
         self.outstanding.push_back(Outstanding {
             height,
             header: header.hash(),
             transactions,
+            span,
         });
         self.parts.metrics.produced();
-        self.send(header, (body, shares), parent, &results).await;
+        self.send(context, header, (body, shares), parent, &results)
+            .await;
         Ok(())
     }
 
@@ -302,6 +318,7 @@ impl<E: Runtime> Actor<E> {
 
     async fn send(
         &mut self,
+        context: &E,
         header: ChunkHeader,
         (body, shares): (ChunkBody, Vec<Share>),
         parent: &Block,
@@ -309,6 +326,7 @@ impl<E: Runtime> Actor<E> {
     ) {
         self.sent = header.content.height;
         let shard = header.content.shard;
+        let place = Place::chunk(self.sent, shard);
         let committees = self.parts.identity.committees_after(parent);
         if let Some(committee) = committees.get(shard.index()) {
             let evidence = results
@@ -319,9 +337,12 @@ impl<E: Runtime> Actor<E> {
                 .witnesses
                 .make(header.clone(), evidence, committee.clone());
         }
+        let traces = &self.parts.traces;
+        let step = traces.begin(context, Name::RecordBody, place, Detail::None);
         let Some(chunk) = self.take_in(header, body.clone()).await else {
             return;
         };
+        step.end(context);
         let buckets = results
             .iter()
             .flat_map(|proven| proven.executed.buckets.iter().cloned())
@@ -368,6 +389,7 @@ impl<E: Runtime> Actor<E> {
     /// A chunk for `height` was signed before a restart.
     async fn send_again(
         &mut self,
+        context: &E,
         last: ChunkHeader,
         parent: &Block,
         results: &[Proven],
@@ -381,7 +403,8 @@ impl<E: Runtime> Actor<E> {
             return Ok(());
         };
         if let Some((_, shares)) = self.divide(&body).await {
-            self.send(last, (body, shares), parent, results).await;
+            self.send(context, last, (body, shares), parent, results)
+                .await;
         }
         Ok(())
     }

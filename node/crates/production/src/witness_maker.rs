@@ -18,6 +18,7 @@ use shardnode_mailboxes::{Runtime, bodies};
 use shardnode_mandates::Committee;
 use shardnode_network::Identity;
 use shardnode_primitives::{ChunkHeader, witness_size::MAX_WITNESS};
+use shardnode_traces::{Detail, Name, Place, Recorder};
 use shardnode_witness::{
     PartsError, StateWitness, Subject, Transition, WitnessPart, encode, make_parts,
 };
@@ -106,6 +107,7 @@ pub struct Actor<S> {
     sender: S,
     metrics: Arc<Metrics>,
     strategy: Rayon,
+    traces: Recorder,
     inbox: mpsc::Receiver<Job>,
 }
 
@@ -117,6 +119,7 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
         sender: S,
         metrics: Arc<Metrics>,
         strategy: Rayon,
+        traces: Recorder,
     ) -> (Self, Mailbox) {
         let (mailbox, inbox) = mpsc::channel(8);
         let actor = Self {
@@ -125,6 +128,7 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
             sender,
             metrics,
             strategy,
+            traces,
             inbox,
         };
         (actor, Mailbox(mailbox))
@@ -155,6 +159,10 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
             return;
         };
         let height = job.header.content.height;
+        let place = Place::chunk(height, shard);
+        let step = self
+            .traces
+            .begin(context, Name::WitnessMake, place, Detail::None);
         let Some(transitions) = self.transitions(job.evidence).await else {
             warn!(%shard, height, "no witness: the body of an executed chunk is not stored");
             return;
@@ -180,10 +188,12 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
                 return;
             }
         };
+        let step = step.then(context, Name::WitnessDistribute);
         for (owner, part) in owners.into_iter().zip(parts) {
             self.sender
                 .send(Recipients::One(owner), part.encode(), false);
         }
+        step.end(context);
     }
 
     async fn transitions(&self, evidence: Vec<(u64, Arc<Evidence>)>) -> Option<Vec<Transition>> {

@@ -283,6 +283,7 @@ impl Network {
             peers: self.links.oracle.manager(),
             blocker: control,
             identity: member.identity.clone(),
+            traces: shardnode_traces::Recorder::OFF,
         };
         let context = self.context.child("node").with_attribute("index", index);
         let machine = Machine::new(context, member.faults.clone());

@@ -2,7 +2,7 @@
 //! The actor: which header is checked when, and what is said of it.
 
 use crate::{
-    checks::{Verdict, Verification, compare, until, validate},
+    checks::{Verdict, Verification, compare, traced, until, validate},
     metrics::Metrics,
 };
 use bytes::Bytes;
@@ -24,6 +24,7 @@ use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_mailboxes::{Runtime, availability, ledger, witness_validator::Message};
 use shardnode_network::{Committees, Identity, channels::Channel};
 use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
+use shardnode_traces::{Detail, Name, Place, Recorder};
 use shardnode_witness::{PartSet, PartsError, WitnessPart};
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 use tracing::{debug, warn};
@@ -55,6 +56,8 @@ pub struct Parts<S, R, B> {
     pub metrics: Arc<Metrics>,
     /// CPU work.
     pub strategy: Rayon,
+    /// Spans.
+    pub traces: Recorder,
 }
 
 /// One header of a shard and height.
@@ -308,7 +311,8 @@ where
         let Some(candidates) = self.slots.get_mut(&slot) else {
             return;
         };
-        for candidate in candidates.values_mut() {
+        let (traces, place_of) = (&self.parts.traces, Place::chunk(height, shard));
+        for (hash, candidate) in candidates {
             if let (Some(parts), Some(place)) = (&mut candidate.parts, *place) {
                 forward(
                     &mut self.parts.network.0,
@@ -324,11 +328,15 @@ where
             };
             let history = self.parts.history.clone();
             let (wanted, unwanted) = oneshot::channel();
+            let detail = Detail::Header(*hash);
             if place.is_none() {
                 candidate.check = Some(wanted);
+                let step = traces.begin(&self.context, Name::Compare, place_of, detail);
+                let context = self.context.child("compare");
                 let availability = self.parts.availability.clone();
                 let ledger = self.parts.ledger.clone();
                 let check = compare(header, history, identity.clone(), availability, ledger);
+                let check = traced(context, step, check);
                 self.checks.push(until(unwanted, check));
                 continue;
             }
@@ -342,7 +350,9 @@ where
                 let elapsed = self.context.current().duration_since(first);
                 let elapsed = elapsed.unwrap_or_default();
                 self.parts.metrics.witness_received(elapsed);
+                traces.end(&self.context, Name::WitnessReceive, place_of, detail, first);
             }
+            let step = traces.begin(&self.context, Name::Validate, place_of, detail);
             let mut seed = [0; 32];
             self.context.fill_bytes(&mut seed);
             let verification = Verification {
@@ -361,6 +371,7 @@ where
                 identity.clone(),
                 verification,
             );
+            let check = traced(self.context.child("trace"), step, check);
             self.checks.push(until(unwanted, check));
         }
     }
@@ -370,9 +381,16 @@ where
         let refused = match verdict {
             Verdict::Right { elapsed } => {
                 self.parts.metrics.endorsed(elapsed);
+                let place = Place::chunk(height, shard);
+                let step =
+                    self.parts
+                        .traces
+                        .begin(&self.context, Name::Endorse, place, Detail::None);
                 let identity = &self.parts.identity;
                 let endorsement = Endorsement::sign(header, &identity.key, &identity.namespaces);
+                let detail = Detail::Header(endorsement.header);
                 self.parts.availability.endorsed(endorsement).await;
+                step.end_as(&self.context, detail);
                 return;
             }
             Verdict::Wrong(wrong) => wrong,

@@ -14,6 +14,7 @@ use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_mailboxes::{Runtime, availability, ledger};
 use shardnode_network::Identity;
 use shardnode_primitives::{ChunkHeader, ShardId};
+use shardnode_traces::Begun;
 use shardnode_witness::{PartSet, PartsError, Verifier, WitnessError, decode};
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -62,6 +63,19 @@ pub(crate) async fn until<T>(
         Either::Left((checked, _)) => Some(checked),
         Either::Right(_) => None,
     }
+}
+
+/// `check`, which is recorded if the header is found right.
+pub(crate) async fn traced<E: Runtime>(
+    context: E,
+    step: Begun,
+    check: impl Future<Output = (ChunkHeader, Verdict)>,
+) -> (ChunkHeader, Verdict) {
+    let (header, verdict) = check.await;
+    if matches!(verdict, Verdict::Right { .. }) {
+        step.end(&context);
+    }
+    (header, verdict)
 }
 
 /// A header of the own shard: the results must be this node's own, and the

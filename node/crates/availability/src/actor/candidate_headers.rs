@@ -55,8 +55,10 @@ where
         if kept.len() >= PER_SLOT {
             return false;
         }
+        let hash = header.hash();
         self.validator.header(header.clone());
-        kept.push((header.hash(), header));
+        self.trace_heard(&header, hash);
+        self.headers.entry(slot).or_default().push((hash, header));
         self.changed.insert(slot.1);
         true
     }

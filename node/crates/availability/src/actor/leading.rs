@@ -24,6 +24,7 @@ use shardnode_mailboxes::{
 use shardnode_mandates::Committee;
 use shardnode_network::chunk_requests::receipts_of;
 use shardnode_primitives::{ChunkHeader, Digest, ShardId};
+use shardnode_traces::{Begun, Detail, Name, Place};
 use std::{collections::BTreeMap, time::SystemTime};
 
 /// A leader that waits.
@@ -38,6 +39,8 @@ struct OfShard {
     /// The stake of the members who endorse, by header.
     stakes: BTreeMap<Digest, u64>,
     found: Option<Collected>,
+    /// The span of waiting for the first that is found.
+    span: Option<Begun>,
 }
 
 impl Collecting {
@@ -52,6 +55,7 @@ impl Collecting {
             .map(|(shard, committee)| OfShard {
                 stakes: held.stakes((wanted.height, ShardId(shard)), committee),
                 found: None,
+                span: None,
             })
             .collect();
         Self {
@@ -114,7 +118,16 @@ where
     B: Blocker<PublicKey = PublicKey>,
 {
     pub(super) fn on_collect(&mut self, wanted: Wanted, reply: oneshot::Sender<Vec<Collected>>) {
-        let collecting = Collecting::new(wanted, reply, &self.endorsements_held);
+        let mut collecting = Collecting::new(wanted, reply, &self.endorsements_held);
+        if self.traces.traces(collecting.wanted.height) {
+            for (shard, of_shard) in (0u16..).zip(&mut collecting.shards) {
+                let place = Place::chunk(collecting.wanted.height, ShardId(shard));
+                let span = self
+                    .traces
+                    .begin(&self.context, Name::Endorsed, place, Detail::None);
+                of_shard.span = Some(span);
+            }
+        }
         self.collects.push(collecting);
         self.all_changed();
     }
@@ -191,6 +204,9 @@ where
             }
             if endorsed.stake >= committee.quorum() {
                 of_shard.found = Some((header, endorsed.endorsements));
+                if let Some(span) = of_shard.span.take() {
+                    span.end_as(&self.context, Detail::Header(hash));
+                }
                 return;
             }
         }

@@ -73,6 +73,7 @@ where
 
     pub(super) fn on_checked(&mut self, chunk: &Arc<CheckedChunk>) {
         let key = chunk_key(&chunk.header);
+        self.trace_here(&key);
         self.chunks.insert(key, Body::Ready(chunk.clone()));
         self.changed.insert(chunk.header.content.shard);
         if let Some(wait) = self.chunk_waits.remove(&key) {

@@ -106,6 +106,7 @@ where
     }
 
     pub(super) fn on_held(&mut self, shard: ShardId, key: ChunkKey) {
+        self.trace_here(&key);
         if key.0 > self.finalized {
             self.held.insert(key);
             self.changed.insert(shard);

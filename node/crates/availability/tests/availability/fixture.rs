@@ -102,6 +102,7 @@ impl Fixture {
                 validator,
                 metrics,
                 strategy: context.strategy(NZUsize!(1)),
+                traces: shardnode_traces::Recorder::OFF,
             },
         );
         let peers = identity.participants();

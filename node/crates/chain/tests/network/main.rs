@@ -7,6 +7,7 @@
 mod catching_up;
 mod damage;
 mod harness;
+mod traces;
 
 use commonware_runtime::Clock as _;
 use harness::{Fault, Network, run, run_with_chunk_validators, run_with_loss};

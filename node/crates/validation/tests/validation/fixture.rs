@@ -162,6 +162,7 @@ impl Fixture {
                 blocker: blocker.clone(),
                 metrics: Arc::new(Metrics::new(&mut Registry::default())),
                 strategy,
+                traces: shardnode_traces::Recorder::OFF,
             },
             inbox,
         );

@@ -6,13 +6,14 @@ pub(crate) mod disk;
 mod greedy;
 mod liar;
 
+use commonware_consensus::types::Height;
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey, ed25519::PublicKey};
 use commonware_p2p::simulated::{self, Link, Oracle};
 use commonware_runtime::{
     Clock as _, Handle, Quota, Runner as _, Spawner as _, Supervisor as _,
     deterministic::{self, Context},
 };
-use commonware_utils::{NZUsize, Probability};
+use commonware_utils::{NZUsize, Probability, channel::mpsc};
 use shardnode_blocks::{ChainView, GenesisState};
 use shardnode_chain::{Metrics, Node, Parts, Settings};
 use shardnode_execution::signatures::BatchSize;
@@ -21,8 +22,9 @@ use shardnode_load::{
     generator::Generator,
 };
 use shardnode_network::{Channels, Identity, Limits, channels};
-use shardnode_primitives::{ChunkHeader, Genesis, GenesisDocument, genesis::GenesisAccount};
+use shardnode_primitives::{Block, ChunkHeader, Genesis, GenesisDocument, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
+use shardnode_traces::{BasisPoints, Recorder, Sampling, Span};
 use std::{collections::BTreeMap, future::Future, num::NonZeroUsize, sync::Arc, time::Duration};
 
 const ACCOUNTS_PER_SHARD: u32 = 40;
@@ -61,6 +63,9 @@ pub(crate) struct Network {
     signed_before: u64,
     /// Whether nodes that are started from now on save parts.
     pub(crate) save_parts: bool,
+    /// How many heights nodes that are started from now on trace.
+    pub(crate) traced: Option<BasisPoints>,
+    spans: BTreeMap<usize, mpsc::Receiver<Span>>,
 }
 
 fn key(index: usize) -> PrivateKey {
@@ -236,6 +241,8 @@ impl Network {
             liars: Vec::new(),
             signed_before: 0,
             save_parts: false,
+            traced: None,
+            spans: BTreeMap::new(),
         };
         network.link(|_, _| true).await;
         network
@@ -310,7 +317,9 @@ impl Network {
             let accounts = Accounts::from_parts(&self.genesis, share, [self.accounts.clone()]);
             Generator::new(accounts, index as u64).unwrap()
         });
+        let metrics = Arc::new(Metrics::new("test", "test", &format!("n{index}")));
         let parts = Parts {
+            traces: self.recorder(index, &metrics),
             settings: Settings {
                 signature_batch: BatchSize::Whole,
                 mempool: Capacity {
@@ -325,7 +334,7 @@ impl Network {
             },
             genesis: self.state.clone(),
             generator,
-            metrics: Arc::new(Metrics::new("test", "test", &format!("n{index}"))),
+            metrics,
             partition: self.partition(index),
             channels: Channels::from_registered(registered),
             peers: self.oracle.manager(),
@@ -344,6 +353,24 @@ impl Network {
         });
         let node = receiver.await.unwrap();
         self.members[index].running = Some((handle, node));
+    }
+
+    fn recorder(&mut self, index: usize, metrics: &Metrics) -> Recorder {
+        let Some(rate) = self.traced else {
+            return Recorder::OFF;
+        };
+        let sampling = Sampling::new(self.genesis.hash(), rate);
+        let metrics = metrics.register(shardnode_traces::Metrics::new);
+        let (recorder, spans) = Recorder::new(sampling, metrics);
+        self.spans.insert(index, spans);
+        recorder
+    }
+
+    /// What a node has recorded since it was asked last.
+    pub(crate) fn spans(&mut self, index: usize) -> Vec<Span> {
+        let spans = self.spans.get_mut(&index);
+        let spans = spans.map(|spans| std::iter::from_fn(|| spans.try_recv().ok()).collect());
+        spans.unwrap_or_default()
     }
 
     /// Kills one node: what it had not made durable is gone.
@@ -481,6 +508,13 @@ impl Network {
     /// What a running node has finalised.
     pub(crate) fn view(&self, index: usize) -> Arc<ChainView> {
         self.node(index).view.borrow().clone()
+    }
+
+    /// A block that a running node has finalised.
+    pub(crate) async fn block(&self, index: usize, height: u64) -> Block {
+        let marshal = &self.node(index).marshal;
+        let block = marshal.get_block(Height::new(height)).await;
+        block.unwrap().inner().clone()
     }
 
     /// The next height that node 0 finalises after a restart.
