@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"fmt"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/shardyard/shardyard/internal/trace"
+)
+
+// Decode reads one request in protobuf. Spans of others than nodes are passed
+// over.
+func Decode(request []byte) ([]trace.Span, error) {
+	var data tracepb.TracesData
+	if err := proto.Unmarshal(request, &data); err != nil {
+		return nil, fmt.Errorf("decode spans: %w", err)
+	}
+	return spansOf(&data), nil
+}
+
+// decodeJSON reads one request in JSON.
+func decodeJSON(request []byte) ([]trace.Span, error) {
+	var data tracepb.TracesData
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(request, &data); err != nil {
+		return nil, fmt.Errorf("decode spans: %w", err)
+	}
+	return spansOf(&data), nil
+}
+
+func spansOf(data *tracepb.TracesData) []trace.Span {
+	var spans []trace.Span
+	for _, resource := range data.GetResourceSpans() {
+		attributes := attributesOf(resource.GetResource().GetAttributes())
+		if attributes["service.name"].GetStringValue() != "shardnode" {
+			continue
+		}
+		for _, scope := range resource.GetScopeSpans() {
+			for _, span := range scope.GetSpans() {
+				if read, ok := spanOf(span, attributes); ok {
+					spans = append(spans, read)
+				}
+			}
+		}
+	}
+	return spans
+}
+
+// spanOf is a span of a node, if it has a height.
+func spanOf(span *tracepb.Span, resource map[string]*commonpb.AnyValue) (trace.Span, bool) {
+	attributes := attributesOf(span.GetAttributes())
+	height, ok := attributes["height"]
+	if !ok {
+		return trace.Span{}, false
+	}
+	read := trace.Span{
+		Name:    span.GetName(),
+		Height:  uint64(height.GetIntValue()),
+		Shard:   trace.NoShard,
+		View:    uint64(attributes["view"].GetIntValue()),
+		Node:    resource["node"].GetStringValue(),
+		Region:  resource["region"].GetStringValue(),
+		Network: resource["network"].GetStringValue(),
+		Begin:   time.Unix(0, int64(span.GetStartTimeUnixNano())),
+		End:     time.Unix(0, int64(span.GetEndTimeUnixNano())),
+	}
+	if shard, ok := attributes["shard"]; ok {
+		read.Shard = int(shard.GetIntValue())
+	}
+	return read, true
+}
+
+func attributesOf(attributes []*commonpb.KeyValue) map[string]*commonpb.AnyValue {
+	values := make(map[string]*commonpb.AnyValue, len(attributes))
+	for _, attribute := range attributes {
+		values[attribute.GetKey()] = attribute.GetValue()
+	}
+	return values
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"unicode"
+
+	"github.com/shardyard/shardyard/internal/trace"
+)
+
+// MaxRequestBytes is the size of the largest request that is taken: nodes send at
+// most 4,096 spans at once, about a megabyte.
+const MaxRequestBytes = 16 << 20
+
+// lengthBytes come before each request.
+const lengthBytes = 4
+
+// File keeps requests, the newest of them: once it has its most bytes, it goes
+// on in an empty one, and the one before it stays.
+type File struct {
+	path string
+	most int64
+
+	mutex sync.Mutex
+	file  *os.File
+	bytes int64
+}
+
+// Previous is where the file that came before the one at a path stays.
+func Previous(path string) string { return path + ".1" }
+
+// Create makes an empty file of at most so many bytes. What was at the path
+// before is removed.
+func Create(path string, most int64) (*File, error) {
+	if err := os.Remove(Previous(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	file := &File{path: path, most: most}
+	return file, file.open()
+}
+
+func (f *File) open() (err error) {
+	f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f.bytes = 0
+	return err
+}
+
+// Append keeps a request.
+func (f *File) Append(request []byte) error {
+	framed := make([]byte, lengthBytes, lengthBytes+len(request))
+	binary.BigEndian.PutUint32(framed, uint32(len(request)))
+	framed = append(framed, request...)
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.bytes > 0 && f.bytes+int64(len(framed)) > f.most {
+		if err := f.turn(); err != nil {
+			return err
+		}
+	}
+	written, err := f.file.Write(framed)
+	f.bytes += int64(written)
+	return err
+}
+
+// turn goes on in an empty file.
+func (f *File) turn() error {
+	if err := f.file.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.path, Previous(f.path)); err != nil {
+		return err
+	}
+	return f.open()
+}
+
+// Close closes the file. What is in it stays.
+func (f *File) Close() error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.file.Close()
+}
+
+// ReadKept reads what a File kept, also while it is written: the one before, if
+// there is one, and the one at the path.
+func ReadKept(path string) ([]trace.Span, error) {
+	before, err := ReadFile(Previous(path))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	spans, err := ReadFile(path)
+	return append(before, spans...), err
+}
+
+// ReadFile reads a file of spans, in protobuf or in JSON. A request at its end
+// that is not whole is being written, and passed over.
+func ReadFile(path string) ([]trace.Span, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	reader := bufio.NewReader(file)
+	read := readFrames
+	if first, err := firstByte(reader); err == nil && first == '{' {
+		read = readLines
+	}
+	spans, err := read(reader)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return spans, nil
+}
+
+// firstByte is the first one that is no space. A request is never so large that
+// its length begins with one of these or with a brace.
+func firstByte(reader *bufio.Reader) (byte, error) {
+	for {
+		first, err := reader.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		if !unicode.IsSpace(rune(first[0])) {
+			return first[0], nil
+		}
+		_, _ = reader.Discard(1)
+	}
+}
+
+func readFrames(reader io.Reader) ([]trace.Span, error) {
+	var spans []trace.Span
+	for {
+		var length [lengthBytes]byte
+		if _, err := io.ReadFull(reader, length[:]); err != nil {
+			return spans, endOfFile(err)
+		}
+		size := binary.BigEndian.Uint32(length[:])
+		if size > MaxRequestBytes {
+			return nil, fmt.Errorf("not a file of spans: a request of %d bytes", size)
+		}
+		request := make([]byte, size)
+		if _, err := io.ReadFull(reader, request); err != nil {
+			return spans, endOfFile(err)
+		}
+		decoded, err := Decode(request)
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, decoded...)
+	}
+}
+
+func endOfFile(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+// readLines reads JSON: a request for each line, or one over many.
+func readLines(reader io.Reader) ([]trace.Span, error) {
+	content, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, err
+	}
+	if spans, err := decodeJSON(content); err == nil {
+		return spans, nil
+	}
+	var spans []trace.Span
+	lines := bytes.Split(content, []byte("\n"))
+	for i, line := range lines {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		decoded, err := decodeJSON(line)
+		if err != nil && i == len(lines)-1 {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		spans = append(spans, decoded...)
+	}
+	return spans, nil
+}
