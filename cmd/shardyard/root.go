@@ -30,6 +30,7 @@ func newRootCommand(program string) *cobra.Command {
 		newPlanCommand(),
 		newReportCommand(),
 		newSweepCommand(),
+		newTraceCommand(),
 		newUpCommand(),
 		newValidateCommand(),
 	)

@@ -76,6 +76,8 @@ func newUpCommand() *cobra.Command {
 	flags.StringVar(&options.Page.Address, "page", local.PageAuto,
 		"where to serve the page: HOST:PORT, auto for a port of the loopback interface, or off for no page and no metrics")
 	flags.DurationVar(&options.Page.ScrapeInterval, "scrape-interval", time.Second, "how often the nodes are asked for their metrics")
+	flags.Int32Var(&options.TraceBasisPoints, "trace-basis-points", 0,
+		"how many of 10,000 heights to trace, 10000 for all, for shardyard trace (default what the manifest says, or none)")
 	flags.DurationVar(&options.ReadyTimeout, "ready-timeout", 2*time.Minute, "how long the validators may take to become ready")
 	return command
 }
@@ -117,6 +119,9 @@ func completeUp(options *local.Options) (err error) {
 	}
 	if options.ReadyTimeout <= 0 {
 		return fmt.Errorf("--ready-timeout must be positive, is %s", options.ReadyTimeout)
+	}
+	if options.TraceBasisPoints < 0 || options.TraceBasisPoints > 10_000 {
+		return fmt.Errorf("--trace-basis-points must be from 0 to 10000, is %d", options.TraceBasisPoints)
 	}
 	if err := checkPage(options.Page); err != nil {
 		return err

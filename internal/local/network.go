@@ -27,6 +27,8 @@ type network struct {
 	resumed bool
 	// page is nil when the network is not to be seen.
 	page *page
+	// spans is nil when spans go where the manifest says, if anywhere.
+	spans *collector
 }
 
 // openNetwork takes the network of a manifest from its folder below the state

@@ -71,6 +71,7 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 			AdminListen:   node.admin.address(),
 			WorkerThreads: threads,
 			LogFormat:     nodeconfig.LogFormatText,
+			Tracing:       network.spans.tracing(),
 		})
 		if err != nil {
 			return err

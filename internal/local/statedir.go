@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/otlp"
 )
 
 const (
@@ -42,6 +43,7 @@ func (d networkDir) manifest() string { return d.path("manifest.yaml") }
 func (d networkDir) runtime() string  { return d.path("runtime.json") }
 func (d networkDir) nodes() string    { return d.path("nodes") }
 func (d networkDir) metrics() string  { return d.path("metrics") }
+func (d networkDir) spans() string    { return d.path("spans.otlp") }
 
 func (d networkDir) node(name string) nodeDir {
 	return nodeDir(filepath.Join(d.nodes(), name))
@@ -63,7 +65,9 @@ func (d networkDir) exists() (bool, error) {
 // clear removes the network and nothing else: the folder may be one that the
 // user named.
 func (d networkDir) clear() error {
-	for _, path := range []string{d.genesis(), d.peers(), d.manifest(), d.runtime(), d.nodes(), d.metrics()} {
+	for _, path := range []string{
+		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.nodes(), d.metrics(), d.spans(), otlp.Previous(d.spans()),
+	} {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}

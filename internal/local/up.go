@@ -27,6 +27,9 @@ type Options struct {
 	Duration time.Duration
 	// ReadyTimeout is how long the validators may take to become ready.
 	ReadyTimeout time.Duration
+	// TraceBasisPoints is how many of 10,000 heights are traced, with the spans
+	// kept in the network's folder; 0 leaves tracing to the manifest.
+	TraceBasisPoints int32
 	// Page says where what happens can be seen.
 	Page PageOptions
 	// Progress is where progress is shown.
@@ -54,6 +57,13 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	if network.page != nil {
 		defer func() { err = errors.Join(err, network.page.close()) }()
 		console.printf("page %s", network.page.url())
+	}
+	if network.spans, err = collectSpans(ctx, network.dir, options.TraceBasisPoints); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, network.spans.close()) }()
+	if network.spans != nil {
+		console.printf("spans are kept in %s", network.dir.spans())
 	}
 	ctx, cancel, err := network.untilEnd(ctx)
 	if err != nil {

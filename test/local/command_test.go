@@ -51,25 +51,25 @@ func (b *buffer) String() string {
 	return b.content.String()
 }
 
-// up starts shardyard up on the test's network.
-func up(t *testing.T, stateDir string) *command {
+// up starts shardyard up on the test's network, with more flags.
+func up(t *testing.T, stateDir string, flags ...string) *command {
 	t.Helper()
-	return upWith(t, stateDir, 0)
+	return upWith(t, stateDir, 0, flags...)
 }
 
 // upWith starts shardyard up with a limit of open files, for itself and for
 // every validator; 0 for no other limit than this process has.
-func upWith(t *testing.T, stateDir string, openFiles int) *command {
+func upWith(t *testing.T, stateDir string, openFiles int, flags ...string) *command {
 	t.Helper()
 	programs, err := findPrograms()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return upNode(t, stateDir, programs.shardnode, openFiles)
+	return upNode(t, stateDir, programs.shardnode, openFiles, flags...)
 }
 
 // upNode is upWith with a node program of its own.
-func upNode(t *testing.T, stateDir, shardnode string, openFiles int) *command {
+func upNode(t *testing.T, stateDir, shardnode string, openFiles int, flags ...string) *command {
 	t.Helper()
 	programs, err := findPrograms()
 	if err != nil {
@@ -81,6 +81,7 @@ func upNode(t *testing.T, stateDir, shardnode string, openFiles int) *command {
 		programs.shardyard,
 		"up", "-f", "testdata/network.yaml", "-o", "json", "--state-dir", stateDir, "--shardnode", shardnode,
 	}
+	arguments = append(arguments, flags...)
 	if openFiles > 0 {
 		limit := fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, openFiles)
 		arguments = append([]string{"bash", "-euc", limit}, arguments...)

@@ -42,10 +42,11 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("the summary is %+v", first)
 	}
 
-	again := up(t, stateDir)
+	again := up(t, stateDir, "--trace-basis-points", "10000")
 	again.goesOn(t)
 	again.signal(t, os.Interrupt)
 	second := again.summary(t)
+	checkTraces(t, stateDir, first.Height, second.Height)
 	if second.Height <= first.Height || second.GenesisHash != first.GenesisHash || len(second.GenesisHash) != 64 {
 		t.Errorf("the chain goes on from\n%+v\nwith\n%+v", first, second)
 	}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/trace"
+)
+
+// tracedNetwork writes the spans of blocks 1 to 3 of a network, where the state
+// of a network of this machine is, and returns the state directory.
+func tracedNetwork(t *testing.T, network string) string {
+	t.Helper()
+	var lines strings.Builder
+	for height := 1; height <= 3; height++ {
+		span := func(name string, begin, end int) string {
+			ns := func(ms int) int { return (1_000*height + ms) * 1_000_000 }
+			return fmt.Sprintf(`{"name": %q, "startTimeUnixNano": "%d", "endTimeUnixNano": "%d",
+				"attributes": [{"key": "height", "value": {"intValue": "%d"}}]}`, name, ns(begin), ns(end), height)
+		}
+		spans := []string{span("block", 0, 1_000), span("finalise", 100, 900), span("record_block", 900, 1_000)}
+		document := fmt.Sprintf(`{"resourceSpans": [{"resource": {"attributes": [
+			{"key": "service.name", "value": {"stringValue": "shardnode"}},
+			{"key": "node", "value": {"stringValue": "n0"}}, {"key": "network", "value": {"stringValue": %q}}]},
+			"scopeSpans": [{"spans": [%s]}]}]}`, network, strings.Join(spans, ","))
+		lines.WriteString(strings.NewReplacer("\n", "", "\t", "").Replace(document) + "\n")
+	}
+	stateDir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(stateDir, network), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(stateDir, network, "spans.otlp"), []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return stateDir
+}
+
+func TestCriticalPath(t *testing.T) {
+	t.Parallel()
+	stateDir := tracedNetwork(t, "net")
+	ofRun := []string{"--network", "net", "--state-dir", stateDir}
+	file := filepath.Join(stateDir, "net", "spans.otlp")
+	for name, test := range map[string]struct {
+		args []string
+		want []uint64
+	}{
+		"of a run":           {ofRun, []uint64{1, 2, 3}},
+		"of a file":          {[]string{file}, []uint64{1, 2, 3}},
+		"from":               {append([]string{"--from", "2"}, ofRun...), []uint64{2, 3}},
+		"to":                 {append([]string{"--to", "2"}, ofRun...), []uint64{1, 2}},
+		"last":               {append([]string{"--last", "1"}, ofRun...), []uint64{3}},
+		"last of a range":    {append([]string{"--last", "1", "--to", "2"}, ofRun...), []uint64{2}},
+		"of another network": {[]string{file, "--network", "other"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var report trace.Report
+			output := shardyard(t, append([]string{"trace", "critical-path", "-o", "json"}, test.args...)...)
+			if err := json.Unmarshal([]byte(output), &report); err != nil {
+				t.Fatal(err)
+			}
+			var heights []uint64
+			for _, path := range report.Paths {
+				heights = append(heights, path.Height)
+			}
+			if !reflect.DeepEqual(heights, test.want) {
+				t.Errorf("the heights are %v, want %v", heights, test.want)
+			}
+		})
+	}
+	output := shardyard(t, append([]string{"trace", "critical-path"}, ofRun...)...)
+	for _, want := range []string{"3 blocks from height 1 to 3\n", "80.0%     800.0     800.0     800.0  consensus\n", "persistence\n"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is missing in\n%s", want, output)
+		}
+	}
+}
+
+func TestCriticalPathRefuses(t *testing.T) {
+	t.Parallel()
+	first, second := tracedNetwork(t, "first"), tracedNetwork(t, "second")
+	files := []string{filepath.Join(first, "first", "spans.otlp"), filepath.Join(second, "second", "spans.otlp")}
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing to read":    {nil, "name a FILE, or with --network a network of this machine"},
+		"no spans":           {[]string{"--network", "net", "--state-dir", first}, "has no spans: shardyard up keeps them with --trace-"},
+		"no file":            {[]string{"none"}, "no such file"},
+		"two networks":       {files, "spans are of several networks, choose one with --network: first, second"},
+		"a range of nothing": {[]string{"--from", "2", "--to", "1", files[0]}, "--from is 2, above --to, 1"},
+		"no rows":            {[]string{"--rows", "0", files[0]}, "--rows must be at least 1, is 0"},
+		"less than none":     {[]string{"--last", "-1", files[0]}, "--last must not be negative, is -1"},
+		"another format":     {[]string{"-o", "yaml", files[0]}, `unknown output format "yaml"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := shardyardFails(t, append([]string{"trace", "critical-path"}, test.args...)...)
+			if !strings.Contains(lines[0], test.want) {
+				t.Errorf("the error is %q, want it to say %q", lines, test.want)
+			}
+		})
+	}
+}
+
+func TestTraceExport(t *testing.T) {
+	t.Parallel()
+	stateDir := tracedNetwork(t, "net")
+	output := shardyard(t, "trace", "export", "--network", "net", "--state-dir", stateDir, "--last", "1")
+	var file struct {
+		TraceEvents []struct {
+			Arguments struct {
+				Height uint64 `json:"height"`
+			} `json:"args"`
+		} `json:"traceEvents"`
+	}
+	if err := json.Unmarshal([]byte(output), &file); err != nil || len(file.TraceEvents) == 0 {
+		t.Fatalf("the export is %q: %v", output, err)
+	}
+	for _, event := range file.TraceEvents {
+		if height := event.Arguments.Height; height != 0 && height != 3 {
+			t.Errorf("an event is of height %d, want the last one, 3", height)
+		}
+	}
+	lines := shardyardFails(t, "trace", "export", "--format", "svg", "--network", "net", "--state-dir", stateDir)
+	if want := `unknown format "svg": want perfetto`; !strings.Contains(lines[0], want) {
+		t.Errorf("the error is %q, want it to say %q", lines, want)
+	}
+}
