@@ -226,7 +226,8 @@ func TestLoad(t *testing.T) {
 		refused.StatusCode != http.StatusUnauthorized {
 		t.Errorf("with a wrong token the answer is %v, want 401", err)
 	}
-	if _, err := node.SetLoad(t.Context(), maxRate+1, chain.Workload{}); !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
+	_, err = node.SetLoad(t.Context(), maxRate+1, chain.Workload{})
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		t.Errorf("with too high a rate the answer is %v, want 400", err)
 	}
 }

@@ -40,7 +40,8 @@ func measured(chain *model, controller *control.Controller, span time.Duration) 
 	return (chain.executed - executed) / elapsed.Seconds(), elapsed / time.Duration(max(1, chain.height-height)), decisions
 }
 
-func within(got, want, share float64) bool { return math.Abs(got-want) <= share*want }
+// near says that something is within a twentieth of what it should be.
+func near(got, want float64) bool { return math.Abs(got-want) <= want/20 }
 
 func firstSteady(decisions []control.Decision) (time.Duration, bool) {
 	for i, decision := range decisions {
@@ -55,21 +56,37 @@ func firstSteady(decisions []control.Decision) (time.Duration, bool) {
 // from above, on fast and on slow chains, and kept.
 func TestFindsTheRate(t *testing.T) {
 	t.Parallel()
+	laptop := model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}
+	with := func(change func(*model)) model {
+		changed := laptop
+		change(&changed)
+		return changed
+	}
 	cases := map[string]struct {
 		chain   model
 		target  time.Duration
 		initial int64
 	}{
-		"a laptop":               {model{fixed: 600 * time.Millisecond, capacity: 12_000}, 1500 * time.Millisecond, 2_000},
-		"a laptop, noisy":        {model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.2}, 1500 * time.Millisecond, 2_000},
-		"from above":             {model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 11_000},
-		"far below":              {model{fixed: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 100},
-		"close to empty blocks":  {model{fixed: 1200 * time.Millisecond, capacity: 12_000, jitter: 0.02}, 1500 * time.Millisecond, 500},
-		"far from empty blocks":  {model{fixed: 200 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 2_000},
-		"short blocks":           {model{fixed: 100 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 250 * time.Millisecond, 2_000},
-		"long blocks":            {model{fixed: 2 * time.Second, capacity: 12_000, jitter: 0.1}, 6 * time.Second, 2_000},
-		"140 machines":           {model{fixed: 700 * time.Millisecond, capacity: 2_000_000, jitter: 0.05, shards: 70}, 1500 * time.Millisecond, 100_000},
-		"a least time of blocks": {model{fixed: 300 * time.Millisecond, minBlock: 600 * time.Millisecond, capacity: 12_000, jitter: 0.1}, 1500 * time.Millisecond, 2_000},
+		"a laptop":        {laptop, 1500 * time.Millisecond, 2_000},
+		"without noise":   {with(func(chain *model) { chain.jitter = 0 }), 1500 * time.Millisecond, 2_000},
+		"with more noise": {with(func(chain *model) { chain.jitter = 0.2 }), 1500 * time.Millisecond, 2_000},
+		"from above":      {laptop, 1500 * time.Millisecond, 11_000},
+		"far below":       {laptop, 1500 * time.Millisecond, 100},
+		"close to empty blocks": {
+			with(func(chain *model) { chain.fixed, chain.jitter = 1200*time.Millisecond, 0.02 }), 1500 * time.Millisecond, 500,
+		},
+		"far from empty blocks": {
+			with(func(chain *model) { chain.fixed = 200 * time.Millisecond }), 1500 * time.Millisecond, 2_000,
+		},
+		"short blocks": {with(func(chain *model) { chain.fixed = 100 * time.Millisecond }), 250 * time.Millisecond, 2_000},
+		"long blocks":  {with(func(chain *model) { chain.fixed = 2 * time.Second }), 6 * time.Second, 2_000},
+		"140 machines": {
+			model{fixed: 700 * time.Millisecond, capacity: 2_000_000, jitter: 0.05, shards: 70}, 1500 * time.Millisecond, 100_000,
+		},
+		"a least time of blocks": {
+			with(func(chain *model) { chain.fixed, chain.minBlock = 300*time.Millisecond, 600*time.Millisecond }),
+			1500 * time.Millisecond, 2_000,
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -82,10 +99,10 @@ func TestFindsTheRate(t *testing.T) {
 				t.Fatalf("the rate is not steady after %s", 150*test.target)
 			}
 			rate, blockTime, decisions := measured(chain, controller, 80*test.target)
-			if want := chain.steady(test.target); !within(rate, want, 0.05) {
+			if want := chain.steady(test.target); !near(rate, want) {
 				t.Errorf("%.0f transfers per second are executed, want about %.0f", rate, want)
 			}
-			if !within(blockTime.Seconds(), test.target.Seconds(), 0.05) {
+			if !near(blockTime.Seconds(), test.target.Seconds()) {
 				t.Errorf("blocks take %s, want about %s", blockTime, test.target)
 			}
 			for _, decision := range decisions {
@@ -113,7 +130,7 @@ func TestFollowsAChange(t *testing.T) {
 				t.Fatalf("the controller is %s on a chain of %.1f times the capacity", decision.State, factor)
 			}
 		}
-		if rate, _, _ := measured(chain, controller, time.Minute); !within(rate, chain.steady(target), 0.05) {
+		if rate, _, _ := measured(chain, controller, time.Minute); !near(rate, chain.steady(target)) {
 			t.Errorf("at %.1f times the capacity, %.0f transfers per second are executed, want about %.0f",
 				factor, rate, chain.steady(target))
 		}
@@ -130,7 +147,7 @@ func TestFullChunks(t *testing.T) {
 	decisions := drive(chain, controller, 5*time.Minute)
 	rate, _, more := measured(chain, controller, 2*time.Minute)
 	// 4,000 transfers in each block of 580 ms.
-	if want := 4_000 / 0.58; !within(rate, want, 0.05) {
+	if want := 4_000 / 0.58; !near(rate, want) {
 		t.Errorf("%.0f transfers per second are executed, want about %.0f", rate, want)
 	}
 	for _, decision := range append(decisions[120:], more...) {
@@ -206,7 +223,7 @@ func TestComesBackFromCollapse(t *testing.T) {
 	missed, height := chain.missed, chain.height
 	rate, _, _ := measured(chain, controller, minutes*time.Minute)
 	t.Logf("%.0f transfers per second under far too much load, %.0f with a controller", overloaded, rate)
-	if want := chain.steady(1200 * time.Millisecond); rate < 1.2*overloaded || !within(rate, want, 0.05) {
+	if want := chain.steady(1200 * time.Millisecond); rate < 1.2*overloaded || !near(rate, want) {
 		t.Errorf("%.0f transfers per second are executed, want about %.0f; under far too much load they are %.0f",
 			rate, want, overloaded)
 	}
@@ -237,7 +254,7 @@ func TestStandstill(t *testing.T) {
 	if first := firstNonZero(again); float64(first) > 0.6*rate {
 		t.Errorf("it goes on with %d transfers per second, and had %.0f", first, rate)
 	}
-	if after, _, _ := measured(chain, controller, time.Minute); !within(after, chain.steady(1500*time.Millisecond), 0.05) {
+	if after, _, _ := measured(chain, controller, time.Minute); !near(after, chain.steady(1500*time.Millisecond)) {
 		t.Errorf("%.0f transfers per second are executed three minutes later", after)
 	}
 }
