@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The names of spans. They are stable: reports and dashboards know them.
 
-/// What a span is of. The table in the [crate](crate) specifies each.
+/// What a span is of. The table in the [crate] specifies each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Name {
