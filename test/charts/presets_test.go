@@ -138,6 +138,7 @@ network:
 	}
 	want := v1alpha1.ProtocolSpec{
 		MinBlockTimeMilliseconds: 600,
+		ChunkWaitMilliseconds:    1000,
 		MaxTransactionsPerChunk:  1000,
 		MandatesPerShard:         6,
 		EpochLengthBlocks:        43_200,

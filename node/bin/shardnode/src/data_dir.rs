@@ -149,7 +149,8 @@ mod tests {
             assert_eq!(fs::read_to_string(path.join(MARK)).unwrap(), mark);
         };
         refused("1");
-        for mark in ["1", "3", "", "what"] {
+        let next = (FORMATS + 1).to_string();
+        for mark in ["1", &next, "", "what"] {
             fs::write(path.join(MARK), mark).unwrap();
             refused(mark);
         }
