@@ -9,9 +9,10 @@ use std::{
 };
 
 /// Files that read text with serde, and what of the targets reads it.
-const TEXT: [(&str, &str); 8] = [
+const TEXT: [(&str, &str); 9] = [
     ("crates/config/src/document.rs", "config.json"),
     ("crates/config/src/files.rs", "config.json"),
+    ("crates/load/src/workload.rs", "PUT /admin/load"),
     ("crates/primitives/src/genesis.rs", "genesis.json"),
     ("crates/rpc/src/admin.rs", "PUT /admin/load"),
     ("crates/rpc/src/json.rs", "POST /rpc"),
