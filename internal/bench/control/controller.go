@@ -59,6 +59,14 @@ const (
 	drain      = 0.3
 	drainShare = 0.5
 
+	// An error that goes from swing on one side to the other side shows that the
+	// chain answers more than its gain says, as one does whose least block time
+	// hides how fast it is: from then on, the controller does calmer times as much,
+	// and calmest at the least.
+	swing   = 0.2
+	calmer  = 0.6
+	calmest = 0.1
+
 	// allowedMissed is the share of chunks that may be missed.
 	allowedMissed = 0.1
 
@@ -112,8 +120,11 @@ type Controller struct {
 	// fastest is the shortest block time of a window so far; 0 before the first.
 	fastest time.Duration
 	window  window
-	given   given
-	history history
+	// calm is what is done of what the gain says, and peak the largest error since
+	// the error was on the other side.
+	calm, peak float64
+	given      given
+	history    history
 	// bound says that the rate is as high as it may be.
 	bound bool
 	// error and step are the last error and its last change.
@@ -132,6 +143,7 @@ func New(spec *v1alpha1.ClosedLoopLoad) *Controller {
 		backlog: time.Duration(spec.MaxBacklogBlocks) * target,
 		most:    float64(spec.MaxTransfersPerSecond),
 		state:   StateStarting,
+		calm:    1,
 		rate:    float64(spec.InitialTransfersPerSecond),
 		ceiling: float64(spec.MaxTransfersPerSecond),
 		history: history{span: steadyTimes * target},
@@ -274,12 +286,27 @@ func (c *Controller) steer(elapsed, executed float64) {
 	}
 	c.error, c.step, c.known = e, step, true
 	c.state = StateFollowing
-	change = -change / c.gain()
+	c.settle(e)
+	change = -change / c.gain() * c.calm
 	if change > 0 && c.window.overdue() > 0 {
 		c.state, c.bound = StateLimited, true
 		return
 	}
 	c.change(change, executed)
+}
+
+// settle becomes calmer with each swing of the error.
+func (c *Controller) settle(e float64) {
+	if e*c.peak >= 0 {
+		if math.Abs(e) > math.Abs(c.peak) {
+			c.peak = e
+		}
+		return
+	}
+	if math.Abs(c.peak) > swing {
+		c.calm = max(calmest, c.calm*calmer)
+	}
+	c.peak = e
 }
 
 // gain is how much the error changes with ln(rate) at the target.

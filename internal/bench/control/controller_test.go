@@ -83,6 +83,10 @@ func TestFindsTheRate(t *testing.T) {
 		"140 machines": {
 			model{fixed: 700 * time.Millisecond, capacity: 2_000_000, jitter: 0.05, shards: 70}, 1500 * time.Millisecond, 100_000,
 		},
+		"a least time that hides how fast blocks are": {
+			with(func(chain *model) { chain.fixed, chain.minBlock = 150*time.Millisecond, 600*time.Millisecond }),
+			1500 * time.Millisecond, 2_000,
+		},
 		"a least time of blocks": {
 			with(func(chain *model) { chain.fixed, chain.minBlock = 300*time.Millisecond, 600*time.Millisecond }),
 			1500 * time.Millisecond, 2_000,

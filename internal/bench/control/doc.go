@@ -29,6 +29,11 @@
 // is target/fastest - 1 on that chain, with the shortest block time that it has
 // shown: 1.5 for blocks that take 0.6 s empty and 1.5 s when they should.
 //
+// A least block time hides how short that could be, and then the chain answers
+// more than its gain says, and the loop swings. So each time that the error goes
+// from more than a fifth on one side to the other, the controller does three fifths
+// of what it did before.
+//
 // What happens around it:
 //
 //   - At first, and after a standstill, the rate rises by a tenth with each target
