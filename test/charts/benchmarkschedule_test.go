@@ -21,7 +21,7 @@ import (
 // testBenchmarkSchedule checks that the operator starts the benchmark of a schedule,
 // lists what it comes to, and removes what is not kept.
 func (c cluster) testBenchmarkSchedule(t *testing.T) {
-	sample, err := manifest.ReadBenchmark("../../config/samples/benchmark/near-4-shards-local.yaml")
+	sample, err := manifest.ReadBenchmark("../../config/samples/benchmark/before-after-local.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
