@@ -90,7 +90,7 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 	network.Spec.Load = &v1alpha1.LoadSpec{
 		Profile: v1alpha1.LoadProfileClosedLoop,
 		ClosedLoop: &v1alpha1.ClosedLoopLoad{
-			TargetBlockTimeMilliseconds: 60, InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 400,
+			TargetBlockTimeMilliseconds: 60, InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 200,
 			MaxBacklogBlocks: 4, MaxSettleSeconds: int32(patience.Seconds()),
 		},
 		Workload: &v1alpha1.Workload{Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversOneToOne},
@@ -106,8 +106,8 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 		t.Errorf("the first sample is %+v", first)
 	}
 	for _, sample := range run.MeasuredSamples() {
-		if sample.OfferedPerSecond != 400 || !sample.Control.Steady {
-			t.Errorf("a measured sample is %+v of %+v, want a steady 400", sample.Control, sample)
+		if sample.OfferedPerSecond != 200 || !sample.Control.Steady {
+			t.Errorf("a measured sample is %+v of %+v, want a steady 200", sample.Control, sample)
 		}
 	}
 	if len(run.MeasuredBlocks()) < 20 {

@@ -3,6 +3,7 @@
 package control_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -22,12 +23,16 @@ type model struct {
 	shards    int
 	// jitter is how far a block's time may be from what it should be, as a share.
 	jitter float64
+	// growth is how much more a transfer takes in a block of a second, and drift how
+	// far the capacity wanders, as a share, within half a minute or so.
+	growth, drift float64
 	// wait is how long a leader waits for chunks: what takes longer is missed, and
 	// is in the pool again; the next chunks have half as many. 0 for any time.
 	wait time.Duration
 	// signing is the most that generators sign per second; 0 for any number.
 	signing float64
 	random  *rand.Rand
+	seed    uint64
 
 	now       time.Time
 	due       time.Time
@@ -42,6 +47,8 @@ type model struct {
 	ceiling float64
 	// stopped keeps blocks from being finalised.
 	stopped bool
+	// wandered is where the capacity is.
+	wandered float64
 }
 
 const tick = 10 * time.Millisecond
@@ -49,14 +56,15 @@ const tick = 10 * time.Millisecond
 func (m *model) start() {
 	m.now = time.Unix(1_790_000_000, 0)
 	m.finalized = m.now
-	m.random = rand.New(rand.NewPCG(7, 11))
+	m.random = rand.New(rand.NewPCG(7, 11+m.seed))
 	m.shards = max(m.shards, 1)
 	m.ceiling = m.chunkMost
 	m.due = m.now.Add(m.blockTime(0))
 }
 
 func (m *model) blockTime(executes float64) time.Duration {
-	work := m.fixed + time.Duration(executes/m.capacity*float64(time.Second))
+	took := executes / m.capacity / (1 + m.wandered)
+	work := m.fixed + time.Duration(took*(1+m.growth*took)*float64(time.Second))
 	work = max(work, m.minBlock)
 	return time.Duration(float64(work) * (1 + m.jitter*(2*m.random.Float64()-1)))
 }
@@ -78,6 +86,10 @@ func (m *model) run(rate float64, span time.Duration) {
 }
 
 func (m *model) finalize() {
+	if m.drift > 0 {
+		const back = 0.05
+		m.wandered += -back*m.wandered + m.drift*math.Sqrt(2*back)*m.random.NormFloat64()
+	}
 	m.height++
 	m.finalized = m.now
 	m.executed += m.included

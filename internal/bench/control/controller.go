@@ -27,18 +27,18 @@ const (
 )
 
 const (
-	// proportional, integral and derivative are P, I and D: what an error of 1 does
-	// to ln(rate), its step, itself for one target block time, and the change of
-	// its step in that time, on a chain with a gain of 1. A pure integral controller
-	// oscillates where I times the delay, in target block times, is pi/2; half of
-	// the window and two blocks until what is signed is executed are a delay of
-	// about four.
-	proportional = 0.1
-	integral     = 0.1
-	derivative   = 0.02
+	// delay is how many blocks pass until a block shows what the rate does to it:
+	// half of the window, and two until what is signed is executed.
+	delay = 3.5
 
-	// leastGain and mostGain bound the scheduled gain.
-	leastGain, mostGain = 0.5, 4
+	// closing is in how many blocks the loop is to close. As many as its delay are
+	// the usual choice; a chain whose transfers take longer in larger blocks runs away
+	// from a loop that is not faster.
+	closing = delay / 2
+
+	// leastLag and mostLag bound the lag of a chain: below, it follows its load at
+	// once, and above, it sums up what was too much, for all that the loop sees.
+	leastLag, mostLag = 1.5, 4 * (closing + delay)
 
 	// startGrowth is how much the rate grows with each target block time until the
 	// chain feels it, which it does from feltError on, and when its blocks take
@@ -47,10 +47,23 @@ const (
 	feltError   = -0.35
 	feltTimes   = 1.4
 
+	// Blocks of less than idleTimes the shortest tell nothing of a load, which then
+	// rises by at least climb of ln(rate) with each target block time.
+	idleTimes = 1.1
+	climb     = 0.02
+
 	// An error above farOff counts haste times as much as what is below: far more
 	// than a chain carries only makes its blocks longer and longer.
-	farOff = 0.15
+	farOff = 0.5
 	haste  = 3
+
+	// overdueShare is the part of what is due that generators may be too late for,
+	// as they are now and then beside a chain that has all of a machine.
+	overdueShare = 0.02
+
+	// A chain that feels its load is given no more than lead of ln(rate) above what it
+	// executes: the rest only waits.
+	lead = 0.1
 
 	// A backlog of more than drainShare of what is allowed bounds the rate by what
 	// is executed: by as much if it is all that is allowed, and by drain of ln(rate)
@@ -59,13 +72,10 @@ const (
 	drain      = 0.3
 	drainShare = 0.5
 
-	// An error that goes from swing on one side to the other side shows that the
-	// chain answers more than its gain says, as one does whose least block time
-	// hides how fast it is: from then on, the controller does calmer times as much,
-	// and calmest at the least.
-	swing   = 0.2
-	calmer  = 0.6
-	calmest = 0.1
+	// An error that goes from swing on one side to the other side shows a chain with
+	// a lag that is hidden: from then on it is taken to be slower times as long.
+	swing  = 0.2
+	slower = 2
 
 	// allowedMissed is the share of chunks that may be missed.
 	allowedMissed = 0.1
@@ -120,15 +130,15 @@ type Controller struct {
 	// fastest is the shortest block time of a window so far; 0 before the first.
 	fastest time.Duration
 	window  window
-	// calm is what is done of what the gain says, and peak the largest error since
-	// the error was on the other side.
-	calm, peak float64
-	given      given
-	history    history
+	// hidden is how many times as long as it shows the lag of the chain is, and peak
+	// the largest error since the error was on the other side.
+	hidden, peak float64
+	given        given
+	history      history
 	// bound says that the rate is as high as it may be.
 	bound bool
-	// error and step are the last error and its last change.
-	error, step float64
+	// error is the last one.
+	error float64
 	// known says that there is a last error.
 	known   bool
 	stepped time.Time
@@ -143,7 +153,7 @@ func New(spec *v1alpha1.ClosedLoopLoad) *Controller {
 		backlog: time.Duration(spec.MaxBacklogBlocks) * target,
 		most:    float64(spec.MaxTransfersPerSecond),
 		state:   StateStarting,
-		calm:    1,
+		hidden:  1,
 		rate:    float64(spec.InitialTransfersPerSecond),
 		ceiling: float64(spec.MaxTransfersPerSecond),
 		history: history{span: steadyTimes * target},
@@ -252,8 +262,8 @@ func (c *Controller) measure(observation Observation) {
 
 // felt says that the chain feels its load, or generators do.
 func (c *Controller) felt() bool {
-	slower := c.seen.BlockTime.Seconds() / c.fastest.Seconds()
-	return c.seen.Error > feltError || slower > feltTimes || c.window.overdue() > 0 ||
+	longer := c.seen.BlockTime.Seconds() / c.fastest.Seconds()
+	return c.seen.Error > feltError || longer > feltTimes || c.window.overdue() > overdueShare*c.rate*c.window.span().Seconds() ||
 		c.seen.BacklogSeconds > drainShare*c.backlog.Seconds()
 }
 
@@ -276,26 +286,34 @@ func (c *Controller) recover(executed float64) {
 // steer follows the error.
 func (c *Controller) steer(elapsed, executed float64) {
 	e := c.seen.Error
-	step := 0.0
+	lag := c.lag()
+	change := (e + (haste-1)*max(0, e-farOff)) * elapsed / lag
 	if c.known {
-		step = e - c.error
+		change += e - c.error
 	}
-	change := proportional*step + integral*(e+(haste-1)*max(0, e-farOff))*elapsed
-	if c.known {
-		change += derivative * (step - c.step) / elapsed
-	}
-	c.error, c.step, c.known = e, step, true
+	c.error, c.known = e, true
 	c.state = StateFollowing
-	c.settle(e)
-	change = -change / c.gain() * c.calm
-	if change > 0 && c.window.overdue() > 0 {
+	// The gain of a chain is its lag less the block that a transfer is in.
+	change *= -lag / ((lag - 1) * (closing + delay))
+	if c.idles() {
+		change = max(change, climb*elapsed)
+	} else {
+		c.settle(e)
+	}
+	if change > 0 && c.window.overdue() > overdueShare*c.rate*c.window.span().Seconds() {
 		c.state, c.bound = StateLimited, true
 		return
 	}
 	c.change(change, executed)
 }
 
-// settle becomes calmer with each swing of the error.
+// idles says that blocks are as short as they get and far from the target: the error
+// does not tell how little more the chain would feel.
+func (c *Controller) idles() bool {
+	return c.seen.Error < feltError && c.seen.BlockTime.Seconds() < idleTimes*c.fastest.Seconds()
+}
+
+// settle learns from each swing of the error.
 func (c *Controller) settle(e float64) {
 	if e*c.peak >= 0 {
 		if math.Abs(e) > math.Abs(c.peak) {
@@ -304,14 +322,14 @@ func (c *Controller) settle(e float64) {
 		return
 	}
 	if math.Abs(c.peak) > swing {
-		c.calm = max(calmest, c.calm*calmer)
+		c.hidden = min(mostLag, c.hidden*slower)
 	}
 	c.peak = e
 }
 
-// gain is how much the error changes with ln(rate) at the target.
-func (c *Controller) gain() float64 {
-	return min(mostGain, max(leastGain, c.target.Seconds()/c.fastest.Seconds()-1))
+// lag is in how many blocks the chain follows a change of its load.
+func (c *Controller) lag() float64 {
+	return min(mostLag, max(leastLag, c.hidden*c.target.Seconds()/c.fastest.Seconds()))
 }
 
 // change changes ln(rate), within the bounds.
@@ -319,6 +337,9 @@ func (c *Controller) change(by, executed float64) {
 	bound := c.ceiling
 	if full := c.seen.BacklogSeconds / c.backlog.Seconds(); executed > 0 && full > drainShare {
 		bound = min(bound, executed*math.Exp(drain*(1-full)))
+	}
+	if executed > 0 && c.seen.Error > feltError {
+		bound = min(bound, executed*math.Exp(lead))
 	}
 	rate := c.rate * math.Exp(by)
 	c.bound = rate >= bound

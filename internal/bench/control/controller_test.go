@@ -4,6 +4,7 @@ package control_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,6 +116,52 @@ func TestFindsTheRate(t *testing.T) {
 				}
 			}
 			t.Logf("steady after %s, %.0f transfers per second, blocks of %s", settling, rate, blockTime)
+		})
+	}
+}
+
+// Runs on a machine that others use agree, on a chain whose least block time hides
+// that it sums up nearly all that is too much, and whose transfers take longer in
+// larger blocks, so that left alone it runs away from any rate that it is given.
+func TestRunsAgree(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		target time.Duration
+		growth float64
+	}{
+		"that only sums up":      {1500 * time.Millisecond, 0},
+		"that nearly runs away":  {time.Second, 0.1},
+		"that runs away":         {time.Second, 0.3},
+		"that runs away further": {1500 * time.Millisecond, 0.2},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const runs = 10
+			rates := make([]float64, 0, runs)
+			for seed := range uint64(runs) {
+				chain := &model{
+					fixed: 100 * time.Millisecond, minBlock: 600 * time.Millisecond, capacity: 14_000, shards: 4, jitter: 0.1,
+					// That alone is about two percent between ten runs of three minutes.
+					drift: 0.01, growth: test.growth, seed: seed,
+				}
+				chain.start()
+				controller := newController(test.target, 2_000, 50_000)
+				if _, ok := firstSteady(drive(chain, controller, 4*time.Minute)); !ok {
+					t.Errorf("run %d: the rate is not steady after four minutes", seed)
+				}
+				rate, blockTime, _ := measured(chain, controller, 3*time.Minute)
+				if math.Abs(blockTime.Seconds()/test.target.Seconds()-1) > 0.1 {
+					t.Errorf("run %d: blocks take %s, want about %s", seed, blockTime, test.target)
+				}
+				rates = append(rates, rate)
+			}
+			slices.Sort(rates)
+			spread := 100 * (rates[runs-1] - rates[0]) / rates[runs/2]
+			t.Logf("%.0f transfers per second, %.2f%% apart", rates[runs/2], spread)
+			if spread > 3 {
+				t.Errorf("the runs are %.2f%% apart", spread)
+			}
 		})
 	}
 }

@@ -17,29 +17,43 @@
 // 1/block time = (1 - rate/capacity)/fixed time: that is linear in the rate, and
 // the rate is what the controller sets.
 //
-// The rate follows the error by a PID controller in its velocity form, on the
-// logarithm of the rate:
+// Near the target the chain answers with a lag: what was too much in one block waits
+// for the next and makes that longer, too. A change of ln(rate) by u makes
 //
-//	d ln(rate) = -(P de + I e dt/target + D d(de)/(dt/target)) / gain
+//	e(n+1) = (1 - 1/L) e(n) + (1 - 1/L) u,  L = target/fixed time
+//
+// n counting blocks: e settles at (L - 1) u, within about L blocks. The rate follows
+// the error by a PI controller in its velocity form, on the logarithm of the rate,
+//
+//	d ln(rate) = -K (de + e dt/(L target)),  K = L/(L - 1) / (closing + delay)
 //
 // so that the same error changes a small and a large load by the same part, and
-// there is no integral that could wind up while the rate is at a bound.
+// there is no integral that could wind up while the rate is at a bound. K and L are
+// those of S. Skogestad, Simple analytic rules for model reduction and PID controller
+// tuning, Journal of Process Control 13 (2003), for a chain that answers after so
+// many blocks of delay. There is no derivative: single blocks are early and late by
+// more than what it would tell. The loop closes twice as fast as there, because on
+// real machines a transfer takes longer in a larger block, and then blocks grow by
+// themselves unless the loop is faster.
 //
-// The gain is scheduled. How much e changes with ln(rate) where the loop settles
-// is target/fastest - 1 on that chain, with the shortest block time that it has
-// shown: 1.5 for blocks that take 0.6 s empty and 1.5 s when they should.
+// The gain is scheduled: L is taken from the shortest block time that the chain has
+// shown, which is 2.5 for blocks that take 0.6 s empty and 1.5 s when they should.
+// A least block time hides how short that could be, and then the integral part is
+// more than the chain bears, and the loop swings. So each time that the error goes
+// from more than a fifth on one side to the other, L is taken to be twice as long, up
+// to what the loop can tell from a chain that only sums up. And while blocks take
+// that least time, they do not tell how far the rate is below what the chain feels:
+// then it rises by at least a fiftieth with each target block time.
 //
-// A least block time hides how short that could be, and then the chain answers
-// more than its gain says, and the loop swings. So each time that the error goes
-// from more than a fifth on one side to the other, the controller does three fifths
-// of what it did before.
+// A chain that feels its load is given no more than a tenth above what it executes:
+// the rest would only wait, and make blocks longer when the load has long fallen.
 //
 // What happens around it:
 //
 //   - At first, and after a standstill, the rate rises by a tenth with each target
 //     block time that passes, until the chain feels it: Starting.
-//   - While generators are too late for what they should sign, they are the limit
-//     and not the chain: the rate does not rise: Limited.
+//   - While generators are too late for more than a fiftieth of what they should sign,
+//     they are the limit and not the chain: the rate does not rise: Limited.
 //   - When the chain executes less than half of what it was given a while before
 //     and blocks or chunks are far off, it is about to fall over. The rate goes to
 //     half of what it executed, until pools are down to half of what is allowed and

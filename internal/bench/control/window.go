@@ -6,7 +6,7 @@ import "time"
 
 // windowBlocks is how many blocks what is measured is of: enough that one that is
 // late does not count for all, and few against the time in which the rate changes.
-const windowBlocks = 4
+const windowBlocks = 3
 
 // window are the latest observations, each with a block that those before have not.
 type window struct {
@@ -68,10 +68,10 @@ func (w *window) missed() float64 {
 }
 
 // overdue are the transfers that generators were too late for in a window.
-func (w *window) overdue() uint64 {
+func (w *window) overdue() float64 {
 	first, last := w.seen[0].Overdue, w.last().Overdue
 	if last < first {
 		return 0
 	}
-	return last - first
+	return float64(last - first)
 }
