@@ -8,7 +8,7 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;HostStolenPercent
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
 type BenchmarkFigure string
 
 // The figures of a benchmark.
@@ -56,6 +56,31 @@ const (
 	// FigureDiskWrittenBytesPerTransfer is what all nodes together had the disk
 	// write for each executed transfer.
 	FigureDiskWrittenBytesPerTransfer BenchmarkFigure = "DiskWrittenBytesPerTransfer"
+	// FigureNetworkSentBytesPerTransfer is what all nodes together sent to others
+	// for each executed transfer.
+	FigureNetworkSentBytesPerTransfer BenchmarkFigure = "NetworkSentBytesPerTransfer"
+	// FigureFinalityLagMilliseconds is the mean time from the timestamp of a block
+	// until a node processes it as finalised.
+	FigureFinalityLagMilliseconds BenchmarkFigure = "FinalityLagMilliseconds"
+	// FigureFinalityLagP50Milliseconds is the median of these times, as far as the
+	// buckets tell that the nodes count in.
+	FigureFinalityLagP50Milliseconds BenchmarkFigure = "FinalityLagP50Milliseconds"
+	// FigureFinalityLagP95Milliseconds is their 95th percentile.
+	FigureFinalityLagP95Milliseconds BenchmarkFigure = "FinalityLagP95Milliseconds"
+	// FigureFinalityLagP99Milliseconds is their 99th percentile.
+	FigureFinalityLagP99Milliseconds BenchmarkFigure = "FinalityLagP99Milliseconds"
+	// FigureExecutionMilliseconds is the mean time of a producer to execute a chunk
+	// of its shard and to make that durable.
+	FigureExecutionMilliseconds BenchmarkFigure = "ExecutionMilliseconds"
+	// FigureWitnessKibibytes is the mean size of a state witness, compressed.
+	FigureWitnessKibibytes BenchmarkFigure = "WitnessKibibytes"
+	// FigureWitnessMakeMilliseconds is the mean time to make one and its parts.
+	FigureWitnessMakeMilliseconds BenchmarkFigure = "WitnessMakeMilliseconds"
+	// FigureWitnessReceiveMilliseconds is the mean time from the first part of one
+	// until it can be validated.
+	FigureWitnessReceiveMilliseconds BenchmarkFigure = "WitnessReceiveMilliseconds"
+	// FigureWitnessValidationMilliseconds is the mean time to validate one.
+	FigureWitnessValidationMilliseconds BenchmarkFigure = "WitnessValidationMilliseconds"
 	// FigureHostStolenPercent is the share of the processor time that programs of
 	// the machine wanted, whoever's, and a hypervisor gave to others.
 	FigureHostStolenPercent BenchmarkFigure = "HostStolenPercent"

@@ -55,6 +55,7 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 		r.steer(loop, sample, &taken)
 	}
 	var sources []record.Source
+	tellers := make([]record.Teller, 0, len(r.group.supervisors))
 	for i, supervisor := range r.group.supervisors {
 		status := sample.Nodes[i].Status
 		taken.Nodes = append(taken.Nodes, record.Node{
@@ -62,6 +63,7 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 			Status:    status,
 			Usage:     r.recording.usage.Process(supervisor.current().pid),
 		})
+		tellers = append(tellers, record.Teller{Name: supervisor.name(), Metrics: supervisor.client})
 		if status != nil {
 			sources = append(sources, record.Source{
 				Name: supervisor.name(), FinalizedHeight: status.FinalizedHeight, Blocks: supervisor.client,
@@ -69,7 +71,9 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 		}
 	}
 	r.recording.recorder.Sample(taken)
-	return r.recording.blocks.Follow(ctx, sources)
+	err := r.recording.blocks.Follow(ctx, sources)
+	r.recording.recorder.Count(ctx, taken.At, tellers)
+	return err
 }
 
 // steer has the controller of a closed loop see a sample. The measurement begins

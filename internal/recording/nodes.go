@@ -116,3 +116,12 @@ func (n nodes) sources(answers []*chain.Status) []record.Source {
 	}
 	return sources
 }
+
+// tellers are all nodes, which can tell what they counted.
+func (n nodes) tellers() []record.Teller {
+	tellers := make([]record.Teller, 0, len(n))
+	for i := range n {
+		tellers = append(tellers, record.Teller{Name: n[i].validator.Name, Metrics: n[i].client})
+	}
+	return tellers
+}

@@ -140,6 +140,7 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 	if err := s.blocks.Follow(ctx, s.nodes.sources(answers)); err != nil {
 		s.blame(err.Error())
 	}
+	s.recorder.Count(ctx, at, s.nodes.tellers())
 }
 
 // begin begins the record with the first load that a producer signs.

@@ -47,6 +47,9 @@ const (
 	percent      = "%"
 	mebibytes    = "MiB"
 	mebibyte     = 1 << 20
+	kibibyte     = 1 << 10
+	// milli makes milliseconds of seconds.
+	milli = 1000
 )
 
 // definitions are all figures of a run, in the order in which they are shown.
@@ -114,6 +117,46 @@ var definitions = []Definition{
 	{
 		Name: v1alpha1.FigureDiskWrittenBytesPerTransfer, Title: "written to disk per transfer", Unit: "bytes", Better: Lower,
 		rows: sampleRows(diskWritten, executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureNetworkSentBytesPerTransfer, Title: "sent to other nodes per transfer", Unit: "bytes", Better: Lower,
+		rows: perTransfer(result.SentMetric), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureFinalityLagMilliseconds, Title: "finality lag", Unit: milliseconds, Better: Lower,
+		rows: means(result.FinalityLagMetric, milli), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureFinalityLagP50Milliseconds, Title: "finality lag, median", Unit: milliseconds, Better: Lower,
+		rows: buckets(result.FinalityLagMetric, milli), estimate: bucketQuantile(0.5), single: true,
+	},
+	{
+		Name: v1alpha1.FigureFinalityLagP95Milliseconds, Title: "finality lag, 95th percentile", Unit: milliseconds, Better: Lower,
+		rows: buckets(result.FinalityLagMetric, milli), estimate: bucketQuantile(0.95), single: true,
+	},
+	{
+		Name: v1alpha1.FigureFinalityLagP99Milliseconds, Title: "finality lag, 99th percentile", Unit: milliseconds, Better: Lower,
+		rows: buckets(result.FinalityLagMetric, milli), estimate: bucketQuantile(0.99), single: true,
+	},
+	{
+		Name: v1alpha1.FigureExecutionMilliseconds, Title: "execution of a chunk", Unit: milliseconds, Better: Lower,
+		rows: means(result.ExecutionMetric, milli), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureWitnessKibibytes, Title: "state witness", Unit: "KiB", Better: Lower,
+		rows: means(result.WitnessBytesMetric, 1.0/kibibyte), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureWitnessMakeMilliseconds, Title: "making a witness", Unit: milliseconds, Better: Lower,
+		rows: means(result.WitnessMakeMetric, milli), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureWitnessReceiveMilliseconds, Title: "receiving a witness", Unit: milliseconds, Better: Lower,
+		rows: means(result.WitnessReceiveMetric, milli), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureWitnessValidationMilliseconds, Title: "validating a witness", Unit: milliseconds, Better: Lower,
+		rows: means(result.WitnessValidationMetric, milli), estimate: statistics.Rate, single: true,
 	},
 	{
 		Name: v1alpha1.FigureHostStolenPercent, Title: "stolen by a hypervisor", Unit: percent, Better: Neither, Points: true,

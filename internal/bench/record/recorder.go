@@ -32,6 +32,8 @@ type Recorder struct {
 	// first and last are the first and the last sample of the window.
 	first, last *Sample
 	peaks       map[string]*uint64
+	// begin and end are what the nodes had counted at the edges of the window.
+	begin, end *counted
 }
 
 // New begins the record of a run whose load begins now.
@@ -123,6 +125,10 @@ func (r *Recorder) Run(fault string) result.Run {
 		}
 	}
 	run.Notes = notes(&run)
+	counts, err := r.counts()
+	if run.Counts = counts; err != nil && fault == "" {
+		run.Notes = append(run.Notes, "what the nodes counted over the measurement is not known: "+err.Error())
+	}
 	return run
 }
 

@@ -45,9 +45,12 @@ type page struct {
 	// Baseline, Changes and ComparisonNotes are empty without a comparison.
 	Baseline        string
 	Changes         []changeRow
+	Phases          []phaseRow
 	ComparisonNotes []string
 	Notes           []string
 	Nodes           []nodeRow
+	CountColumns    []string
+	Counts          []countRow
 	Data            Data
 }
 
@@ -102,9 +105,10 @@ func write(out io.Writer, title string, comparison *result.Comparison, results [
 		Nodes:   nodeRows(labelRuns(results)),
 	}
 	shown.Columns, shown.Figures = figureTable(results)
+	shown.CountColumns, shown.Counts = countTable(labelRuns(results))
 	if comparison != nil {
 		shown.Baseline, shown.ComparisonNotes = comparison.Baseline, comparison.Notes
-		shown.Changes = changeRows(comparison)
+		shown.Changes, shown.Phases = changeRows(comparison), phaseRows(comparison.Phases)
 	}
 	for _, named := range results {
 		content, err := showResult(named)

@@ -31,10 +31,13 @@ func made(name string, began time.Time) *result.Result {
 		Environment:   result.Environment{OS: "linux", CPUs: 2, CPUModel: `Model "<X>"`},
 		NotApplied:    []string{"spec.volume does not apply here"},
 		Variants:      []result.Variant{{Name: "a"}, {Name: "b"}},
-		Comparison: &result.Comparison{Baseline: "a", Candidate: "b", Changes: []result.Change{{
-			Figure: v1alpha1.FigureCPUCores, Percent: ptr.To(3.0), Interval: &result.Interval{Low: 2, High: 4, ConfidencePercent: 95},
-			Outcome: result.ChangeWorse, Words: "CPU is worse",
-		}}, Notes: []string{"think twice"}},
+		Comparison: &result.Comparison{
+			Baseline: "a", Candidate: "b", Changes: []result.Change{{
+				Figure: v1alpha1.FigureCPUCores, Percent: ptr.To(3.0), Interval: &result.Interval{Low: 2, High: 4, ConfidencePercent: 95},
+				Outcome: result.ChangeWorse, Words: "CPU is worse",
+			}}, Phases: []result.Phase{{Name: "making witnesses", BaselineMicroseconds: 20, CandidateMicroseconds: 25}},
+			Notes: []string{"think twice"},
+		},
 		Verdict: result.Verdict{Outcome: result.Regressed, Words: []string{"CPU is worse </script>"}},
 	}
 	for _, variant := range []string{"a", "b"} {
@@ -42,6 +45,9 @@ func made(name string, began time.Time) *result.Result {
 			Variant: variant, Repetition: 1, LoadBeganMs: 500, Window: result.Window{BeginMs: 2500, EndMs: 9500},
 			Notes: []string{"of " + variant},
 			Nodes: []result.Node{{Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25)}},
+			Counts: &result.Counts{Counters: []result.Counter{
+				{Metric: "shardnode_pool_rejected_total", Kind: "of " + variant, Count: 7531},
+			}},
 		}
 		for i := range uint64(21) {
 			block := result.Block{Height: i, TimestampMs: int64(i) * 500, Included: 50, Executed: 50, Failed: ptr.To[uint64](0), Shards: 2}
@@ -78,6 +84,8 @@ func TestPageSaysWhatThereIs(t *testing.T) {
 	for _, want := range []string{
 		`<span class="outcome Regressed">Regressed</span>`, "CPU is worse &lt;/script&gt;", "think twice", "a 1: of a",
 		`<th class="number">a</th><th class="number">b</th>`, "2 Model &#34;&lt;X&gt;&#34;", "spec.volume does not apply here",
+		`<td>making witnesses</td><td class="number">20.0</td><td class="number">25.0</td><td class="number">&#43;25.00%</td>`,
+		`<td>shardnode_pool_rejected_total</td><td>of a</td><td class="number">7531</td><td class="number"></td>`,
 		"n-s0-p0", "1.25", "shardyard bench run", "[&#43;2.00 to &#43;4.00]",
 	} {
 		if !strings.Contains(content, want) {

@@ -3,7 +3,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/figures"
@@ -89,4 +94,64 @@ func changeRows(comparison *result.Comparison) []changeRow {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// phaseRow is what nodes spent on a phase for each transfer.
+type phaseRow struct {
+	Name, Baseline, Candidate, Change string
+}
+
+func phaseRows(phases []result.Phase) []phaseRow {
+	rows := make([]phaseRow, 0, len(phases))
+	for i := range phases {
+		phase := &phases[i]
+		row := phaseRow{
+			Name: phase.Name, Baseline: figures.Number(phase.BaselineMicroseconds), Candidate: figures.Number(phase.CandidateMicroseconds),
+		}
+		if phase.BaselineMicroseconds > 0 {
+			row.Change = fmt.Sprintf("%+.2f%%", 100*(phase.CandidateMicroseconds/phase.BaselineMicroseconds-1))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// countRow is what the nodes of each run counted of one kind.
+type countRow struct {
+	Metric, Kind string
+	Counts       []string
+}
+
+// countTable has a column for each run whose nodes told what they counted, and a
+// row for each kind that one of them has.
+func countTable(runs []labelled) (columns []string, rows []countRow) {
+	type kind struct{ metric, kind string }
+	var counted []*result.Counts
+	kinds := map[kind]bool{}
+	for _, labelled := range runs {
+		counts := labelled.run.Counts
+		if counts == nil {
+			continue
+		}
+		columns, counted = append(columns, labelled.label), append(counted, counts)
+		for _, counter := range counts.Counters {
+			kinds[kind{counter.Metric, counter.Kind}] = true
+		}
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(kinds), func(a, b kind) int {
+		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.kind, b.kind))
+	}) {
+		row := countRow{Metric: of.metric, Kind: of.kind}
+		for _, counts := range counted {
+			count := ""
+			for _, counter := range counts.Counters {
+				if counter.Metric == of.metric && counter.Kind == of.kind {
+					count = strconv.FormatFloat(math.Round(100*counter.Count)/100, 'f', -1, 64)
+				}
+			}
+			row.Counts = append(row.Counts, count)
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows
 }

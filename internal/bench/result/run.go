@@ -18,8 +18,10 @@ type Run struct {
 	// Fault says why the run does not count; empty when it does.
 	Fault string `json:"fault,omitempty"`
 	// Notes say what a reader should know of the run's figures.
-	Notes   []string `json:"notes,omitempty"`
-	Nodes   []Node   `json:"nodes"`
+	Notes []string `json:"notes,omitempty"`
+	Nodes []Node   `json:"nodes"`
+	// Counts are what the nodes counted; absent when one of them did not tell.
+	Counts  *Counts  `json:"counts,omitempty"`
 	Blocks  []Block  `json:"blocks"`
 	Samples []Sample `json:"samples"`
 }

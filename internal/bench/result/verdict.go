@@ -34,8 +34,19 @@ type Comparison struct {
 	// Paired says that runs were made in pairs, of both in turn.
 	Paired  bool     `json:"paired"`
 	Changes []Change `json:"changes"`
+	// Phases are what nodes spend time on, those that grew most first; absent when
+	// they are not known of all runs.
+	Phases []Phase `json:"phases,omitempty"`
 	// Notes say what a reader should know of the comparison.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Phase is what nodes spend time on, and wait for: the time of all nodes together
+// for each executed transfer.
+type Phase struct {
+	Name                  string  `json:"name"`
+	BaselineMicroseconds  float64 `json:"baselineMicroseconds"`
+	CandidateMicroseconds float64 `json:"candidateMicroseconds"`
 }
 
 // ChangeOutcome is what a change of a figure comes to.

@@ -42,6 +42,7 @@ func Compare(baseline, candidate Side, how *v1alpha1.BenchmarkBaseline, paired b
 		comparison.Changes = append(comparison.Changes,
 			judgeChange(&definition, comparison.FloorPercent, how.ConfidencePercent, estimated, known))
 	}
+	comparison.Phases = Phases(baseline.Runs, candidate.Runs)
 	return comparison
 }
 

@@ -56,6 +56,49 @@ func TestConclude(t *testing.T) {
 	}
 }
 
+// counted are the counts of 1,000 transfers that took so many seconds in two of the
+// phases.
+func counted(execution, validation float64) *result.Counts {
+	counts := &result.Counts{Counters: []result.Counter{{Metric: result.TransfersMetric, Count: 1000}}}
+	for metric, seconds := range map[string]float64{
+		result.ExecutionMetric: execution, result.WitnessValidationMetric: validation,
+		result.WitnessMakeMetric: 0.01, result.WitnessReceiveMetric: 0.3,
+	} {
+		counts.Histograms = append(counts.Histograms, result.Histogram{Metric: metric, Count: 10, Sum: seconds})
+	}
+	return counts
+}
+
+// A regression names the phase that grew most, and not the largest.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	const words = "of what nodes time, validating witnesses grew most: from 20.00 to 24.00 µs a transfer, all nodes together"
+	for name, test := range map[string]struct {
+		before, after *result.Counts
+		cost          float64
+		want          bool
+	}{
+		"two grew":        {counted(0.1, 0.02), counted(0.102, 0.024), 0.6, true},
+		"no regression":   {counted(0.1, 0.02), counted(0.102, 0.024), 0.5, false},
+		"none grew":       {counted(0.1, 0.02), counted(0.1, 0.02), 0.6, false},
+		"not known of it": {counted(0.1, 0.02), nil, 0.6, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := &result.Result{Benchmark: *benchmark(t, "before-after-local"), Variants: []result.Variant{{Name: "before"}, {Name: "after"}}}
+			for repetition := range 3 {
+				before, after := recorded("before", repetition+1, 0.5), recorded("after", repetition+1, test.cost)
+				before.Counts, after.Counts = test.before, test.after
+				made.Runs = append(made.Runs, before, after)
+			}
+			verdict.Conclude(made, nil, "")
+			if got := slices.Contains(made.Verdict.Words, words); got != test.want {
+				t.Errorf("the verdict is %+v by %+v", made.Verdict, made.Comparison.Phases)
+			}
+		})
+	}
+}
+
 func TestConcludeWithAnEarlierResult(t *testing.T) {
 	t.Parallel()
 	alone := benchmark(t, "near-4-shards-local")

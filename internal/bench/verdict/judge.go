@@ -39,6 +39,9 @@ func Judge(
 				rest = append(rest, change.Words)
 			}
 		}
+		if words := grewMost(comparison); len(regressed) > 0 && words != "" {
+			regressed = append(regressed, words)
+		}
 	}
 
 	verdict := result.Verdict{Outcome: result.Succeeded}

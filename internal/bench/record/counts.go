@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// countsTimeout is how long a node may take to tell its metrics.
+const countsTimeout = 5 * time.Second
+
+// counters are the counters of nodes that a record keeps, each with the label that
+// tells its kinds apart; without one, there are none.
+var counters = map[string]string{
+	result.TransfersMetric:                "",
+	result.SentMetric:                     "",
+	"runtime_inbound_bandwidth_total":     "",
+	"runtime_storage_syncs_total":         "",
+	"shardnode_body_recoveries_total":     "result",
+	"shardnode_chunks_limited_total":      "cause",
+	"shardnode_chunks_produced_total":     "",
+	"shardnode_endorsements_total":        "result",
+	"shardnode_http_requests_total":       "",
+	"shardnode_pool_rejected_total":       "reason",
+	"shardnode_process_cpu_seconds_total": "",
+	"shardnode_requests_refused_total":    "channel",
+}
+
+// histograms are those that a record keeps.
+var histograms = []string{
+	result.ExecutionMetric, result.FinalityLagMetric, result.WitnessBytesMetric,
+	result.WitnessMakeMetric, result.WitnessReceiveMetric, result.WitnessValidationMetric,
+}
+
+// Teller is a node that tells its metrics.
+type Teller struct {
+	// Name is the node's.
+	Name    string
+	Metrics interface {
+		Metrics(ctx context.Context) (chain.Metrics, error)
+	}
+}
+
+// counted is what nodes had counted at one time.
+type counted struct {
+	atMs       int64
+	counters   map[series]float64
+	histograms map[string]*result.Histogram
+	// untold is why a node did not tell; nil if all did.
+	untold error
+}
+
+// series is one kind of a counter.
+type series struct {
+	metric, kind string
+}
+
+// Count asks all nodes for what they counted where the measurement begins, and
+// where it ends. At other times nobody is asked.
+func (r *Recorder) Count(ctx context.Context, at time.Time, nodes []Teller) {
+	switch window := r.run.Window; {
+	case !r.Settled() || at.UnixMilli() < window.BeginMs:
+	case r.begin == nil:
+		r.begin = ask(ctx, at, nodes)
+	case r.end == nil && (r.Complete() || at.UnixMilli() >= window.EndMs):
+		r.end = ask(ctx, at, nodes)
+	}
+}
+
+// ask asks all at the same time.
+func ask(ctx context.Context, at time.Time, nodes []Teller) *counted {
+	ctx, cancel := context.WithTimeout(ctx, countsTimeout)
+	defer cancel()
+	told := make([]chain.Metrics, len(nodes))
+	untold := make([]error, len(nodes))
+	var asked sync.WaitGroup
+	for i := range nodes {
+		asked.Go(func() {
+			var err error
+			if told[i], err = nodes[i].Metrics.Metrics(ctx); err != nil {
+				untold[i] = fmt.Errorf("%s: %w", nodes[i].Name, err)
+			}
+		})
+	}
+	asked.Wait()
+	all := &counted{
+		atMs: at.UnixMilli(), untold: firstOf(untold),
+		counters: map[series]float64{}, histograms: map[string]*result.Histogram{},
+	}
+	for _, metrics := range told {
+		all.add(metrics)
+	}
+	return all
+}
+
+// firstOf is the first of errors, and how many more there are; nil if there are
+// none.
+func firstOf(all []error) error {
+	told := slices.DeleteFunc(all, func(err error) bool { return err == nil })
+	switch len(told) {
+	case 0:
+		return nil
+	case 1:
+		return told[0]
+	default:
+		return fmt.Errorf("%w, and so of %d more nodes", told[0], len(told)-1)
+	}
+}
+
+// add adds what one node counted.
+func (c *counted) add(metrics chain.Metrics) {
+	for name, label := range counters {
+		for _, metric := range metrics[name].GetMetric() {
+			// A number that is none would spread to all sums.
+			if count := valueOf(metric); !math.IsNaN(count) {
+				c.counters[series{metric: name, kind: labelOf(metric, label)}] += count
+			}
+		}
+	}
+	for _, name := range histograms {
+		for _, metric := range metrics[name].GetMetric() {
+			if observed := metric.GetHistogram(); observed != nil && !math.IsNaN(observed.GetSampleSum()) {
+				c.observe(name, observed)
+			}
+		}
+	}
+}
+
+// observe adds one histogram, whose buckets count what is in those before, too.
+func (c *counted) observe(name string, observed *dto.Histogram) {
+	sum := c.histograms[name]
+	if sum == nil {
+		sum = &result.Histogram{Metric: name}
+		c.histograms[name] = sum
+	}
+	sum.Count += float64(observed.GetSampleCount())
+	sum.Sum += observed.GetSampleSum()
+	var before uint64
+	for _, bucket := range observed.GetBucket() {
+		bound, upTo := bucket.GetUpperBound(), bucket.GetCumulativeCount()
+		if math.IsInf(bound, 0) || math.IsNaN(bound) {
+			continue
+		}
+		at, found := slices.BinarySearchFunc(sum.Buckets, bound, func(bucket result.Bucket, bound float64) int {
+			return cmp.Compare(bucket.Bound, bound)
+		})
+		if !found {
+			sum.Buckets = slices.Insert(sum.Buckets, at, result.Bucket{Bound: bound})
+		}
+		sum.Buckets[at].Count += float64(upTo) - float64(before)
+		before = upTo
+	}
+}
+
+// valueOf is what a counter says: one whose type is told by another name than its
+// own has none.
+func valueOf(metric *dto.Metric) float64 {
+	if counter := metric.GetCounter(); counter != nil {
+		return counter.GetValue()
+	}
+	return metric.GetUntyped().GetValue()
+}
+
+func labelOf(metric *dto.Metric, name string) string {
+	for _, label := range metric.GetLabel() {
+		if name != "" && label.GetName() == name {
+			return label.GetValue()
+		}
+	}
+	return ""
+}
+
+// counts are what was counted over the measurement; nil when nobody was asked, and
+// with why when it is not known.
+func (r *Recorder) counts() (*result.Counts, error) {
+	if r.begin == nil {
+		return nil, nil
+	}
+	if r.end == nil {
+		return nil, errors.New("they were not asked at its end")
+	}
+	if untold := cmp.Or(r.begin.untold, r.end.untold); untold != nil {
+		return nil, untold
+	}
+	made := &result.Counts{BeginMs: r.begin.atMs, EndMs: r.end.atMs}
+	kinds := slices.SortedFunc(maps.Keys(r.end.counters), func(a, b series) int {
+		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.kind, b.kind))
+	})
+	for _, kind := range kinds {
+		count := r.end.counters[kind] - r.begin.counters[kind]
+		if count < 0 {
+			return nil, errBeganAnew
+		}
+		made.Counters = append(made.Counters, result.Counter{Metric: kind.metric, Kind: kind.kind, Count: count})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.end.histograms)) {
+		rise, ok := rise(r.begin.histograms[name], r.end.histograms[name])
+		if !ok {
+			return nil, errBeganAnew
+		}
+		made.Histograms = append(made.Histograms, *rise)
+	}
+	return made, nil
+}
+
+var errBeganAnew = errors.New("counters began anew")
+
+// rise is what was observed between two times; false when less than before.
+func rise(begin, end *result.Histogram) (*result.Histogram, bool) {
+	if begin == nil {
+		return end, true
+	}
+	observed := &result.Histogram{Metric: end.Metric, Count: end.Count - begin.Count, Sum: end.Sum - begin.Sum}
+	if observed.Count < 0 || len(begin.Buckets) != len(end.Buckets) {
+		return nil, false
+	}
+	for i, bucket := range end.Buckets {
+		count := bucket.Count - begin.Buckets[i].Count
+		if bucket.Bound != begin.Buckets[i].Bound || count < 0 {
+			return nil, false
+		}
+		observed.Buckets = append(observed.Buckets, result.Bucket{Bound: bucket.Bound, Count: count})
+	}
+	return observed, true
+}

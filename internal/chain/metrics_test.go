@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chain_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	// As the node writes them: the type of a counter is told without _total.
+	client := newNode(t, "GET /metrics", answer(http.StatusOK, `# HELP shardnode_pool_rejected Transactions refused.
+# TYPE shardnode_pool_rejected counter
+shardnode_pool_rejected_total{network="n",reason="full"} 3
+# HELP shardnode_execution_seconds Time.
+# TYPE shardnode_execution_seconds histogram
+shardnode_execution_seconds_sum{network="n"} 0.5
+shardnode_execution_seconds_count{network="n"} 2
+shardnode_execution_seconds_bucket{le="0.1",network="n"} 1
+shardnode_execution_seconds_bucket{le="+Inf",network="n"} 2
+# EOF
+`))
+	metrics, err := client.Metrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := metrics["shardnode_pool_rejected_total"].GetMetric()
+	if len(refused) != 1 || refused[0].GetUntyped().GetValue() != 3 {
+		t.Errorf("the counter is %v", refused)
+	}
+	executions := metrics["shardnode_execution_seconds"].GetMetric()
+	if len(executions) != 1 || executions[0].GetHistogram().GetSampleCount() != 2 || executions[0].GetHistogram().GetSampleSum() != 0.5 {
+		t.Errorf("the histogram is %v", executions)
+	}
+}
+
+func TestMetricsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"no metrics": {answer(http.StatusNotFound, ""), "/metrics: "},
+		"no text":    {answer(http.StatusOK, "<html>"), "decode metrics: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := newNode(t, "GET /metrics", test.answer)
+			if metrics, err := client.Metrics(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the metrics are %v and the error is %v, want one that says %q", metrics, err, test.want)
+			}
+		})
+	}
+}
