@@ -46,6 +46,9 @@ export TERRAFORM
 ## KILLS: How often make kills kills a node (default 50)
 KILLS ?= 50
 
+## COMPARISONS: How often make verdicts compares the node with itself (default 20)
+COMPARISONS ?= 20
+
 ## SEEDS: How many seeds of each scenario make simulate runs (default 500)
 SEEDS ?= 500
 
@@ -300,6 +303,12 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 .PHONY: test-local
 test-local: setup-test build build-hostile-peer dashboards/page/node_modules/.package-lock.json ## Run networks on this machine from end to end, and look at the page of one
 	@go test -count=1 -p 1 -timeout 30m ./test/local/... ./test/dashboards/...
+
+.PHONY: verdicts
+verdicts: setup-test build ## Compare a node that is slower on purpose, and COMPARISONS times the node itself, with the node; takes most of two hours
+	@$(CARGO) build --release --locked --bin shardnode --features planted-burden --target-dir "$$CARGO_TARGET_DIR/planted-burden"
+	@BURDENED="$$CARGO_TARGET_DIR/planted-burden/release/shardnode" COMPARISONS=$(COMPARISONS) \
+	go test -count=1 -v -timeout 240m -run '^TestVerdicts$$' ./test/local
 
 .PHONY: kills
 kills: setup-test build ## Kill a node under load, KILLS times, and wait each time for the chain to confirm the state it came back with

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/artifact"
@@ -23,11 +24,17 @@ import (
 // standard output and its exit code.
 func shardyard(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
+	return shardyardWithin(t, patience, args...)
+}
+
+// shardyardWithin is shardyard, for command lines that take longer.
+func shardyardWithin(t *testing.T, limit time.Duration, args ...string) (stdout string, code int) {
+	t.Helper()
 	programs, err := findPrograms()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	command := exec.CommandContext(ctx, programs.shardyard, args...)
 	var out, progress bytes.Buffer

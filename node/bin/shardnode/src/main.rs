@@ -36,9 +36,17 @@ const _: () = assert!(
     "a node must not be built with planted faults"
 );
 
+/// What `--version` says: a build that is slow on purpose is not taken for
+/// another.
+const VERSION: &str = if shardnode_execution::planted::BURDENED {
+    concat!(env!("CARGO_PKG_VERSION"), " with a planted burden")
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
 /// A node of a sharded chain.
 #[derive(Debug, Parser)]
-#[command(name = "shardnode", version)]
+#[command(name = "shardnode", version = VERSION)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -70,7 +70,7 @@ pub use outcome::{Failure, Outcome};
 pub use touched::touched;
 pub use view::{State, StateView};
 
-use planted::{Fault, has};
+use planted::{Fault, burden, has};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, DuePosition, Receipt, ReceiptBucket, ShardId, ShardLayout,
     Transaction, Transfer, genesis::Protocol, highest_nonce, merkle,
@@ -330,6 +330,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
     for transaction in input.transactions {
         let Transaction::Transfer(signed) = transaction;
         let transfer = &signed.transfer;
+        burden();
         let outcome = ledger.debit(transfer)?;
         let told = if has(Fault::FailedAsExecuted) {
             Outcome::Executed

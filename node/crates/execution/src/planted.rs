@@ -5,12 +5,27 @@
 //! There are none but with the feature `planted-faults`, with which the program
 //! `shardnode` does not compile ([`CAN_BE_PLANTED`]). With it, a fault is there
 //! for the thread that plants it, and for as long as what `plant` returns lives.
+//!
+//! With the feature `planted-burden`, each execution of a transfer takes work
+//! that has no use, and nothing else differs: what a comparison of two builds
+//! has to notice. The program says of itself that it has it ([`BURDENED`]).
 
 #[cfg(feature = "planted-faults")]
 use std::cell::Cell;
+#[cfg(feature = "planted-burden")]
+use std::hint;
 
 /// Whether this is compiled with faults.
 pub const CAN_BE_PLANTED: bool = cfg!(feature = "planted-faults");
+
+/// Whether executing a transfer takes needless work.
+pub const BURDENED: bool = cfg!(feature = "planted-burden");
+
+/// How many multiplications, each of which waits for the one before, are done
+/// for each transfer: about three percent of what all nodes of a network of two
+/// shards and four producers take for one, generators included.
+#[cfg(feature = "planted-burden")]
+const BURDEN: u64 = 500;
 
 #[cfg(feature = "planted-faults")]
 thread_local! {
@@ -74,3 +89,15 @@ pub(crate) fn has(fault: Fault) -> bool {
 pub(crate) const fn has(_: Fault) -> bool {
     false
 }
+
+/// Does the work that is planted for the execution of one transfer.
+#[cfg(feature = "planted-burden")]
+pub(crate) fn burden() {
+    let product = (0..BURDEN).fold(hint::black_box(1_u64), |product, round| {
+        product.wrapping_mul(hint::black_box(round | 1))
+    });
+    hint::black_box(product);
+}
+
+#[cfg(not(feature = "planted-burden"))]
+pub(crate) const fn burden() {}
