@@ -476,6 +476,48 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.load.workload.withinShardPercent", "has no effect with receivers HotAccount or OneToOne"}},
 	},
 
+	// What lies between regions.
+	"a link to nowhere": {
+		[]edit{set("spec.links", []object{link("north", "west")})},
+		[]refusal{{"spec.links", "must be between regions of spec.regions"}},
+	},
+	"a link of one end": {
+		[]edit{set("spec.links", []object{{"between": []string{"north"}, "delayMilliseconds": 1}})},
+		[]refusal{{"spec.links[0].between", "should have at least 2 items"}},
+	},
+	"a link of three ends": {
+		[]edit{set("spec.links", []object{{"between": []string{"north", "south", "north"}, "delayMilliseconds": 1}})},
+		[]refusal{{"spec.links[0].between", "must have at most 2 items"}, notChecked},
+	},
+	"two links between two regions": {
+		[]edit{set("spec.links", []object{link("north", "south"), link("south", "south"), link("south", "north")})},
+		[]refusal{{"spec.links", "two regions have one link"}},
+	},
+	"a link that does nothing": {
+		[]edit{set("spec.links", []object{{"between": []string{"north", "south"}}})},
+		[]refusal{{"spec.links[0]", "should have at least 2 properties"}},
+	},
+	"no links": {
+		[]edit{set("spec.links", []object{})},
+		[]refusal{{"spec.links", "should have at least 1 items"}},
+	},
+	"a delay of nothing": {
+		[]edit{set("spec.links", []object{{"between": []string{"north", "south"}, "delayMilliseconds": 0}})},
+		[]refusal{{"spec.links[0].delayMilliseconds", "should be greater than or equal to 1"}},
+	},
+	"a delay too long": {
+		[]edit{set("spec.links", []object{{"between": []string{"north", "south"}, "delayMilliseconds": 301}})},
+		[]refusal{{"spec.links[0].delayMilliseconds", "should be less than or equal to 300"}},
+	},
+	"a loss of more than a tenth": {
+		[]edit{set("spec.links", []object{{"between": []string{"north", "south"}, "lossBasisPoints": 1001}})},
+		[]refusal{{"spec.links[0].lossBasisPoints", "should be less than or equal to 1000"}},
+	},
+	"a bandwidth beyond all": {
+		[]edit{set("spec.links", []object{{"between": []string{"north", "south"}, "bandwidthMegabitsPerSecond": 100_001}})},
+		[]refusal{{"spec.links[0].bandwidthMegabitsPerSecond", "should be less than or equal to 100000"}},
+	},
+
 	// Money and time.
 	"tracing to nowhere": {
 		[]edit{set("spec.tracing", object{})},
@@ -534,6 +576,11 @@ func TestWrongManifestsAreRefused(t *testing.T) {
 			checkRefusals(t, refusalsOfServer(t, byServer), refusalsOfReader(t, byReader), test.want)
 		})
 	}
+}
+
+// link is one between two regions.
+func link(a, b string) object {
+	return object{"between": []string{a, b}, "delayMilliseconds": 1}
 }
 
 // create makes a ShardNetwork for the time of the test. Like kubectl, it asks

@@ -23,6 +23,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="has(self.volume) == has(oldSelf.volume)",message="cannot be added or removed: a validator keeps the disk it started with",fieldPath=".volume",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || !has(self.budget.usdPerRun) || has(self.lifetime)",message="needs spec.lifetime: without it, a run has no end and no cost",fieldPath=".budget.usdPerRun",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.lifetime) || self.lifetime.action != 'Stop' || has(self.volume)",message="cannot be Stop without spec.volume: nothing would be kept of the chain",fieldPath=".lifetime.action",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.links) || self.links.all(l, l.between.all(n, self.regions.exists(r, r.name == n)))",message="must be between regions of spec.regions",fieldPath=".links",reason="FieldValueInvalid"
 type ShardNetworkSpec struct {
 	// shards is the number of shards that state and transactions are divided
 	// into.
@@ -61,6 +62,16 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(r, oldSelf.exists(o, o.name == r.name && o.nodes == r.nodes && has(o.cluster) == has(r.cluster) && (!has(o.cluster) || o.cluster == r.cluster)))",message="names, node counts and clusters cannot change: validators keep their state where they were placed",reason="FieldValueForbidden"
 	Regions []Region `json:"regions,omitempty"`
+
+	// links are what lies between the regions, wherever the validators run: on
+	// one machine, regions are as far apart as they say. Regions without a link
+	// are as near as they are. A change takes effect as nodes are replaced.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=136
+	// +kubebuilder:validation:XValidation:rule="self.all(l, l.between.size() != 2 || self.exists_one(o, o.between == l.between || (o.between.size() == 2 && o.between[0] == l.between[1] && o.between[1] == l.between[0])))",message="two regions have one link",reason="FieldValueInvalid"
+	Links []LinkSpec `json:"links,omitempty"`
 
 	// genesis is the state that the chain starts from.
 	// +required

@@ -178,6 +178,7 @@ func TestUpdates(t *testing.T) {
 	cases := map[string][]edit{
 		"nothing":          nil,
 		"order of regions": {set("spec.regions", []object{{"name": "south", "nodes": 4}, {"name": "north", "nodes": 5}})},
+		"links":            {set("spec.links", []object{link("north", "south")})},
 		"image":            {set("spec.node.image", "registry.example.com/shardnode:1.0.1")},
 		"resources":        {remove("spec.node.resources")},
 		"features":         {remove("spec.node.features"), set("spec.node.log.level", "Info")},

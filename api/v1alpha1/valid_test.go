@@ -3,9 +3,11 @@
 package v1alpha1_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -77,6 +79,27 @@ func TestValidManifests(t *testing.T) {
 	}
 }
 
+// manyRegions are as many regions as there can be, of names as long as can be.
+func manyRegions() []object {
+	regions := make([]object, 0, 16)
+	for i := range 16 {
+		regions = append(regions, object{"name": fmt.Sprintf("%s%02d", strings.Repeat("r", 61), i), "nodes": 1})
+	}
+	return regions
+}
+
+// manyLinks are all links between them.
+func manyLinks() []object {
+	var links []object
+	regions := manyRegions()
+	for i, from := range regions {
+		for _, to := range regions[i:] {
+			links = append(links, object{"between": []any{from["name"], to["name"]}, "delayMilliseconds": 300, "lossBasisPoints": 1000})
+		}
+	}
+	return links
+}
+
 // Bounds are inclusive: the largest values that the messages name are accepted.
 func TestBoundsAreInclusive(t *testing.T) {
 	t.Parallel()
@@ -108,6 +131,13 @@ func TestBoundsAreInclusive(t *testing.T) {
 			set("spec.protocol.maxTransactionsPerChunk", 21_475),
 			set("spec.protocol.leastBalance", 1_000_000),
 			set("spec.protocol.transferFee", int64(1)<<62),
+		},
+		"most links": {
+			set("spec.shards", 15),
+			set("spec.producersPerShard", 1),
+			set("spec.regions", manyRegions()),
+			set("spec.links", manyLinks()),
+			remove("spec.load"),
 		},
 		"without limits": {
 			set("spec.protocol.congestionControl", "Disabled"),

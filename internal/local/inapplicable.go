@@ -4,6 +4,7 @@ package local
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -18,8 +19,10 @@ func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 			lines = append(lines, fmt.Sprintf("%s does not apply here: %s", setting, instead))
 		}
 	}
-	unless(len(spec.Regions) == 1 && spec.Regions[0].Cluster == "",
-		"spec.regions", "all regions are this machine, and nothing delays what they send each other")
+	unless(len(spec.Regions) == 1 || len(spec.Links) > 0,
+		"spec.regions", "all regions are this machine, and without spec.links nothing delays what they send each other")
+	unless(!slices.ContainsFunc(spec.Regions, func(r v1alpha1.Region) bool { return r.Cluster != "" }),
+		"spec.regions[].cluster", "all validators run on this machine")
 	unless(spec.Node.Image == "", "spec.node.image", "validators are processes of the shardnode program")
 	unless(spec.Node.Resources == nil, "spec.node.resources", "validators share what this machine has")
 	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")

@@ -64,7 +64,7 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 	}
 	threads := workerThreads(runtime.NumCPU(), len(nodes))
 	for _, node := range nodes {
-		config, err := nodeconfig.NewConfig(network.manifest, node.validator, nodeconfig.Host{
+		config, err := nodeconfig.NewConfig(network.manifest, network.plan, node.validator, nodeconfig.Host{
 			Files:         nodeFiles,
 			P2PListen:     node.p2p.address(),
 			HTTPListen:    node.http.address(),

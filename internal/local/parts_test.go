@@ -122,11 +122,27 @@ func TestInapplicable(t *testing.T) {
 		settings = append(settings, setting)
 	}
 	want := []string{
-		"spec.regions", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.volume",
-		"spec.update", "spec.budget",
+		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity",
+		"spec.tcp", "spec.volume", "spec.update", "spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)
+	}
+}
+
+// Regions that have links are as far apart here as anywhere.
+func TestLinksApply(t *testing.T) {
+	t.Parallel()
+	network, err := manifest.Read("../../config/samples/three-regions.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := Inapplicable(network); len(lines) > 0 {
+		t.Errorf("a network with links has %q", lines)
+	}
+	network.Spec.Links = nil
+	if lines := Inapplicable(network); len(lines) != 1 || !strings.HasPrefix(lines[0], "spec.regions does not apply here: ") {
+		t.Errorf("a network without links has %q, want a line of spec.regions", lines)
 	}
 }
 

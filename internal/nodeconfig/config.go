@@ -5,6 +5,7 @@ package nodeconfig
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"k8s.io/utils/ptr"
@@ -30,6 +31,7 @@ type Config struct {
 	Features      Features      `json:"features"`
 	Log           LogConfig     `json:"log"`
 	Tracing       *Tracing      `json:"tracing,omitempty"`
+	Links         []Link        `json:"links,omitempty"`
 }
 
 // P2PConfig is the node's place among its peers.
@@ -77,6 +79,15 @@ type Tracing struct {
 	SampleBasisPoints int32  `json:"sampleBasisPoints"`
 }
 
+// Link is what lies between the node's region and another one, or between the
+// nodes of its own. What is 0 is not there.
+type Link struct {
+	Region                     string `json:"region"`
+	DelayMilliseconds          int    `json:"delayMilliseconds,omitempty"`
+	LossBasisPoints            int    `json:"lossBasisPoints,omitempty"`
+	BandwidthMegabitsPerSecond int    `json:"bandwidthMegabitsPerSecond,omitempty"`
+}
+
 // LogFormat is the form of a line of the log.
 type LogFormat string
 
@@ -108,8 +119,13 @@ type Host struct {
 	Tracing *Tracing
 }
 
-// NewConfig makes the configuration of a validator.
-func NewConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, host Host) (*Config, error) {
+// NewConfig makes the configuration of a validator of a plan.
+func NewConfig(
+	network *v1alpha1.ShardNetwork,
+	plan *topology.Plan,
+	validator topology.Validator,
+	host Host,
+) (*Config, error) {
 	for _, listen := range []struct{ kind, address string }{
 		{"p2p", host.P2PListen}, {"http", host.HTTPListen}, {"admin", host.AdminListen},
 	} {
@@ -148,7 +164,27 @@ func NewConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, hos
 			Format: host.LogFormat,
 		},
 		Tracing: newTracing(network, host),
+		Links:   newLinks(plan, validator.Region),
 	}, nil
+}
+
+// newLinks are the links that end in a region, by where they lead.
+func newLinks(plan *topology.Plan, region string) []Link {
+	var links []Link
+	for _, link := range plan.Links {
+		to, ok := link.To(region)
+		if !ok {
+			continue
+		}
+		links = append(links, Link{
+			Region:                     to,
+			DelayMilliseconds:          link.DelayMilliseconds,
+			LossBasisPoints:            link.LossBasisPoints,
+			BandwidthMegabitsPerSecond: link.BandwidthMegabitsPerSecond,
+		})
+	}
+	slices.SortFunc(links, func(a, b Link) int { return strings.Compare(a.Region, b.Region) })
+	return links
 }
 
 func newTracing(network *v1alpha1.ShardNetwork, host Host) *Tracing {

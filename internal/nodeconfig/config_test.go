@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 var host = nodeconfig.Host{
@@ -23,7 +24,7 @@ var host = nodeconfig.Host{
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	fixture := newFixture(t)
-	config, err := nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[2], host)
+	config, err := nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Validators[2], host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestTracing(t *testing.T) {
 			t.Parallel()
 			fixture, host := newFixture(t), host
 			fixture.network.Spec.Tracing, host.Tracing = test.spec, test.host
-			config, err := nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[0], host)
+			config, err := nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Validators[0], host)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,6 +62,63 @@ func TestTracing(t *testing.T) {
 				t.Errorf("tracing is %+v, want %+v", config.Tracing, test.want)
 			}
 		})
+	}
+}
+
+// A node knows the links that end in its region, and each once.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	fixture := newFixture(t)
+	fixture.network.Spec.Links = []v1alpha1.LinkSpec{
+		{Between: []string{"south", "south"}, BandwidthMegabitsPerSecond: 100},
+		{Between: []string{"south", "north"}, DelayMilliseconds: 40, LossBasisPoints: 1},
+	}
+	plan, err := topology.New(fixture.network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, validator := range plan.Validators {
+		config, err := nodeconfig.NewConfig(fixture.network, plan, validator, host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]nodeconfig.Link{
+			"north": {{Region: "south", DelayMilliseconds: 40, LossBasisPoints: 1}},
+			"south": {
+				{Region: "north", DelayMilliseconds: 40, LossBasisPoints: 1},
+				{Region: "south", BandwidthMegabitsPerSecond: 100},
+			},
+		}[validator.Region]
+		if !reflect.DeepEqual(config.Links, want) {
+			t.Errorf("%s in %s has the links %+v, want %+v", validator.Name, validator.Region, config.Links, want)
+		}
+	}
+}
+
+// Without links nothing is said of regions: documents of networks that have
+// none stay as they are.
+func TestRegionsOfPeersAreThereForLinks(t *testing.T) {
+	t.Parallel()
+	fixture := newFixture(t)
+	for name, links := range map[string][]v1alpha1.LinkSpec{"links": fixture.network.Spec.Links, "none": nil} {
+		fixture.network.Spec.Links = links
+		plan, err := topology.New(fixture.network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peers, err := nodeconfig.NewPeers(plan, fixture.publicKeys, fixture.addresses)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, peer := range peers.Peers {
+			want := ""
+			if len(links) > 0 {
+				want = plan.Validators[i].Region
+			}
+			if peer.Region != want {
+				t.Errorf("%s: the region of %s is %q, want %q", name, peer.Name, peer.Region, want)
+			}
+		}
 	}
 }
 
@@ -135,7 +193,7 @@ func TestConfigRefuses(t *testing.T) {
 			test.change(fixture, &host)
 			_, err := nodeconfig.NewPeers(&plan, fixture.publicKeys, fixture.addresses)
 			if err == nil {
-				_, err = nodeconfig.NewConfig(fixture.network, fixture.plan.Validators[0], host)
+				_, err = nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Validators[0], host)
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error is %v, want it to say %q", err, test.want)

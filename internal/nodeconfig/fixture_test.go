@@ -35,6 +35,9 @@ func newFixture(t *testing.T) *fixture {
 			ProducersPerShard: 2,
 			ChunkValidators:   1,
 			Regions:           []v1alpha1.Region{{Name: "north", Nodes: 3}, {Name: "south", Nodes: 2}},
+			Links: []v1alpha1.LinkSpec{{
+				Between: []string{"south", "north"}, DelayMilliseconds: 35, LossBasisPoints: 1, BandwidthMegabitsPerSecond: 1000,
+			}},
 			Genesis: v1alpha1.GenesisSpec{
 				AccountsPerShard: 1000,
 				InitialBalance:   1_000_000_000,

@@ -23,6 +23,8 @@ type Peer struct {
 	PublicKey string `json:"publicKey"`
 	// Address is HOST:PORT, where the host is a DNS name or an IP address.
 	Address string `json:"address"`
+	// Region is the node's, in a network that has links between regions.
+	Region string `json:"region,omitempty"`
 }
 
 // NewPeers lists all validators of a plan. It needs the public key and the p2p
@@ -45,7 +47,11 @@ func NewPeers(
 		if err := checkAddress(address); err != nil {
 			return nil, fmt.Errorf("p2p address of validator %s: %w", validator.Name, err)
 		}
-		peers = append(peers, Peer{Name: validator.Name, PublicKey: publicKey, Address: address})
+		peer := Peer{Name: validator.Name, PublicKey: publicKey, Address: address}
+		if len(plan.Links) > 0 {
+			peer.Region = validator.Region
+		}
+		peers = append(peers, peer)
 	}
 	return &Peers{Peers: peers}, nil
 }

@@ -100,14 +100,14 @@ func newConfigs(
 ) ([]document, error) {
 	configs := make([]document, 0, len(validators))
 	for _, validator := range validators {
-		config, err := newConfig(network, validator, plan.Ports)
+		config, err := newConfig(network, plan, validator)
 		if err != nil {
 			return nil, err
 		}
 		if inputs.StableNode != nil {
 			before := network.DeepCopy()
 			before.Spec.Node = *inputs.StableNode
-			kept, err := newConfig(before, validator, plan.Ports)
+			kept, err := newConfig(before, plan, validator)
 			if err != nil {
 				return nil, err
 			}
@@ -118,12 +118,12 @@ func newConfigs(
 	return configs, nil
 }
 
-func newConfig(network *v1alpha1.ShardNetwork, validator topology.Validator, ports topology.Ports) (document, error) {
-	described, err := nodeconfig.NewConfig(network, validator, nodeconfig.Host{
+func newConfig(network *v1alpha1.ShardNetwork, plan *topology.Plan, validator topology.Validator) (document, error) {
+	described, err := nodeconfig.NewConfig(network, plan, validator, nodeconfig.Host{
 		Files:         files,
-		P2PListen:     listenAddress(ports.P2P),
-		HTTPListen:    listenAddress(ports.HTTP),
-		AdminListen:   listenAddress(ports.Admin),
+		P2PListen:     listenAddress(plan.Ports.P2P),
+		HTTPListen:    listenAddress(plan.Ports.HTTP),
+		AdminListen:   listenAddress(plan.Ports.Admin),
 		WorkerThreads: nodeconfig.WorkerThreads(network.Spec.Node.Resources),
 		LogFormat:     nodeconfig.LogFormatJSON,
 	})

@@ -12,6 +12,8 @@ type Plan struct {
 	Shards int `json:"shards"`
 	// Regions are the places of the plan, by name.
 	Regions []Region `json:"regions"`
+	// Links are what lies between the regions, by their names.
+	Links []Link `json:"links,omitempty"`
 	// Ports are what a validator listens on when it has an address of its own.
 	Ports Ports `json:"ports"`
 	// Validators are the producers of all shards, by shard and slot, and then the
@@ -26,6 +28,29 @@ type Region struct {
 	// Cluster is the member cluster that holds the region; empty is the
 	// operator's own.
 	Cluster string `json:"cluster,omitempty"`
+}
+
+// Link is what lies between two regions, in both directions. What is 0 is not
+// there.
+type Link struct {
+	// Between are the two regions, in order. They may be one and the same.
+	Between                    [2]string `json:"between"`
+	DelayMilliseconds          int       `json:"delayMilliseconds,omitempty"`
+	LossBasisPoints            int       `json:"lossBasisPoints,omitempty"`
+	BandwidthMegabitsPerSecond int       `json:"bandwidthMegabitsPerSecond,omitempty"`
+}
+
+// To is the region at the other end of a link from a region; false if the link
+// has no end there.
+func (l Link) To(region string) (string, bool) {
+	switch region {
+	case l.Between[0]:
+		return l.Between[1], true
+	case l.Between[1]:
+		return l.Between[0], true
+	default:
+		return "", false
+	}
 }
 
 // Ports are the ports of a node.

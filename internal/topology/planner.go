@@ -18,11 +18,17 @@ func New(network *v1alpha1.ShardNetwork) (*Plan, error) {
 		return nil, err
 	}
 
+	links, err := planLinks(&network.Spec)
+	if err != nil {
+		return nil, err
+	}
+
 	forProducers, forChunkValidators := divide(regions, int(network.Spec.ChunkValidators))
 	return &Plan{
 		Network: network.Name,
 		Shards:  shards,
 		Regions: regions,
+		Links:   links,
 		Ports:   DefaultPorts,
 		Validators: append(
 			planProducers(network.Name, shards, producers, forProducers),
@@ -65,6 +71,35 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		}
 	}
 	return regions, nil
+}
+
+// planLinks checks that links are between regions, and puts them in order.
+func planLinks(spec *v1alpha1.ShardNetworkSpec) ([]Link, error) {
+	var links []Link
+	for i, link := range spec.Links {
+		if len(link.Between) != 2 {
+			return nil, fmt.Errorf("spec.links[%d].between: must be two regions, is %d", i, len(link.Between))
+		}
+		for _, name := range link.Between {
+			if !slices.ContainsFunc(spec.Regions, func(r v1alpha1.Region) bool { return r.Name == name }) {
+				return nil, fmt.Errorf("spec.links[%d].between: there is no region %q", i, name)
+			}
+		}
+		links = append(links, Link{
+			Between:                    [2]string{min(link.Between[0], link.Between[1]), max(link.Between[0], link.Between[1])},
+			DelayMilliseconds:          int(link.DelayMilliseconds),
+			LossBasisPoints:            int(link.LossBasisPoints),
+			BandwidthMegabitsPerSecond: int(link.BandwidthMegabitsPerSecond),
+		})
+	}
+
+	slices.SortFunc(links, func(a, b Link) int { return slices.Compare(a.Between[:], b.Between[:]) })
+	for i := 1; i < len(links); i++ {
+		if between := links[i].Between; between == links[i-1].Between {
+			return nil, fmt.Errorf("spec.links: the link between %q and %q is there twice", between[0], between[1])
+		}
+	}
+	return links, nil
 }
 
 // machines are some of a region's machines, in a row.

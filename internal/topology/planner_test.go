@@ -120,6 +120,19 @@ func TestRefusedSpecs(t *testing.T) {
 		"no regions":       {network(1, 1), "spec.regions: the nodes of all regions sum to 0"},
 		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "sum to 2, but shards * producersPerShard"},
 		"region of no one": {network(1, 1, v1alpha1.Region{Name: "a"}), "spec.regions[0].nodes: must be at least 1"},
+		"link to nowhere": {
+			links(network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1}), v1alpha1.LinkSpec{Between: []string{"a", "b"}}),
+			`spec.links[0].between: there is no region "b"`,
+		},
+		"link of one end": {
+			links(network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1}), v1alpha1.LinkSpec{Between: []string{"a"}}),
+			"spec.links[0].between: must be two regions, is 1",
+		},
+		"link twice": {
+			links(network(2, 1, v1alpha1.Region{Name: "a", Nodes: 1}, v1alpha1.Region{Name: "b", Nodes: 1}),
+				v1alpha1.LinkSpec{Between: []string{"a", "b"}}, v1alpha1.LinkSpec{Between: []string{"b", "a"}}),
+			`the link between "a" and "b" is there twice`,
+		},
 		"region twice": {
 			network(2, 1, v1alpha1.Region{Name: "a", Nodes: 1}, v1alpha1.Region{Name: "a", Nodes: 1}),
 			`region "a" is there twice`,
@@ -136,6 +149,44 @@ func TestRefusedSpecs(t *testing.T) {
 				t.Errorf("error is %q, want it to say %q", err, test.want)
 			}
 		})
+	}
+}
+
+// links adds what lies between regions to a network.
+func links(network *v1alpha1.ShardNetwork, links ...v1alpha1.LinkSpec) *v1alpha1.ShardNetwork {
+	network.Spec.Links = links
+	return network
+}
+
+// The order of links and of their ends does not matter.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	regions := []v1alpha1.Region{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}, {Name: "c", Nodes: 1}}
+	plan, err := topology.New(links(network(3, 1, regions...),
+		v1alpha1.LinkSpec{Between: []string{"c", "a"}, DelayMilliseconds: 40, LossBasisPoints: 2},
+		v1alpha1.LinkSpec{Between: []string{"b", "b"}, BandwidthMegabitsPerSecond: 10},
+		v1alpha1.LinkSpec{Between: []string{"a", "b"}, DelayMilliseconds: 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []topology.Link{
+		{Between: [2]string{"a", "b"}, DelayMilliseconds: 5},
+		{Between: [2]string{"a", "c"}, DelayMilliseconds: 40, LossBasisPoints: 2},
+		{Between: [2]string{"b", "b"}, BandwidthMegabitsPerSecond: 10},
+	}
+	if !slices.Equal(plan.Links, want) {
+		t.Errorf("the links are %+v, want %+v", plan.Links, want)
+	}
+	for region, want := range map[string][]string{"a": {"b", "c"}, "b": {"a", "b"}, "c": {"a"}, "d": nil} {
+		var to []string
+		for _, link := range plan.Links {
+			if end, ok := link.To(region); ok {
+				to = append(to, end)
+			}
+		}
+		if !slices.Equal(to, want) {
+			t.Errorf("links from %s lead to %v, want %v", region, to, want)
+		}
 	}
 }
 

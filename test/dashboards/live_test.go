@@ -45,6 +45,7 @@ func TestLiveNetwork(t *testing.T) {
 	}
 	t.Run("rules", func(t *testing.T) { checkRules(t, ruled) })
 	t.Run("metrics", func(t *testing.T) { checkMetrics(t, ruled) })
+	t.Run("links", func(t *testing.T) { checkLinks(t, prometheus) })
 }
 
 func read(t *testing.T, file string) *dashboards.Dashboard {

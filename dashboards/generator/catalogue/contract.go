@@ -15,7 +15,7 @@ import (
 // values, or the shard.
 var (
 	contractRow   = regexp.MustCompile("(?m)^\\| `(shardnode_[a-z0-9_]+)` \\| (counter|gauge|histogram) \\| (.*) \\|$")
-	contractLabel = regexp.MustCompile("by `([a-z]+)` \\(|by `([a-z]+)`:|(?:per|each) `(shard)`")
+	contractLabel = regexp.MustCompile("by `([a-z_]+)` \\(|by `([a-z_]+)`:|(?:per|each) `(shard)`")
 )
 
 // ofEveryNode are the labels of every series of a node.

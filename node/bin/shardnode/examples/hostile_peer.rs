@@ -20,6 +20,7 @@ use commonware_runtime::{
 use commonware_utils::NZU32;
 use shardnode::p2p::{self, Joined, Receiver, Sender};
 use shardnode_config::Config;
+use shardnode_links::Table;
 use shardnode_network::{
     Channels, Identity, Limits,
     chunk_messages::{ChunkMessage, MessageLimits},
@@ -96,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let most = Limits::of(&identity).max_message_size();
         // Its own quotas are none.
         let quota = |_| Quota::per_second(NZU32!(1_000_000)).allow_burst(NZU32!(1_024));
-        let joined = p2p::join(&context, &config, &identity, most, quota);
+        let joined = p2p::join(&context, &config, Table::default(), &identity, most, quota);
         let victim = config.peers.first().map(|peer| peer.key.clone());
         let order = (arguments.attack, arguments.rate);
         match victim {

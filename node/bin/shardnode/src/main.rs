@@ -13,7 +13,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
 use shardnode::{
-    admin, committee::CommitteeArgs, data_dir, http, log, open_files, p2p, process, spans, tcp,
+    admin, committee::CommitteeArgs, data_dir, http, links, log, open_files, p2p, process, spans,
+    tcp,
 };
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;

@@ -17,6 +17,7 @@ use commonware_stream::{
 };
 use commonware_utils::{NZU32, NZUsize};
 use shardnode_config::Config;
+use shardnode_links::{Linked, Table};
 use shardnode_network::{Channels, Identity, channels};
 use std::{fmt, num::NonZeroUsize, time::Duration};
 
@@ -39,7 +40,7 @@ pub const SILENCE: Duration = Duration::from_secs(20);
 type Handshaker = Cups<Sake<PrivateKey>, ChaCha20Poly1305>;
 
 /// The sending half of a channel.
-pub type Sender = lookup::Sender<PublicKey, Context>;
+pub type Sender = lookup::Sender<PublicKey, Linked<Context>>;
 /// The receiving half of a channel.
 pub type Receiver = lookup::Receiver<PublicKey>;
 
@@ -59,18 +60,20 @@ impl fmt::Debug for Joined {
     }
 }
 
-/// Listens for the peers of the configuration, and dials them. No message is
-/// larger than `max_message_size`, and `quota` is how many of a peer's a channel
-/// carries.
+/// Listens for the peers of the configuration, and dials them over `links`. No
+/// message is larger than `max_message_size`, and `quota` is how many of a peer's
+/// a channel carries.
 pub fn join(
     context: &Context,
     config: &Config,
+    links: Table,
     identity: &Identity,
     max_message_size: u32,
     quota: impl Fn(u64) -> Quota,
 ) -> Joined {
     let p2p = settings(config, identity, max_message_size);
-    let (mut network, mut oracle) = Network::new(context.child("p2p"), p2p);
+    let context = Linked::new(context.child("p2p"), links, SILENCE);
+    let (mut network, mut oracle) = Network::new(context, p2p);
     let registered = channels::ALL.map(|channel| network.register(channel, quota(channel)));
     oracle.track(0, peers(config, identity));
     Joined {

@@ -5,6 +5,7 @@ use crate::{
     admin::{self, Bounds},
     api::Api,
     http::{self, HttpMetrics},
+    links,
     open_files::{self, StoredFiles},
     p2p, peers,
     process::ProcessMetrics,
@@ -137,6 +138,7 @@ async fn serve(
     let storage = Bounded::new(context.child("chain"), stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
     let traces = start_tracing(context, &config, &metrics).map_err(RunError::Tracing)?;
+    let links = links::table(&config, &metrics.register(shardnode_links::Metrics::new));
     let limits = Limits::of(&identity);
     let quota = |channel| limits.quota(channel);
     let p2p::Joined {
@@ -146,6 +148,7 @@ async fn serve(
     } = p2p::join(
         context,
         &config,
+        links,
         &identity,
         limits.max_message_size(),
         quota,

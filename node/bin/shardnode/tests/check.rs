@@ -167,6 +167,24 @@ fn what_has_a_default_may_be_left_out() {
 }
 
 #[test]
+fn links_need_the_regions_of_all_peers() {
+    let mut files = Files::new("links");
+    files.config["links"] = json!([
+        {"region": "far", "delayMilliseconds": 300, "lossBasisPoints": 1000},
+        {"region": "local", "bandwidthMegabitsPerSecond": 1},
+    ]);
+    let line = "peers.json: peers[0].region: is missing, and the configuration has links";
+    assert_refused(&files.check(), line);
+    for (peer, region) in ["local", "far", "elsewhere"].into_iter().enumerate() {
+        files.peers["peers"][peer]["region"] = json!(region);
+    }
+    assert_accepted(&files.check(), &files.genesis_hash());
+    files.peers["peers"][2]["region"] = json!("");
+    let line = "peers.json: peers[2].region: must not be empty";
+    assert_refused(&files.check(), line);
+}
+
+#[test]
 fn an_rpc_node_needs_a_key_of_its_own() {
     let mut files = Files::new("rpc");
     files.config["role"] = json!("rpc");
@@ -302,6 +320,38 @@ fn wrong_configurations() {
             "/tracing/sampleBasisPoints",
             Some(json!(10_001)),
             "tracing.sampleBasisPoints: must be 1 to 10000",
+        ),
+        (
+            "/links",
+            Some(json!([{"region": "far"}])),
+            "links[0]: must have a delay, a loss or a bandwidth",
+        ),
+        (
+            "/links",
+            Some(json!([{"region": "", "delayMilliseconds": 1}])),
+            "links[0].region: must not be empty",
+        ),
+        (
+            "/links",
+            Some(
+                json!([{"region": "far", "delayMilliseconds": 1}, {"region": "far", "lossBasisPoints": 1}]),
+            ),
+            "links[1].region: is \"far\" once more",
+        ),
+        (
+            "/links",
+            Some(json!([{"region": "far", "delayMilliseconds": 301}])),
+            "links[0].delayMilliseconds: must be 1 to 300",
+        ),
+        (
+            "/links",
+            Some(json!([{"region": "far", "lossBasisPoints": 1001}])),
+            "links[0].lossBasisPoints: must be 1 to 1000",
+        ),
+        (
+            "/links",
+            Some(json!([{"region": "far", "bandwidthMegabitsPerSecond": 0}])),
+            "links[0].bandwidthMegabitsPerSecond: must be 1 to 100000",
         ),
         ("/admin/tokenFile", None, "admin: missing field `tokenFile`"),
         (

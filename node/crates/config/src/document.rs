@@ -27,6 +27,8 @@ pub(crate) struct ConfigDocument {
     #[serde(default)]
     pub(crate) log: Log,
     pub(crate) tracing: Option<TracingDocument>,
+    #[serde(default)]
+    pub(crate) links: Vec<LinkDocument>,
 }
 
 const fn default_worker_threads() -> usize {
@@ -52,6 +54,7 @@ pub(crate) struct PeerDocument {
     pub(crate) name: String,
     pub(crate) public_key: String,
     pub(crate) address: String,
+    pub(crate) region: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -77,6 +80,15 @@ pub(crate) struct TracingDocument {
 
 const fn default_sample_basis_points() -> u16 {
     100
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct LinkDocument {
+    pub(crate) region: String,
+    pub(crate) delay_milliseconds: Option<u64>,
+    pub(crate) loss_basis_points: Option<u16>,
+    pub(crate) bandwidth_megabits_per_second: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

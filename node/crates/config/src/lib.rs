@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `document` | the configuration as it is written |
 //! | `files` | reads files; says which file and field is wrong |
+//! | `link` | what is between this node's region and others |
 //! | `peer` | addresses and keys of other nodes |
 //!
 //! [`Config::load`] joins them and checks one against the other.
@@ -12,6 +13,7 @@
 mod document;
 mod error;
 mod files;
+mod link;
 mod peer;
 
 pub use document::{Features, Log, LogFormat, LogLevel, Switch};
@@ -25,10 +27,12 @@ use document::{
 };
 use files::{ConfigFile, Paths};
 use http::Uri;
+use shardnode_links::Conditions;
 use shardnode_primitives::Genesis;
 use shardnode_rpc::{AdminToken, Role};
 use shardnode_traces::BasisPoints;
 use std::{
+    collections::BTreeMap,
     fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -69,6 +73,8 @@ pub struct Config {
     pub log: Log,
     /// Which heights are traced, and where their spans go; none without.
     pub tracing: Option<Tracing>,
+    /// What is between this node's region and others, by their names.
+    pub links: BTreeMap<String, Conditions>,
 }
 
 /// What is traced.
@@ -138,6 +144,7 @@ impl Config {
             features,
             log,
             tracing,
+            links,
             ..
         } = document;
         let config = Self {
@@ -161,9 +168,13 @@ impl Config {
             tracing: tracing
                 .map(|document| check_tracing(file, document))
                 .transpose()?,
+            links: link::check(file, &links)?,
         };
         config.check_limits(file)?;
         config.check_identity(file)?;
+        if !config.links.is_empty() {
+            peers.check_regions()?;
+        }
         peers.check(&own, &config.genesis)?;
         Ok(config)
     }

@@ -18,8 +18,10 @@ use std::{
 pub struct Peer {
     /// Its identity.
     pub key: PublicKey,
+    /// Its region, where that matters.
+    pub region: Option<String>,
     /// Where it is dialled.
-    ingress: Ingress,
+    pub ingress: Ingress,
 }
 
 impl Peer {
@@ -65,7 +67,15 @@ impl Peers {
                 }
                 let ingress =
                     ingress(&document.address).map_err(|reason| wrong("address", reason))?;
-                Ok(Peer { key, ingress })
+                if document.region.as_ref().is_some_and(String::is_empty) {
+                    return Err(wrong("region", "must not be empty".into()));
+                }
+                let region = document.region.clone();
+                Ok(Peer {
+                    key,
+                    region,
+                    ingress,
+                })
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {
@@ -78,6 +88,18 @@ impl Peers {
     pub(crate) fn others(&self, own: &PublicKey) -> Vec<Peer> {
         let others = self.peers.iter().filter(|peer| peer.key != *own);
         others.cloned().collect()
+    }
+
+    /// Every node has a region, as links are between regions.
+    pub(crate) fn check_regions(&self) -> Result<(), ConfigError> {
+        let missing = self.peers.iter().position(|peer| peer.region.is_none());
+        missing.map_or(Ok(()), |index| {
+            Err(ConfigError {
+                file: self.file.clone(),
+                field: Some(format!("peers[{index}].region")),
+                reason: "is missing, and the configuration has links".into(),
+            })
+        })
     }
 
     /// Every validator but the one that has the key `own` has an address.
@@ -195,6 +217,7 @@ mod tests {
     fn a_named_peer_is_dialled_by_name() {
         let peer = |address: &str| Peer {
             key: public_key(&format!("58{}", "66".repeat(31))).unwrap(),
+            region: None,
             ingress: ingress(address).unwrap(),
         };
         assert_eq!(
