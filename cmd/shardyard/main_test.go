@@ -89,6 +89,32 @@ func TestPlanTable(t *testing.T) {
 	}
 }
 
+func TestPlanTableOfLinks(t *testing.T) {
+	t.Parallel()
+	path := changed(t, "  genesis:", strings.Join([]string{
+		"  links:",
+		"    - between: [local, local]",
+		"      delayMilliseconds: 40",
+		"      bandwidthMegabitsPerSecond: 1000",
+		"  genesis:",
+	}, "\n"))
+	want := strings.Join([]string{
+		"",
+		"LINK            DELAY   LOSS   BANDWIDTH",
+		"local - local   40 ms   -      1000 Mbit/s",
+		"",
+		"COST ",
+	}, "\n")
+	if got := shardyard(t, "plan", "-f", path); !strings.Contains(got, want) {
+		t.Errorf("the plan is\n%s\nwant it to say\n%s", got, want)
+	}
+	path = changed(t, "  genesis:", "  links:\n    - {between: [local, local], lossBasisPoints: 3}\n  genesis:")
+	want = "local - local   -       3/10000   -\n"
+	if got := shardyard(t, "plan", "-f", path); !strings.Contains(got, want) {
+		t.Errorf("the plan is\n%s\nwant it to say\n%s", got, want)
+	}
+}
+
 // A chunk validator has neither shard nor slot.
 func TestPlanTableOfChunkValidators(t *testing.T) {
 	t.Parallel()

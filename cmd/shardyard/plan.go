@@ -88,7 +88,33 @@ func writePlanTable(out io.Writer, plan *pricedPlan) error {
 		return err
 	}
 	fmt.Fprintln(out)
+	if len(plan.Links) > 0 {
+		if err := writeLinksTable(out, plan.Links); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
 	return writeCostTable(out, plan.Cost)
+}
+
+func writeLinksTable(out io.Writer, links []topology.Link) error {
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "LINK\tDELAY\tLOSS\tBANDWIDTH")
+	for _, link := range links {
+		fmt.Fprintf(table, "%s - %s\t%s\t%s\t%s\n", link.Between[0], link.Between[1],
+			unlessZero(link.DelayMilliseconds, "%d ms"),
+			unlessZero(link.LossBasisPoints, "%d/10000"),
+			unlessZero(link.BandwidthMegabitsPerSecond, "%d Mbit/s"))
+	}
+	return table.Flush()
+}
+
+// unlessZero is a value in words, if there is one.
+func unlessZero(value int, format string) string {
+	if value == 0 {
+		return "-"
+	}
+	return fmt.Sprintf(format, value)
 }
 
 func writeCostTable(out io.Writer, estimate *cost.Estimate) error {
