@@ -22,7 +22,7 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 	final := r.lastSample(ctx)
 	r.observe(final)
 	measured, err := r.window.Measure(final)
-	r.load.apply(ctx, 0)
+	r.load.Apply(ctx, 0)
 
 	if best := final.Best(); best != nil && r.violation == nil {
 		validators := r.comparable(final)

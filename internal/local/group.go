@@ -7,8 +7,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // group keeps all validators of a network running.
@@ -38,15 +36,6 @@ func newGroup(network *network, nodes []node, shardnode string, console *console
 		group.supervisors = append(group.supervisors, newSupervisor(node, shardnode, console, group.stateChanged))
 	}
 	return group
-}
-
-// validators are the places in the plan of those that the group runs.
-func (g *group) validators() []topology.Validator {
-	validators := make([]topology.Validator, 0, len(g.supervisors))
-	for _, supervisor := range g.supervisors {
-		validators = append(validators, supervisor.node.validator)
-	}
-	return validators
 }
 
 // start starts all validators. They run until the group is stopped.

@@ -13,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/loading"
 )
 
 // standstillPatience is how long a chain may take for the block that ends a
@@ -43,7 +44,7 @@ type RecordOptions struct {
 // complete, and returns the record. No process is left when it returns; the
 // network's folder is.
 func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err error) {
-	load, err := newLoad(options.Network.Spec.Load)
+	load, err := loading.New(options.Network.Spec.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 }
 
 // record records a group that has been started.
-func (g *group) record(ctx context.Context, load *load, options RecordOptions) (*result.Run, error) {
+func (g *group) record(ctx context.Context, load *loading.Load, options RecordOptions) (*result.Run, error) {
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}

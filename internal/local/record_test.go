@@ -17,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/record"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
 
@@ -120,7 +121,7 @@ func TestRateThatIsNotSteady(t *testing.T) {
 	t.Parallel()
 	recording := &recording{
 		recorder: record.NewUnsettled(time.Now(), "genesis"),
-		load:     &load{loop: newLoop(&v1alpha1.ClosedLoopLoad{TargetBlockTimeMilliseconds: 100, MaxSettleSeconds: 300})},
+		load:     &loading.Load{Loop: loading.NewLoop(&v1alpha1.ClosedLoopLoad{TargetBlockTimeMilliseconds: 100, MaxSettleSeconds: 300})},
 	}
 	if got, want := recording.unsettled(), "the controller found no steady rate within 5m0s"; got != want {
 		t.Errorf("it is unsettled because %q, want %q", got, want)

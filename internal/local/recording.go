@@ -4,11 +4,11 @@ package local
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/record"
+	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/usage"
 )
 
@@ -17,15 +17,15 @@ type recording struct {
 	recorder *record.Recorder
 	blocks   *record.Follower
 	usage    usage.Reader
-	load     *load
+	load     *loading.Load
 	plan     record.Plan
 }
 
 // newRecording begins the record of a run.
-func newRecording(run *run, load *load, options RecordOptions) *recording {
-	plan := record.Plan{Settled: load.schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
+func newRecording(run *run, load *loading.Load, options RecordOptions) *recording {
+	plan := record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
 	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
-	if load.loop != nil {
+	if load.Loop != nil {
 		recorder = record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
 	}
 	return &recording{
@@ -40,8 +40,8 @@ func newRecording(run *run, load *load, options RecordOptions) *recording {
 // longest is how long it takes until everything is recorded, or never will be.
 func (r *recording) longest() time.Duration {
 	settling := r.plan.Settled
-	if r.load.loop != nil {
-		settling = r.load.loop.mostSettling
+	if r.load.Loop != nil {
+		settling = r.load.Loop.MostSettling
 	}
 	return settling + r.plan.WarmUp + r.plan.Duration + standstillPatience
 }
@@ -50,8 +50,8 @@ func (r *recording) longest() time.Duration {
 // last one. The error is a contradiction between what nodes told.
 func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	taken := record.Sample{At: time.Now(), Host: r.recording.usage.Host()}
-	taken.OfferedPerSecond = r.load.rates.Rate(taken.At.Sub(r.window.Begin))
-	if loop := r.recording.load.loop; loop != nil {
+	taken.OfferedPerSecond = r.recording.load.Rate(taken.At.Sub(r.window.Begin))
+	if loop := r.recording.load.Loop; loop != nil {
 		r.steer(loop, sample, &taken)
 	}
 	var sources []record.Source
@@ -78,8 +78,8 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 
 // steer has the controller of a closed loop see a sample. The measurement begins
 // once its rate is steady.
-func (r *run) steer(loop *loop, sample bench.Sample, taken *record.Sample) {
-	decision := loop.observe(sample, taken.At)
+func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sample) {
+	decision := loop.Observe(sample, taken.At)
 	if decision == nil {
 		return
 	}
@@ -94,15 +94,15 @@ func (r *run) steer(loop *loop, sample bench.Sample, taken *record.Sample) {
 // over says that there is nothing more to record.
 func (r *recording) over(elapsed time.Duration) bool {
 	if r.unsettled() != "" {
-		return elapsed > r.load.loop.mostSettling
+		return elapsed > r.load.Loop.MostSettling
 	}
 	return r.recorder.Complete()
 }
 
 // unsettled says why there is no measurement; empty if there is one.
 func (r *recording) unsettled() string {
-	if r.load.loop == nil || r.recorder.Settled() {
+	if r.load.Loop == nil || r.recorder.Settled() {
 		return ""
 	}
-	return fmt.Sprintf("the controller found no steady rate within %s", r.load.loop.mostSettling)
+	return r.load.Loop.Unsettled()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/loading"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 type run struct {
 	group   *group
 	console *console
-	load    *loadDriver
+	load    *loading.Driver
 	audit   *bench.Audit
 	window  bench.Window
 	// base is the chain as it was before the load.
@@ -42,7 +43,7 @@ type run struct {
 // beginRun begins a run with the first block that is finalised once all
 // validators are ready: on a chain that is resumed, blocks of before may be
 // finalised first.
-func beginRun(ctx context.Context, group *group, load *load, timeout time.Duration) (*run, error) {
+func beginRun(ctx context.Context, group *group, load *loading.Load, timeout time.Duration) (*run, error) {
 	ready := time.Now()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -67,13 +68,13 @@ func beginRun(ctx context.Context, group *group, load *load, timeout time.Durati
 	}
 }
 
-func newRun(group *group, load *load, base *chain.Status) *run {
+func newRun(group *group, load *loading.Load, base *chain.Status) *run {
 	return &run{
 		group:   group,
 		console: group.console,
 		load:    newLoadDriver(group, load),
 		audit:   bench.NewAudit(),
-		window:  bench.Window{Begin: time.Now(), Settled: load.schedule.Settled()},
+		window:  bench.Window{Begin: time.Now(), Settled: load.Schedule.Settled()},
 		base:    base,
 	}
 }
@@ -83,7 +84,7 @@ func newRun(group *group, load *load, base *chain.Status) *run {
 func (r *run) carry(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var driver sync.WaitGroup
-	driver.Go(func() { r.load.run(ctx, r.window.Begin) })
+	driver.Go(func() { r.load.Run(ctx, r.window.Begin) })
 	defer driver.Wait()
 	defer cancel()
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/loading"
 )
 
 // Options say what to run and how.
@@ -46,7 +47,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, network.close()) }()
-	load, err := newLoad(network.manifest.Spec.Load)
+	load, err := loading.New(network.manifest.Spec.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 }
 
 // serve runs a group that has been started to the end of its run.
-func (g *group) serve(ctx context.Context, network *network, load *load, options Options) (*Summary, error) {
+func (g *group) serve(ctx context.Context, network *network, load *loading.Load, options Options) (*Summary, error) {
 	started := time.Now()
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package loading
+
+import (
+	"time"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// Load is what a network carries.
+type Load struct {
+	// Workload is which transfers are signed.
+	Workload chain.Workload
+	// Schedule is the load over time, unless there is a loop.
+	Schedule bench.Schedule
+	// Loop finds the rate; nil when the schedule says it.
+	Loop *Loop
+}
+
+// New makes the load of a spec; without one, there is none.
+func New(spec *v1alpha1.LoadSpec) (*Load, error) {
+	made := &Load{Workload: bench.Workload(spec)}
+	if spec != nil && spec.ClosedLoop != nil {
+		made.Loop = NewLoop(spec.ClosedLoop)
+		return made, nil
+	}
+	var err error
+	made.Schedule, err = bench.NewSchedule(spec)
+	return made, err
+}
+
+// Rate is that of the whole network, some time after the load began.
+func (l *Load) Rate(elapsed time.Duration) int64 {
+	if l.Loop != nil {
+		return l.Loop.Rate()
+	}
+	return l.Schedule.Rate(elapsed)
+}
+
+// next is when the rate changes by itself; false when it does not.
+func (l *Load) next(elapsed time.Duration) (time.Duration, bool) {
+	if l.Loop != nil {
+		return 0, false
+	}
+	return l.Schedule.Next(elapsed)
+}
+
+// steered tells that a controller asks for another rate; nil without one.
+func (l *Load) steered() <-chan struct{} {
+	if l.Loop == nil {
+		return nil
+	}
+	return l.Loop.changed
+}
