@@ -31,7 +31,11 @@ type nodes []node
 func newNodes(options *Options) nodes {
 	all := make(nodes, 0, len(options.Validators))
 	for _, validator := range options.Validators {
-		all = append(all, node{validator: validator, client: chain.NewClient(options.Address(validator.Name), chain.Admin{})})
+		var admin chain.Admin
+		if options.Steering != nil && validator.Role == topology.RoleProducer {
+			admin = options.Steering.Admin(validator.Name)
+		}
+		all = append(all, node{validator: validator, client: chain.NewClient(options.Address(validator.Name), admin)})
 	}
 	return all
 }
@@ -95,9 +99,9 @@ func (n nodes) offered(answers []*chain.Status) (rate int64, known bool) {
 	return rate, known
 }
 
-// sample is what answers come to.
-func (n nodes) sample(at time.Time, offered int64, answers []*chain.Status) record.Sample {
-	sample := record.Sample{At: at, OfferedPerSecond: offered}
+// sample is what answers come to, but for what was asked of the nodes.
+func (n nodes) sample(at time.Time, answers []*chain.Status) record.Sample {
+	sample := record.Sample{At: at}
 	for i := range n {
 		sample.Nodes = append(sample.Nodes, record.Node{Validator: n[i].validator, Status: answers[i]})
 	}

@@ -31,10 +31,13 @@ type Options struct {
 	// is, HOST:PORT.
 	Validators []topology.Validator
 	Address    func(validator string) string
-	// Schedule is the load that the network will have.
+	// Schedule is the load that the network will have, unless it is steered.
 	Schedule bench.Schedule
+	// Steering is the load that the recorder has the network carry; nil when somebody
+	// else does.
+	Steering *Steering
 	// WarmUp and Duration are of the measurement, once the load has reached its last
-	// step.
+	// step, or is steady.
 	WarmUp, Duration time.Duration
 	// Patience is how long the load may take to begin, and longer than its schedule to
 	// reach its last step.
@@ -47,6 +50,8 @@ type session struct {
 	*Options
 
 	nodes nodes
+	// wheel is nil when somebody else steers.
+	wheel *wheel
 	audit *bench.Audit
 	// recorder and blocks are nil until the load has begun.
 	recorder *record.Recorder
@@ -69,6 +74,8 @@ func Record(ctx context.Context, options *Options) (*result.Run, error) {
 		rate: options.Schedule.Rate(options.Schedule.Settled()),
 	}
 	defer s.nodes.close()
+	s.wheel = newWheel(options, s.nodes)
+	defer s.wheel.stop(ctx)
 	started := time.Now()
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
@@ -78,17 +85,29 @@ func Record(ctx context.Context, options *Options) (*result.Run, error) {
 			return nil, errors.New("interrupted before the measurement was complete")
 		case <-ticker.C:
 		}
+		s.wheel.mark()
 		answers := s.nodes.ask(ctx)
 		if ctx.Err() != nil {
 			// The answers were cut short.
 			continue
 		}
-		if s.take(ctx, time.Now(), answers); s.recorder == nil && time.Since(started) > s.Patience {
-			return nil, fmt.Errorf("no producer signed anything within %s: there was no load to record", s.Patience)
+		if err := s.take(ctx, time.Now(), answers); err != nil {
+			return nil, err
+		}
+		if s.recorder == nil && time.Since(started) > s.Patience {
+			return nil, s.noLoad()
 		}
 	}
 	recorded := s.recorder.Run(s.fault)
 	return &recorded, nil
+}
+
+// noLoad says why there is nothing to record.
+func (s *session) noLoad() error {
+	if s.wheel != nil {
+		return fmt.Errorf("not all producers answered at one time within %s: no load was begun", s.Patience)
+	}
+	return fmt.Errorf("no producer signed anything within %s: there was no load to record", s.Patience)
 }
 
 // done says whether there is nothing more to record.
@@ -117,12 +136,14 @@ func (s *session) blame(fault string) {
 	}
 }
 
-// take takes what the nodes answered at a time.
-func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Status) {
+// take takes what the nodes answered at a time. The error is that there will be no
+// record.
+func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Status) error {
 	restarted := s.nodes.keep(answers)
-	offered, known := s.nodes.offered(answers)
-	if s.recorder == nil && !s.begin(at, offered, answers) {
-		return
+	if s.recorder == nil {
+		if begun, err := s.begin(ctx, at, answers); err != nil || !begun {
+			return err
+		}
 	}
 	if restarted != "" {
 		s.blame(restarted)
@@ -135,18 +156,30 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 			s.blame(err.Error())
 		}
 	}
-	s.follow(at, offered, known)
-	s.recorder.Sample(s.nodes.sample(at, offered, answers))
+	sample := s.nodes.sample(at, answers)
+	if s.wheel != nil {
+		s.steer(&sample, answers)
+	} else {
+		s.follow(&sample, answers)
+	}
+	s.recorder.Sample(sample)
 	if err := s.blocks.Follow(ctx, s.nodes.sources(answers)); err != nil {
 		s.blame(err.Error())
 	}
 	s.recorder.Count(ctx, at, s.nodes.tellers())
+	return nil
 }
 
-// begin begins the record with the first load that a producer signs.
-func (s *session) begin(at time.Time, offered int64, answers []*chain.Status) bool {
-	if offered == 0 {
-		return false
+// begin begins the record: with the first load that a producer signs, or by having
+// the producers sign one.
+func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Status) (bool, error) {
+	if s.wheel != nil {
+		unloaded, err := s.nodes.unloaded(answers)
+		if err != nil || !unloaded {
+			return false, err
+		}
+	} else if offered, _ := s.nodes.offered(answers); offered == 0 {
+		return false, nil
 	}
 	var best *chain.Status
 	for _, status := range answers {
@@ -155,26 +188,57 @@ func (s *session) begin(at time.Time, offered int64, answers []*chain.Status) bo
 		}
 	}
 	if best == nil {
-		return false
+		return false, nil
 	}
 	s.began = at
 	s.recorder = record.NewUnsettled(at, best.GenesisHash)
 	s.blocks = record.NewFollower(s.recorder, s.audit, best.FinalizedHeight)
-	s.Log.Info("the load began", "height", best.FinalizedHeight, "transfersPerSecond", offered)
-	return true
+	if s.wheel != nil {
+		s.wheel.begin(ctx, at)
+	}
+	s.Log.Info("the load began", "height", best.FinalizedHeight)
+	return true, nil
+}
+
+// settle begins the warm-up.
+func (s *session) settle(at time.Time, offered int64) {
+	s.settled = true
+	s.recorder.Settle(at, s.WarmUp, s.Duration)
+	s.Log.Info("the load is at its last step", "transfersPerSecond", offered, "warmUp", s.WarmUp, "duration", s.Duration)
+}
+
+// steer has the controller see a sample, and what it makes of it in the record. The
+// measurement begins once its rate is steady.
+func (s *session) steer(sample *record.Sample, answers []*chain.Status) {
+	sample.OfferedPerSecond = s.wheel.loop.Rate()
+	if decision := s.wheel.observe(sample.At, s.nodes, answers); decision != nil {
+		sample.OfferedPerSecond, sample.Control = decision.TransfersPerSecond, decision.Row()
+		if decision.Steady && !s.settled {
+			s.settle(sample.At, decision.TransfersPerSecond)
+		}
+	}
+	for _, fault := range []string{s.wheel.fault(sample.At), s.wheel.meddled(s.nodes, answers)} {
+		if fault != "" {
+			s.blame(fault)
+		}
+	}
+	if !s.settled && sample.At.Sub(s.began) > s.wheel.loop.MostSettling {
+		s.blame(s.wheel.loop.Unsettled())
+	}
 }
 
 // follow follows the load to its last step, and sees that it stays there.
-func (s *session) follow(at time.Time, offered int64, known bool) {
+func (s *session) follow(sample *record.Sample, answers []*chain.Status) {
+	at := sample.At
+	offered, known := s.nodes.offered(answers)
+	sample.OfferedPerSecond = offered
 	late := at.Sub(s.began) - s.Schedule.Settled()
 	switch {
 	case s.settled && known && offered != s.rate:
 		s.blame(fmt.Sprintf("the producers sign %d transfers per second, and should sign %d", offered, s.rate))
 	case s.settled || late < 0:
 	case known && offered == s.rate:
-		s.settled = true
-		s.recorder.Settle(at, s.WarmUp, s.Duration)
-		s.Log.Info("the load is at its last step", "transfersPerSecond", offered, "warmUp", s.WarmUp, "duration", s.Duration)
+		s.settle(at, offered)
 	case late > s.Patience:
 		s.blame(fmt.Sprintf("the producers sign %d transfers per second %s after they should sign %d", offered, s.Patience, s.rate))
 	}

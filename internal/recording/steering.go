@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/control"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// stopTimeout is how long the end of a load may take to be told to all producers.
+const stopTimeout = 5 * time.Second
+
+// Steering is a load that the recorder itself has the network carry, because its
+// controller runs beside the record.
+type Steering struct {
+	// Load has a loop.
+	Load *loading.Load
+	// Admin is where a producer serves its admin API, who it is, and what opens it.
+	Admin func(validator string) chain.Admin
+}
+
+// wheel steers the load of one run.
+type wheel struct {
+	loop   *loading.Loop
+	driver *loading.Driver
+	log    *slog.Logger
+	// end ends the driving that is under way; nil before it began.
+	end     context.CancelFunc
+	driving sync.WaitGroup
+	// seen is when the controller saw the chain last.
+	seen time.Time
+	// told is what the validators had been told before they were asked last.
+	told []*int64
+}
+
+// newWheel makes the wheel of a run; nil when somebody else steers.
+func newWheel(options *Options, nodes nodes) *wheel {
+	if options.Steering == nil {
+		return nil
+	}
+	driven := loading.Options{
+		Load: options.Steering.Load,
+		Refused: func(validator string, err error) {
+			options.Log.Warn("a validator does not take its load", "validator", validator, "error", err.Error())
+		},
+	}
+	for i := range nodes {
+		driven.Nodes = append(driven.Nodes, loading.Node{
+			Validator: nodes[i].validator,
+			Client:    nodes[i].client,
+			// A run counts only while each validator is the process that it was.
+			Process: func() (int, bool) { return 0, true },
+		})
+	}
+	return &wheel{loop: options.Steering.Load.Loop, driver: loading.NewDriver(driven), log: options.Log}
+}
+
+// begin has the producers sign what the controller asks for, from a time on.
+func (w *wheel) begin(ctx context.Context, at time.Time) {
+	ctx, w.end = context.WithCancel(ctx)
+	w.seen = at
+	w.driving.Go(func() { w.driver.Run(ctx, at) })
+}
+
+// stop has nobody sign anything any more, also when the context is done: whoever
+// removes the network may be late.
+func (w *wheel) stop(ctx context.Context) {
+	if w == nil {
+		return
+	}
+	if w.end != nil {
+		w.end()
+		w.driving.Wait()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := w.driver.Stop(ctx); err != nil {
+		w.log.Warn("the load did not end everywhere", "error", err.Error())
+	}
+}
+
+// fault is why a load that is steered cannot be measured; empty if it can.
+func (w *wheel) fault(at time.Time) string {
+	if blind := at.Sub(w.seen); blind > standstillPatience {
+		return fmt.Sprintf("no validator answered for %s, and the controller saw nothing of the chain", blind.Round(time.Second))
+	}
+	if refusal := w.driver.Refusal(); refusal != nil && at.Sub(refusal.Since) > standstillPatience {
+		return fmt.Sprintf("validator %s did not take its load for %s: %v",
+			refusal.Validator, at.Sub(refusal.Since).Round(time.Second), refusal.Err)
+	}
+	return ""
+}
+
+// mark keeps what the validators have been told, before they are asked.
+func (w *wheel) mark() {
+	if w == nil {
+		return
+	}
+	w.told = w.told[:0]
+	for i := range w.driver.Nodes {
+		w.told = append(w.told, w.driver.Told(i))
+	}
+}
+
+// meddled says which validator signs what nobody here told it; empty if none does.
+func (w *wheel) meddled(nodes nodes, answers []*chain.Status) string {
+	for i, status := range answers {
+		told := w.told[i]
+		if status == nil || status.Load == nil || told == nil || told != w.driver.Told(i) {
+			continue
+		}
+		if signs := status.Load.TransfersPerSecond; signs != *told {
+			return fmt.Sprintf("validator %s signs %d transfers per second, and was told %d: somebody else tells it as well",
+				nodes[i].validator.Name, signs, *told)
+		}
+	}
+	return ""
+}
+
+// observe has the controller see what nodes answered; nil when none did.
+func (w *wheel) observe(at time.Time, nodes nodes, answers []*chain.Status) *control.Decision {
+	var sample bench.Sample
+	for i, status := range answers {
+		sample.Nodes = append(sample.Nodes, bench.NodeSample{Name: nodes[i].validator.Name, Status: status})
+	}
+	decision := w.loop.Observe(sample, at)
+	if decision != nil {
+		w.seen = at
+	}
+	return decision
+}
+
+// unloaded says whether all producers answered that they sign nothing. The error is
+// that one has signed something already: then another recorder began this run, and
+// what its controller knew is lost.
+func (n nodes) unloaded(answers []*chain.Status) (bool, error) {
+	all := true
+	for i, status := range answers {
+		if n[i].validator.Role != topology.RoleProducer {
+			continue
+		}
+		if status == nil || status.Load == nil {
+			all = false
+			continue
+		}
+		if status.Load.TransfersPerSecond > 0 || status.Load.Signed > 0 {
+			return false, fmt.Errorf("validator %s signed transfers before this recorder began: "+
+				"another one did, and ended, and what its controller knew is lost", n[i].validator.Name)
+		}
+	}
+	return all, nil
+}
