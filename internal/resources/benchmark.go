@@ -71,7 +71,11 @@ func BenchmarkObjects(benchmark *v1alpha1.Benchmark, ports topology.Ports) ([]Ob
 	if err != nil {
 		return nil, err
 	}
-	return []Object{config, newRecordsClaim(benchmark), newRecorderPolicy(benchmark, ports)}, nil
+	objects := []Object{config, newRecordsClaim(benchmark), newRecorderPolicy(benchmark, ports)}
+	if Steered(benchmark) {
+		objects = append(objects, newSteeringPolicy(benchmark, ports))
+	}
+	return objects, nil
 }
 
 // NewRunNetwork is the network of a run, without load. Nothing of it stays when it
@@ -83,6 +87,9 @@ func NewRunNetwork(benchmark *v1alpha1.Benchmark, number int32, spec v1alpha1.Sh
 		Spec:       *spec.DeepCopy(),
 	}
 	network.Labels[LabelRun] = runLabel(number)
+	if Steered(benchmark) {
+		network.Labels[LabelLoad] = LoadByRecorder
+	}
 	if network.Spec.Volume != nil {
 		network.Spec.Volume.Retention = v1alpha1.VolumeRetentionDelete
 	}
@@ -147,8 +154,13 @@ func newRecordsClaim(benchmark *v1alpha1.Benchmark) *corev1.PersistentVolumeClai
 }
 
 // newRecorderPolicy closes the pods of a benchmark to everybody, and lets them reach
-// the HTTP API of the run's network, and names resolved.
+// the HTTP API of the run's network, its admin API where they steer the load, and names
+// resolved.
 func newRecorderPolicy(benchmark *v1alpha1.Benchmark, ports topology.Ports) *networkingv1.NetworkPolicy {
+	reached := []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.HTTP)}
+	if Steered(benchmark) {
+		reached = append(reached, policyPort(corev1.ProtocolTCP, ports.Admin))
+	}
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
 		ObjectMeta: ofBenchmark(benchmark, RecorderPolicyName(benchmark.Name)),
@@ -158,7 +170,7 @@ func newRecorderPolicy(benchmark *v1alpha1.Benchmark, ports topology.Ports) *net
 			Egress: []networkingv1.NetworkPolicyEgressRule{
 				{
 					To:    []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{MatchLabels: networkSelector(benchmark.Name)}}},
-					Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.HTTP)},
+					Ports: reached,
 				},
 				nameResolution(),
 			},

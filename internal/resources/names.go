@@ -49,6 +49,11 @@ func P2PAddress(network *v1alpha1.ShardNetwork, clusterDomain, validator string,
 	return net.JoinHostPort(podHost(network, clusterDomain, validator), strconv.Itoa(ports.P2P))
 }
 
+// AdminAddress is where whoever has its token reaches the admin API of a validator.
+func AdminAddress(network *v1alpha1.ShardNetwork, clusterDomain, validator string, ports topology.Ports) string {
+	return net.JoinHostPort(podHost(network, clusterDomain, validator), strconv.Itoa(ports.Admin))
+}
+
 // podHost is the DNS name of a validator's pod.
 func podHost(network *v1alpha1.ShardNetwork, clusterDomain, validator string) string {
 	return fmt.Sprintf("%s.%s.%s.svc.%s", PodName(validator), P2PServiceName(network.Name), network.Namespace, clusterDomain)

@@ -53,6 +53,9 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 		"--node-image=" + inputs.NodeImage,
 	}, places...))
 	pod.Labels[LabelRun] = runLabel(number)
+	if Steered(benchmark) {
+		steer(pod, benchmark.Name)
+	}
 	return pod
 }
 
