@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +18,9 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/summary"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/recording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -62,11 +67,14 @@ type recordOptions struct {
 
 	number                   int
 	clusterDomain, nodeImage string
-	patience                 time.Duration
+	// adminToken and genesis are files; empty when somebody else tells the nodes their
+	// load.
+	adminToken, genesis string
+	patience            time.Duration
 }
 
 // newRecordCommand is what the recorder of a run runs. It needs no rights in the
-// cluster: it asks the nodes alone.
+// cluster: it asks the nodes alone, and tells them their load where it steers that.
 func newRecordCommand() *cobra.Command {
 	var options recordOptions
 	command := &cobra.Command{
@@ -80,6 +88,8 @@ func newRecordCommand() *cobra.Command {
 	flags.IntVar(&options.number, "run", 0, "number of the run, from 1")
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
 	flags.StringVar(&options.nodeImage, "node-image", "", "image of the network's nodes, for the record")
+	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a load of profile ClosedLoop")
+	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a load of profile ClosedLoop")
 	flags.DurationVar(&options.patience, "patience", 5*time.Minute,
 		"how long the load may take to begin, and longer than its steps to reach the last one")
 	if err := command.MarkFlagRequired("run"); err != nil {
@@ -127,9 +137,15 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 	if err != nil {
 		return nil, fmt.Errorf("plan network %s: %w", network.Name, err)
 	}
-	schedule, err := bench.NewSchedule(&benchmark.Spec.Load)
+	load, err := loading.New(&benchmark.Spec.Load)
 	if err != nil {
 		return nil, err
+	}
+	var steering *recording.Steering
+	if load.Loop != nil {
+		if steering, err = o.steering(load, network, plan); err != nil {
+			return nil, err
+		}
 	}
 	var warmUp time.Duration
 	if benchmark.Spec.WarmUpSeconds != nil {
@@ -140,10 +156,48 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 		Address: func(validator string) string {
 			return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
 		},
-		Schedule: schedule,
+		Schedule: load.Schedule,
+		Steering: steering,
 		WarmUp:   warmUp,
 		Duration: time.Duration(benchmark.Spec.DurationSeconds) * time.Second,
 		Patience: o.patience,
 		Log:      slog.New(slog.NewJSONHandler(log, nil)),
+	}, nil
+}
+
+// steering is how the nodes of a run are told a load: by the token of their admin API,
+// each if it holds the key that the genesis document names.
+func (o *recordOptions) steering(
+	load *loading.Load, network *v1alpha1.ShardNetwork, plan *topology.Plan,
+) (*recording.Steering, error) {
+	if o.adminToken == "" || o.genesis == "" {
+		return nil, errors.New("a load of profile ClosedLoop needs --admin-token and --genesis: the recorder tells the nodes their load")
+	}
+	token, err := os.ReadFile(o.adminToken)
+	if err != nil {
+		return nil, fmt.Errorf("read the token of the admin API: %w", err)
+	}
+	document, err := os.ReadFile(o.genesis)
+	if err != nil {
+		return nil, fmt.Errorf("read the genesis document: %w", err)
+	}
+	publicKeys, err := nodeconfig.PublicKeys(document)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s: %w", o.genesis, err)
+	}
+	for _, validator := range plan.Validators {
+		if publicKeys[validator.Name] == nil {
+			return nil, fmt.Errorf("%s names no validator %s", o.genesis, validator.Name)
+		}
+	}
+	return &recording.Steering{
+		Load: load,
+		Admin: func(validator string) chain.Admin {
+			return chain.Admin{
+				Address:   resources.AdminAddress(network, o.clusterDomain, validator, plan.Ports),
+				PublicKey: publicKeys[validator],
+				Token:     string(bytes.TrimSpace(token)),
+			}
+		},
 	}, nil
 }

@@ -217,7 +217,7 @@ func (c *cluster) act() {
 		if !meta.IsStatusConditionTrue(network.Status.Conditions, v1alpha1.ConditionReady) {
 			c.makeReady()
 		}
-		if uid := string(network.UID); network.Spec.Load != nil && !slices.Contains(c.networks, uid) {
+		if uid := string(network.UID); c.loaded(network) && !slices.Contains(c.networks, uid) {
 			c.networks = append(c.networks, uid)
 		}
 	}
@@ -234,6 +234,15 @@ func (c *cluster) act() {
 		}
 		c.record(pod, network)
 	}
+}
+
+// loaded says whether a network carries a load: that of its spec, or what its recorder
+// has it carry.
+func (c *cluster) loaded(network *v1alpha1.ShardNetwork) bool {
+	c.t.Helper()
+	recorder := c.pod("bench-recorder-" + network.Labels[resources.LabelRun])
+	return network.Spec.Load != nil ||
+		resources.LoadedByRecorder(network) && recorder != nil && recorder.Status.Phase == corev1.PodRunning
 }
 
 // judge has the judge do what it does.
@@ -255,7 +264,7 @@ func (c *cluster) record(pod *corev1.Pod, network *v1alpha1.ShardNetwork) {
 	case pod.Status.Phase == corev1.PodPending:
 		c.recorders = append(c.recorders, string(pod.UID))
 		c.start(pod)
-	case pod.Status.Phase == corev1.PodRunning && network != nil && network.Spec.Load != nil:
+	case pod.Status.Phase == corev1.PodRunning && network != nil && c.loaded(network):
 		number := pod.Labels[resources.LabelRun]
 		said, ok := c.said[number]
 		if !ok {

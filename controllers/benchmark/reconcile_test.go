@@ -144,6 +144,40 @@ func TestTheLoadWaitsForItsRecorder(t *testing.T) {
 	}
 }
 
+// A load whose rate a controller finds is told by the recorder: the network never has
+// one in its spec.
+func TestAClosedLoop(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, func(spec *v1alpha1.BenchmarkSpec) {
+		spec.Repetitions = 2
+		spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: &v1alpha1.ClosedLoopLoad{
+			TargetBlockTimeMilliseconds: 1500, InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 1000,
+		}}
+	})
+	c.untilRun(v1alpha1.RunRecording)
+	c.until("the recorder", func() bool { return c.pod("bench-recorder-1") != nil })
+	recorder := c.pod("bench-recorder-1")
+	c.start(recorder)
+	for range 5 {
+		c.reconcile()
+	}
+	network := c.network()
+	if network.Spec.Load != nil || !resources.LoadedByRecorder(network) {
+		t.Errorf("the operator tells nodes their load: %+v of %+v", network.Spec.Load, network.ObjectMeta)
+	}
+	if arguments := recorder.Spec.Containers[0].Args; !slices.Contains(arguments, "--admin-token=/etc/shardyard-admin/admin.token") {
+		t.Errorf("the recorder is told %q", arguments)
+	}
+	steering := &networkingv1.NetworkPolicy{}
+	if !c.get(steering, "bench-steering") || !metav1.IsControlledBy(steering, c.benchmark) {
+		t.Errorf("the policy of its recorders is %+v", steering)
+	}
+	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
+	if len(c.networks) != 2 {
+		t.Errorf("%d networks carried a load, want 2", len(c.networks))
+	}
+}
+
 // What breaks a run ends the benchmark, and says what happened in which run. No
 // other run is made.
 func TestABrokenRun(t *testing.T) {

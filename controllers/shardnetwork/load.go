@@ -20,13 +20,19 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // driveLoad has every producer sign its share of the load. The load begins when
 // the network produces with all its nodes, and again when the spec has another;
-// a node that restarted is told again.
+// a node that restarted is told again. Nodes that the recorder of a benchmark tells
+// their load are left alone.
 func (r *run) driveLoad(ctx context.Context) error {
 	if r.observation == nil {
+		return nil
+	}
+	if resources.LoadedByRecorder(r.network) {
+		r.status.Load = nil
 		return nil
 	}
 	schedule, err := bench.NewSchedule(r.network.Spec.Load)

@@ -92,6 +92,41 @@ func TestNoTokenWithoutGenesis(t *testing.T) {
 	}
 }
 
+// Nodes that a recorder tells their load are not told another by the operator; those
+// of a network that only says so are.
+func TestLoadOfARecorder(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	byRecorder := func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Load = nil
+		network.Labels = map[string]string{resources.LabelLoad: resources.LoadByRecorder}
+		network.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
+			&v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: "bench", UID: "bench"}},
+			v1alpha1.GroupVersion.WithKind(v1alpha1.KindBenchmark))}
+	}
+	network := cluster.create(byRecorder)
+	cluster.mustReconcile(network)
+	told := cluster.runRefusingNode(network, "127.90.0.4", cluster.key("quickstart-s0-p0"))
+	for range 3 {
+		cluster.mustReconcile(network)
+	}
+	if count := told.Load(); count != 0 {
+		t.Errorf("it is told the load %d times", count)
+	}
+	cluster.read(network)
+	if network.Status.Load != nil {
+		t.Errorf("the load is %+v, and nobody knows it", network.Status.Load)
+	}
+	network.OwnerReferences = nil
+	if err := cluster.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	if told.Load() == 0 {
+		t.Error("a node that nobody tells its load goes on with one")
+	}
+}
+
 // key is the one in the Secret of a validator.
 func (c *cluster) key(validator string) keys.Key {
 	c.t.Helper()

@@ -215,7 +215,8 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 		return TaskWait
 	}
 	underWay(o, status, RunName(run)+": its network carries the load and is recorded")
-	if o.Network.Spec.Load == nil {
+	// A recorder that steers the load begins it by itself.
+	if o.Network.Spec.Load == nil && !resources.Steered(o.Benchmark) {
 		return TaskBeginLoad
 	}
 	return TaskWait
@@ -326,6 +327,11 @@ func networkLost(network *v1alpha1.ShardNetwork, run *v1alpha1.BenchmarkRunStatu
 		return "its network was deleted, and there is another of its name"
 	case network.DeletionTimestamp != nil:
 		return "somebody deletes its network"
+	}
+	// What costs too much gets no load from the operator, and none from a recorder.
+	if budget := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionWithinBudget); budget != nil &&
+		budget.Status == metav1.ConditionFalse {
+		return fmt.Sprintf("its network is not within its budget: %s: %s", budget.Reason, quote(budget.Message))
 	}
 	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionNodesReady)
 	if ready == nil || ready.Status != metav1.ConditionFalse ||

@@ -117,6 +117,10 @@ func TestStepsOfARun(t *testing.T) {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.Spec.Load = &v1alpha1.LoadSpec{} },
 			policy.TaskWait, v1alpha1.RunRecording,
 		},
+		"a recorder that steers the load": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Benchmark.Spec.Load.ClosedLoop = &v1alpha1.ClosedLoopLoad{} },
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
 		"a recorder that has ended": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
@@ -183,6 +187,13 @@ func TestWhatBreaksARun(t *testing.T) {
 				c.networkCondition(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, v1alpha1.ReasonCrashing)
 			},
 			"its network lost nodes: Crashing: words",
+		},
+		"it costs too much": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.networkCondition(v1alpha1.ConditionWithinBudget, metav1.ConditionFalse, v1alpha1.ReasonBudgetExceeded)
+			},
+			"its network is not within its budget: BudgetExceeded: words",
 		},
 		"the recorder is another": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Recorder.UID = "other" },

@@ -20,10 +20,6 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 				"a benchmark has all regions in the operator's cluster", region.Name)
 		}
 	}
-	if benchmark.Spec.Load.ClosedLoop != nil {
-		return "the controller of a closed loop tells nodes their load, and the recorders of a cluster may not: " +
-			"run it with shardyard bench run, or here at the rate that it finds, with profile Constant"
-	}
 	if benchmark.Spec.Baseline != nil && len(benchmark.Spec.Variants) == 0 {
 		return "spec.baseline says how to compare, and without variants there is nothing to compare with in a cluster: " +
 			"leave it out, and compare the result with shardyard report compare"

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,6 +48,13 @@ func (c *cluster) testBenchmark(t *testing.T) {
 		s.checkListed(t, b)
 		s.remove(t, b)
 	})
+	t.Run("closed loop", func(t *testing.T) {
+		t.Parallel()
+		b := c.newBenchmarkOf(t, "loop", newClosedLoopSpec())
+		b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
+		b.checkSteered(t)
+		b.remove(t)
+	})
 	t.Run("validator killed", func(t *testing.T) {
 		t.Parallel()
 		b := c.newBenchmark(t, "broken", 1)
@@ -70,8 +78,13 @@ type benchmark struct {
 // how it was.
 func (c *cluster) newBenchmark(t *testing.T, name string, repetitions int32) *benchmark {
 	t.Helper()
+	return c.newBenchmarkOf(t, name, newBenchmarkSpec(repetitions))
+}
+
+func (c *cluster) newBenchmarkOf(t *testing.T, name string, spec v1alpha1.BenchmarkSpec) *benchmark {
+	t.Helper()
 	b := &benchmark{cluster: c, Benchmark: &v1alpha1.Benchmark{
-		ObjectMeta: metav1.ObjectMeta{Namespace: benchmarkNamespace, Name: name}, Spec: newBenchmarkSpec(repetitions),
+		ObjectMeta: metav1.ObjectMeta{Namespace: benchmarkNamespace, Name: name}, Spec: spec,
 	}}
 	if err := c.Create(t.Context(), b.Benchmark); err != nil {
 		t.Fatal(err)
@@ -99,6 +112,17 @@ func newBenchmarkSpec(repetitions int32) v1alpha1.BenchmarkSpec {
 			{Figure: v1alpha1.FigureExecutedPerSecond, AtLeast: ptr.To(resource.MustParse("25"))},
 		},
 	}
+}
+
+// newClosedLoopSpec is a benchmark whose controller goes to the most that it may ask
+// for: blocks come faster than they should under so little.
+func newClosedLoopSpec() v1alpha1.BenchmarkSpec {
+	spec := newBenchmarkSpec(1)
+	spec.Network.Template.Spec.Protocol.ChunkWaitMilliseconds = 5000
+	spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: &v1alpha1.ClosedLoopLoad{
+		TargetBlockTimeMilliseconds: 1500, InitialTransfersPerSecond: benchmarkRate - 10, MaxTransfersPerSecond: benchmarkRate,
+	}}
+	return spec
 }
 
 func (b *benchmark) show(t *testing.T) {
@@ -189,6 +213,20 @@ func (b *benchmark) checkArtifact(t *testing.T) {
 	}
 	if len(made.Runs) != 2 || made.Runs[0].GenesisHash == made.Runs[1].GenesisHash || len(made.Runs[0].MeasuredBlocks()) < 2 {
 		t.Errorf("the runs are %+v", made.Runs)
+	}
+}
+
+// checkSteered checks that the recorder had the producers sign what its controller
+// asked for: it read the token, reached the admin API, and knew each node by its key.
+func (b *benchmark) checkSteered(t *testing.T) {
+	t.Helper()
+	status := &b.Status
+	if len(status.Runs) != 1 || status.Runs[0].TransfersPerSecond == nil || *status.Runs[0].TransfersPerSecond < benchmarkRate/2 {
+		t.Errorf("the runs are %+v, want one that executes about %d transfers per second", status.Runs, benchmarkRate)
+	}
+	policy := &networkingv1.NetworkPolicy{}
+	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.Namespace, Name: resources.SteeringPolicyName(b.Name)}, policy); err != nil {
+		t.Error(err)
 	}
 }
 
