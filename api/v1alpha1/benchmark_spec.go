@@ -104,6 +104,15 @@ type BenchmarkVariant struct {
 	// default. Without features, the variant has those of the network.
 	// +optional
 	Features *NodeFeatures `json:"features,omitempty"`
+
+	// image is the container image of the variant's nodes, in a cluster: it takes the
+	// place of spec.node.image of the network. Without it, the variant has that. On one
+	// machine, shardyard bench run --shardnode VARIANT=PATH names the program instead.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^\S+$`
+	Image string `json:"image,omitempty"`
 }
 
 // BenchmarkBaseline says how a benchmark is compared with its baseline.

@@ -78,8 +78,8 @@ type BenchmarkStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	Runs []BenchmarkRunStatus `json:"runs,omitempty"`
 
-	// nodeImage is the container image of the nodes of all runs: that of the first one,
-	// should the operator name another one later.
+	// nodeImage is the container image of the nodes of all runs, but those of variants
+	// that name one: that of the first one, should the operator name another one later.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	NodeImage string `json:"nodeImage,omitempty"`

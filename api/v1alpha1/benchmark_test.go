@@ -240,9 +240,9 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "a"}})},
 			[]refusal{{"spec.variants[1]", "Duplicate value"}},
 		},
-		"an image, which nothing here runs": {
-			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "b", "image": "next"}})},
-			[]refusal{{"spec.variants[1].image", "unknown field"}},
+		"an image of no name": {
+			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "b", "image": "two words"}})},
+			[]refusal{{"spec.variants[1].image", "should match"}},
 		},
 		"variants that nobody compares": {
 			[]edit{remove("spec.baseline")}, []refusal{{"spec.baseline", "is required with two variants"}},

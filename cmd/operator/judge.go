@@ -81,18 +81,21 @@ func judge(benchmark *v1alpha1.Benchmark, records string) (*result.Result, error
 		}
 		made.Variants = append(made.Variants, variant)
 	}
-	image := ""
-	for i, run := range bench.Runs(&benchmark.Spec) {
-		recorded, nodeImage, err := recording.Read(records, benchmark.UID, run)
+	images := map[string]recording.NodeImage{}
+	for _, run := range bench.Runs(&benchmark.Spec) {
+		recorded, image, err := recording.Read(records, benchmark.UID, run)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 && nodeImage != image {
-			return nil, fmt.Errorf("the nodes of %s were made of %s, and those before of %s", run, nodeImage, image)
+		// What is called the same is the same.
+		named := made.Variants[run.Variant].Network.Node.Image
+		if before, ok := images[named]; ok && image != before {
+			return nil, fmt.Errorf("the nodes of %s were made of %s, and those before of %s", run, image, before)
 		}
-		image = nodeImage
+		images[named] = image
 		made.Runs = append(made.Runs, *recorded)
-		made.Variants[run.Variant].Shardnode.Image = nodeImage
+		program := &made.Variants[run.Variant].Shardnode
+		program.Image, program.ImageID = image.Name, image.ID
 	}
 	made.StartedAt = made.Runs[0].StartedAt
 	made.EndedAt = time.UnixMilli(made.Runs[len(made.Runs)-1].Window.EndMs).UTC()

@@ -81,7 +81,8 @@ func TestJudgeRuns(t *testing.T) {
 		if run.VariantName == "after" {
 			cost = 0.6
 		}
-		if err := recording.Write(folder, benchmark.UID, "shardnode:test", recorded(run, cost)); err != nil {
+		image := recording.NodeImage{Name: "shardnode:test", ID: "sha256:test"}
+		if err := recording.Write(folder, benchmark.UID, image, recorded(run, cost)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +119,8 @@ func checkArtifact(t *testing.T, into string, runs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(made.Runs) != runs || made.Runs[1].Variant != "after" || made.Candidate().Shardnode.Image != "shardnode:test" {
+	if len(made.Runs) != runs || made.Runs[1].Variant != "after" || made.Candidate().Shardnode.Image != "shardnode:test" ||
+		made.Candidate().Shardnode.ImageID != "sha256:test" {
 		t.Errorf("the result has the runs %d and the variants %+v", len(made.Runs), made.Variants)
 	}
 	again, err := manifest.ReadBenchmark(filepath.Join(into, artifact.BenchmarkFile))
@@ -133,12 +135,48 @@ func TestJudgeOtherImages(t *testing.T) {
 	benchmark, _ := benchmarkFile(t)
 	folder := t.TempDir()
 	for i, run := range bench.Runs(&benchmark.Spec) {
-		if err := recording.Write(folder, benchmark.UID, fmt.Sprintf("shardnode:%d", i/3), recorded(run, 0.5)); err != nil {
+		image := recording.NodeImage{Name: fmt.Sprintf("shardnode:%d", i/3)}
+		if err := recording.Write(folder, benchmark.UID, image, recorded(run, 0.5)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, err := judge(benchmark, folder)
 	if want := "the nodes of run 2 of before were made of shardnode:1, and those before of shardnode:0"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %q", err, want)
+	}
+}
+
+// Variants of two images have two, each the same in all of its runs.
+func TestJudgeTwoImages(t *testing.T) {
+	t.Parallel()
+	benchmark, _ := benchmarkFile(t)
+	benchmark.Spec.Variants[0].Image, benchmark.Spec.Variants[1].Image = "shardnode:1", "shardnode:2"
+	write := func(folder string, id func(bench.PlannedRun) string) {
+		for _, run := range bench.Runs(&benchmark.Spec) {
+			image := recording.NodeImage{Name: benchmark.Spec.Variants[run.Variant].Image, ID: id(run)}
+			if err := recording.Write(folder, benchmark.UID, image, recorded(run, 0.5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	folder := t.TempDir()
+	write(folder, func(run bench.PlannedRun) string { return "sha256:" + run.VariantName })
+	made, err := judge(benchmark, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"shardnode:1 sha256:before", "shardnode:2 sha256:after"} {
+		if program := made.Variants[i].Shardnode; program.Image+" "+program.ImageID != want {
+			t.Errorf("variant %d is of %+v, want %s", i, program, want)
+		}
+	}
+
+	// A name that comes to mean another image in the middle compares nothing.
+	folder = t.TempDir()
+	write(folder, func(run bench.PlannedRun) string { return fmt.Sprint("sha256:", run.Repetition/3) })
+	_, err = judge(benchmark, folder)
+	if want := "were made of shardnode:1 (sha256:1), and those before of shardnode:1 (sha256:0)"; err == nil ||
+		!strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), strings.ReplaceAll(want, "shardnode:1", "shardnode:2")) {
 		t.Errorf("the error is %v, want %q", err, want)
 	}
 }

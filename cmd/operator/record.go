@@ -65,8 +65,9 @@ func (p *benchmarkPod) write(message string) error {
 type recordOptions struct {
 	benchmarkPod
 
-	number                   int
-	clusterDomain, nodeImage string
+	number        int
+	clusterDomain string
+	nodeImage     recording.NodeImage
 	// adminToken and genesis are files; empty when somebody else tells the nodes their
 	// load.
 	adminToken, genesis string
@@ -87,9 +88,12 @@ func newRecordCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.IntVar(&options.number, "run", 0, "number of the run, from 1")
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
-	flags.StringVar(&options.nodeImage, "node-image", "", "image of the network's nodes, for the record")
-	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a load of profile ClosedLoop")
-	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a load of profile ClosedLoop")
+	flags.StringVar(&options.nodeImage.Name, "node-image", "", "image of the network's nodes, for the record")
+	flags.StringVar(&options.nodeImage.ID, "node-image-id", "", "what the name of that image came to on their machines, for the record")
+	flags.StringVar(&options.adminToken, "admin-token", "",
+		"file that holds the token of the nodes' admin API, for a load of profile ClosedLoop")
+	flags.StringVar(&options.genesis, "genesis", "",
+		"file that holds the genesis document of the network, for a load of profile ClosedLoop")
 	flags.DurationVar(&options.patience, "patience", 5*time.Minute,
 		"how long the load may take to begin, and longer than its steps to reach the last one")
 	if err := command.MarkFlagRequired("run"); err != nil {

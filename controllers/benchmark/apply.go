@@ -5,6 +5,7 @@ package benchmark
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,12 +41,20 @@ func (r *run) makeNetwork(ctx context.Context) error {
 func (r *run) network() *v1alpha1.ShardNetwork {
 	number := r.present().Number
 	spec := bench.NetworkSpec(&r.benchmark.Spec, r.runs[number-1].Variant)
-	if number > 1 && spec.Node.Image == "" {
+	if spec.Node.Image == "" && r.madeByDefault(number-1) {
 		// Another release of the operator, which names another image, makes no other
 		// kind of runs.
 		spec.Node.Image = r.status.NodeImage
 	}
 	return resources.NewRunNetwork(r.benchmark, number, spec)
+}
+
+// madeByDefault says whether the nodes of one of the first runs had the image that the
+// operator named then.
+func (r *run) madeByDefault(first int32) bool {
+	return slices.ContainsFunc(r.runs[:first], func(run bench.PlannedRun) bool {
+		return bench.NetworkSpec(&r.benchmark.Spec, run.Variant).Node.Image == ""
+	})
 }
 
 // present is the present run.
@@ -57,6 +66,9 @@ func (r *run) present() *v1alpha1.BenchmarkRunStatus {
 func (r *run) makeRecorder(ctx context.Context, observation *policy.BenchmarkObservation) error {
 	inputs := r.inputs()
 	inputs.NodeImage = observation.Network.Status.NodeImage
+	if len(observation.NodeImageIDs) == 1 {
+		inputs.NodeImageID = observation.NodeImageIDs[0]
+	}
 	return r.apply(ctx, resources.NewRecorder(r.benchmark, r.present().Number, inputs))
 }
 

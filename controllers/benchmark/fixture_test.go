@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,7 +161,7 @@ func (c *cluster) condition(kind string, status metav1.ConditionStatus, reason, 
 	meta.SetStatusCondition(&network.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: network.Generation,
 	})
-	network.Status.NodeImage = "shardnode:test"
+	network.Status.NodeImage = cmp.Or(network.Spec.Node.Image, "shardnode:test")
 	c.must(c.client.Status().Update(c.t.Context(), network))
 }
 
@@ -168,6 +169,22 @@ func (c *cluster) condition(kind string, status metav1.ConditionStatus, reason, 
 func (c *cluster) makeReady() {
 	c.t.Helper()
 	c.condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, "it runs")
+}
+
+// runNode has a node of the network run what an image came to, unless it does.
+func (c *cluster) runNode(name, imageID string) {
+	c.t.Helper()
+	if c.pod(name) != nil {
+		return
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.benchmark.Namespace, Name: name, Labels: resources.NetworkLabels(c.benchmark.Name)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: resources.ContainerName, Image: "shardnode"}}},
+	}
+	c.must(c.client.Create(c.t.Context(), pod))
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: resources.ContainerName, Image: "shardnode", ImageID: imageID}}
+	c.must(c.client.Status().Update(c.t.Context(), pod))
 }
 
 // start has a pod run.
@@ -225,7 +242,7 @@ func (c *cluster) act() {
 	c.must(c.client.List(c.t.Context(), pods, client.InNamespace(c.benchmark.Namespace)))
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.DeletionTimestamp != nil {
+		if pod.DeletionTimestamp != nil || pod.Labels[resources.LabelName] != resources.NameRecorder {
 			continue
 		}
 		if pod.Name == resources.JudgeName(c.benchmark.Name) {

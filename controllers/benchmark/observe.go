@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,9 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 		observation.Network = network
 	}
 	if present, ok := policy.PresentRun(r.status); ok {
+		if observation.NodeImageIDs, err = r.nodeImageIDs(ctx, &r.status.Runs[present]); err != nil {
+			return nil, err
+		}
 		observation.Recorder, err = r.findPod(ctx, resources.RecorderName(r.benchmark.Name, r.status.Runs[present].Number))
 	} else if len(r.status.Runs) == len(r.runs) {
 		observation.Judge, err = r.findPod(ctx, resources.JudgeName(r.benchmark.Name))
@@ -55,6 +59,29 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 	}
 	observation.Recorded, observation.Judged = recorded(observation.Recorder), judged(observation.Judge)
 	return observation, nil
+}
+
+// nodeImageIDs are what the name of the node image came to on the machines of a run's
+// nodes, each once; none once the run is recorded, when nobody asks any more.
+func (r *run) nodeImageIDs(ctx context.Context, present *v1alpha1.BenchmarkRunStatus) ([]string, error) {
+	if present.Phase != v1alpha1.RunRecording || present.RecorderUID != "" {
+		return nil, nil
+	}
+	pods := &corev1.PodList{}
+	if err := r.reader.List(ctx, pods, client.InNamespace(r.benchmark.Namespace),
+		client.MatchingLabels(resources.NetworkLabels(r.benchmark.Name))); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	var ids []string
+	for i := range pods.Items {
+		for _, container := range pods.Items[i].Status.ContainerStatuses {
+			if container.Name == resources.ContainerName && container.ImageID != "" {
+				ids = append(ids, container.ImageID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }
 
 // findPod finds a pod of the benchmark; nil when there is none.

@@ -4,6 +4,7 @@ package benchmark
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,43 @@ func TestTheNetworksOfRuns(t *testing.T) {
 	}
 	if want := map[string]int32{"1": 0, "2": 1, "3": 1, "4": 0}; fmt.Sprint(sizes) != fmt.Sprint(want) {
 		t.Errorf("the batch sizes of the runs are %v, want %v", sizes, want)
+	}
+}
+
+// Variants of two images take turns; what the names came to is told to the recorders.
+func TestTheImagesOfRuns(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, func(spec *v1alpha1.BenchmarkSpec) {
+		twoVariants(spec)
+		spec.Variants[0].Image = "shardnode:1"
+	})
+	images := map[string]string{}
+	for range maxSteps {
+		if network := c.network(); network != nil {
+			number := network.Labels[resources.LabelRun]
+			images[number] = network.Spec.Node.Image
+			c.runNode("bench-s0-p0-"+number, "shardnode@sha256:"+number)
+			if recorder := c.pod("bench-recorder-" + number); recorder != nil &&
+				!slices.Contains(recorder.Spec.Containers[0].Args, "--node-image-id=shardnode@sha256:"+number) {
+				t.Errorf("the recorder of run %s is told %q", number, recorder.Spec.Containers[0].Args)
+			}
+		} else {
+			c.must(c.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(c.benchmark.Namespace),
+				client.MatchingLabels(resources.NetworkLabels("bench")), client.GracePeriodSeconds(0)))
+		}
+		if c.ended() {
+			break
+		}
+		c.act()
+		c.reconcile()
+	}
+	// What the operator names first, the later runs of the variant that names none have.
+	want := map[string]string{"1": "shardnode:1", "2": "", "3": "shardnode:test", "4": "shardnode:1"}
+	if !maps.Equal(images, want) {
+		t.Errorf("the images of the runs are %v, want %v", images, want)
+	}
+	if got := c.status().NodeImage; got != "shardnode:test" {
+		t.Errorf("the image of nodes that name none is %q", got)
 	}
 }
 

@@ -53,8 +53,14 @@ func Runs(spec *v1alpha1.BenchmarkSpec) []PlannedRun {
 // NetworkSpec is the spec of the networks of a variant's runs, without load.
 func NetworkSpec(spec *v1alpha1.BenchmarkSpec, variant int) v1alpha1.ShardNetworkSpec {
 	network := *spec.Network.Template.Spec.DeepCopy()
-	if variant < len(spec.Variants) && spec.Variants[variant].Features != nil {
-		network.Node.Features = *spec.Variants[variant].Features.DeepCopy()
+	if variant >= len(spec.Variants) {
+		return network
+	}
+	if features := spec.Variants[variant].Features; features != nil {
+		network.Node.Features = *features.DeepCopy()
+	}
+	if image := spec.Variants[variant].Image; image != "" {
+		network.Node.Image = image
 	}
 	return network
 }

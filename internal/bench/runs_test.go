@@ -34,12 +34,18 @@ func TestRuns(t *testing.T) {
 func TestNetworkSpec(t *testing.T) {
 	t.Parallel()
 	spec := v1alpha1.BenchmarkSpec{Variants: []v1alpha1.BenchmarkVariant{
-		{Name: "a"}, {Name: "b", Features: &v1alpha1.NodeFeatures{SignatureBatchSize: ptr.To[int32](1)}},
+		{Name: "a"}, {Name: "b", Features: &v1alpha1.NodeFeatures{SignatureBatchSize: ptr.To[int32](1)}, Image: "shardnode:b"},
 	}}
+	spec.Network.Template.Spec.Node.Image = "shardnode:a"
 	spec.Network.Template.Spec.Node.Features.SignatureBatchSize = ptr.To[int32](7)
 	for variant, want := range []int32{7, 1} {
 		if got := *bench.NetworkSpec(&spec, variant).Node.Features.SignatureBatchSize; got != want {
 			t.Errorf("variant %d has a batch size of %d, want %d", variant, got, want)
+		}
+	}
+	for variant, want := range []string{"shardnode:a", "shardnode:b"} {
+		if got := bench.NetworkSpec(&spec, variant).Node.Image; got != want {
+			t.Errorf("variant %d has the image %s, want %s", variant, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,6 +51,9 @@ type BenchmarkObservation struct {
 	Runs []v1alpha1.BenchmarkRunStatus
 	// Network is the network of the benchmark's name; nil when there is none.
 	Network *v1alpha1.ShardNetwork
+	// NodeImageIDs are what the name of the node image came to on the machines of the
+	// network's nodes, each once, as far as they say.
+	NodeImageIDs []string
 	// Recorder is the pod of the present run, and Judge the one that makes the result;
 	// nil when there are none.
 	Recorder, Judge *corev1.Pod
@@ -166,7 +170,7 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionReady)
 	if ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == network.Generation {
 		run.NetworkUID = string(network.UID)
-		if status.NodeImage == "" {
+		if status.NodeImage == "" && !namesImage(o.Benchmark, run) {
 			status.NodeImage = network.Status.NodeImage
 		}
 		run.Phase = v1alpha1.RunRecording
@@ -194,15 +198,7 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 		return breakRun(o, status, run, lost)
 	}
 	if run.RecorderUID == "" {
-		if recorder == nil {
-			underWay(o, status, RunName(run)+": its recorder is made")
-			return TaskMakeRecorder
-		}
-		// Only now may the load begin: a recorder that is not noted has recorded
-		// nothing, and may be made again.
-		run.RecorderUID = string(recorder.UID)
-		underWay(o, status, RunName(run)+": its recorder starts")
-		return TaskWait
+		return noteRecorder(o, status, run)
 	}
 	if recorder == nil || string(recorder.UID) != run.RecorderUID || recorder.DeletionTimestamp != nil {
 		return breakRun(o, status, run, "the pod of its recorder was deleted")
@@ -219,6 +215,22 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 	if o.Network.Spec.Load == nil && !resources.Steered(o.Benchmark) {
 		return TaskBeginLoad
 	}
+	return TaskWait
+}
+
+// noteRecorder has the recorder of a run made, and notes it.
+func noteRecorder(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+	if len(o.NodeImageIDs) > 1 {
+		return breakRun(o, status, run, "the name of its node image means several: its nodes run "+strings.Join(o.NodeImageIDs, " and "))
+	}
+	if o.Recorder == nil {
+		underWay(o, status, RunName(run)+": its recorder is made")
+		return TaskMakeRecorder
+	}
+	// Only now may the load begin: a recorder that is not noted has recorded nothing, and
+	// may be made again. One that steers the load refuses one that it finds.
+	run.RecorderUID = string(o.Recorder.UID)
+	underWay(o, status, RunName(run)+": its recorder starts")
 	return TaskWait
 }
 
@@ -339,6 +351,13 @@ func networkLost(network *v1alpha1.ShardNetwork, run *v1alpha1.BenchmarkRunStatu
 		return ""
 	}
 	return fmt.Sprintf("its network lost nodes: %s: %s", ready.Reason, quote(ready.Message))
+}
+
+// namesImage says whether the variant of a run names an image of its own.
+func namesImage(benchmark *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRunStatus) bool {
+	return slices.ContainsFunc(benchmark.Spec.Variants, func(variant v1alpha1.BenchmarkVariant) bool {
+		return variant.Name == run.Variant && variant.Image != ""
+	})
 }
 
 // RunName is a run as sentences name it.

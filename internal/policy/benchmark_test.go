@@ -217,6 +217,14 @@ func TestWhatBreaksARun(t *testing.T) {
 			},
 			"its recorder did not start within 10m0s: no machine takes it: 0/3 nodes are available",
 		},
+		"the name of its image means two": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.status.Runs[0].RecorderUID, c.Recorder = "", nil
+				c.NodeImageIDs = []string{"shardnode@sha256:1", "shardnode@sha256:2"}
+			},
+			"the name of its node image means several: its nodes run shardnode@sha256:1 and shardnode@sha256:2",
+		},
 		"its machine takes the recorder away": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {

@@ -25,9 +25,23 @@ type file struct {
 	SchemaVersion int `json:"schemaVersion"`
 	// BenchmarkUID is the very benchmark that the run is of.
 	BenchmarkUID types.UID `json:"benchmarkUID"`
-	// NodeImage is what the nodes of the network were made of.
-	NodeImage string     `json:"nodeImage,omitempty"`
-	Run       result.Run `json:"run"`
+	NodeImage
+	Run result.Run `json:"run"`
+}
+
+// NodeImage is what the nodes of a network were made of; empty is not known.
+type NodeImage struct {
+	Name string `json:"nodeImage,omitempty"`
+	// ID is what the name came to on the machines of the nodes.
+	ID string `json:"nodeImageID,omitempty"`
+}
+
+// String is the most that is known of the image.
+func (i NodeImage) String() string {
+	if i.ID == "" {
+		return i.Name
+	}
+	return fmt.Sprintf("%s (%s)", i.Name, i.ID)
 }
 
 func pathOf(folder string, run bench.PlannedRun) string {
@@ -36,8 +50,8 @@ func pathOf(folder string, run bench.PlannedRun) string {
 
 // Write keeps the record of a run. One that is there already stays: no run is made
 // twice.
-func Write(folder string, benchmark types.UID, nodeImage string, recorded *result.Run) (err error) {
-	content, err := json.Marshal(&file{SchemaVersion: schemaVersion, BenchmarkUID: benchmark, NodeImage: nodeImage, Run: *recorded})
+func Write(folder string, benchmark types.UID, image NodeImage, recorded *result.Run) (err error) {
+	content, err := json.Marshal(&file{SchemaVersion: schemaVersion, BenchmarkUID: benchmark, NodeImage: image, Run: *recorded})
 	if err != nil {
 		return fmt.Errorf("encode record: %w", err)
 	}
@@ -54,22 +68,23 @@ func Write(folder string, benchmark types.UID, nodeImage string, recorded *resul
 }
 
 // Read reads the record of a run of a benchmark.
-func Read(folder string, benchmark types.UID, run bench.PlannedRun) (recorded *result.Run, nodeImage string, err error) {
+func Read(folder string, benchmark types.UID, run bench.PlannedRun) (recorded *result.Run, image NodeImage, err error) {
 	content, err := os.ReadFile(pathOf(folder, run))
 	if err != nil {
-		return nil, "", fmt.Errorf("read record of %s: %w", run, err)
+		return nil, NodeImage{}, fmt.Errorf("read record of %s: %w", run, err)
 	}
 	var read file
 	if err := json.Unmarshal(content, &read); err != nil {
-		return nil, "", fmt.Errorf("decode record of %s: %w", run, err)
+		return nil, NodeImage{}, fmt.Errorf("decode record of %s: %w", run, err)
 	}
 	switch {
 	case read.SchemaVersion != schemaVersion:
-		return nil, "", fmt.Errorf("the record of %s has schema version %d, this program reads %d", run, read.SchemaVersion, schemaVersion)
+		return nil, NodeImage{}, fmt.Errorf(
+			"the record of %s has schema version %d, this program reads %d", run, read.SchemaVersion, schemaVersion)
 	case read.BenchmarkUID != benchmark:
-		return nil, "", fmt.Errorf("the record of %s is of the benchmark %s, and not of %s", run, read.BenchmarkUID, benchmark)
+		return nil, NodeImage{}, fmt.Errorf("the record of %s is of the benchmark %s, and not of %s", run, read.BenchmarkUID, benchmark)
 	case read.Run.Variant != run.VariantName || read.Run.Repetition != run.Repetition:
-		return nil, "", fmt.Errorf("the record of %s is of another run", run)
+		return nil, NodeImage{}, fmt.Errorf("the record of %s is of another run", run)
 	}
 	return &read.Run, read.NodeImage, nil
 }

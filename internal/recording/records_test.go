@@ -19,16 +19,16 @@ func TestRecords(t *testing.T) {
 	folder := t.TempDir()
 	planned := bench.PlannedRun{VariantName: "after", Repetition: 2}
 	run := &result.Run{Variant: "after", Repetition: 2, Fault: "none", Blocks: []result.Block{{Height: 7, Executed: 9}}}
-	if err := recording.Write(folder, "uid", "shardnode:1", run); err != nil {
+	if err := recording.Write(folder, "uid", recording.NodeImage{Name: "shardnode:1", ID: "sha256:1"}, run); err != nil {
 		t.Fatal(err)
 	}
 	read, image, err := recording.Read(folder, "uid", planned)
-	if err != nil || image != "shardnode:1" || !reflect.DeepEqual(read, run) {
+	if err != nil || image.String() != "shardnode:1 (sha256:1)" || !reflect.DeepEqual(read, run) {
 		t.Errorf("the record is %+v of %s, want %+v: %v", read, image, run, err)
 	}
 
 	// No run is made twice, and the record of another benchmark is none of this one.
-	if err := recording.Write(folder, "uid", "shardnode:1", &result.Run{Variant: "after", Repetition: 2}); err == nil {
+	if err := recording.Write(folder, "uid", recording.NodeImage{}, &result.Run{Variant: "after", Repetition: 2}); err == nil {
 		t.Error("a record was written over another")
 	}
 	if again, _, err := recording.Read(folder, "uid", planned); err != nil || again.Fault != "none" {

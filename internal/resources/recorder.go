@@ -38,8 +38,9 @@ type RecorderInputs struct {
 	Image string
 	// ClusterDomain is the DNS domain of the cluster.
 	ClusterDomain string
-	// NodeImage is what the nodes of the run's network are made of, for the record.
-	NodeImage string
+	// NodeImage is what the nodes of the run's network are made of, and NodeImageID what
+	// that name came to on their machines, for the record; empty is not known.
+	NodeImage, NodeImageID string
 }
 
 // NewRecorder is the pod that records a run: beside the load, never in the
@@ -51,6 +52,7 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 		"--run=" + strconv.Itoa(int(number)),
 		"--cluster-domain=" + inputs.ClusterDomain,
 		"--node-image=" + inputs.NodeImage,
+		"--node-image-id=" + inputs.NodeImageID,
 	}, places...))
 	pod.Labels[LabelRun] = runLabel(number)
 	if Steered(benchmark) {

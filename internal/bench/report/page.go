@@ -221,6 +221,9 @@ func describe(program *result.Program) string {
 	if program.Image != "" {
 		parts = append(parts, program.Image)
 	}
+	if program.ImageID != "" {
+		parts = append(parts, program.ImageID)
+	}
 	if program.SHA256 != "" {
 		parts = append(parts, "sha256:"+program.SHA256)
 	}

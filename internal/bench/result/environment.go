@@ -27,6 +27,8 @@ type Program struct {
 	Path string `json:"path,omitempty"`
 	// Image is the container image that had the program.
 	Image string `json:"image,omitempty"`
+	// ImageID is what the name of the image came to where it ran: with a digest.
+	ImageID string `json:"imageID,omitempty"`
 	// SHA256 identifies the file of the program.
 	SHA256 string `json:"sha256,omitempty"`
 	// Version is what the program calls itself.

@@ -55,6 +55,11 @@ func TestCheck(t *testing.T) {
 		alone.Spec.Baseline = &v1alpha1.BenchmarkBaseline{Figures: []v1alpha1.BenchmarkFigure{v1alpha1.FigureExecutedPerSecond}}
 		return alone
 	}
+	imaged := func() *v1alpha1.Benchmark {
+		two := benchmark(t, "before-after-local")
+		two.Spec.Variants[0].Image, two.Spec.Variants[1].Image = "shardnode:1", "shardnode:2"
+		return two
+	}
 	cases := map[string]struct {
 		options Options
 		want    string
@@ -66,6 +71,14 @@ func TestCheck(t *testing.T) {
 		"no such variant": {
 			options: Options{Benchmark: benchmark(t, "before-after-local"), Shardnodes: map[string]string{"afte": "/bin/next"}},
 			want:    "--shardnode afte=/bin/next: the benchmark has no variant of that name",
+		},
+		"an image": {
+			options: Options{Benchmark: imaged(), Shardnodes: map[string]string{"before": "/bin/node"}},
+			want: "spec.variants[1].image: this machine runs programs and no images: " +
+				"name that of variant after with --shardnode after=PATH",
+		},
+		"a program in the place of each image": {
+			options: Options{Benchmark: imaged(), Shardnodes: map[string]string{"before": "/bin/node", "after": "/bin/next"}},
 		},
 		"two baselines": {
 			options: Options{Benchmark: benchmark(t, "before-after-local"), Baseline: &result.Result{}},

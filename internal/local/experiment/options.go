@@ -54,6 +54,12 @@ func (o *Options) Check() error {
 			return fmt.Errorf("--shardnode %s=%s: the benchmark has no variant of that name", name, o.Shardnodes[name])
 		}
 	}
+	for i := range spec.Variants {
+		if variant := &spec.Variants[i]; variant.Image != "" && o.Shardnodes[variant.Name] == "" {
+			return fmt.Errorf("spec.variants[%d].image: this machine runs programs and no images: "+
+				"name that of variant %s with --shardnode %s=PATH", i, variant.Name, variant.Name)
+		}
+	}
 	named := o.Baseline != nil || o.Without
 	switch {
 	case len(spec.Variants) > 0 && named:
