@@ -48,7 +48,7 @@ the benchmark could not be run to its end, and that there is no result.`
 
 func newBenchCommand() *cobra.Command {
 	command := &cobra.Command{Use: "bench", Short: "Run benchmarks, and fetch the results of a cluster", Args: cobra.NoArgs}
-	command.AddCommand(newBenchRunCommand(), newBenchFetchCommand())
+	command.AddCommand(newBenchRunCommand(), newBenchBisectCommand(), newBenchFetchCommand())
 	return command
 }
 
@@ -107,7 +107,7 @@ func runBench(command *cobra.Command, given benchFlags) error {
 	if err := options.Check(); err != nil {
 		return err
 	}
-	folder, err := given.folder(benchmark)
+	folder, err := resultFolder(given.artifact, benchmark)
 	if err != nil {
 		return err
 	}
@@ -169,10 +169,10 @@ func exitOf(outcome result.Outcome) error {
 	}
 }
 
-// folder is where the artifact goes.
-func (f *benchFlags) folder(benchmark *v1alpha1.Benchmark) (string, error) {
-	if f.artifact != "" {
-		return filepath.Abs(f.artifact)
+// resultFolder is where results go, unless it is named.
+func resultFolder(named string, benchmark *v1alpha1.Benchmark) (string, error) {
+	if named != "" {
+		return filepath.Abs(named)
 	}
 	return filepath.Abs(filepath.Join("results", benchmark.Name, time.Now().UTC().Format("20060102T150405Z")))
 }
