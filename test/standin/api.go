@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,13 +20,37 @@ const (
 	distribution = "ZipfMandelbrot"
 	// maxBodyBytes is the longest body that a node accepts.
 	maxBodyBytes = 64 << 10
+	// unavailable is the code of an answer about a block that is not final yet.
+	unavailable = -32003
 )
+
+// signed counts what a generator signs. The zero value has signed nothing.
+type signed struct {
+	lock  sync.Mutex
+	count float64
+	rate  int64
+	since time.Time
+}
+
+func (s *signed) follow(rate int64, now time.Time) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.count += float64(s.rate) * now.Sub(s.since).Seconds()
+	s.rate, s.since = rate, now
+}
+
+func (s *signed) until(now time.Time) uint64 {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return uint64(s.count + float64(s.rate)*now.Sub(s.since).Seconds())
+}
 
 // api is the HTTP API and the admin API of a node.
 type api struct {
 	*node
 	network *network
 	rate    atomic.Int64
+	signed  signed
 	// workload is nil until one is told.
 	workload atomic.Pointer[chain.Workload]
 	// lacking is what the node's copy of its shard lacks; nil for a complete one.
@@ -51,7 +76,28 @@ func (a *api) handler() http.Handler {
 		}
 		answer(response, http.StatusOK, status)
 	})
+	mux.HandleFunc("POST /rpc", a.blockGet)
 	return mux
+}
+
+// blockGet answers the one method that whoever records a chain needs.
+func (a *api) blockGet(response http.ResponseWriter, request *http.Request) {
+	var call struct {
+		Method string `json:"method"`
+		Params struct {
+			Height uint64 `json:"height"`
+		} `json:"params"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(response, request.Body, maxBodyBytes)).Decode(&call); err != nil {
+		refuse(response, http.StatusBadRequest, err.Error())
+		return
+	}
+	block, ok := a.network.block(call.Params.Height, a.now())
+	if call.Method != "block_get" || !ok {
+		answer(response, http.StatusOK, map[string]any{"error": chain.RPCError{Code: unavailable, Message: "there is no such block"}})
+		return
+	}
+	answer(response, http.StatusOK, map[string]any{"result": block})
 }
 
 // adminHandler serves what only the token opens.
@@ -90,7 +136,7 @@ func (a *api) admin(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (a *api) load() chain.Load {
-	load := chain.Load{TransfersPerSecond: a.rate.Load()}
+	load := chain.Load{TransfersPerSecond: a.rate.Load(), Signed: a.signed.until(a.now())}
 	if workload := a.workload.Load(); workload != nil {
 		load.Workload = *workload
 	}
@@ -117,6 +163,7 @@ func (a *api) putLoad(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	a.rate.Store(load.TransfersPerSecond)
+	a.signed.follow(load.TransfersPerSecond, a.now())
 	a.workload.Store(&load.Workload)
 	a.network.setRate(a.config.Node, load.TransfersPerSecond, a.now())
 	answer(response, http.StatusOK, a.load())

@@ -21,7 +21,6 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
-	"github.com/shardyard/shardyard/test/adminapi"
 )
 
 const (
@@ -193,17 +192,8 @@ func TestSysctlsOfThePodAreReadBack(t *testing.T) {
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	server := newAPI(t, fixture(t), nil, allNodes, time.Minute)
-	listener, err := adminapi.Listen(t.Context(), "127.0.0.1:0", server.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := httptest.NewUnstartedServer(server.adminHandler())
-	_ = admin.Listener.Close()
-	admin.Listener = listener
-	admin.Start()
-	t.Cleanup(admin.Close)
 	address := serveAPI(t, server)
-	access := chain.Admin{Address: listener.Addr().String(), PublicKey: server.key.Public(), Token: "secret"}
+	access := chain.Admin{Address: serveAdmin(t, server), PublicKey: server.key.Public(), Token: "secret"}
 	node := chain.NewClient(address, access)
 	if _, err := node.SetLoad(t.Context(), 1000, chain.Workload{}); err != nil {
 		t.Fatal(err)

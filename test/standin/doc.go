@@ -3,7 +3,7 @@
 // Package standin serves the node contract for validators whose pods are said
 // to run but do not, as on fake machines, so that an operator can be tested
 // with more nodes than a machine can run. It serves what an operator asks for:
-// health, readiness, status and load. There is no chain behind it: heights
+// health, readiness, status, load and blocks. There is no chain behind it: heights
 // follow the clock, and every transfer of the load succeeds.
 //
 // The pods' addresses must be this machine's own, such as those below
