@@ -11,6 +11,7 @@ package v1alpha1
 // repetition to repetition.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.variants) || has(self.baseline)",message="is required with two variants: it says how they are compared",fieldPath=".baseline",reason="FieldValueRequired"
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || !has(self.baseline) || !has(self.baseline.artifact)",message="must not be set with variants: the first one is the baseline of the second",fieldPath=".baseline.artifact",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.ramp) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000)",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.constant) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.constant.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.constant.transfersPerSecond",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.closedLoop) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.closedLoop.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.closedLoop.maxTransfersPerSecond",reason="FieldValueInvalid"
@@ -145,4 +146,11 @@ type BenchmarkBaseline struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	FloorPercent *int32 `json:"floorPercent,omitempty"`
+
+	// artifact is the earlier result that the runs are compared with, in a cluster and
+	// without variants: what status.artifact of a benchmark in the same namespace says. A
+	// BenchmarkSchedule fills it in. On one machine, shardyard bench run --baseline
+	// names the result instead.
+	// +optional
+	Artifact *BenchmarkArtifact `json:"artifact,omitempty"`
 }

@@ -188,7 +188,7 @@ type BenchmarkFigureStatus struct {
 // report.html and benchmark.yaml.
 type BenchmarkArtifact struct {
 	// claimName is the volume claim, in the namespace of the benchmark. It goes with
-	// the benchmark.
+	// the benchmark that made it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -244,6 +244,10 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{set("spec.variants", []object{{"name": "a"}, {"name": "b", "image": "two words"}})},
 			[]refusal{{"spec.variants[1].image", "should match"}},
 		},
+		"two baselines": {
+			[]edit{set("spec.baseline.artifact", object{"claimName": "last-records", "path": "artifact"})},
+			[]refusal{{"spec.baseline.artifact", "must not be set with variants"}},
+		},
 		"variants that nobody compares": {
 			[]edit{remove("spec.baseline")}, []refusal{{"spec.baseline", "is required with two variants"}},
 		},

@@ -24,6 +24,7 @@ type ConcurrencyPolicy string
 const ConcurrencyForbid ConcurrencyPolicy = "Forbid"
 
 // BenchmarkScheduleSpec is which benchmark is started, and when.
+// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.baseline) || has(self.template.spec.variants) || has(self.template.spec.baseline.artifact) || self.successfulHistoryLimit > 0",message="must be at least 1: each benchmark is compared with the latest that succeeded and is kept",fieldPath=".successfulHistoryLimit",reason="FieldValueInvalid"
 type BenchmarkScheduleSpec struct {
 	// schedule is when a benchmark is started, as cron has it: minute, hour, day of the
 	// month, month and day of the week, such as "30 2 * * *", or one of @hourly,
@@ -90,7 +91,6 @@ type BenchmarkScheduleSpec struct {
 }
 
 // BenchmarkTemplate is a benchmark that a schedule makes.
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || has(self.spec.variants)",message="must not be set without variants: in a cluster there is nothing else to compare with",fieldPath=".spec.baseline",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!self.spec.network.template.spec.regions.exists(r, has(r.cluster))",message="must all be in the operator's own cluster: a benchmark reaches no nodes elsewhere",fieldPath=".spec.network.template.spec.regions",reason="FieldValueForbidden"
 type BenchmarkTemplate struct {
 	// metadata is what each benchmark has besides its name.

@@ -196,7 +196,7 @@ func TestWrongBenchmarkSchedulesAreRefused(t *testing.T) {
 		},
 		"nothing to compare with": {
 			[]edit{set("spec.template.spec.baseline", object{"figures": []string{"ExecutedPerSecond"}})},
-			[]refusal{{"spec.template.spec.baseline", "must not be set without variants"}},
+			[]refusal{{"spec.successfulHistoryLimit", "must be at least 1: each benchmark is compared with the latest"}},
 		},
 		"a region elsewhere": {
 			[]edit{set("spec.template.spec.network.template.spec.regions", []object{{"name": "north", "nodes": 2, "cluster": "east"}})},

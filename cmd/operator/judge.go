@@ -26,6 +26,7 @@ const artifactMode os.FileMode = 0o755
 func newJudgeCommand() *cobra.Command {
 	var options benchmarkPod
 	var folder string
+	var compared baseline
 	command := &cobra.Command{
 		Use:   "judge-runs",
 		Short: "Make the result of a benchmark from the records of its runs",
@@ -35,7 +36,7 @@ func newJudgeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			made, err := judge(benchmark, options.records)
+			made, err := judge(benchmark, options.records, compared)
 			if err != nil {
 				return err
 			}
@@ -53,15 +54,39 @@ func newJudgeCommand() *cobra.Command {
 		},
 	}
 	options.addFlags(command)
-	command.Flags().StringVar(&folder, "artifact", "", "folder to write the result to")
+	flags := command.Flags()
+	flags.StringVar(&folder, "artifact", "", "folder to write the result to")
+	flags.StringVar(&compared.folder, "baseline", "", "folder of an earlier result, to compare with")
+	flags.StringVar(&compared.name, "baseline-name", "", "what that is called")
 	if err := command.MarkFlagRequired("artifact"); err != nil {
 		panic(err)
 	}
 	return command
 }
 
+// baseline is an earlier result; the zero value is none.
+type baseline struct {
+	folder, name string
+}
+
+// read reads the result; nil for none.
+func (b *baseline) read() (*result.Result, error) {
+	if b.folder == "" {
+		return nil, nil
+	}
+	earlier, err := artifact.Read(b.folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the baseline %s: %w", b.name, err)
+	}
+	return earlier, nil
+}
+
 // judge makes the result of a benchmark.
-func judge(benchmark *v1alpha1.Benchmark, records string) (*result.Result, error) {
+func judge(benchmark *v1alpha1.Benchmark, records string, compared baseline) (*result.Result, error) {
+	earlier, err := compared.read()
+	if err != nil {
+		return nil, err
+	}
 	made := &result.Result{
 		SchemaVersion: result.SchemaVersion,
 		Benchmark:     *benchmark,
@@ -99,6 +124,6 @@ func judge(benchmark *v1alpha1.Benchmark, records string) (*result.Result, error
 	}
 	made.StartedAt = made.Runs[0].StartedAt
 	made.EndedAt = time.UnixMilli(made.Runs[len(made.Runs)-1].Window.EndMs).UTC()
-	verdict.Conclude(made, nil, "")
+	verdict.Conclude(made, earlier, compared.name)
 	return made, nil
 }

@@ -379,7 +379,7 @@ func TestWhatCannotBeRun(t *testing.T) {
 			func(spec *v1alpha1.BenchmarkSpec) {
 				spec.Baseline = &v1alpha1.BenchmarkBaseline{Figures: []v1alpha1.BenchmarkFigure{v1alpha1.FigureExecutedPerSecond}}
 			},
-			"without variants there is nothing to compare with",
+			"there is nothing to compare with: name the result of an earlier benchmark in spec.baseline.artifact",
 		},
 	}
 	for name, test := range cases {

@@ -24,7 +24,7 @@ var errNameTaken = errors.New("it belongs to somebody else")
 // start makes the benchmark that is due. When that fails, nothing is noted of it, so
 // it is tried again.
 func (r *run) start(ctx context.Context, observation *policy.ScheduleObservation, due time.Time) error {
-	benchmark, err := r.make(ctx, due)
+	benchmark, err := r.make(ctx, due, policy.LastSucceeded(observation))
 	switch {
 	case err == nil:
 		policy.NoteMade(observation, r.status, benchmark, due)
@@ -41,15 +41,19 @@ func (r *run) start(ctx context.Context, observation *policy.ScheduleObservation
 	return err
 }
 
-// make makes a benchmark, unless there is one of its name that is somebody else's.
-func (r *run) make(ctx context.Context, due time.Time) (*v1alpha1.Benchmark, error) {
-	benchmark := resources.NewScheduledBenchmark(r.schedule, due)
+// make makes a benchmark, unless there is one of its name that is somebody else's. One
+// that was made before stays as it is: what it is compared with may be gone by now.
+func (r *run) make(ctx context.Context, due time.Time, last *v1alpha1.BenchmarkArtifact) (*v1alpha1.Benchmark, error) {
+	benchmark := resources.NewScheduledBenchmark(r.schedule, due, last)
 	live := &v1alpha1.Benchmark{}
 	err := r.reader.Get(ctx, client.ObjectKeyFromObject(benchmark), live)
 	if err == nil && !metav1.IsControlledBy(live, r.schedule) {
 		return nil, fmt.Errorf("make Benchmark %s: %w", benchmark.Name, errNameTaken)
 	}
-	if client.IgnoreNotFound(err) != nil {
+	if err == nil {
+		return live, nil
+	}
+	if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("read Benchmark %s: %w", benchmark.Name, err)
 	}
 	wanted, err := drift.Prepare(benchmark)

@@ -352,3 +352,36 @@ func TestDeletedByHand(t *testing.T) {
 		t.Errorf("there are %q, told was %q: %+v", c.names(), told, c.schedule.Status)
 	}
 }
+
+// Without variants, each benchmark is compared with the latest that succeeded.
+func TestComparedWithTheLast(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, func(spec *v1alpha1.BenchmarkScheduleSpec) {
+		spec.SuccessfulHistoryLimit = ptr.To[int32](1)
+		spec.Template.Spec.Baseline = &v1alpha1.BenchmarkBaseline{Figures: []v1alpha1.BenchmarkFigure{v1alpha1.FigureExecutedPerSecond}}
+	})
+	c.settle()
+	want := []string{"", c.name(1) + "-records", c.name(2) + "-records", c.name(2) + "-records"}
+	for i, phase := range []v1alpha1.BenchmarkPhase{
+		v1alpha1.BenchmarkSucceeded, v1alpha1.BenchmarkSucceeded, v1alpha1.BenchmarkRegressed, v1alpha1.BenchmarkSucceeded,
+	} {
+		c.at(i+1, 0)
+		c.settle()
+		made := &v1alpha1.Benchmark{}
+		c.must(c.client.Get(t.Context(), client.ObjectKey{Namespace: c.schedule.Namespace, Name: c.name(i + 1)}, made))
+		claim := ""
+		if made.Spec.Baseline != nil {
+			claim = made.Spec.Baseline.Artifact.ClaimName
+		}
+		if claim != want[i] {
+			t.Errorf("benchmark %d is compared with %q, want %q", i+1, claim, want[i])
+		}
+		made.Status.Artifact = &v1alpha1.BenchmarkArtifact{ClaimName: resources.RecordsName(made.Name), Path: resources.ArtifactPath}
+		c.must(c.client.Status().Update(t.Context(), made))
+		c.end(phase)
+		c.settle()
+		if i > 0 && phase == v1alpha1.BenchmarkSucceeded && slices.Contains(c.names(), strings.TrimSuffix(want[i], "-records")) {
+			t.Errorf("after %d benchmarks there are %q, and one more than the limit", i+1, c.names())
+		}
+	}
+}

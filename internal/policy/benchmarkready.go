@@ -20,9 +20,9 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 				"a benchmark has all regions in the operator's cluster", region.Name)
 		}
 	}
-	if benchmark.Spec.Baseline != nil && len(benchmark.Spec.Variants) == 0 {
-		return "spec.baseline says how to compare, and without variants there is nothing to compare with in a cluster: " +
-			"leave it out, and compare the result with shardyard report compare"
+	if benchmark.Spec.Baseline != nil && benchmark.Spec.Baseline.Artifact == nil && len(benchmark.Spec.Variants) == 0 {
+		return "spec.baseline says how to compare, and there is nothing to compare with: " +
+			"name the result of an earlier benchmark in spec.baseline.artifact, as its status.artifact does, or leave spec.baseline out"
 	}
 	return ""
 }

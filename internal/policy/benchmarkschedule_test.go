@@ -92,7 +92,7 @@ func (c *scheduleCase) once() bool {
 
 // make makes the benchmark of a time.
 func (c *scheduleCase) make(due time.Time) *v1alpha1.Benchmark {
-	benchmark := resources.NewScheduledBenchmark(c.schedule, due)
+	benchmark := resources.NewScheduledBenchmark(c.schedule, due, nil)
 	c.made++
 	c.dues = append(c.dues, due)
 	benchmark.UID = types.UID(fmt.Sprint("uid-", c.made))

@@ -106,6 +106,22 @@ func noteActive(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus
 	}
 }
 
+// LastSucceeded is the result of the latest benchmark of a schedule that succeeded and
+// is kept; nil when there is none.
+func LastSucceeded(o *ScheduleObservation) *v1alpha1.BenchmarkArtifact {
+	var latest *v1alpha1.BenchmarkArtifact
+	var latestDue time.Time
+	for i := range o.Benchmarks {
+		benchmark := &o.Benchmarks[i]
+		due, ours := resources.ScheduledTime(o.Schedule.Name, benchmark.Name)
+		if ours && benchmark.DeletionTimestamp == nil && benchmark.Status.Phase == v1alpha1.BenchmarkSucceeded &&
+			benchmark.Status.Artifact != nil && due.After(latestDue) {
+			latest, latestDue = benchmark.Status.Artifact, due
+		}
+	}
+	return latest
+}
+
 // surplus are the benchmarks above the limits, the oldest ones: of those that
 // succeeded, and of all others, which are worth looking at for longer. Only what the
 // status lists already is let go of.

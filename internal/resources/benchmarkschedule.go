@@ -35,8 +35,11 @@ func ScheduledTime(schedule, benchmark string) (time.Time, bool) {
 }
 
 // NewScheduledBenchmark is the benchmark of a schedule that is due at a time. It goes
-// with the schedule.
-func NewScheduledBenchmark(schedule *v1alpha1.BenchmarkSchedule, due time.Time) *v1alpha1.Benchmark {
+// with the schedule. A template that says how to compare, and not with what, has it
+// compared with the result of the last one that succeeded; without one, with nothing.
+func NewScheduledBenchmark(
+	schedule *v1alpha1.BenchmarkSchedule, due time.Time, last *v1alpha1.BenchmarkArtifact,
+) *v1alpha1.Benchmark {
 	template := &schedule.Spec.Template
 	benchmark := &v1alpha1.Benchmark{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindBenchmark},
@@ -50,6 +53,11 @@ func NewScheduledBenchmark(schedule *v1alpha1.BenchmarkSchedule, due time.Time) 
 			},
 		},
 		Spec: *template.Spec.DeepCopy(),
+	}
+	if spec := &benchmark.Spec; spec.Baseline != nil && spec.Baseline.Artifact == nil && len(spec.Variants) == 0 {
+		if spec.Baseline.Artifact = last.DeepCopy(); last == nil {
+			spec.Baseline = nil
+		}
 	}
 	for key, value := range template.Metadata.Labels {
 		benchmark.Labels[key] = string(value)

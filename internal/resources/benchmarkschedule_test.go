@@ -42,7 +42,7 @@ func TestAScheduledBenchmark(t *testing.T) {
 		Annotations: map[string]v1alpha1.AnnotationValue{"why": "to see"},
 	}
 	schedule.Spec.Template.Spec.DurationSeconds = 30
-	benchmark := resources.NewScheduledBenchmark(schedule, time.Unix(0, 0))
+	benchmark := resources.NewScheduledBenchmark(schedule, time.Unix(0, 0), nil)
 	for key, want := range map[string]string{
 		"team": "protocol", resources.LabelManagedBy: resources.ManagedBy, resources.LabelBenchmarkSchedule: "nightly",
 	} {

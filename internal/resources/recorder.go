@@ -5,6 +5,7 @@ package resources
 import (
 	"net"
 	"path"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,7 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 		"--node-image-id=" + inputs.NodeImageID,
 	}, places...))
 	pod.Labels[LabelRun] = runLabel(number)
+	mountBaseline(pod, benchmark)
 	if Steered(benchmark) {
 		steer(pod, benchmark.Name)
 	}
@@ -63,10 +65,10 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 
 // NewJudge is the pod that makes the result of a benchmark from its records.
 func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod {
-	return benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, append([]string{
-		"judge-runs",
-		"--artifact=" + artifactDir,
-	}, places...))
+	arguments := slices.Concat([]string{"judge-runs", "--artifact=" + artifactDir}, places, baselineArguments(benchmark))
+	pod := benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, arguments)
+	mountBaseline(pod, benchmark)
+	return pod
 }
 
 // NewReader is a pod that shows the result of a benchmark to whoever forwards a port
