@@ -8,7 +8,7 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
 type BenchmarkFigure string
 
 // The figures of a benchmark.
@@ -29,6 +29,11 @@ const (
 	// FigureExecutedPerSecondSpreadPercent is how far the runs of a variant are
 	// apart in ExecutedPerSecond: (max - min) / median.
 	FigureExecutedPerSecondSpreadPercent BenchmarkFigure = "ExecutedPerSecondSpreadPercent"
+	// FigureHeldPerSecond is the highest rate of load that a search found to hold.
+	FigureHeldPerSecond BenchmarkFigure = "HeldPerSecond"
+	// FigureExecutedOfHeldPercent is ExecutedPerSecond of that rate: below 100 where
+	// a chain that is offered more than it carries does less than it could.
+	FigureExecutedOfHeldPercent BenchmarkFigure = "ExecutedOfHeldPercent"
 	// FigureBlockTimeMilliseconds is the mean difference of the timestamps of
 	// consecutive finalised blocks.
 	FigureBlockTimeMilliseconds BenchmarkFigure = "BlockTimeMilliseconds"

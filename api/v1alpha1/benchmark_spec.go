@@ -16,6 +16,9 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.load.constant) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.constant.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.constant.transfersPerSecond",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.closedLoop) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.closedLoop.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.closedLoop.maxTransfersPerSecond",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.closedLoop) || self.load.closedLoop.targetBlockTimeMilliseconds > self.network.template.spec.protocol.minBlockTimeMilliseconds",message="must be longer than the minBlockTimeMilliseconds of the network",fieldPath=".load.closedLoop.targetBlockTimeMilliseconds",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.search) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || (self.load.search.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000 && self.load.search.maxTransfersPerSecond * self.load.search.offeredPercent <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 100000000)",message="must be at most 1000000 per producer, and so must be the offeredPercent of it",fieldPath=".load.search.maxTransfersPerSecond",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.search) || self.load.search.stepSeconds * 50 >= self.network.template.spec.protocol.minBlockTimeMilliseconds",message="must be at least 20 times the minBlockTimeMilliseconds of the network: fewer blocks do not tell whether a rate holds",fieldPath=".load.search.stepSeconds",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="has(self.load.search) || !has(self.criteria) || !self.criteria.exists(c, c.figure in ['HeldPerSecond', 'ExecutedOfHeldPercent'])",message="cannot have HeldPerSecond or ExecutedOfHeldPercent without a load of profile Search: nothing else finds the rate that holds",fieldPath=".criteria",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.workload) || !has(self.load.workload.withinShardPercent) || self.load.workload.withinShardPercent == 100 || self.network.template.spec.shards > 1",message="must be 100 with one shard",fieldPath=".load.workload.withinShardPercent",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.repetitions > 1 || !self.criteria.exists(c, c.figure == 'ExecutedPerSecondSpreadPercent')",message="cannot have ExecutedPerSecondSpreadPercent with one repetition: a spread is between runs",fieldPath=".criteria",reason="FieldValueInvalid"
 type BenchmarkSpec struct {
@@ -25,12 +28,13 @@ type BenchmarkSpec struct {
 
 	// load is the load of each run, from the time that all validators are ready.
 	// What is measured is measured under the rate of its last step, or once the
-	// controller of a closed loop has found a steady one.
+	// controller of a closed loop has found a steady one, or a search the highest
+	// one that holds.
 	// +required
 	Load LoadSpec `json:"load,omitzero"`
 
-	// warmUpSeconds is how long the last step of the load, or the steady rate of a
-	// closed loop, lasts before the measurement begins.
+	// warmUpSeconds is how long the last step of the load, the steady rate of a
+	// closed loop, or what a search has found, lasts before the measurement begins.
 	// +optional
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=0

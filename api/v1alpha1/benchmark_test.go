@@ -187,6 +187,35 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(object{"maxTransfersPerSecond": 2_000_001})})},
 			[]refusal{{"spec.load.closedLoop.maxTransfersPerSecond", "at most 1000000 per producer"}},
 		},
+		"a search without bounds": {
+			[]edit{set("spec.load", object{"profile": "Search"})},
+			[]refusal{{"spec.load.search", "is required when profile is Search"}},
+		},
+		"a search that begins above its most": {
+			[]edit{set("spec.load", object{"profile": "Search", "search": search(object{"initialTransfersPerSecond": 2_001})})},
+			[]refusal{{"spec.load.search.initialTransfersPerSecond", "must be at most maxTransfersPerSecond"}},
+		},
+		"a search above what producers sign": {
+			[]edit{set("spec.load", object{"profile": "Search", "search": search(object{"maxTransfersPerSecond": 2_000_001})})},
+			[]refusal{{"spec.load.search.maxTransfersPerSecond", "at most 1000000 per producer"}},
+		},
+		"a search after which more is offered than producers sign": {
+			[]edit{set("spec.load", object{"profile": "Search", "search": search(object{
+				"maxTransfersPerSecond": 1_000_001, "offeredPercent": 200,
+			})})},
+			[]refusal{{"spec.load.search.maxTransfersPerSecond", "and so must be the offeredPercent of it"}},
+		},
+		"a search in steps of few blocks": {
+			[]edit{
+				set("spec.load", object{"profile": "Search", "search": search(object{"stepSeconds": 19})}),
+				set("spec.network.template.spec.protocol", object{"minBlockTimeMilliseconds": 1000}),
+			},
+			[]refusal{{"spec.load.search.stepSeconds", "must be at least 20 times the minBlockTimeMilliseconds"}},
+		},
+		"what nothing searches for": {
+			[]edit{criteria(object{"figure": "HeldPerSecond", "atLeast": 1})},
+			[]refusal{{"spec.criteria", "cannot have HeldPerSecond or ExecutedOfHeldPercent without a load of profile Search"}},
+		},
 		"a share that cannot leave the shard": {
 			[]edit{
 				set("spec.network.template.spec.shards", 1),

@@ -459,6 +459,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(nil)})},
 		[]refusal{{"spec.load.closedLoop", "must not be set: the controller of a closed loop runs beside a Benchmark"}},
 	},
+	"a search of a network": {
+		[]edit{set("spec.load", object{"profile": "Search", "search": search(nil)})},
+		[]refusal{{"spec.load.search", "must not be set: a search runs beside a Benchmark"}},
+	},
 	"unknown senders": {
 		[]edit{set("spec.load.workload", object{"senders": "Nobody"})},
 		[]refusal{{"spec.load.workload.senders", `Unsupported value: "Nobody"`}, notChecked},

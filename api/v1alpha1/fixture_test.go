@@ -254,3 +254,10 @@ func closedLoop(changed object) object {
 	maps.Copy(load, changed)
 	return load
 }
+
+// search is a load that looks for the highest rate, with some fields changed.
+func search(changed object) object {
+	load := object{"initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 2000}
+	maps.Copy(load, changed)
+	return load
+}

@@ -3,7 +3,7 @@
 package v1alpha1
 
 // LoadProfile names the way a load changes over time.
-// +kubebuilder:validation:Enum=Ramp;Constant;ClosedLoop
+// +kubebuilder:validation:Enum=Ramp;Constant;ClosedLoop;Search
 type LoadProfile string
 
 // The ways in which a load changes over time.
@@ -15,15 +15,20 @@ const (
 	// LoadProfileClosedLoop has a controller find the rate at which blocks take as
 	// long as they should.
 	LoadProfileClosedLoop LoadProfile = "ClosedLoop"
+	// LoadProfileSearch finds the highest rate that the chain carries when it is
+	// left as it is.
+	LoadProfileSearch LoadProfile = "Search"
 )
 
 // LoadSpec is a load of native transfers that the validators sign themselves.
-// It is a union: profile says which of ramp, constant and closedLoop is set.
+// It is a union: profile says which of ramp, constant, closedLoop and
+// search is set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Ramp') == has(self.ramp)",message="is required when profile is Ramp, and must not be set otherwise",fieldPath=".ramp",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Constant') == has(self.constant)",message="is required when profile is Constant, and must not be set otherwise",fieldPath=".constant",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'ClosedLoop') == has(self.closedLoop)",message="is required when profile is ClosedLoop, and must not be set otherwise",fieldPath=".closedLoop",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'Search') == has(self.search)",message="is required when profile is Search, and must not be set otherwise",fieldPath=".search",reason="FieldValueInvalid"
 type LoadSpec struct {
 	// profile is the way the load changes over time.
 	// +required
@@ -41,6 +46,10 @@ type LoadSpec struct {
 	// closedLoop holds the aim and the bounds of profile ClosedLoop.
 	// +optional
 	ClosedLoop *ClosedLoopLoad `json:"closedLoop,omitempty"`
+
+	// search holds the bounds and the steps of profile Search.
+	// +optional
+	Search *SearchLoad `json:"search,omitempty"`
 
 	// workload says who pays whom. Without it, few accounts are in most transfers.
 	// +optional
@@ -124,6 +133,61 @@ type ClosedLoopLoad struct {
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	MaxSettleSeconds int32 `json:"maxSettleSeconds,omitempty"`
+}
+
+// SearchLoad is a load that is held at one rate after the other, until the highest
+// one is known that the chain carries. A rate holds when, in the second half of its
+// step, at least 98 in a hundred transfers that are offered are executed, what waits
+// in the pools grows by at most a block's and 3 in a hundred of what is offered, at
+// most one in a hundred chunks is missed, and generators are in time. Rates are doubled until one does not hold, or
+// halved until one does, and then halved in between. After a rate that does not
+// hold, nothing is offered until the pools are empty.
+//
+// +kubebuilder:validation:XValidation:rule="self.initialTransfersPerSecond <= self.maxTransfersPerSecond",message="must be at most maxTransfersPerSecond",fieldPath=".initialTransfersPerSecond",reason="FieldValueInvalid"
+type SearchLoad struct {
+	// initialTransfersPerSecond is the rate of the whole network that the search
+	// begins with.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	InitialTransfersPerSecond int64 `json:"initialTransfersPerSecond,omitempty"`
+
+	// maxTransfersPerSecond is the highest rate that it tries.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	MaxTransfersPerSecond int64 `json:"maxTransfersPerSecond,omitempty"`
+
+	// stepSeconds is how long a rate is held until it is known whether it holds. It
+	// has to be at least 20 of the least block times of the network.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=4
+	// +kubebuilder:validation:Maximum=3600
+	StepSeconds int32 `json:"stepSeconds,omitempty"`
+
+	// precisionPercent is by how much the lowest rate that is known not to hold may
+	// be above the highest one that is known to hold, when the search ends.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	PrecisionPercent int32 `json:"precisionPercent,omitempty"`
+
+	// maxSearchSeconds is how long the search may take. A run that is not measured
+	// by then does not count.
+	// +optional
+	// +kubebuilder:default=900
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=86400
+	MaxSearchSeconds int32 `json:"maxSearchSeconds,omitempty"`
+
+	// offeredPercent is how much of the rate that was found is offered from then
+	// on, while the run is measured: 200 to see what the chain does under twice as
+	// much as it carries.
+	// +optional
+	// +kubebuilder:default=100
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	OfferedPercent int32 `json:"offeredPercent,omitempty"`
 }
 
 // SenderDistribution names the way senders are drawn from the accounts of a

@@ -375,6 +375,14 @@ func TestWhatCannotBeRun(t *testing.T) {
 			func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Template.Spec.Regions[0].Cluster = "east" },
 			"region north of its network is in another cluster",
 		},
+		"a search": {
+			func(spec *v1alpha1.BenchmarkSpec) {
+				spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileSearch, Search: &v1alpha1.SearchLoad{
+					InitialTransfersPerSecond: 1, MaxTransfersPerSecond: 2,
+				}}
+			},
+			"a search tells nodes their load, and the recorders of a cluster may not",
+		},
 		"nothing to compare with": {
 			func(spec *v1alpha1.BenchmarkSpec) {
 				spec.Baseline = &v1alpha1.BenchmarkBaseline{Figures: []v1alpha1.BenchmarkFigure{v1alpha1.FigureExecutedPerSecond}}

@@ -52,6 +52,8 @@ func highestRate(load *v1alpha1.LoadSpec) (int64, bool) {
 		return ptr.Deref(load.Constant.TransfersPerSecond, 0), true
 	case load.ClosedLoop != nil:
 		return load.ClosedLoop.MaxTransfersPerSecond, true
+	case load.Search != nil:
+		return load.Search.MaxTransfersPerSecond, true
 	case load.Ramp == nil:
 		return 0, false
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
 )
 
@@ -23,13 +24,25 @@ type Load struct {
 // New makes the load of a spec; without one, there is none.
 func New(spec *v1alpha1.LoadSpec) (*Load, error) {
 	made := &Load{Workload: bench.Workload(spec)}
-	if spec != nil && spec.ClosedLoop != nil {
+	switch {
+	case spec != nil && spec.ClosedLoop != nil:
 		made.Loop = NewLoop(spec.ClosedLoop)
+		return made, nil
+	case spec != nil && spec.Search != nil:
+		made.Loop = newSearch(spec.Search)
 		return made, nil
 	}
 	var err error
 	made.Schedule, err = bench.NewSchedule(spec)
 	return made, err
+}
+
+// Found is what a search came to; nil of another load.
+func (l *Load) Found() *result.Search {
+	if l.Loop == nil || l.Loop.search == nil {
+		return nil
+	}
+	return l.Loop.search.Result()
 }
 
 // Rate is that of the whole network, some time after the load began.

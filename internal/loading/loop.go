@@ -12,12 +12,19 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/control"
 )
 
+// controller finds a rate by what it observes.
+type controller interface {
+	Step(observation control.Observation) control.Decision
+}
+
 // Loop is a load whose rate a controller finds.
 type Loop struct {
 	// MostSettling is how long the rate may take to become steady.
 	MostSettling time.Duration
 
-	controller *control.Controller
+	controller controller
+	// search is the controller, if that is a search.
+	search *control.Search
 	rate       atomic.Int64
 	// changed tells that the rate is another one.
 	changed chan struct{}
@@ -28,6 +35,18 @@ func NewLoop(spec *v1alpha1.ClosedLoopLoad) *Loop {
 	made := &Loop{
 		MostSettling: time.Duration(spec.MaxSettleSeconds) * time.Second,
 		controller:   control.New(spec),
+		changed:      make(chan struct{}, 1),
+	}
+	made.rate.Store(spec.InitialTransfersPerSecond)
+	return made
+}
+
+func newSearch(spec *v1alpha1.SearchLoad) *Loop {
+	search := control.NewSearch(spec)
+	made := &Loop{
+		MostSettling: time.Duration(spec.MaxSearchSeconds) * time.Second,
+		controller:   search,
+		search:       search,
 		changed:      make(chan struct{}, 1),
 	}
 	made.rate.Store(spec.InitialTransfersPerSecond)
@@ -56,5 +75,8 @@ func (l *Loop) Observe(sample bench.Sample, at time.Time) *control.Decision {
 
 // Unsettled says why a run has no measurement whose rate never became steady.
 func (l *Loop) Unsettled() string {
+	if l.search != nil {
+		return fmt.Sprintf("the search found no rate that holds within %s", l.MostSettling)
+	}
 	return fmt.Sprintf("the controller found no steady rate within %s", l.MostSettling)
 }

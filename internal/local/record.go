@@ -97,6 +97,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, options RecordOp
 		return nil, err
 	}
 	recorded := run.recording.recorder.Run(run.fault())
+	recorded.Search = load.Found()
 	return &recorded, nil
 }
 

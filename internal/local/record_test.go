@@ -116,6 +116,40 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 	}
 }
 
+// Blocks of stand-ins hold 10 transfers each, 200 in a second, however many are
+// offered: of 150 and 300, a search finds that the first holds, and twice that is
+// offered.
+func TestRecordOfASearch(t *testing.T) {
+	t.Parallel()
+	network, err := manifest.Read(testManifest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Load = &v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileSearch,
+		Search: &v1alpha1.SearchLoad{
+			InitialTransfersPerSecond: 150, MaxTransfersPerSecond: 10_000, StepSeconds: 6, PrecisionPercent: 100,
+			MaxSearchSeconds: int32(patience.Seconds()), OfferedPercent: 200,
+		},
+	}
+	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), time.Second, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Fault != "" || run.Search == nil || run.Search.HeldPerSecond != 150 {
+		t.Fatalf("the search came to %+v, with the fault %q", run.Search, run.Fault)
+	}
+	for _, sample := range run.MeasuredSamples() {
+		if sample.OfferedPerSecond != 300 || sample.Control == nil || sample.Control.State != "Found" {
+			t.Errorf("a measured sample is %+v of %+v, want 300", sample.Control, sample)
+		}
+	}
+	last := run.Search.Steps[len(run.Search.Steps)-1]
+	if begin := run.Window.BeginMs; begin < last.EndedMs {
+		t.Errorf("the measurement begins at %d, while the search ends at %d", begin, last.EndedMs)
+	}
+}
+
 // A run whose rate never becomes steady ends, and does not count.
 func TestRateThatIsNotSteady(t *testing.T) {
 	t.Parallel()
@@ -128,6 +162,11 @@ func TestRateThatIsNotSteady(t *testing.T) {
 	}
 	if recording.over(5*time.Minute) || !recording.over(5*time.Minute+1) {
 		t.Error("it is over at another time than after five minutes")
+	}
+	searching := *recording
+	searching.load = &load{loop: newSearch(&v1alpha1.SearchLoad{MaxSearchSeconds: 60})}
+	if got, want := searching.unsettled(), "the search found no rate that holds within 1m0s"; got != want {
+		t.Errorf("it is unsettled because %q, want %q", got, want)
 	}
 	recording.recorder.Settle(time.Now(), 0, time.Second)
 	if got := recording.unsettled(); got != "" || recording.over(time.Hour) {

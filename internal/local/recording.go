@@ -19,6 +19,8 @@ type recording struct {
 	usage    usage.Reader
 	load     *loading.Load
 	plan     record.Plan
+	// announced are the steps of a search that somebody has read of.
+	announced int
 }
 
 // newRecording begins the record of a run.
@@ -76,19 +78,36 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	return err
 }
 
-// steer has the controller of a closed loop see a sample. The measurement begins
-// once its rate is steady.
+// steer has the controller of a closed loop, or a search, see a sample. The
+// measurement begins once its rate is steady.
 func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sample) {
 	decision := loop.Observe(sample, taken.At)
 	if decision == nil {
 		return
 	}
 	taken.OfferedPerSecond, taken.Control = decision.TransfersPerSecond, decision.Row()
+	r.announceSteps()
 	if recorder := r.recording.recorder; decision.Steady && !recorder.Settled() {
 		recorder.Settle(taken.At, r.recording.plan.WarmUp, r.recording.plan.Duration)
 		r.console.printf("load: steady at %s after %s", plural(decision.TransfersPerSecond, "transfer")+" per second",
 			taken.At.Sub(r.window.Begin).Round(time.Second))
 	}
+}
+
+// announceSteps says what came of the rates that a search has tried since.
+func (r *run) announceSteps() {
+	found := r.recording.load.Found()
+	if found == nil {
+		return
+	}
+	for _, step := range found.Steps[r.recording.announced:] {
+		outcome := "holds"
+		if !step.Holds {
+			outcome = "does not hold"
+		}
+		r.console.printf("load: %s per second %s: %s", plural(step.TransfersPerSecond, "transfer"), outcome, step.Words)
+	}
+	r.recording.announced = len(found.Steps)
 }
 
 // over says that there is nothing more to record.

@@ -20,6 +20,10 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 				"a benchmark has all regions in the operator's cluster", region.Name)
 		}
 	}
+	if benchmark.Spec.Load.Search != nil {
+		return "a search is for networks on one machine: " +
+			"run it with shardyard bench run, or here at the rate that it finds, with profile Constant"
+	}
 	if benchmark.Spec.Baseline != nil && benchmark.Spec.Baseline.Artifact == nil && len(benchmark.Spec.Variants) == 0 {
 		return "spec.baseline says how to compare, and there is nothing to compare with: " +
 			"name the result of an earlier benchmark in spec.baseline.artifact, as its status.artifact does, or leave spec.baseline out"

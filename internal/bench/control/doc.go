@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package control finds the rate of load that a chain carries: a closed loop
-// around the whole network.
+// Package control finds the rate of load that a chain carries, in either of two
+// ways: by a closed loop around the whole network, and by a search.
+//
+// # The closed loop
 //
 // It looks at finalised blocks and at pools. A chain under more load than it
 // carries shows it in three ways, and each is measured against what is allowed:
@@ -64,4 +66,31 @@
 //
 // The rate is steady when, for 20 target block times, it has stayed within a twentieth
 // of its mean, and the mean error was within a tenth of none or the rate at its bound.
+//
+// # The search
+//
+// It holds one rate after the other, and finds the highest one that the chain
+// carries without anybody's help. Each is judged by the second half of its step; it
+// holds if
+//
+//   - generators are too late for at most a hundredth of it;
+//   - at most a hundredth of the chunks are missed;
+//   - at least 98 hundredths of it are executed, by the timestamps of blocks;
+//   - no more waits in the pools at the end than in the middle, but for 3 hundredths
+//     of it, and for what is offered in one block time: a sample may be of just
+//     before a block. A chain that stood still at the end shows there alone.
+//
+// A rate is given up before that when what is offered in half a step waits.
+//
+// From the first rate on, rates are doubled until one does not hold, or halved until
+// one does; then the geometric mean of the highest that holds and the lowest that
+// does not is tried, until these are as close as they should be: Trying. After a rate
+// that does not hold, nothing is offered until the pools are empty, so that the next
+// one is judged by itself: Draining. What is found is then offered, or as much of it
+// as is to be measured: Found. If not even one transfer a second holds, there is
+// nothing to offer: Nothing.
+//
+// Close to the capacity of a chain, block times take long to become what they will
+// be, and a rate holds only once they are. So what a search finds is a rate for steps
+// of that length: longer ones find more.
 package control

@@ -75,6 +75,14 @@ var definitions = []Definition{
 		rows: sampleRows(offered, seconds), estimate: statistics.Rate,
 	},
 	{
+		Name: v1alpha1.FigureHeldPerSecond, Title: "highest rate that holds", Unit: perSecond, Better: Higher,
+		rows: held, estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureExecutedOfHeldPercent, Title: "executed, of the highest rate that holds", Unit: percent, Better: Higher,
+		Points: true, rows: executedOfHeld, estimate: statistics.Rate,
+	},
+	{
 		Name: v1alpha1.FigureBlockTimeMilliseconds, Title: "block time", Unit: milliseconds, Better: Lower,
 		rows: blockTimes, estimate: statistics.Rate,
 	},

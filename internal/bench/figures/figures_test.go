@@ -17,7 +17,9 @@ import (
 // rises by the second: 100 transfers are included, 90 of them executed, in four
 // blocks; the nodes use half a core.
 func run(cost float64) *result.Run {
-	made := &result.Run{Window: result.Window{BeginMs: 10_000, EndMs: 30_000}, Counts: counts()}
+	made := &result.Run{
+		Window: result.Window{BeginMs: 10_000, EndMs: 30_000}, Counts: counts(), Search: &result.Search{HeldPerSecond: 100},
+	}
 	for block := range 125 {
 		made.Blocks = append(made.Blocks, result.Block{
 			Height: uint64(block), TimestampMs: int64(block) * 250,
@@ -64,6 +66,8 @@ func TestFigures(t *testing.T) {
 		v1alpha1.FigureExecutedPerSecond:              90,
 		v1alpha1.FigureFailedPerSecond:                8,
 		v1alpha1.FigureExecutedPerSecondSpreadPercent: 0,
+		v1alpha1.FigureHeldPerSecond:                  100,
+		v1alpha1.FigureExecutedOfHeldPercent:          90,
 		v1alpha1.FigureBlockTimeMilliseconds:          250,
 		v1alpha1.FigureBlockTimeP50Milliseconds:       250,
 		v1alpha1.FigureBlockTimeP95Milliseconds:       250,
@@ -132,7 +136,14 @@ func TestUnknownFigures(t *testing.T) {
 		default:
 		}
 	}
+	lacking.Search = nil
+	for _, figure := range figures.Of([]*result.Run{run(0.5), lacking}, 95, 1) {
+		if figure.Name == v1alpha1.FigureHeldPerSecond || figure.Name == v1alpha1.FigureExecutedOfHeldPercent {
+			t.Errorf("%s is %f of a run without a search, want it not to be known", figure.Name, figure.Value)
+		}
+	}
 	stalled := run(0.5)
+	stalled.Search = nil
 	stalled.Blocks = stalled.Blocks[:100]
 	if made := figures.Of([]*result.Run{stalled}, 95, 1); len(made) == 0 || made[0].Name == v1alpha1.FigureExecutedPerSecond {
 		t.Errorf("the figures of a chain that stood still are %+v, want none of its blocks", made)

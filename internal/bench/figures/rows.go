@@ -24,6 +24,28 @@ func blockRates(count func(*result.Block) *uint64) func(*result.Run) []statistic
 	}
 }
 
+// held makes one row of the rate that a run's search found.
+func held(run *result.Run) []statistics.Row {
+	if run.Search == nil || run.Search.HeldPerSecond == 0 {
+		return nil
+	}
+	return []statistics.Row{{Quantity: float64(run.Search.HeldPerSecond), By: 1}}
+}
+
+// executedOfHeld makes a row of each measured block: what it executed in percent,
+// and what the rate that a search found comes to in its block time.
+func executedOfHeld(run *result.Run) []statistics.Row {
+	if held(run) == nil {
+		return nil
+	}
+	rows := blockRates(func(block *result.Block) *uint64 { return &block.Executed })(run)
+	for i := range rows {
+		rows[i].Quantity *= 100
+		rows[i].By *= float64(run.Search.HeldPerSecond)
+	}
+	return rows
+}
+
 // blockTimes makes a row of each measured block: its block time in milliseconds.
 func blockTimes(run *result.Run) []statistics.Row {
 	times := run.MeasuredTimesMs()

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/shardyard/shardyard/internal/bench/figures"
 	"github.com/shardyard/shardyard/internal/bench/result"
 )
 
@@ -48,6 +50,7 @@ type page struct {
 	Phases          []phaseRow
 	ComparisonNotes []string
 	Notes           []string
+	Steps           []stepRow
 	Nodes           []nodeRow
 	CountColumns    []string
 	Counts          []countRow
@@ -63,6 +66,11 @@ type shownResult struct {
 
 type fact struct {
 	Name, Value string
+}
+
+// stepRow is one rate that a search tried.
+type stepRow struct {
+	Run, Seconds, Rate, Executed, Outcome, Words string
 }
 
 type nodeRow struct {
@@ -102,6 +110,7 @@ func write(out io.Writer, title string, comparison *result.Comparison, results [
 		Script:  template.JS(script),
 		Several: len(results) > 1,
 		Data:    draw(labelRuns(results)),
+		Steps:   stepRows(labelRuns(results)),
 		Nodes:   nodeRows(labelRuns(results)),
 	}
 	shown.Columns, shown.Figures = figureTable(results)
@@ -231,6 +240,31 @@ func describe(program *result.Program) string {
 		parts = append(parts, program.Path)
 	}
 	return strings.Join(parts, " ")
+}
+
+func stepRows(runs []labelled) []stepRow {
+	var rows []stepRow
+	for _, labelled := range runs {
+		if labelled.run.Search == nil {
+			continue
+		}
+		for i := range labelled.run.Search.Steps {
+			step := &labelled.run.Search.Steps[i]
+			row := stepRow{
+				Run:      labelled.label,
+				Seconds:  fmt.Sprintf("%.0f to %.0f", secondsOf(labelled.run, step.BeganMs), secondsOf(labelled.run, step.EndedMs)),
+				Rate:     strconv.FormatInt(step.TransfersPerSecond, 10),
+				Executed: figures.Number(step.ExecutedPerSecond),
+				Outcome:  "holds",
+				Words:    step.Words,
+			}
+			if !step.Holds {
+				row.Outcome = "does not hold"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func nodeRows(runs []labelled) []nodeRow {

@@ -29,6 +29,9 @@ var charts = []struct {
 	line            func(*result.Run, *Series)
 	// wanted is a second line, of what was asked for.
 	wanted func(*result.Run, *Series)
+	// wantedLabel is what the second line is called, which each run then has; without
+	// it, it is the load that is offered to all of them.
+	wantedLabel string
 }{
 	{
 		id: "executed", title: "Executed, and offered (dashed)", unit: "transfers/s",
@@ -66,12 +69,16 @@ var charts = []struct {
 	},
 	{
 		id: "control", title: "Error of the controller: below 0 the chain carries more", unit: "",
-		line: bySample(func(sample *result.Sample) (float64, bool) {
-			if sample.Control == nil {
-				return 0, false
+		line: func(run *result.Run, series *Series) {
+			// A search follows no error.
+			if run.Search == nil {
+				bySample(controlError)(run, series)
 			}
-			return sample.Control.Error, true
-		}),
+		},
+	},
+	{
+		id: "search", title: "Highest rate that holds as far as known, and lowest that does not (dashed)", unit: "transfers/s",
+		line: byStepOfSearch(true), wanted: byStepOfSearch(false), wantedLabel: "does not hold",
 	},
 	{
 		id: "unsigned", title: "Due and not signed: no room in pools, or too late", unit: "transfers/s",
@@ -102,6 +109,13 @@ var charts = []struct {
 			return stolen / seconds, known
 		}),
 	},
+}
+
+func controlError(sample *result.Sample) (float64, bool) {
+	if sample.Control == nil {
+		return 0, false
+	}
+	return sample.Control.Error, true
 }
 
 func acceptedRate(before, sample *result.Sample, seconds float64) (float64, bool) {
@@ -156,9 +170,12 @@ func draw(runs []labelled) Data {
 		}
 		if chart.wanted != nil {
 			for _, run := range runs {
-				offered := Series{Label: run.offered, Color: run.color, Dash: true}
-				if chart.wanted(run.run, &offered); run.offered != "" && len(offered.X) > 0 {
-					panel.Series = append(panel.Series, offered)
+				wanted := Series{Label: run.offered, Color: run.color, Dash: true}
+				if chart.wantedLabel != "" {
+					wanted.Label = run.label + ", " + chart.wantedLabel
+				}
+				if chart.wanted(run.run, &wanted); wanted.Label != "" && len(wanted.X) > 0 {
+					panel.Series = append(panel.Series, wanted)
 				}
 			}
 		}

@@ -5,6 +5,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,7 +117,12 @@ var dataPattern = regexp.MustCompile(`(?s)<script type="application/json" id="da
 // panels are what the page draws, by name.
 func panels(t *testing.T) map[string]report.Panel {
 	t.Helper()
-	found := dataPattern.FindStringSubmatch(page(t))
+	return panelsOf(t, page(t))
+}
+
+func panelsOf(t *testing.T, content string) map[string]report.Panel {
+	t.Helper()
+	found := dataPattern.FindStringSubmatch(content)
 	if found == nil {
 		t.Fatal("the page has no data")
 	}
@@ -170,6 +176,37 @@ func TestPanels(t *testing.T) {
 	}
 	if got := len(drawn["failed"].Series[0].X); got != 9 {
 		t.Errorf("what failed is shown for %d seconds, want 9: nothing is known of the first block", got)
+	}
+}
+
+// The bounds of a search are drawn from when they are known to the end, and its
+// steps are listed.
+func TestSearchIsShown(t *testing.T) {
+	t.Parallel()
+	searched := made("net", began)
+	searched.Runs[0].Search = &result.Search{HeldPerSecond: 100, Steps: []result.SearchStep{
+		{TransfersPerSecond: 100, BeganMs: 500, EndedMs: 2500, ExecutedPerSecond: 99, Holds: true, Words: "99.0% of it is executed"},
+		{TransfersPerSecond: 200, BeganMs: 2500, EndedMs: 4500, ExecutedPerSecond: 120, Words: "60.0% of it is executed"},
+		{TransfersPerSecond: 150, BeganMs: 5500, EndedMs: 7500, ExecutedPerSecond: 120, Words: "80.0% of it is executed"},
+	}}
+	searched.Runs[0].Samples[3].Control = &result.Control{State: "Trying"}
+	var content bytes.Buffer
+	if err := report.Write(&content, searched); err != nil {
+		t.Fatal(err)
+	}
+	drawn := panelsOf(t, content.String())
+	if panel, shown := drawn["control"]; shown {
+		t.Errorf("the error that a search does not follow is drawn: %+v", panel)
+	}
+	holds := report.Series{Label: "a 1", X: []float64{2, 9.5}, Y: []float64{100, 100}}
+	fails := report.Series{Label: "a 1, does not hold", Dash: true, X: []float64{4, 7, 9.5}, Y: []float64{200, 150, 150}}
+	if got := drawn["search"].Series; !reflect.DeepEqual(got, []report.Series{holds, fails}) {
+		t.Errorf("the bounds of the search are %+v, want %+v and %+v", got, holds, fails)
+	}
+	for _, want := range []string{"Rates that were tried", "5 to 7", "does not hold", "80.0% of it is executed"} {
+		if !strings.Contains(content.String(), want) {
+			t.Errorf("the page does not say %s", want)
+		}
 	}
 }
 

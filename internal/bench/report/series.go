@@ -79,6 +79,34 @@ func spreadOver(bins []float64, beginMs, endMs int64, amount float64) {
 	}
 }
 
+// byStepOfSearch makes a line of the highest rate that is known to hold, or of the
+// lowest one that is known not to, from the step on that found it to the end.
+func byStepOfSearch(holds bool) func(*result.Run, *Series) {
+	return func(run *result.Run, series *Series) {
+		if run.Search == nil || len(run.Samples) == 0 {
+			return
+		}
+		var bound int64
+		for i := range run.Search.Steps {
+			step := &run.Search.Steps[i]
+			if step.Holds != holds {
+				continue
+			}
+			better := step.TransfersPerSecond > bound
+			if !holds {
+				better = step.TransfersPerSecond < bound
+			}
+			if bound == 0 || better {
+				bound = step.TransfersPerSecond
+			}
+			series.add(secondsOf(run, step.EndedMs), float64(bound))
+		}
+		if bound > 0 {
+			series.add(secondsOf(run, run.Samples[len(run.Samples)-1].TimeMs), float64(bound))
+		}
+	}
+}
+
 // bySample makes a line with a point for each sample whose value is known.
 func bySample(value func(*result.Sample) (float64, bool)) func(*result.Run, *Series) {
 	return func(run *result.Run, series *Series) {

@@ -19,7 +19,9 @@ type Run struct {
 	Fault string `json:"fault,omitempty"`
 	// Notes say what a reader should know of the run's figures.
 	Notes []string `json:"notes,omitempty"`
-	Nodes []Node   `json:"nodes"`
+	// Search is what a search for the highest rate came to; absent without one.
+	Search *Search `json:"search,omitempty"`
+	Nodes  []Node  `json:"nodes"`
 	// Counts are what the nodes counted; absent when one of them did not tell.
 	Counts  *Counts  `json:"counts,omitempty"`
 	Blocks  []Block  `json:"blocks"`
@@ -59,7 +61,7 @@ type Sample struct {
 	// FinalizedHeight is the highest that any node told.
 	FinalizedHeight uint64 `json:"finalizedHeight"`
 	// OfferedPerSecond is the rate of the load spec at that time, or the one that
-	// the controller of a closed loop asks for from then on.
+	// the controller of a closed loop, or a search, asks for from then on.
 	OfferedPerSecond int64 `json:"offeredPerSecond"`
 	// Control is what that controller saw; absent without one.
 	Control *Control `json:"control,omitempty"`
@@ -90,11 +92,32 @@ type Sample struct {
 	HostStolenSeconds *float64 `json:"hostStolenSeconds,omitempty"`
 }
 
-// Control is a step of the controller of a closed loop.
+// Search is a search for the highest rate of load that a chain carries.
+type Search struct {
+	// HeldPerSecond is the highest rate that holds; absent if none was found.
+	HeldPerSecond int64 `json:"heldPerSecond,omitempty"`
+	// Steps are the rates that were tried, in their order.
+	Steps []SearchStep `json:"steps"`
+}
+
+// SearchStep is one rate that was tried.
+type SearchStep struct {
+	TransfersPerSecond int64 `json:"transfersPerSecond"`
+	BeganMs            int64 `json:"beganMs"`
+	EndedMs            int64 `json:"endedMs"`
+	// ExecutedPerSecond is TPS in the second half of the step.
+	ExecutedPerSecond float64 `json:"executedPerSecond"`
+	Holds             bool    `json:"holds"`
+	// Words say why it holds or does not.
+	Words string `json:"words"`
+}
+
+// Control is a step of the controller of a closed loop, or of a search.
 type Control struct {
 	// State is what it was doing.
 	State string `json:"state"`
-	// Error is what it follows: from -1, far more load is carried, to 1.
+	// Error is what it follows: from -1, far more load is carried, to 1. A search
+	// follows none.
 	Error float64 `json:"error"`
 	// BlockTimeMs, BacklogSeconds and MissedShare are what the error is made of.
 	BlockTimeMs    float64 `json:"blockTimeMs"`
