@@ -8,7 +8,7 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
 type BenchmarkFigure string
 
 // The figures of a benchmark.
@@ -45,6 +45,10 @@ const (
 	FigureBlockTimeP99Milliseconds BenchmarkFigure = "BlockTimeP99Milliseconds"
 	// FigureBlockTimeMaxMilliseconds is the largest of them.
 	FigureBlockTimeMaxMilliseconds BenchmarkFigure = "BlockTimeMaxMilliseconds"
+	// FigureBlockTransfersSwingPercent is by how many transfers a finalised block
+	// differs from the one before, in the mean and of the mean: 0 of blocks that are
+	// all as full, 67 of blocks that are full and half full in turn.
+	FigureBlockTransfersSwingPercent BenchmarkFigure = "BlockTransfersSwingPercent"
 	// FigureMissedChunksPercent is the share of the chunks that finalised blocks
 	// could have had and do not.
 	FigureMissedChunksPercent BenchmarkFigure = "MissedChunksPercent"

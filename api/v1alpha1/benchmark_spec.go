@@ -126,7 +126,7 @@ type BenchmarkVariant struct {
 // the runs. The figure is worse if the whole interval is worse than the floor,
 // and then the benchmark is Regressed.
 //
-// +kubebuilder:validation:XValidation:rule="self.figures.all(f, f in ['IncludedPerSecond', 'ExecutedPerSecond', 'BlockTimeMilliseconds', 'BlockTimeP50Milliseconds', 'BlockTimeP95Milliseconds', 'BlockTimeP99Milliseconds', 'MissedChunksPercent', 'CPUMicrosecondsPerTransfer', 'MemoryMebibytes', 'DiskWrittenBytesPerTransfer'])",message="must be figures that can be compared: IncludedPerSecond, ExecutedPerSecond, BlockTimeMilliseconds and its percentiles P50, P95 and P99, MissedChunksPercent, CPUMicrosecondsPerTransfer, MemoryMebibytes, DiskWrittenBytesPerTransfer",fieldPath=".figures",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.figures.all(f, f in ['IncludedPerSecond', 'ExecutedPerSecond', 'BlockTimeMilliseconds', 'BlockTimeP50Milliseconds', 'BlockTimeP95Milliseconds', 'BlockTimeP99Milliseconds', 'BlockTransfersSwingPercent', 'MissedChunksPercent', 'CPUMicrosecondsPerTransfer', 'MemoryMebibytes', 'DiskWrittenBytesPerTransfer'])",message="must be figures that can be compared: IncludedPerSecond, ExecutedPerSecond, BlockTimeMilliseconds and its percentiles P50, P95 and P99, BlockTransfersSwingPercent, MissedChunksPercent, CPUMicrosecondsPerTransfer, MemoryMebibytes, DiskWrittenBytesPerTransfer",fieldPath=".figures",reason="FieldValueInvalid"
 type BenchmarkBaseline struct {
 	// figures are what is compared.
 	// +required

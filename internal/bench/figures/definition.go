@@ -103,6 +103,10 @@ var definitions = []Definition{
 		rows: blockTimes, estimate: statistics.Max, single: true,
 	},
 	{
+		Name: v1alpha1.FigureBlockTransfersSwingPercent, Title: "swing of the transfers in a block", Unit: percent, Better: Lower,
+		Points: true, rows: blockSwings, estimate: statistics.Rate,
+	},
+	{
 		Name: v1alpha1.FigureMissedChunksPercent, Title: "missed chunks", Unit: percent, Better: Lower, Points: true,
 		rows: missedChunks, estimate: statistics.Rate,
 	},

@@ -73,6 +73,7 @@ func TestFigures(t *testing.T) {
 		v1alpha1.FigureBlockTimeP95Milliseconds:       250,
 		v1alpha1.FigureBlockTimeP99Milliseconds:       250,
 		v1alpha1.FigureBlockTimeMaxMilliseconds:       250,
+		v1alpha1.FigureBlockTransfersSwingPercent:     0,
 		v1alpha1.FigureMissedChunksPercent:            12.5,
 		v1alpha1.FigureCPUMicrosecondsPerTransfer:     500_000 / 90.0,
 		v1alpha1.FigureCPUCores:                       0.5,
@@ -103,6 +104,51 @@ func TestFigures(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("there are no %v", want)
 	}
+}
+
+// Blocks that are full and nearly empty in turn are told from blocks that are all
+// as full, and from blocks that become fuller by and by, whatever they hold in the
+// mean.
+func TestSwing(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		included func(block int) uint64
+		want     float64
+	}{
+		"all as full":        {func(int) uint64 { return 5000 }, 0},
+		"full and half full": {func(block int) uint64 { return 5000 / uint64(1+block%2) }, 66.7},
+		"full and empty":     {func(block int) uint64 { return 5000 * uint64(block%2) }, 200},
+		"fuller by and by":   {func(block int) uint64 { return 5000 + 50*uint64(block) }, 0.6},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := run(0.5)
+			for i := range made.Blocks {
+				made.Blocks[i].Included = test.included(i)
+			}
+			got, known := swing(made)
+			if !known || math.Abs(got-test.want) > 0.1+0.02*test.want {
+				t.Errorf("the swing is %.1f%% (%t), want about %.1f%%", got, known, test.want)
+			}
+		})
+	}
+	empty := run(0.5)
+	for i := range empty.Blocks {
+		empty.Blocks[i].Included = 0
+	}
+	if got, known := swing(empty); known {
+		t.Errorf("empty blocks swing by %.1f%%", got)
+	}
+}
+
+func swing(run *result.Run) (float64, bool) {
+	for _, figure := range figures.Of([]*result.Run{run}, 95, 1) {
+		if figure.Name == v1alpha1.FigureBlockTransfersSwingPercent {
+			return figure.Value, true
+		}
+	}
+	return 0, false
 }
 
 // Every figure of the API has a definition, and the other way round.

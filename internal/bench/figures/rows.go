@@ -3,6 +3,8 @@
 package figures
 
 import (
+	"math"
+
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/statistics"
 )
@@ -52,6 +54,19 @@ func blockTimes(run *result.Run) []statistics.Row {
 	rows := make([]statistics.Row, len(times))
 	for i, time := range times {
 		rows[i] = statistics.Row{Quantity: float64(time), By: 1}
+	}
+	return rows
+}
+
+// blockSwings makes a row of each two measured blocks that follow each other: by
+// how many transfers they differ, in percent of those of the second. All of them
+// together are in percent of the mean.
+func blockSwings(run *result.Run) []statistics.Row {
+	blocks := run.MeasuredBlocks()
+	var rows []statistics.Row
+	for i := 1; i < len(blocks); i++ {
+		before, after := float64(blocks[i-1].Included), float64(blocks[i].Included)
+		rows = append(rows, statistics.Row{Quantity: 100 * math.Abs(after-before), By: after})
 	}
 	return rows
 }
