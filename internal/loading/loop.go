@@ -25,7 +25,7 @@ type Loop struct {
 	controller controller
 	// search is the controller, if that is a search.
 	search *control.Search
-	rate       atomic.Int64
+	rate   atomic.Int64
 	// changed tells that the rate is another one.
 	changed chan struct{}
 }

@@ -35,11 +35,11 @@ func TestVariants(t *testing.T) {
 	if before.network.Name != "before-after-local" || len(before.network.Spec.Load.Ramp.Steps) != 1 {
 		t.Errorf("the network is %+v", before.network)
 	}
-	if got, want := *before.network.Spec.Node.Features.SignatureBatchSize, int32(0); got != want {
-		t.Errorf("the first variant has a batch size of %d, want %d, which is the network's", got, want)
+	if got, want := *before.network.Spec.Node.Features.SignatureBatchSize, int32(1); got != want {
+		t.Errorf("the first variant has a batch size of %d, want %d, which is its own", got, want)
 	}
-	if got, want := *after.network.Spec.Node.Features.SignatureBatchSize, int32(1); got != want {
-		t.Errorf("the second variant has a batch size of %d, want %d, which is its own", got, want)
+	if got, want := *after.network.Spec.Node.Features.SignatureBatchSize, int32(0); got != want {
+		t.Errorf("the second variant has a batch size of %d, want %d, which is the network's", got, want)
 	}
 
 	alone := Options{Benchmark: benchmark(t, "near-4-shards-local"), Shardnode: "/bin/node"}
