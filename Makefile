@@ -43,6 +43,9 @@ export SCALE_SEED
 ## TERRAFORM: The program that make terraform-test runs (default terraform or tofu of this machine, else OpenTofu, built)
 export TERRAFORM
 
+## ONLY: The benchmarks that make reproductions runs, such as "neo-single-local neo-four-local" (default all)
+export ONLY
+
 ## KILLS: How often make kills kills a node (default 50)
 KILLS ?= 50
 
@@ -303,6 +306,11 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 .PHONY: test-local
 test-local: setup-test build build-hostile-peer dashboards/page/node_modules/.package-lock.json ## Run networks on this machine from end to end, and look at the page of one
 	@go test -count=1 -p 1 -timeout 30m ./test/local/... ./test/dashboards/...
+	@ONLY="neo-single-local neo-four-local" hack/reproductions.sh
+
+.PHONY: reproductions
+reproductions: setup-test build dashboards/page/node_modules/.package-lock.json ## Run every benchmark of config/samples that a machine can by itself, and look at its report
+	@hack/reproductions.sh
 
 .PHONY: verdicts
 verdicts: setup-test build ## Compare a node that is slower on purpose, and COMPARISONS times the node itself, with the node; takes most of two hours

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Takes a picture of the page in a headless Chromium, and fails if any panel
-// has nothing to show.
+// has nothing to show or the browser has an error to tell.
 //
 // usage: node picture.mjs 'ADDRESS OF THE PAGE' FILE.png [dark]
 import puppeteer from 'puppeteer-core';
@@ -25,6 +25,7 @@ try {
   page.setDefaultTimeout(timeout);
   const errors = [];
   page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => { if (message.type() === 'error') { errors.push(message.text()); } });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
   await page.setViewport({ width, height: 1000 });
   await page.goto(address);
