@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,13 +26,25 @@ type clusterFlags struct {
 func (f *clusterFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach clusters (default $KUBECONFIG or ~/.kube/config)")
 	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig (default its current one)")
+	complete(command, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		known, err := f.rules().Load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return slices.Sorted(maps.Keys(known.Contexts)), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// rules say where a kubeconfig is found.
+func (f *clusterFlags) rules() *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	return rules
 }
 
 // config says how to reach the cluster, and which namespace its user works in.
 func (f *clusterFlags) config() (config *rest.Config, namespace string, err error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context})
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(f.rules(), &clientcmd.ConfigOverrides{CurrentContext: f.context})
 	if config, err = loader.ClientConfig(); err == nil {
 		namespace, _, err = loader.Namespace()
 	}

@@ -41,7 +41,7 @@ func newPlanCommand() *cobra.Command {
 		},
 	}
 	addManifestFlag(command, &path)
-	command.Flags().StringVarP(&format, "output", "o", "table", "output format: table, json or yaml")
+	addFormatFlag(command, &format, "table", "json", "yaml")
 	return command
 }
 

@@ -30,6 +30,7 @@ func newRootCommand(program string) *cobra.Command {
 		newPlanCommand(),
 		newReportCommand(),
 		newSweepCommand(),
+		newAccountCommand(),
 		newTraceCommand(),
 		newUpCommand(),
 		newValidateCommand(),
@@ -37,6 +38,7 @@ func newRootCommand(program string) *cobra.Command {
 	return root
 }
 
+		newTransferCommand(),
 // addManifestFlag adds the flag that names the manifest.
 func addManifestFlag(command *cobra.Command, path *string) {
 	command.Flags().StringVarP(path, "filename", "f", "", "file that holds one ShardNetwork, in YAML or JSON")
@@ -44,3 +46,6 @@ func addManifestFlag(command *cobra.Command, path *string) {
 		panic(err)
 	}
 }
+	if err := command.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
+		panic(err)
+	}

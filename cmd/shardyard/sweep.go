@@ -49,7 +49,7 @@ func newSweepCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&options.namespace, "namespace", "n", "", "only disks of networks of this namespace (default all)")
 	flags.StringVar(&options.network, "network", "", "only disks of networks of this name (default all)")
-	flags.StringVarP(&options.format, "output", "o", "table", "output format: table or json")
+	addFormatFlag(command, &options.format, "table", "json")
 	flags.BoolVar(&options.remove, "delete", false, "delete what is listed, for good")
 	return command
 }

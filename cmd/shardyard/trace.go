@@ -108,6 +108,7 @@ func (options *traceOptions) addFlags(command *cobra.Command) {
 	flags.Uint64Var(&options.from, "from", 0, "the first height")
 	flags.Uint64Var(&options.to, "to", math.MaxUint64, "the last height (default the last one that there is)")
 	flags.IntVar(&options.last, "last", 0, "take the last so many traced heights of the range (default all)")
+	completeNetworks(command, &options.stateDir)
 }
 
 func criticalPath(command *cobra.Command, options traceOptions, rows int, format string) error {
@@ -163,11 +164,9 @@ func (options *traceOptions) readAll() (spans []trace.Span, err error) {
 	if options.network == "" {
 		return nil, errors.New("name a FILE, or with --network a network of this machine")
 	}
-	stateDir := options.stateDir
-	if stateDir == "" {
-		if stateDir, err = local.DefaultStateDir(); err != nil {
-			return nil, err
-		}
+	stateDir, err := stateDirOr(options.stateDir)
+	if err != nil {
+		return nil, err
 	}
 	spans, err = local.ReadSpans(stateDir, options.network)
 	if errors.Is(err, os.ErrNotExist) {

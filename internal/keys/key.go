@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package keys makes the secrets of a network: the key of each validator and
-// the token of the admin API.
+// the token of the admin API. Accounts have keys of the same kind.
 package keys
 
 import (
@@ -12,8 +12,8 @@ import (
 	"fmt"
 )
 
-// Key is the ed25519 key of one validator. It identifies the validator to its
-// peers, in consensus and on its chunks.
+// Key is an ed25519 key. That of a validator identifies it to its peers, in
+// consensus and on its chunks; that of an account signs its transfers.
 type Key struct {
 	private ed25519.PrivateKey
 }
@@ -35,6 +35,16 @@ func Parse(content []byte) (Key, error) {
 		return Key{}, fmt.Errorf("a key is %d hex digits", 2*ed25519.SeedSize)
 	}
 	return Key{private: ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// FromSeed is the key with this seed; every 32 bytes are one.
+func FromSeed(seed [ed25519.SeedSize]byte) Key {
+	return Key{private: ed25519.NewKeyFromSeed(seed[:])}
+}
+
+// Sign signs a message.
+func (k Key) Sign(message []byte) []byte {
+	return ed25519.Sign(k.private, message)
 }
 
 // Public is the public part of the key.

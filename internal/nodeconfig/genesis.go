@@ -95,7 +95,7 @@ func NewGenesis(
 	return &Genesis{
 		Network:     plan.Network,
 		CreatedAtMs: createdAt.UnixMilli(),
-		Seed:        genesisSeed(genesis.Seed),
+		Seed:        GenesisSeed(genesis.Seed),
 		Shards:      plan.Shards,
 		Accounts: GenesisAccounts{
 			PerShard:       genesis.AccountsPerShard,
@@ -116,9 +116,9 @@ func NewGenesis(
 	}, nil
 }
 
-// genesisSeed turns the text of a spec into the 32 bytes that the account keys
-// are derived from.
-func genesisSeed(seed string) string {
+// GenesisSeed turns the text of a spec into the 32 bytes that the account keys
+// are derived from, in hexadecimal as the genesis document has them.
+func GenesisSeed(seed string) string {
 	sum := sha256.Sum256([]byte(genesisSeedDomain + seed))
 	return hex.EncodeToString(sum[:])
 }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/internal/account"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/keys"
+)
+
+// outcomeInterval is how often a node is asked what became of a transfer.
+const outcomeInterval = 100 * time.Millisecond
+
+// expiryMargin is how many blocks after the expiry of a transfer a node that is
+// behind may still not know that a chunk took it.
+const expiryMargin = 10
+
+const transferLong = `Send a transfer and wait until a finalised block has it.
+
+` + accountWords + `
+
+The key of an account that is none of genesis is in a file of 64 hex digits: the
+seed of an ed25519 key. Its id is what the chain knows it by, and shardyard account
+looks it up.
+
+A transfer expires after some blocks, so that what became of it is known at the end
+even if no chunk takes it. Nonces of an account must rise: while a load pays from the
+same account, either may be refused.`
+
+// transferOptions say what to send.
+type transferOptions struct {
+	node         nodeFlags
+	from         string
+	keyFile      string
+	to           string
+	amount       uint64
+	expiresAfter uint64
+	timeout      time.Duration
+}
+
+func newTransferCommand() *cobra.Command {
+	var options transferOptions
+	var format string
+	command := &cobra.Command{
+		Use:     "transfer --from ACCOUNT --to ACCOUNT --amount UNITS",
+		Short:   "Send a transfer and wait until a finalised block has it",
+		Long:    transferLong,
+		Example: "  shardyard transfer --from genesis/0 --to genesis/1 --amount 5",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			write, ok := transferFormats[format]
+			if !ok {
+				return fmt.Errorf("unknown output format %q: want text or json", format)
+			}
+			return runTransfer(command.Context(), command.OutOrStdout(), &options, write)
+		},
+	}
+	options.node.add(command)
+	flags := command.Flags()
+	flags.StringVar(&options.from, "from", "", "genesis account that pays, genesis/INDEX")
+	flags.StringVar(&options.keyFile, "key", "", "file with the key of the account that pays")
+	flags.StringVar(&options.to, "to", "", "account that is paid")
+	flags.Uint64Var(&options.amount, "amount", 0, "how much, in base units")
+	flags.Uint64Var(&options.expiresAfter, "expires-after-blocks", 200, "blocks after which no chunk takes the transfer any more")
+	flags.DurationVar(&options.timeout, "timeout", 2*time.Minute, "how long to wait")
+	addFormatFlag(command, &format, "text", "json")
+	command.MarkFlagsMutuallyExclusive("from", "key")
+	command.MarkFlagsOneRequired("from", "key")
+	for _, name := range []string{"to", "amount"} {
+		if err := command.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return command
+}
+
+// receipt is what became of a transfer.
+type receipt struct {
+	Hash   string              `json:"hash"`
+	From   string              `json:"from"`
+	To     string              `json:"to"`
+	Amount uint64              `json:"amount"`
+	Nonce  uint64              `json:"nonce"`
+	Status chain.OutcomeStatus `json:"status"`
+	Height uint64              `json:"height"`
+	Reason string              `json:"reason,omitempty"`
+}
+
+var transferFormats = map[string]func(io.Writer, *receipt) error{
+	"text": func(out io.Writer, sent *receipt) error {
+		_, err := fmt.Fprintf(out, "transfer %s was executed at height %d\n", sent.Hash, sent.Height)
+		return err
+	},
+	"json": func(out io.Writer, sent *receipt) error { return json.NewEncoder(out).Encode(sent) },
+}
+
+func runTransfer(ctx context.Context, out io.Writer, options *transferOptions, write func(io.Writer, *receipt) error) error {
+	if options.expiresAfter == 0 {
+		return errors.New("--expires-after-blocks must be at least 1")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout,
+		fmt.Errorf("it is not known what became of the transfer after %s", options.timeout))
+	defer cancel()
+	node, err := options.node.find(ctx)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	sent, expiresAt, err := node.send(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := node.await(ctx, sent, expiresAt); err != nil {
+		return err
+	}
+	if sent.Status == chain.OutcomeFailed {
+		return fmt.Errorf("transfer %s failed at height %d: %s", sent.Hash, sent.Height, sent.Reason)
+	}
+	return write(out, sent)
+}
+
+// send signs a transfer with the next nonce of who pays, and submits it.
+func (n *node) send(ctx context.Context, options *transferOptions) (sent *receipt, expiresAt uint64, err error) {
+	key, err := n.payer(options)
+	if err != nil {
+		return nil, 0, err
+	}
+	to, err := n.account(options.to)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--to: %w", err)
+	}
+	from := account.Of(key)
+	payer, err := n.Account(ctx, from.String())
+	if err != nil {
+		return nil, 0, err
+	}
+	if !payer.Exists {
+		return nil, 0, fmt.Errorf("the chain has no account %s", from)
+	}
+	transfer := account.Transfer{
+		Receiver: to, Amount: options.amount, Nonce: payer.Nonce + 1, ExpiresAt: n.status.FinalizedHeight + options.expiresAfter,
+	}
+	signed := transfer.Sign(key, account.Chain{Network: n.status.Network, GenesisHash: n.status.GenesisHash})
+	hash, err := n.SubmitTransfer(ctx, signed.String())
+	if err != nil {
+		return nil, 0, err
+	}
+	if hash != signed.Hash() {
+		return nil, 0, fmt.Errorf("the node took transfer %s, and %s was sent", hash, signed.Hash())
+	}
+	return &receipt{
+		Hash: hash, From: from.String(), To: to.String(), Amount: options.amount, Nonce: transfer.Nonce, Status: chain.OutcomeUnknown,
+	}, transfer.ExpiresAt, nil
+}
+
+// payer is the key of who pays.
+func (n *node) payer(options *transferOptions) (keys.Key, error) {
+	if options.keyFile == "" {
+		key, err := n.genesisKey(options.from)
+		if err != nil {
+			return keys.Key{}, fmt.Errorf("--from: %w", err)
+		}
+		return key, nil
+	}
+	content, err := os.ReadFile(options.keyFile)
+	if err != nil {
+		return keys.Key{}, fmt.Errorf("--key: %w", err)
+	}
+	key, err := keys.Parse(content)
+	if err != nil {
+		return keys.Key{}, fmt.Errorf("--key: %s: %w", options.keyFile, err)
+	}
+	return key, nil
+}
+
+// await waits until it is known what became of a transfer: from a finalised
+// block, or because none can have it any more.
+func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error {
+	retry := time.NewTicker(outcomeInterval)
+	defer retry.Stop()
+	for {
+		// What is final is asked first: what was executed up to there is known then.
+		status, statusErr := n.Status(ctx)
+		outcome, err := n.TransferOutcome(ctx, sent.Hash, sent.From)
+		switch {
+		case err == nil && outcome.Status != chain.OutcomeUnknown:
+			sent.Status, sent.Height, sent.Reason = outcome.Status, outcome.Height, outcome.Reason
+			return nil
+		case err == nil && statusErr == nil && executed(status, expiresAt+expiryMargin):
+			return fmt.Errorf("transfer %s expired at height %d: no chunk took it", sent.Hash, expiresAt)
+		}
+		select {
+		case <-ctx.Done():
+			if err = errors.Join(err, statusErr); err != nil {
+				return fmt.Errorf("transfer %s: %w: %w", sent.Hash, context.Cause(ctx), err)
+			}
+			return fmt.Errorf("transfer %s: %w", sent.Hash, context.Cause(ctx))
+		case <-retry.C:
+		}
+	}
+}
+
+// executed says whether every shard has executed a height.
+func executed(status *chain.Status, height uint64) bool {
+	for _, shard := range status.Shards {
+		if shard.ExecutedHeight < height {
+			return false
+		}
+	}
+	return len(status.Shards) > 0
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/account"
+)
+
+// serveOutcome serves what a node answers of which every transfer has one
+// outcome. Its chain is two blocks further with each status.
+func serveOutcome(t *testing.T, outcome string) (address string) {
+	t.Helper()
+	var height atomic.Uint64
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		now := height.Add(2)
+		_, _ = fmt.Fprintf(w, `{"network": "net", "genesisHash": "aa", "finalizedHeight": %d, "shards": [{"executedHeight": %d}]}`, now, now-1)
+	})
+	mux.HandleFunc("POST /rpc", func(w http.ResponseWriter, r *http.Request) {
+		var call struct {
+			Method string
+			Params struct{ Transaction string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+			t.Error(err)
+		}
+		result := outcome
+		switch call.Method {
+		case "account_get":
+			result = `{"id": "aa", "exists": true, "balance": 10, "nonce": 3, "height": 1}`
+		case "transfer_submit":
+			content, err := hex.DecodeString(call.Params.Transaction)
+			if err != nil {
+				t.Error(err)
+			}
+			result = fmt.Sprintf(`{"hash": %q, "shard": 0}`, account.Transaction(content).Hash())
+		}
+		_, _ = fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": 1, "result": %s}`, result)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// What became of a transfer decides how the command ends; a real network is in
+// test/local.
+func TestTransferOutcomes(t *testing.T) {
+	t.Parallel()
+	send := func(node string) []string {
+		return []string{
+			"transfer", "--node", node, "--from", "genesis/0", "--to", "genesis/1", "--amount", "1",
+			"--expires-after-blocks", "3", "-o", "json",
+		}
+	}
+	t.Run("executed", func(t *testing.T) {
+		t.Parallel()
+		printed := shardyard(t, send(serveOutcome(t, `{"status": "Executed", "height": 7, "reason": ""}`))...)
+		var sent receipt
+		if err := json.Unmarshal([]byte(printed), &sent); err != nil {
+			t.Fatal(err)
+		}
+		if sent.Height != 7 || sent.Nonce != 4 || sent.Amount != 1 || sent.Status != "Executed" {
+			t.Errorf("it prints %+v", sent)
+		}
+	})
+	for name, test := range map[string]struct{ outcome, want string }{
+		"failed":  {`{"status": "Failed", "height": 7, "reason": "congested"}`, "failed at height 7: congested"},
+		"expired": {`{"status": "Unknown", "height": 0, "reason": ""}`, "expired at height 5: no chunk took it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := shardyardFails(t, send(serveOutcome(t, test.outcome))...)
+			if len(lines) != 1 || !strings.HasPrefix(lines[0], "error: transfer ") || !strings.HasSuffix(lines[0], test.want) {
+				t.Errorf("it says %q, want %q", lines, test.want)
+			}
+		})
+	}
+}
+
+func TestNodeRefusals(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	badKey := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(badKey, []byte("s3cret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	node := serveOutcome(t, `{}`)
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"none runs": {
+			[]string{"account", "genesis/0", "--state-dir", stateDir},
+			"error: no network of " + stateDir + " runs: name a node with --node, or run shardyard up",
+		},
+		"other scheme": {
+			[]string{"account", "genesis/0", "--node", "https://localhost:1"}, `error: --node: "https://localhost:1" is not http://HOST:PORT`,
+		},
+		"seed of another": {
+			[]string{"account", "genesis/0", "--state-dir", stateDir, "--seed", "x"},
+			"error: --seed goes with --node: a network of this machine says its seed itself",
+		},
+		"index": {
+			[]string{"account", "genesis/4294967296", "--node", node}, `error: "genesis/4294967296" is no genesis account: want genesis/INDEX`,
+		},
+		"key": {
+			[]string{"transfer", "--node", node, "--key", badKey, "--to", "genesis/0", "--amount", "1"},
+			"error: --key: " + badKey + ": a key is 64 hex digits",
+		},
+		"expiry": {
+			[]string{"transfer", "--node", node, "--key", badKey, "--to", "genesis/0", "--amount", "1", "--expires-after-blocks", "0"},
+			"error: --expires-after-blocks must be at least 1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if lines := shardyardFails(t, test.args...); len(lines) != 1 || lines[0] != test.want {
+				t.Errorf("it says %q, want %q", lines, test.want)
+			}
+		})
+	}
+}

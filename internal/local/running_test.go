@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// keep writes what is kept of a network, which runs if there are processes.
+func keep(t *testing.T, stateDir, network, processes string) {
+	t.Helper()
+	dir := networkDir(filepath.Join(stateDir, network))
+	if err := os.MkdirAll(string(dir), dirMode); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{dir.genesis(): `{"network": "` + network + `", "seed": "5e"}`}
+	if processes != "" {
+		files[dir.runtime()] = processes
+	}
+	for path, content := range files {
+		if err := os.WriteFile(path, []byte(content), fileMode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const oneOfTwo = `{"network": "one", "validators": [{"name": "a", "pid": 0, "http": "127.0.0.1:1"}, {"name": "b", "pid": 7, "http": "127.0.0.1:2"}]}`
+
+func TestFindRunning(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	refused := func(network, want string) {
+		t.Helper()
+		if _, err := FindRunning(stateDir, network); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is refused with %v, want %q", network, err, want)
+		}
+	}
+	refused("", "no network of "+stateDir+" runs")
+	refused("one", "does not run")
+
+	keep(t, stateDir, "one", oneOfTwo)
+	keep(t, stateDir, "stopped", "")
+	for _, name := range []string{"", "one"} {
+		running, err := FindRunning(stateDir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if running.Network != "one" || running.Seed != "5e" || !slices.Equal(running.Nodes, []string{"127.0.0.1:2"}) {
+			t.Errorf("the network is %+v", running)
+		}
+	}
+	refused("stopped", "does not run")
+	if names, err := Names(stateDir); err != nil || !slices.Equal(names, []string{"one", "stopped"}) {
+		t.Errorf("the networks are %q (%v)", names, err)
+	}
+
+	keep(t, stateDir, "two", `{"network": "two", "validators": [{"name": "a", "pid": 0, "http": "127.0.0.1:3"}]}`)
+	refused("", "several networks of "+stateDir+" run, name one: one, two")
+	refused("two", "no validator of two runs")
+	if _, err := Names(filepath.Join(stateDir, "none")); err != nil {
+		t.Errorf("a folder that is not there has %v", err)
+	}
+}
