@@ -22,6 +22,12 @@ type ShardNetworkStatus struct {
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// operatorVersion is the version of the operator that observed the network: that
+	// of a release, or development.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	OperatorVersion string `json:"operatorVersion,omitempty"`
+
 	// nodesReady is the number of nodes that take part in the chain.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

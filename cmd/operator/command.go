@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/version"
 )
 
 // options are what the command line says.
@@ -38,6 +39,7 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:           "operator",
 		Short:         "Keep the ShardNetworks of a cluster as their specs say, and run its Benchmarks",
+		Version:       version.Get().String(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -55,6 +57,9 @@ func newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			built := version.Get()
+			manager.GetLogger().Info("starting the operator",
+				"version", built.Version, "commit", built.Commit, "go", built.Go, "platform", built.Platform)
 			return manager.Start(command.Context())
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -21,7 +22,9 @@ import (
 	"github.com/shardyard/shardyard/controllers/benchmarkschedule"
 	"github.com/shardyard/shardyard/controllers/leftovers"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
+	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
+	"github.com/shardyard/shardyard/internal/version"
 )
 
 // leaderElectionID is the Lease that operators of one cluster take turns with,
@@ -60,6 +63,9 @@ func newManager(options *options) (manager.Manager, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
+	}
+	if err := reporting.RegisterBuild(metrics.Registry, version.Get()); err != nil {
+		return nil, fmt.Errorf("register the version: %w", err)
 	}
 	if err := shardnetwork.Setup(manager, options.settings()); err != nil {
 		return nil, fmt.Errorf("set up shardnetwork controller: %w", err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/internal/version"
 )
 
 // pluginPrefix begins the names of programs that kubectl runs as plugins.
@@ -16,6 +18,8 @@ func newRootCommand(program string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "shardyard",
 		Short: "Plan, check, run and measure sharded networks",
+		// What --version prints is what the command prints.
+		Version: version.Get().String(),
 		// Errors are printed once, by main, and are not about usage.
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -37,7 +41,9 @@ func newRootCommand(program string) *cobra.Command {
 	)
 	return root
 }
+		newVersionCommand(),
 
+	root.SetVersionTemplate("shardyard {{.Version}}\n")
 		newTransferCommand(),
 // addManifestFlag adds the flag that names the manifest.
 func addManifestFlag(command *cobra.Command, path *string) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/version"
 )
 
 // quickstartObjects are all objects of the sample quickstart, in order.
@@ -135,6 +136,9 @@ func TestDrift(t *testing.T) {
 	}
 	if network.Status.NodeImage != "other:2" {
 		t.Errorf("the status names the image %s", network.Status.NodeImage)
+	}
+	if got, want := network.Status.OperatorVersion, version.Get().Version; got != want {
+		t.Errorf("the status names the operator's version %q, want %q", got, want)
 	}
 }
 

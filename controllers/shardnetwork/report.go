@@ -16,6 +16,7 @@ import (
 	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/version"
 )
 
 // reportInterval is how often a status is written of which only figures or
@@ -45,6 +46,7 @@ func (r *run) publish(ctx context.Context) error {
 // summarise puts what was observed into the status.
 func (r *run) summarise() {
 	r.status.ObservedGeneration = r.network.Generation
+	r.status.OperatorVersion = version.Get().Version
 	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
 	r.summariseClusters()

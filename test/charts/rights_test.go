@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -77,6 +78,9 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkOperatorMetrics(t, exported)
+		if want := `version="development"} 1`; !strings.Contains(exported, "\nshardyard_build_info{") || !strings.Contains(exported, want) {
+			t.Error("the operator does not export its version")
+		}
 		// Without a network, there is no work that takes any time.
 		cluster.mustRun(t, "install", "seen", testnetChart, "--set", "preset=quickstart")
 		operator.checkDashboard(t, token)
