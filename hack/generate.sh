@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, the rules and the
-# page of all metrics, what the operator's chart holds copies of, and the names that Terraform shares with the operator into the tree. With --check it
-# generates them into a temporary folder instead and fails, with the difference, when the tree holds anything else.
+# pages of all metrics and of the API, what the operator's chart holds copies of, and the names that Terraform shares with
+# the operator into the tree. With --check it generates them into a temporary folder instead and fails, with the
+# difference, when the tree holds anything else.
 #
 # usage: hack/generate.sh [--check]
 set -euo pipefail
@@ -22,6 +23,7 @@ generate() {
 	mkdir -p "$dashboards"
 	mkdir -p "$1/docs"
 	go -C dashboards/generator run . "$root" "$(realpath "$dashboards")" "$(realpath "$1/docs")/metrics.md"
+	go run ./hack/reference "$crds" >"$1/docs/api.md"
 	mkdir -p "$1/terraform/modules"
 	go run ./hack/names >"$1/terraform/modules/names.json"
 
@@ -52,6 +54,7 @@ for dashboard in "$fresh"/dashboards/*.json; do
 done
 diff -u dashboards/rules.yaml "$fresh/dashboards/rules.yaml" || stale=1
 diff -u docs/metrics.md "$fresh/docs/metrics.md" || stale=1
+diff -u docs/api.md "$fresh/docs/api.md" || stale=1
 diff -ru config/rbac "$fresh/config/rbac" || stale=1
 diff -u terraform/modules/names.json "$fresh/terraform/modules/names.json" || stale=1
 for copies in crds dashboards kube-state-metrics.yaml role.yaml rules.yaml; do

@@ -28,7 +28,8 @@ func keep(t *testing.T, stateDir, network, processes string) {
 	}
 }
 
-const oneOfTwo = `{"network": "one", "validators": [{"name": "a", "pid": 0, "http": "127.0.0.1:1"}, {"name": "b", "pid": 7, "http": "127.0.0.1:2"}]}`
+const oneOfTwo = `{"network": "one", "validators": [
+	{"name": "a", "pid": 0, "http": "127.0.0.1:1"}, {"name": "b", "pid": 7, "http": "127.0.0.1:2"}]}`
 
 func TestFindRunning(t *testing.T) {
 	t.Parallel()

@@ -46,12 +46,19 @@ func TestTransfer(t *testing.T) {
 	if sent.Nonce != 2 || sent.To != own || sent.From != before.ID || len(sent.Hash) != 64 {
 		t.Errorf("the transfer is %+v", sent)
 	}
-	if after := network.account(t, here, before.ID); after.Balance != before.Balance-1500-2*fee || after.Nonce != 2 || after.Height < sent.Height {
+	after := network.account(t, here, before.ID)
+	if after.Balance != before.Balance-1500-2*fee || after.Nonce != 2 || after.Height < sent.Height {
 		t.Errorf("the account that paid is %+v, after %+v", after, sent)
 	}
 	eventually(t, "the account is credited", func() bool { return network.account(t, there, own).Balance == 1500 })
 	network.transfer(t, here, "--key", keyFile, "--to", "genesis/1", "--amount", "100")
 
+	network.refusesTransfers(t, here, keyFile, own)
+}
+
+// refusesTransfers sends what is wrong.
+func (c *command) refusesTransfers(t *testing.T, of []string, keyFile, own string) {
+	t.Helper()
 	for want, args := range map[string][]string{
 		"error -32002":                   {"--from", "genesis/0", "--to", own, "--amount", "18446744073709551615"},
 		"the chain has no account":       {"--from", "genesis/4294967295", "--to", own, "--amount", "1"},
@@ -60,7 +67,7 @@ func TestTransfer(t *testing.T) {
 		"--key: open " + keyFile + ".no": {"--key", keyFile + ".no", "--to", own, "--amount", "1"},
 		"at least one of the flags in":   {"--to", own, "--amount", "1"},
 	} {
-		if _, stderr, err := network.beside(t, append(append([]string{"transfer"}, here...), args...)); err == nil ||
+		if _, stderr, err := c.beside(t, append(append([]string{"transfer"}, of...), args...)); err == nil ||
 			!strings.Contains(stderr, want) {
 			t.Errorf("transfer %v says %q (%v), want %q", args, stderr, err, want)
 		}
