@@ -30,28 +30,29 @@ func newRootCommand(program string) *cobra.Command {
 		}
 	}
 	root.AddCommand(
+		newAccountCommand(),
 		newBenchCommand(),
+		newCollectCommand(),
 		newPlanCommand(),
 		newReportCommand(),
 		newSweepCommand(),
-		newAccountCommand(),
 		newTraceCommand(),
+		newTransferCommand(),
 		newUpCommand(),
 		newValidateCommand(),
+		newVersionCommand(),
 	)
+	root.SetVersionTemplate("shardyard {{.Version}}\n")
 	return root
 }
-		newVersionCommand(),
 
-	root.SetVersionTemplate("shardyard {{.Version}}\n")
-		newTransferCommand(),
 // addManifestFlag adds the flag that names the manifest.
 func addManifestFlag(command *cobra.Command, path *string) {
 	command.Flags().StringVarP(path, "filename", "f", "", "file that holds one ShardNetwork, in YAML or JSON")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err)
 	}
-}
 	if err := command.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
 		panic(err)
 	}
+}

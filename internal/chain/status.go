@@ -4,6 +4,7 @@ package chain
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"net/http"
 )
@@ -164,4 +165,13 @@ func (c *Client) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	return &status, nil
+}
+
+// Raw asks a node for something of its HTTP API, and returns the answer as it is.
+func (c *Client) Raw(ctx context.Context, path string) ([]byte, error) {
+	content, err := c.exchange(ctx, request{method: http.MethodGet, path: path})
+	if err != nil {
+		return nil, fmt.Errorf("%s %s%s: %w", http.MethodGet, c.base, path, err)
+	}
+	return content, nil
 }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// planted are secrets, each of which a bundle must not have.
+var planted = []string{"planted-admin-token", strings.Repeat("5ec2e7", 11)}
+
+// contents unpacks a bundle and returns its files by their names in it.
+func contents(t *testing.T, path string) map[string]string {
+	t.Helper()
+	folder := t.TempDir()
+	unpack := exec.CommandContext(t.Context(), "tar", "-xzf", path, "-C", folder, "--strip-components=1")
+	if output, err := unpack.CombinedOutput(); err != nil {
+		t.Fatalf("unpack the bundle: %v\n%s", err, output)
+	}
+	files := map[string]string{}
+	if err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		files[name] = string(content)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		for _, secret := range planted {
+			if strings.Contains(content, secret) {
+				t.Errorf("%s has a secret", name)
+			}
+		}
+	}
+	return files
+}
+
+// keepNetwork writes what is kept of a network that has run, with secrets where
+// they belong and where they do not.
+func keepNetwork(t *testing.T, folder string) {
+	t.Helper()
+	for name, content := range map[string]string{
+		"genesis.json": "{}", "manifest.yaml": "kind: ShardNetwork", "peers.json": "{}",
+		"nodes/a/config.json": "{}", "nodes/a/node.log": "a log with " + planted[0] + "\n",
+		"nodes/a/admin.token": planted[0], "nodes/a/validator.key": planted[1] + "\n", "nodes/a/data/state": planted[1],
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A bundle of a network that has run has its logs and not its secrets, even one
+// that a log has.
+func TestCollectLocal(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	keepNetwork(t, filepath.Join(stateDir, "small"))
+	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
+	args := []string{"shardyard", "collect", "local", "--state-dir", stateDir, "--network", "small", "-o", bundle}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stdout.String() != "the bundle is "+bundle+"\n" {
+		t.Fatalf("it exits with %d: %s%s", code, &stdout, &stderr)
+	}
+	if !strings.Contains(stderr.String(), "nodes/a/node.log.1: ") {
+		t.Errorf("it does not say what is missing: %s", &stderr)
+	}
+	files := contents(t, bundle)
+	for name, want := range map[string]string{
+		"nodes/a/node.log": "a log with (hidden)\n", "nodes/a/config.json": "{}", "manifest.yaml": "kind: ShardNetwork",
+		"missing.txt": "nodes/a/node.log.1", "version.txt": "development",
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s is %q, want %q in it", name, files[name], want)
+		}
+	}
+	for name := range files {
+		if strings.HasSuffix(name, "key") || strings.HasSuffix(name, "token") || strings.Contains(name, "data/") {
+			t.Errorf("the bundle has %s", name)
+		}
+	}
+
+	lines := shardyardFails(t, args[1:]...)
+	if len(lines) != 1 || !strings.Contains(lines[0], "file exists") {
+		t.Errorf("over another bundle it says %q", lines)
+	}
+}
+
+// Of a network that there is not, there is no bundle.
+func TestCollectLocalWithoutNetwork(t *testing.T) {
+	t.Parallel()
+	stateDir, bundle := t.TempDir(), filepath.Join(t.TempDir(), "bundle.tar.gz")
+	lines := shardyardFails(t, "collect", "local", "--state-dir", stateDir, "--network", "none", "-o", bundle)
+	if want := "error: there is no network none in " + stateDir; len(lines) != 1 || lines[0] != want {
+		t.Errorf("of no network it says %q, want %q", lines, want)
+	}
+	if _, err := os.Stat(bundle); err == nil {
+		t.Error("of no network it leaves a bundle")
+	}
+}
+
+// A bundle of a cluster's network has its objects and events, and no Secret.
+func TestCollectCluster(t *testing.T) {
+	t.Parallel()
+	path := kubeconfig(t)
+	cluster, err := (&clusterFlags{kubeconfig: path}).client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "collect-"}}
+	if err := cluster.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	network, err := manifest.Read(quickstart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Namespace = namespace.Name
+	labelled := metav1.ObjectMeta{Namespace: namespace.Name, Name: "quickstart-s0-p0", Labels: resources.NetworkLabels("quickstart")}
+	labelled.Labels[resources.LabelValidator] = "quickstart-s0-p0"
+	for _, object := range []client.Object{
+		network,
+		&corev1.Secret{ObjectMeta: labelled, StringData: map[string]string{"token": planted[0], "key": planted[1]}},
+		&corev1.ConfigMap{ObjectMeta: labelled, Data: map[string]string{"config.json": "{}"}},
+		&corev1.Pod{ObjectMeta: labelled, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "shardnode", Image: "shardnode:dev"}}}},
+	} {
+		if err := cluster.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
+	args := []string{"collect", "cluster", "quickstart", "--kubeconfig", path, "-n", namespace.Name, "-o", bundle}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), append([]string{"shardyard"}, args...), &stdout, &stderr); code != 0 {
+		t.Fatalf("it exits with %d: %s", code, &stderr)
+	}
+	files := contents(t, bundle)
+	for name, want := range map[string]string{
+		"network.yaml": "kind: ShardNetwork", "objects/configmap.yaml": "config.json", "objects/pod.yaml": "shardnode:dev",
+		// Nothing runs the pod here.
+		"missing.txt": "nodes/quickstart-s0-p0/status.json: ",
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s is %q, want %q in it", name, files[name], want)
+		}
+	}
+	for name, content := range files {
+		if strings.Contains(content, "kind: Secret") || strings.Contains(content, "managedFields") {
+			t.Errorf("%s has what it must not", name)
+		}
+	}
+	lines := shardyardFails(t, "collect", "cluster", "none", "--kubeconfig", path, "-n", namespace.Name, "-o", bundle+".2")
+	if len(lines) != 1 || !strings.Contains(lines[0], `"none" not found`) {
+		t.Errorf("of no network it says %q", lines)
+	}
+}

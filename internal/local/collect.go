@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/support"
+)
+
+// maxLogBytes is how much of the end of a log is collected.
+const maxLogBytes = 16 << 20
+
+// Collect fills a bundle with what is kept of a network and, if it runs, with
+// what its validators say. Keys, tokens and states stay where they are.
+func Collect(ctx context.Context, stateDir, network string, bundle *support.Bundle) error {
+	dir := networkDir(filepath.Join(stateDir, network))
+	if there, err := dir.exists(); err != nil {
+		return err
+	} else if !there {
+		return fmt.Errorf("there is no network %s in %s", network, stateDir)
+	}
+	names, err := os.ReadDir(dir.nodes())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		dir.node(name.Name()).hideSecrets(bundle)
+	}
+	for _, path := range []string{dir.manifest(), dir.genesis(), dir.peers(), dir.runtime()} {
+		if err := collectFile(bundle, filepath.Base(path), path); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		node := dir.node(name.Name())
+		for _, path := range []string{node.config(), node.log(), node.previousLog()} {
+			if err := collectFile(bundle, filepath.Join("nodes", name.Name(), filepath.Base(path)), path); err != nil {
+				return err
+			}
+		}
+	}
+	return dir.collectAnswers(ctx, bundle)
+}
+
+// hideSecrets hides what only the validator knows, should it be where it does not
+// belong.
+func (d nodeDir) hideSecrets(bundle *support.Bundle) {
+	for _, path := range []string{d.key(), d.adminToken()} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			bundle.Miss(filepath.Base(path), fmt.Errorf("cannot be hidden elsewhere: %w", err))
+			continue
+		}
+		bundle.Hide(string(content))
+	}
+}
+
+// collectFile adds the end of a file. That there is none is no failure: a network
+// that does not run has fewer.
+func collectFile(bundle *support.Bundle, name, path string) error {
+	content, err := readEnd(path)
+	if err != nil {
+		bundle.Miss(name, err)
+		return nil
+	}
+	return bundle.Add(name, content)
+}
+
+// readEnd reads a file, or the end of a long one.
+func readEnd(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(max(info.Size()-maxLogBytes, 0), io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, maxLogBytes))
+}
+
+// collectAnswers adds the status and the metrics of every validator of a network
+// that runs.
+func (d networkDir) collectAnswers(ctx context.Context, bundle *support.Bundle) error {
+	content, err := os.ReadFile(d.runtime())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var current processes
+	if err := json.Unmarshal(content, &current); err != nil {
+		return fmt.Errorf("read %s: %w", d.runtime(), err)
+	}
+	for _, validator := range current.Validators {
+		if err := collectNode(ctx, bundle, filepath.Join("nodes", validator.Name), validator.HTTP); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func collectNode(ctx context.Context, bundle *support.Bundle, folder, address string) error {
+	client := chain.NewClient(address, chain.Admin{})
+	defer client.Close()
+	for name, path := range map[string]string{"status.json": "/status", "metrics.txt": "/metrics"} {
+		name = filepath.Join(folder, name)
+		content, err := client.Raw(ctx, path)
+		if err != nil {
+			bundle.Miss(name, err)
+			continue
+		}
+		if err := bundle.Add(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
