@@ -33,6 +33,7 @@ func newRootCommand(program string) *cobra.Command {
 		newAccountCommand(),
 		newBenchCommand(),
 		newCollectCommand(),
+		newDocsCommand(),
 		newPlanCommand(),
 		newReportCommand(),
 		newSweepCommand(),
