@@ -46,6 +46,12 @@ export TERRAFORM
 ## ONLY: The benchmarks that make reproductions runs, such as "neo-single-local neo-four-local" (default all)
 export ONLY
 
+## VERSION: The version that make release makes, which is that of the tree
+VERSION ?=
+
+## PLATFORMS: What make release builds shardyard for (default linux and darwin, each on amd64 and arm64)
+export PLATFORMS
+
 ## KILLS: How often make kills kills a node (default 50)
 KILLS ?= 50
 
@@ -118,14 +124,18 @@ setup-cluster: ## Like setup, for what cluster-up needs, but nothing of building
 setup-kwok: ## Like setup, for what kwok-up needs, but nothing of building networks
 	@hack/setup.sh cluster-kwok
 
+.PHONY: setup-release
+setup-release: ## Like setup, for what release needs as well
+	@hack/setup.sh release
+
 .PHONY: tools
 tools: ## Put the pinned helm and kubectl into bin/
 	@hack/setup.sh tools
 	@mkdir -p bin; for tool in helm kubectl; do program=$$(hack/tool.sh $$tool); ln -sfn "$$program" bin/$$tool; done
 
 .PHONY: clean
-clean: ## Remove the binaries and what npm installed; the caches in ~/.cache/shardyard stay
-	rm -rf bin dashboards/page/node_modules
+clean: ## Remove the binaries, releases and what npm installed; the caches in ~/.cache/shardyard stay
+	rm -rf bin dist dashboards/page/node_modules
 
 ##@ Build and run
 
@@ -195,6 +205,17 @@ demo: setup ## Run a network on this machine; with DURATION the last line is a J
 	@$(MAKE) -j2 build-shardyard build-shardnode$(if $(RELEASE),,-development)
 	@exec bin/shardyard up -f $(MANIFEST) $(if $(RELEASE),,--shardnode bin/development/shardnode) $(if $(DURATION),--for $(DURATION) -o json) $(if $(FRESH),--fresh)
 
+##@ Release
+
+.PHONY: release
+release: setup-release build-shardnode ## Write the release of this commit, which is of VERSION, to dist/VERSION
+	@hack/release.sh "$(VERSION)"
+
+# The node is built in both, but for the crates that are not of this repository.
+.PHONY: release-compare
+release-compare: setup-release ## Check that two releases of this commit, which is of VERSION, have equal digests
+	@hack/release-compare.sh "$(VERSION)"
+
 ##@ Run on Kubernetes
 
 .PHONY: cluster-prepare
@@ -226,7 +247,7 @@ kwok-down: ## Remove the control plane that kwok-up started
 
 .PHONY: test
 test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
-	@hack/parts.sh prepare verify+lint test-go test-charts terraform-test test-node test-local
+	@hack/parts.sh prepare verify+lint test-go test-charts test-release terraform-test test-node test-local
 
 # The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
 # test competes with a compiler for the processors and the output stays readable. The last crates of the node wait for each
@@ -273,6 +294,12 @@ test-charts: setup-test ## Test the charts: their unit tests, and installing the
 	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
 	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); crd=$$(hack/monitoring-crd.sh prometheusrules); \
 	KUBEBUILDER_ASSETS=$$assets HELM=$$helm PROMETHEUSRULE_CRD=$$crd go test -count=1 ./test/charts/...
+
+# Not cached: go test cannot see what a release is made of.
+.PHONY: test-release
+test-release: setup-test ## Make releases without the node, and compare and use them
+	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); \
+	KUBEBUILDER_ASSETS=$$assets HELM=$$helm go test -count=1 ./test/release/...
 
 # Not cached: go test cannot see what terraform reads.
 .PHONY: terraform-test

@@ -23,16 +23,7 @@ if docker info >/dev/null 2>&1; then
 	exit
 fi
 
-binary=$root/bin/$name
-files=("$binary:/usr/local/bin/$name")
-# ldd prints "NAME => PATH (ADDRESS)" for a library and "PATH (ADDRESS)" for the loader, and fails for a static program.
-if libraries=$(ldd "$binary" 2>/dev/null); then
-	if grep -F "not found" <<<"$libraries" >&2; then
-		exit 1
-	fi
-	while read -r library; do
-		files+=("$library:$library")
-	done < <(awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' <<<"$libraries")
-fi
+listed=$("$root/hack/image-files.sh" "$root/bin/$name")
+mapfile -t files <<<"$listed"
 "$("$root/hack/tool.sh" image)" -o "$archive" -t "$tag" -version "$version" -user 65532:65532 \
 	-entrypoint "/usr/local/bin/$name" "${files[@]}"

@@ -5,7 +5,7 @@
 # are installed through apt when this runs as root. What is still missing is listed together with the way to get it, and
 # the exit code is 1.
 #
-# usage: hack/setup.sh (tools | build | test | cluster-kind | cluster-kwok | cluster-namespaces | setup-check)...
+# usage: hack/setup.sh (tools | build | release | test | cluster-kind | cluster-kwok | cluster-namespaces | setup-check)...
 set -euo pipefail
 
 # What each purpose needs beyond the toolchains, which are checked below, and beyond what every Debian has: a command, a
@@ -17,8 +17,10 @@ needs() {
 		every               make                make
 		build               cc                  gcc
 		build               header:stdlib.h     libc6-dev
+		release             git                 git
 		test                c++                 g++
 		test                chromium            chromium
+		test                git                 git
 		test                prometheus          prometheus
 		test                promtool            prometheus
 		test                shellcheck          shellcheck
@@ -49,6 +51,7 @@ read_purposes() {
 	for purpose in "$@"; do
 		case $purpose in
 		tools | build | cluster-kind | cluster-kwok | cluster-namespaces | setup-check) purposes+="$purpose " ;;
+		release) purposes+="release build " ;;
 		test) purposes+="test build " ;;
 		*) return 1 ;;
 		esac

@@ -102,6 +102,10 @@ runc)
 	tags="seccomp netgo osusergo"
 	cgo=1
 	;;
+sbom)
+	package=.
+	version=$(pinned github.com/CycloneDX/cyclonedx-go)
+	;;
 terraform-provider-google)
 	# Of this repository's own: it serves the schema of the provider of that version.
 	package=.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command image writes a container image with one layer of local files as a docker-archive. The same files give the
-// same bytes: entries are sorted, and all times and owners are fixed.
+// Command image writes a container image with one layer of local files, as a docker-archive or as an archive of an OCI
+// image layout. The same files give the same bytes: entries are sorted, and all times and owners are fixed.
 package main
 
 import (
@@ -23,11 +23,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-const usage = `usage: image -o ARCHIVE -t NAME:TAG [-user UID] [-entrypoint PATH] [-version VERSION] SOURCE:TARGET...
+const usage = `usage: image -o ARCHIVE -t NAME:TAG [-format docker|oci] [-user UID] [-entrypoint PATH] [-version VERSION] SOURCE:TARGET...
 
-Each SOURCE is a file or a symbolic link, which is followed, and gets the absolute path TARGET in the image.
+Each SOURCE is a file or a symbolic link, which is followed, and gets the absolute path TARGET in the image. An archive of
+the format oci prints the digest of the image.
 `
 
 func main() {
@@ -42,6 +44,7 @@ func run(args []string) error {
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
 	archive := flags.String("o", "", "")
 	reference := flags.String("t", "", "")
+	format := flags.String("format", "docker", "")
 	user := flags.String("user", "", "")
 	entrypoint := flags.String("entrypoint", "", "")
 	version := flags.String("version", "", "")
@@ -51,6 +54,10 @@ func run(args []string) error {
 	if *archive == "" || *reference == "" || flags.NArg() == 0 {
 		flags.Usage()
 		return errors.New("-o, -t and at least one file are required")
+	}
+	write, known := formats[*format]
+	if !known {
+		return fmt.Errorf("there is no format %q: want docker or oci", *format)
 	}
 
 	tag, err := name.NewTag(*reference)
@@ -72,12 +79,21 @@ func run(args []string) error {
 	if *version != "" {
 		config.Labels = map[string]string{"org.opencontainers.image.version": *version}
 	}
-	image, err := build(content, config)
+	image, err := build(content, config, *format)
 	if err != nil {
 		return fmt.Errorf("build %s: %w", tag, err)
 	}
-	return write(*archive, tag, image)
+	return replace(*archive, func(out io.Writer) error { return write(out, tag, image) })
 }
+
+// formats write an image as an archive.
+var formats = map[string]func(io.Writer, name.Tag, v1.Image) error{
+	"docker": func(out io.Writer, tag name.Tag, image v1.Image) error { return tarball.Write(tag, image, out) },
+	"oci":    writeLayout,
+}
+
+// layerTypes are what the formats call a layer.
+var layerTypes = map[string]types.MediaType{"docker": types.DockerLayer, "oci": types.OCILayer}
 
 // parseFiles maps each absolute path in the image to the local file it is made from.
 func parseFiles(args []string) (map[string]string, error) {
@@ -160,10 +176,10 @@ func pack(archive *tar.Writer, source, target string) error {
 	return err
 }
 
-func build(content []byte, config v1.Config) (v1.Image, error) {
+func build(content []byte, config v1.Config, format string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(content)), nil
-	})
+	}, tarball.WithMediaType(layerTypes[format]))
 	if err != nil {
 		return nil, err
 	}
@@ -181,24 +197,24 @@ func build(content []byte, config v1.Config) (v1.Image, error) {
 	return mutate.ConfigFile(image, file)
 }
 
-// write replaces the archive in one step, so that whoever reads it meanwhile gets the old or the new one.
-func write(archive string, tag name.Tag, image v1.Image) error {
-	if err := os.MkdirAll(filepath.Dir(archive), 0o755); err != nil {
+// replace replaces a file in one step, so that whoever reads it meanwhile gets the old or the new one.
+func replace(path string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	partial, err := os.CreateTemp(filepath.Dir(archive), filepath.Base(archive)+".*")
+	partial, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(partial.Name()) }()
-	if err := tarball.Write(tag, image, partial); err != nil {
-		return fmt.Errorf("write %s: %w", archive, errors.Join(err, partial.Close()))
+	if err := write(partial); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, partial.Close()))
 	}
 	if err := partial.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", archive, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := os.Chmod(partial.Name(), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(partial.Name(), archive)
+	return os.Rename(partial.Name(), path)
 }
