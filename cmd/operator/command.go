@@ -86,7 +86,7 @@ func newCommand() *cobra.Command {
 	if err := command.MarkFlagRequired("node-image"); err != nil {
 		panic(err)
 	}
-	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newServeArtifactCommand())
+	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newServeArtifactCommand(), newCheckCommand())
 	return command
 }
 
