@@ -105,16 +105,18 @@ func TestTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, want := range map[string][]string{
-		"cluster-up":  {"nft", "openssl", "sysctl", "modprobe", "findmnt", "library:libseccomp", "pkg-config", "cc"},
-		"demo":        {"cc", "cargo", "go"},
-		"e2e":         {"tc", "ip", "prometheus", "ldd"},
-		"fuzz":        {"c++", "sha1sum"},
-		"kwok-up":     {"setpriv", "openssl"},
-		"lint":        {"shellcheck", "npm"},
-		"test-go":     {"cc", "promtool"},
-		"test-local":  {"/usr/bin/chromium", "prometheus", "node"},
-		"test-node":   {"unshare", "cc", "ar"},
-		"setup-check": {"mmdebstrap", "apt-get", "tar", "mount", "pivot_root"},
+		"cluster-up":   {"nft", "openssl", "sysctl", "modprobe", "findmnt", "library:libseccomp", "pkg-config", "cc"},
+		"demo":         {"cc", "cargo", "go"},
+		"e2e":          {"tc", "ip", "prometheus", "ldd"},
+		"fuzz":         {"c++", "sha1sum"},
+		"kwok-up":      {"setpriv", "openssl"},
+		"lint":         {"shellcheck", "npm"},
+		"test-go":      {"cc", "promtool"},
+		"test-local":   {"/usr/bin/chromium", "prometheus", "node"},
+		"test-node":    {"unshare", "cc", "ar"},
+		"release":      {"git", "cargo", "ldd", "gzip"},
+		"test-release": {"git", "tar", "sha256sum"},
+		"setup-check":  {"mmdebstrap", "apt-get", "tar", "mount", "pivot_root"},
 	} {
 		found, err := tree.ofTarget(target)
 		if err != nil {
