@@ -23,9 +23,7 @@ func (r Reader) Environment(folder string) result.Environment {
 	if release, err := os.ReadFile(filepath.Join(procfs.DefaultMountPoint, "sys", "kernel", "osrelease")); err == nil {
 		environment.Kernel = string(bytes.TrimSpace(release))
 	}
-	if processors, err := r.proc.CPUInfo(); err == nil && len(processors) > 0 {
-		environment.CPUModel = processors[0].ModelName
-	}
+	environment.CPUModel = r.processor()
 	if memory, err := r.proc.Meminfo(); err == nil {
 		environment.MemoryBytes = memory.MemTotalBytes
 	}
