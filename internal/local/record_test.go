@@ -163,8 +163,12 @@ func TestRateThatIsNotSteady(t *testing.T) {
 	if recording.over(5*time.Minute) || !recording.over(5*time.Minute+1) {
 		t.Error("it is over at another time than after five minutes")
 	}
+	search, err := loading.New(&v1alpha1.LoadSpec{Search: &v1alpha1.SearchLoad{MaxSearchSeconds: 60}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	searching := *recording
-	searching.load = &load{loop: newSearch(&v1alpha1.SearchLoad{MaxSearchSeconds: 60})}
+	searching.load = search
 	if got, want := searching.unsettled(), "the search found no rate that holds within 1m0s"; got != want {
 		t.Errorf("it is unsettled because %q, want %q", got, want)
 	}
