@@ -381,7 +381,7 @@ func TestWhatCannotBeRun(t *testing.T) {
 					InitialTransfersPerSecond: 1, MaxTransfersPerSecond: 2,
 				}}
 			},
-			"a search tells nodes their load, and the recorders of a cluster may not",
+			"a search is for networks on one machine",
 		},
 		"nothing to compare with": {
 			func(spec *v1alpha1.BenchmarkSpec) {
