@@ -236,7 +236,10 @@ func (c *Controller) follow(observation Observation) {
 		c.ceiling = min(c.ceiling, max(1, ceilingShare*c.given.least()))
 		c.known = false
 	case c.state == StateStarting && !c.felt():
-		c.change(startGrowth*elapsed, executed)
+		// At the bound, there is nothing more that the chain could be made to feel.
+		if c.change(startGrowth*elapsed, executed); c.bound {
+			c.state = StateFollowing
+		}
 	default:
 		c.steer(elapsed, executed)
 	}

@@ -234,6 +234,18 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// A chain that does not feel the most that may be asked for is given that, and it is
+// steady.
+func TestBoundThatIsNotFelt(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 250 * time.Millisecond, capacity: 12_000, jitter: 0.1}
+	chain.start()
+	decisions := drive(chain, newController(1500*time.Millisecond, 40, 50), time.Minute)
+	if last := decisions[len(decisions)-1]; !last.Steady || last.TransfersPerSecond != 50 || last.State != control.StateFollowing {
+		t.Errorf("the last decision is %+v, want a steady 50", last)
+	}
+}
+
 // Generators that do not keep up are not asked for more.
 func TestGeneratorsAreTheLimit(t *testing.T) {
 	t.Parallel()
