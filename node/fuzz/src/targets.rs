@@ -4,6 +4,7 @@
 pub mod api;
 pub mod blocks;
 pub mod documents;
+pub mod load;
 pub mod messages;
 pub mod parts;
 pub mod receipts;
@@ -87,6 +88,7 @@ pub fn targets() -> Vec<Target> {
         api::target(),
         blocks::target(),
         documents::target(),
+        load::target(),
         messages::target(),
         parts::target(),
         receipts::target(),

@@ -6,19 +6,18 @@ use commonware_consensus::types::Height;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_blocks::{ChainView, finalized::EndorsedStake};
 use shardnode_chain::{Metrics, Node};
-use shardnode_clients::{Fate, SubmitError as Refused};
+use shardnode_clients::Fate;
 use shardnode_config::Config;
 use shardnode_execution::Outcome;
 use shardnode_load::{Workload, WorkloadError};
-use shardnode_mailboxes::{ledger::Lack, pool::PoolError, state_sync::Progress};
+use shardnode_mailboxes::{ledger::Lack, state_sync::Progress};
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
     congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
     AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,
-    Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
-    Unavailable,
+    Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus, Unavailable,
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -182,6 +181,21 @@ fn shard_status(
     }
 }
 
+fn outcome_report(fate: Fate) -> OutcomeReport {
+    let (status, height, reason) = match fate {
+        Fate::Unknown => (OutcomeStatus::Unknown, 0, String::new()),
+        Fate::Known(height, Outcome::Executed) => (OutcomeStatus::Executed, height, String::new()),
+        Fate::Known(height, Outcome::Failed(failure)) => {
+            (OutcomeStatus::Failed, height, failure.to_string())
+        }
+    };
+    OutcomeReport {
+        status,
+        height,
+        reason,
+    }
+}
+
 impl shardnode_rpc::Node for Api {
     fn status(&self) -> Status {
         let view = self.node.view.borrow().clone();
@@ -246,6 +260,9 @@ impl shardnode_rpc::Node for Api {
             },
             load: self.load(),
             cpu_seconds: process::cpu_seconds(),
+            memory: process::memory(),
+            disk: process::disk(),
+            machine: process::machine(),
             tcp: tcp::settings(),
         }
     }
@@ -327,38 +344,43 @@ impl shardnode_rpc::Node for Api {
         Some(set.map(|()| load_status(control)))
     }
 
-    async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
+    async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {
         let hash = transaction.hash();
-        match self.node.client.submit(transaction).await {
-            Ok(shard) => Ok(Submitted { hash, shard }),
-            Err(Refused::Pool(PoolError::Full | PoolError::Bytes | PoolError::Account)) => {
-                Err(SubmitError::PoolFull)
-            }
-            Err(refused @ Refused::Pool(PoolError::Congested)) => {
-                Err(SubmitError::Congested(refused.to_string()))
-            }
-            Err(refused @ Refused::Unavailable(_)) => Err(Unavailable(refused.to_string()).into()),
-            Err(refused) => Err(SubmitError::Rejected(refused.to_string())),
-        }
+        let shard = self.node.client.submit(transaction).await?;
+        Ok(Submitted { hash, shard })
+    }
+
+    async fn submit_all(
+        &self,
+        transactions: Vec<Transaction>,
+    ) -> Vec<(Submitted, Option<Refusal>)> {
+        let layout = self.node.identity.genesis.layout;
+        let named: Vec<_> = transactions
+            .iter()
+            .map(|transaction| Submitted {
+                hash: transaction.hash(),
+                shard: layout.shard_of(transaction.signer()),
+            })
+            .collect();
+        let results = self.node.client.submit_all(transactions).await;
+        let refused = results.into_iter().map(Result::err);
+        named.into_iter().zip(refused).collect()
     }
 
     async fn outcome(&self, signer: AccountId, hash: Digest) -> Result<OutcomeReport, Unavailable> {
         let fate = self.node.client.outcome(signer, hash).await;
-        let report = |status, height, reason| OutcomeReport {
-            status,
-            height,
-            reason,
-        };
-        match fate {
-            Ok(Fate::Unknown) => Ok(report(OutcomeStatus::Unknown, 0, String::new())),
-            Ok(Fate::Known(height, Outcome::Executed)) => {
-                Ok(report(OutcomeStatus::Executed, height, String::new()))
-            }
-            Ok(Fate::Known(height, Outcome::Failed(failure))) => {
-                Ok(report(OutcomeStatus::Failed, height, failure.to_string()))
-            }
-            Err(unavailable) => Err(Unavailable(unavailable.to_string())),
-        }
+        fate.map(outcome_report)
+            .map_err(|unavailable| Unavailable(unavailable.to_string()))
+    }
+
+    async fn outcomes(
+        &self,
+        asked: Vec<(AccountId, Digest)>,
+    ) -> Result<Vec<OutcomeReport>, Unavailable> {
+        let fates = self.node.client.outcomes(asked).await;
+        fates
+            .map(|fates| fates.into_iter().map(outcome_report).collect())
+            .map_err(|unavailable| Unavailable(unavailable.to_string()))
     }
 
     async fn account(&self, id: AccountId) -> Result<AccountReport, Unavailable> {

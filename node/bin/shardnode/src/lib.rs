@@ -10,6 +10,7 @@ pub mod committee;
 pub mod data_dir;
 pub mod http;
 pub mod links;
+pub mod load;
 pub mod log;
 pub mod open_files;
 pub mod p2p;

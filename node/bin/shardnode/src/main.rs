@@ -13,8 +13,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
 use shardnode::{
-    admin, committee::CommitteeArgs, data_dir, http, links, log, open_files, p2p, process, spans,
-    tcp,
+    admin, committee::CommitteeArgs, data_dir, http, links, load::LoadArgs, log, open_files, p2p,
+    process, spans, tcp,
 };
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
@@ -74,6 +74,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
     },
+    /// Sends nodes signed transfers, as clients do, and says what became of them.
+    Load(Box<LoadArgs>),
     /// Says how likely byzantine validators can abuse a committee.
     Committee(CommitteeArgs),
     /// Runs whole networks in this process, with everything that can go wrong.
@@ -97,6 +99,14 @@ fn main() -> ExitCode {
             Err(error) => {
                 // Without standard error there is nobody to tell.
                 let _ = writeln!(io::stderr(), "{}: {error}", file.display());
+                ExitCode::FAILURE
+            }
+        },
+        Command::Load(load) => match load.run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                // Without standard error there is nobody to tell.
+                let _ = writeln!(io::stderr(), "{}", chain(&failure));
                 ExitCode::FAILURE
             }
         },

@@ -208,6 +208,11 @@ where
         answering(channel, terms, clock, metrics.requests_refused(name))
     };
     let strategy = context.strategy(settings.cpu_threads);
+    let client_signatures = clients::Signatures::new(
+        strategy.clone(),
+        settings.cpu_threads,
+        context.child("signatures"),
+    );
     let pages = CacheRef::new(NZU16!(PAGE), NZUsize!(PAGES));
     let storage_error = |source| ChainError::Storage {
         shard: identity
@@ -672,6 +677,7 @@ where
         bodies,
         pool: pool_mailbox,
         rejections: metrics.rejections.clone(),
+        signatures: client_signatures,
     };
     let (actor, client) = clients::Actor::new(
         context.child("requests"),

@@ -2,7 +2,7 @@
 //! The actor that carries questions to other nodes and answers theirs.
 
 use crate::{
-    budget::{BODIES, Budgets, QUESTIONS},
+    budget::{BODIES, Budgets, LISTED, QUESTIONS},
     client::{Client, Outgoing},
     local::Local,
 };
@@ -37,6 +37,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 struct Answered {
     peer: PublicKey,
     id: u64,
+    /// How many transactions it listed.
+    listed: usize,
     /// The most bytes that it counts as until now, if it asked for a body.
     body: Option<u64>,
     answer: Answer,
@@ -45,6 +47,8 @@ struct Answered {
 /// A question that was not answered yet.
 struct Pending {
     asked: PublicKey,
+    /// How many transactions it lists.
+    listed: usize,
     /// Whether it is for a body.
     body: bool,
     deadline: SystemTime,
@@ -134,13 +138,19 @@ where
     /// signer go to the same producer, so that their nonces stay in order;
     /// everything else takes turns.
     fn on_outgoing(&mut self, outgoing: Outgoing) {
-        if self.pending.len() >= QUESTIONS {
+        let listed = outgoing.question.listed();
+        let pending: usize = self.pending.values().map(|pending| pending.listed).sum();
+        if self.pending.len() >= QUESTIONS || pending + listed > LISTED {
             return;
         }
         self.next += 1;
         let mut producers = self.local.identity.other_producers(outgoing.shard);
         let turn = match &outgoing.question {
             Question::Submit(transaction) => u64::from(transaction.signer().0[31]),
+            // All of them are of one producer.
+            Question::SubmitAll(transactions) => transactions
+                .first()
+                .map_or(self.next, |first| u64::from(first.signer().0[31])),
             _ => self.next,
         };
         let count = producers.len() as u64;
@@ -158,6 +168,7 @@ where
         if let Some(asked) = asked {
             let pending = Pending {
                 asked,
+                listed,
                 body,
                 deadline: self.context.current() + TIMEOUT,
                 reply: outgoing.reply,
@@ -194,7 +205,9 @@ where
             .max_transactions_per_chunk;
         let most = u64::from(most) * Transaction::SIZE as u64;
         let body = matches!(question, Question::Chunk(..)).then_some(most);
-        if !self.budgets.take(&peer, body, self.context.current()) {
+        let listed = question.listed();
+        let now = self.context.current();
+        if !self.budgets.take(&peer, listed, body, now) {
             debug!(%peer, "client request beyond what a peer may take");
             let message = ClientMessage::Reply(id, Answer::Nothing).encode();
             self.network.0.send(Recipients::One(peer), message, false);
@@ -208,6 +221,7 @@ where
             Some(Answered {
                 peer,
                 id,
+                listed,
                 body,
                 answer,
             })
@@ -218,12 +232,13 @@ where
         let Answered {
             peer,
             id,
+            listed,
             body,
             answer,
         } = answered;
         let message = ClientMessage::Reply(id, answer).encode();
         let spared = body.map(|most| most.saturating_sub(message.len() as u64));
-        self.budgets.answered(&peer, spared);
+        self.budgets.answered(&peer, listed, spared);
         self.network.0.send(Recipients::One(peer), message, false);
     }
 }

@@ -6,6 +6,9 @@
 //! answered with lie in memory until the peer has read them, and it may never
 //! do: [`BYTES`] of them at once, and [`RATE`] more with every second. While a
 //! body is looked for it counts as the largest that there can be.
+//!
+//! What is asked together counts by its number as well: in lists, no correct node
+//! has more than [`LISTED`] transactions under way.
 
 use commonware_cryptography::ed25519::PublicKey;
 use std::{
@@ -15,7 +18,9 @@ use std::{
 
 /// Questions of one peer that are being answered, at most.
 pub(crate) const QUESTIONS: usize = 1_024;
-/// Those of them that are answered with a body.
+/// Transactions in lists among these questions, at most.
+pub(crate) const LISTED: usize = 8_192;
+/// Those of the questions that are answered with a body.
 pub(crate) const BODIES: usize = 8;
 /// Bytes of bodies that a peer may be sent at once.
 const BYTES: u64 = 32 << 20;
@@ -29,6 +34,7 @@ pub(crate) struct Budgets(BTreeMap<PublicKey, Budget>);
 #[derive(Debug, Default)]
 struct Budget {
     questions: usize,
+    listed: usize,
     bodies: usize,
     /// Bytes sent and not yet made up for, as of `at`.
     bytes: u64,
@@ -49,11 +55,18 @@ impl Budget {
 
 impl Budgets {
     /// Whether a peer's question is to be answered; if so, [`Self::answered`]
-    /// has to follow. `body` is the most bytes of the body that is asked for.
-    pub(crate) fn take(&mut self, peer: &PublicKey, body: Option<u64>, now: SystemTime) -> bool {
+    /// has to follow. `listed` is how many transactions it lists, and `body` the
+    /// most bytes of the body that is asked for.
+    pub(crate) fn take(
+        &mut self,
+        peer: &PublicKey,
+        listed: usize,
+        body: Option<u64>,
+        now: SystemTime,
+    ) -> bool {
         let budget = self.0.entry(peer.clone()).or_default();
         budget.recover(now);
-        if budget.questions >= QUESTIONS {
+        if budget.questions >= QUESTIONS || budget.listed + listed > LISTED {
             return false;
         }
         if let Some(most) = body {
@@ -65,16 +78,18 @@ impl Budgets {
             budget.bytes = bytes;
         }
         budget.questions += 1;
+        budget.listed += listed;
         true
     }
 
     /// A question is answered; if it was for a body, so many of the most bytes
     /// were not needed.
-    pub(crate) fn answered(&mut self, peer: &PublicKey, spared: Option<u64>) {
+    pub(crate) fn answered(&mut self, peer: &PublicKey, listed: usize, spared: Option<u64>) {
         let Some(budget) = self.0.get_mut(peer) else {
             return;
         };
         budget.questions = budget.questions.saturating_sub(1);
+        budget.listed = budget.listed.saturating_sub(listed);
         if let Some(spared) = spared {
             budget.bodies = budget.bodies.saturating_sub(1);
             budget.bytes = budget.bytes.saturating_sub(spared);
@@ -101,7 +116,7 @@ mod tests {
     /// How many of so many questions are taken.
     fn taken(budgets: &mut Budgets, seed: u64, body: Option<u64>, asked: usize) -> usize {
         (0..asked)
-            .filter(|_| budgets.take(&peer(seed), body, at(1)))
+            .filter(|_| budgets.take(&peer(seed), 0, body, at(1)))
             .count()
     }
 
@@ -112,9 +127,22 @@ mod tests {
         assert_eq!(taken(&mut budgets, 2, Some(MOST), 2 * BODIES), BODIES);
         let rest = QUESTIONS - BODIES;
         assert_eq!(taken(&mut budgets, 2, None, 2 * QUESTIONS), rest);
-        budgets.answered(&peer(2), Some(MOST));
+        budgets.answered(&peer(2), 0, Some(MOST));
         assert_eq!(taken(&mut budgets, 2, Some(MOST), 2), 1);
         assert_eq!(taken(&mut budgets, 1, None, 1), 0);
+    }
+
+    #[test]
+    fn what_is_listed_counts_by_its_number() {
+        let mut budgets = Budgets::default();
+        let (one, other) = (peer(1), peer(2));
+        assert!(budgets.take(&one, LISTED, None, at(1)));
+        assert!(!budgets.take(&one, 1, None, at(1)));
+        // What lists nothing is answered all the same, and so are others.
+        assert!(budgets.take(&one, 0, None, at(1)));
+        assert!(budgets.take(&other, LISTED, None, at(1)));
+        budgets.answered(&one, LISTED, None);
+        assert!(budgets.take(&one, LISTED, None, at(1)));
     }
 
     #[test]
@@ -122,21 +150,21 @@ mod tests {
         let mut budgets = Budgets::default();
         let one = peer(1);
         for _ in 0..BYTES / MOST {
-            assert!(budgets.take(&one, Some(MOST), at(1)));
-            budgets.answered(&one, Some(0));
+            assert!(budgets.take(&one, 0, Some(MOST), at(1)));
+            budgets.answered(&one, 0, Some(0));
         }
-        assert!(!budgets.take(&one, Some(MOST), at(1)));
+        assert!(!budgets.take(&one, 0, Some(MOST), at(1)));
         // What is small is answered all the same, and so are others.
-        assert!(budgets.take(&one, None, at(1)));
-        assert!(budgets.take(&peer(2), Some(MOST), at(1)));
+        assert!(budgets.take(&one, 0, None, at(1)));
+        assert!(budgets.take(&peer(2), 0, Some(MOST), at(1)));
         for _ in 0..RATE / MOST {
-            assert!(budgets.take(&one, Some(MOST), at(2)));
-            budgets.answered(&one, Some(0));
+            assert!(budgets.take(&one, 0, Some(MOST), at(2)));
+            budgets.answered(&one, 0, Some(0));
         }
-        assert!(!budgets.take(&one, Some(MOST), at(2)));
+        assert!(!budgets.take(&one, 0, Some(MOST), at(2)));
         // A clock that was set back gives nothing, and what was not needed does.
-        assert!(!budgets.take(&one, Some(MOST), at(1)));
-        budgets.answered(&one, Some(MOST));
-        assert!(budgets.take(&one, Some(MOST), at(1)));
+        assert!(!budgets.take(&one, 0, Some(MOST), at(1)));
+        budgets.answered(&one, 0, Some(MOST));
+        assert!(budgets.take(&one, 0, Some(MOST), at(1)));
     }
 }

@@ -2,17 +2,21 @@
 //! The handle that clients are served through.
 
 use crate::{
-    answers::{Fate, SubmitError, UNKNOWN, Unavailable, submit_result},
+    answers::{Fate, Unavailable, fate, submit_result},
+    budget::LISTED,
     local::Local,
 };
 use bytes::Bytes;
 use commonware_utils::channel::{mpsc, oneshot, watch};
+use futures::future::join_all;
 use shardnode_blocks::ChainView;
-use shardnode_execution::Outcome;
-use shardnode_network::client_messages::{Answer, Question};
-use shardnode_primitives::{AccountId, ChunkBody, ChunkHeader, Digest, ShardId, Transaction};
+use shardnode_network::client_messages::{Answer, MOST_TOGETHER, Question};
+use shardnode_primitives::{
+    AccountId, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
+};
 use shardnode_state::Account;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
+use tokio::sync::Semaphore;
 use tracing::debug;
 
 /// A question for another shard.
@@ -28,11 +32,13 @@ pub struct Client {
     local: Local,
     view: watch::Receiver<Arc<ChainView>>,
     outgoing: mpsc::Sender<Outgoing>,
+    /// Room for transactions in lists that other nodes are asked about.
+    listed: Arc<Semaphore>,
 }
 
 impl Client {
     /// A handle that asks other shards through `outgoing`.
-    pub(crate) const fn new(
+    pub(crate) fn new(
         local: Local,
         view: watch::Receiver<Arc<ChainView>>,
         outgoing: mpsc::Sender<Outgoing>,
@@ -41,6 +47,7 @@ impl Client {
             local,
             view,
             outgoing,
+            listed: Arc::new(Semaphore::new(LISTED)),
         }
     }
 
@@ -60,7 +67,7 @@ impl Client {
     }
 
     /// Puts a transaction into a pool of its signer's shard.
-    pub async fn submit(&self, transaction: Transaction) -> Result<ShardId, SubmitError> {
+    pub async fn submit(&self, transaction: Transaction) -> Result<ShardId, Refusal> {
         let shard = self
             .local
             .identity
@@ -71,11 +78,103 @@ impl Client {
             self.local.submit(transaction).await
         } else {
             match self.ask(shard, Question::Submit(transaction)).await {
-                Some(Answer::Submitted(code)) => submit_result(code, shard),
-                _ => Err(SubmitError::Unavailable(shard)),
+                Some(Answer::Submitted(code)) => submit_result(code),
+                _ => Err(Refusal::Shard),
             }
         };
         result.map(|()| shard)
+    }
+
+    /// Puts transactions into pools of their signers' shards; those of one signer
+    /// in their order.
+    ///
+    /// Beyond [`MOST_TOGETHER`] they are refused.
+    pub async fn submit_all(
+        &self,
+        transactions: Vec<Transaction>,
+    ) -> Vec<Result<ShardId, Refusal>> {
+        let layout = self.local.identity.genesis.layout;
+        let shards: Vec<_> = transactions
+            .iter()
+            .map(|one| layout.shard_of(one.signer()))
+            .collect();
+        let mut lists = BTreeMap::new();
+        for (place, transaction) in transactions.into_iter().enumerate().take(MOST_TOGETHER) {
+            let shard = shards[place];
+            let (places, list): &mut (Vec<_>, Vec<_>) = lists
+                .entry((shard, self.route(shard, &transaction)))
+                .or_default();
+            places.push(place);
+            list.push(transaction);
+        }
+        let submitted = lists
+            .into_iter()
+            .map(|((shard, _), (places, list))| async move {
+                let results = if self.tracks(shard) {
+                    self.local.submit_all(list).await
+                } else {
+                    self.forward(shard, list).await
+                };
+                (places, results)
+            });
+        let mut results = vec![Err(Refusal::Shard); shards.len()];
+        for (places, submitted) in join_all(submitted).await {
+            for (place, result) in places.into_iter().zip(submitted) {
+                results[place] = result.map(|()| shards[place]);
+            }
+        }
+        results
+    }
+
+    /// Which of the other producers of a shard takes in a transaction: that of its
+    /// signer, as with those that come by themselves.
+    fn route(&self, shard: ShardId, transaction: &Transaction) -> usize {
+        if self.tracks(shard) {
+            return 0;
+        }
+        let producers = self.local.identity.other_producers(shard).len();
+        usize::from(transaction.signer().0[31])
+            .checked_rem(producers)
+            .unwrap_or_default()
+    }
+
+    /// Hands transactions of another shard, all of one route, to a producer of it,
+    /// without those whose signatures do not hold.
+    async fn forward(
+        &self,
+        shard: ShardId,
+        transactions: Vec<Transaction>,
+    ) -> Vec<Result<(), Refusal>> {
+        let namespaces = &self.local.identity.namespaces;
+        let verified = self.local.signatures.verify(transactions, namespaces).await;
+        let (mut places, mut held) = (Vec::new(), Vec::new());
+        let mut results = vec![Err(Refusal::Shard); verified.len()];
+        for (place, (transaction, holds)) in verified.into_iter().enumerate() {
+            if holds {
+                places.push(place);
+                held.push(transaction);
+            } else {
+                results[place] = self.local.refuse(Refusal::Signature);
+            }
+        }
+        if held.is_empty() {
+            return results;
+        }
+        let _room = self.list_room(held.len()).await;
+        if let Some(Answer::SubmittedAll(codes)) = self.ask(shard, Question::SubmitAll(held)).await
+        {
+            for (place, code) in places.into_iter().zip(codes) {
+                results[place] = submit_result(code);
+            }
+        }
+        results
+    }
+
+    /// Waits until other nodes can be asked about so many transactions more.
+    async fn list_room(&self, transactions: usize) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        let permits = u32::try_from(transactions).unwrap_or(u32::MAX);
+        // Nobody closes it.
+        self.listed.acquire_many(permits).await.ok()
     }
 
     /// An account and the height of the state it is from. Of another shard,
@@ -121,12 +220,44 @@ impl Client {
             self.ask(shard, Question::Outcome(hash)).await
         };
         match answer {
-            Some(Answer::Outcome(_, UNKNOWN)) => Ok(Fate::Unknown),
-            Some(Answer::Outcome(height, code)) => Outcome::from_code(code)
-                .map(|outcome| Fate::Known(height, outcome))
-                .ok_or(Unavailable(shard)),
+            Some(Answer::Outcome(height, code)) => fate(height, code).ok_or(Unavailable(shard)),
             _ => Err(Unavailable(shard)),
         }
+    }
+
+    /// What became of transactions, each of a signer. Beyond [`MOST_TOGETHER`] it
+    /// is not looked for.
+    pub async fn outcomes(
+        &self,
+        asked: Vec<(AccountId, Digest)>,
+    ) -> Result<Vec<Fate>, Unavailable> {
+        let layout = self.local.identity.genesis.layout;
+        let mut fates = vec![Fate::Unknown; asked.len()];
+        let mut lists: BTreeMap<ShardId, (Vec<usize>, Vec<Digest>)> = BTreeMap::new();
+        for (place, (signer, hash)) in asked.into_iter().enumerate().take(MOST_TOGETHER) {
+            let (places, hashes) = lists.entry(layout.shard_of(&signer)).or_default();
+            places.push(place);
+            hashes.push(hash);
+        }
+        for (shard, (places, hashes)) in lists {
+            let question = Question::Outcomes(hashes);
+            let answer = if self.tracks(shard) {
+                Some(self.local.answer(question).await)
+            } else {
+                let _room = self.list_room(places.len()).await;
+                self.ask(shard, question).await
+            };
+            let Some(Answer::Outcomes(outcomes)) = answer else {
+                return Err(Unavailable(shard));
+            };
+            if outcomes.len() != places.len() {
+                return Err(Unavailable(shard));
+            }
+            for (place, (height, code)) in places.into_iter().zip(outcomes) {
+                fates[place] = fate(height, code).ok_or(Unavailable(shard))?;
+            }
+        }
+        Ok(fates)
     }
 
     /// The body of the chunk with this finalised header.

@@ -7,6 +7,11 @@
 //! against a state root that a finalised header committed to; a chunk only if
 //! its body hashes to what the finalised header says. Outcomes are the
 //! tracker's word.
+//!
+//! Transactions that come together are verified together: by the node that a
+//! client talks to, and again by the producer that has their shard's pool, which
+//! trusts no other node. So what does not hold costs the node alone that let its
+//! sender in.
 
 // A rotation by a remainder is within a list of producers.
 #![allow(clippy::cast_possible_truncation)]
@@ -16,8 +21,10 @@ mod answers;
 mod budget;
 mod client;
 mod local;
+mod signatures;
 
 pub use actor::Actor;
-pub use answers::{Fate, SubmitError, Unavailable};
+pub use answers::{Fate, Unavailable};
 pub use client::Client;
 pub use local::Local;
+pub use signatures::Signatures;

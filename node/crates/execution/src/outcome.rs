@@ -54,6 +54,22 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// What it is counted as.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::StaleNonce => "nonce",
+            Self::InsufficientBalance => "balance",
+            Self::WrongShard => "shard",
+            Self::NoAccount => "no_account",
+            Self::ReservedReceiver => "receiver",
+            Self::Congested => "congested",
+            Self::LittleAmount => "amount",
+            Self::Expired => "expired",
+            Self::HighNonce => "high_nonce",
+        }
+    }
+
     /// Whether the signer pays the fee all the same, and the nonce is used.
     ///
     /// It is not for what no signer did (there is none in the shard, or the

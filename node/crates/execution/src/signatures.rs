@@ -9,7 +9,7 @@
 
 use commonware_codec::DecodeExt as _;
 use commonware_cryptography::{
-    BatchEntry, BatchVerifier as _,
+    BatchEntry, BatchVerifier as _, Verifier as _,
     ed25519::{PublicKey, Signature},
 };
 use commonware_parallel::Strategy;
@@ -85,6 +85,33 @@ struct Entry {
     key: PublicKey,
     message: Vec<u8>,
     signature: Signature,
+}
+
+/// Which of the transactions are signed by their signers.
+///
+/// If all are, this costs what [`verify_all`] does. Otherwise they are verified
+/// one by one as well: halving until the bad ones are found would cost whoever
+/// sends a list of bad ones less than it costs the node.
+#[must_use]
+pub fn verify_each(
+    transactions: &[Transaction],
+    namespace: &[u8],
+    keys: &KeyCache,
+    batch: BatchSize,
+    seed: [u8; 32],
+    strategy: &impl Strategy,
+) -> Vec<bool> {
+    if verify_all(transactions, namespace, keys, batch, seed, strategy) {
+        return vec![true; transactions.len()];
+    }
+    strategy.map_collect_vec(transactions.iter().collect::<Vec<_>>(), |transaction| {
+        let key = keys.get_all([transaction.signer()].into_iter());
+        let Some([key]) = key.as_deref() else {
+            return false;
+        };
+        let (message, signature) = transaction.signed_message();
+        key.verify(namespace, &message, signature)
+    })
 }
 
 /// Whether every transaction is signed by its signer. True for none.

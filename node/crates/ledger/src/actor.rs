@@ -286,11 +286,19 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             Question::Account { id, reply } => {
                 reply.send_lossy((shard.height, shard.state.get(&id)));
             }
+            Question::Accounts { ids, reply } => {
+                let accounts = ids.iter().map(|id| shard.state.get(id)).collect();
+                reply.send_lossy((shard.height, accounts));
+            }
             Question::Prove { id, reply } => {
                 reply.send_lossy((shard.height, shard.state.prove(&id)));
             }
             Question::Outcome { hash, reply } => {
                 reply.send_lossy(shard.outcome(&hash));
+            }
+            Question::Outcomes { hashes, reply } => {
+                let outcomes = hashes.iter().map(|hash| shard.outcome(hash)).collect();
+                reply.send_lossy(outcomes);
             }
             Question::Serve {
                 height,
@@ -524,6 +532,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             .duration_since(started)
             .unwrap_or_default();
         self.metrics.executed(height, elapsed);
+        if self.identity.produces(header.content.shard, height) {
+            let outcomes = executed.outcomes.iter().map(|(_, outcome)| *outcome);
+            self.metrics.produced(outcomes);
+        }
         if let Some(producer) = &self.producer {
             producer.executed(proven);
         }

@@ -2,10 +2,17 @@
 //! What is measured of executions.
 
 use prometheus_client::{
+    encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
+use shardnode_execution::Outcome;
 use std::{sync::atomic::AtomicU64, time::Duration};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
 
 const EXECUTION_BUCKETS: [f64; 12] = [
     0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0,
@@ -21,6 +28,7 @@ pub struct Metrics {
     execution: Histogram,
     snapshots_installed: Counter,
     executions_repeated: Counter,
+    produced_failures: Family<ReasonLabel, Counter>,
     /// Without a series in a node that tracks no shard.
     copy_complete: Family<NoLabels, Gauge>,
 }
@@ -34,6 +42,7 @@ impl Metrics {
             execution: Histogram::new(EXECUTION_BUCKETS),
             snapshots_installed: Counter::default(),
             executions_repeated: Counter::default(),
+            produced_failures: Family::default(),
             copy_complete: Family::default(),
         };
         registry.register(
@@ -58,6 +67,11 @@ impl Metrics {
             metrics.executions_repeated.clone(),
         );
         registry.register(
+            "produced_failures",
+            "Transactions that failed in the chunks that this node produced, by reason",
+            metrics.produced_failures.clone(),
+        );
+        registry.register(
             "copy_complete",
             "Whether this node's copy of its shard is enough for the shard's other producers",
             metrics.copy_complete.clone(),
@@ -76,6 +90,17 @@ impl Metrics {
         self.execution.observe(elapsed.as_secs_f64());
     }
 
+    /// Transactions of a chunk that this node produced were executed.
+    pub fn produced(&self, outcomes: impl IntoIterator<Item = Outcome>) {
+        for outcome in outcomes {
+            if let Outcome::Failed(failure) = outcome {
+                let reason = failure.reason();
+                let label = ReasonLabel { reason };
+                self.produced_failures.get_or_create(&label).inc();
+            }
+        }
+    }
+
     /// An execution that was acknowledged is gone and done again.
     pub fn repeats(&self) {
         self.executions_repeated.inc();
@@ -85,5 +110,33 @@ impl Metrics {
     pub fn snapshot_installed(&self, height: u64) {
         self.snapshots_installed.inc();
         self.executed_height.set(height);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prometheus_client::encoding::text::encode;
+    use shardnode_execution::Failure;
+
+    #[test]
+    fn failures_are_counted_by_reason() {
+        let mut registry = Registry::default();
+        let metrics = Metrics::new(&mut registry);
+        metrics.produced([
+            Outcome::Executed,
+            Outcome::Failed(Failure::StaleNonce),
+            Outcome::Failed(Failure::Congested),
+            Outcome::Failed(Failure::StaleNonce),
+        ]);
+        let mut encoded = String::new();
+        encode(&mut encoded, &registry).unwrap();
+        let counted: Vec<_> = encoded
+            .lines()
+            .filter_map(|line| line.strip_prefix("produced_failures_total"))
+            .collect();
+        assert_eq!(counted.len(), 2, "{encoded}");
+        assert!(counted.contains(&"{reason=\"nonce\"} 2"), "{encoded}");
+        assert!(counted.contains(&"{reason=\"congested\"} 1"), "{encoded}");
     }
 }

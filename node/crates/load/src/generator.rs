@@ -231,11 +231,30 @@ impl Generator {
         (0..count).map(|_| self.draw_one()).collect()
     }
 
+    /// Draws the next transfer of one of its own accounts, by its place among
+    /// them; places beyond the last begin again at the first.
+    pub fn draw_of(&mut self, place: usize) -> Unsigned {
+        self.draw_from(place % self.senders.len())
+    }
+
+    /// Gives a transfer the next nonce of its signer, and its last height: as it
+    /// was drawn it was never executed, or is no more.
+    pub fn renew(&mut self, unsigned: &mut Unsigned, expires_at: u64) {
+        let sender = &mut self.senders[unsigned.rank];
+        sender.nonce = sender.nonce.saturating_add(1);
+        unsigned.transfer.nonce = sender.nonce;
+        unsigned.transfer.expires_at = expires_at;
+    }
+
     fn draw_one(&mut self) -> Unsigned {
         let rank = match self.workload.senders {
             Senders::ZipfMandelbrot => self.sender_rank.sample(&mut self.rng),
             Senders::Uniform => below(self.senders.len() as u64, &mut self.rng),
         };
+        self.draw_from(rank)
+    }
+
+    fn draw_from(&mut self, rank: usize) -> Unsigned {
         let sender = &mut self.senders[rank];
         // Whoever knows the genesis seed can use up an account's nonces: its
         // transfers are then refused, and the generator goes on.

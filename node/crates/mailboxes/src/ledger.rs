@@ -44,6 +44,13 @@ pub enum Question {
         /// The height of the state, and what it has.
         reply: oneshot::Sender<(u64, Option<Account>)>,
     },
+    /// [`Mailbox::accounts`].
+    Accounts {
+        /// The accounts.
+        ids: Vec<AccountId>,
+        /// The height of the state, and what it has of each.
+        reply: oneshot::Sender<(u64, Vec<Option<Account>>)>,
+    },
     /// [`Mailbox::prove`].
     Prove {
         /// The account.
@@ -57,6 +64,13 @@ pub enum Question {
         hash: Digest,
         /// The height of its chunk, and what became of it.
         reply: oneshot::Sender<Option<(u64, Outcome)>>,
+    },
+    /// [`Mailbox::outcomes`].
+    Outcomes {
+        /// The transactions' hashes.
+        hashes: Vec<Digest>,
+        /// Of each, the height of its chunk, and what became of it.
+        reply: oneshot::Sender<Vec<Option<(u64, Outcome)>>>,
     },
     /// [`Mailbox::serve`].
     Serve {
@@ -163,6 +177,11 @@ impl Mailbox {
         self.ask(|reply| Question::Account { id, reply }).await
     }
 
+    /// Accounts of the own shard, and the height of the state they are from.
+    pub async fn accounts(&self, ids: Vec<AccountId>) -> Option<(u64, Vec<Option<Account>>)> {
+        self.ask(|reply| Question::Accounts { ids, reply }).await
+    }
+
     /// Proves an account, or its absence, in the current state.
     pub async fn prove(&self, id: AccountId) -> Option<(u64, AccountProof)> {
         self.ask(|reply| Question::Prove { id, reply }).await
@@ -172,6 +191,11 @@ impl Mailbox {
     /// 1,000,000 transactions.
     pub async fn outcome(&self, hash: Digest) -> Option<Option<(u64, Outcome)>> {
         self.ask(|reply| Question::Outcome { hash, reply }).await
+    }
+
+    /// What became of transactions, each as by [`Self::outcome`].
+    pub async fn outcomes(&self, hashes: Vec<Digest>) -> Option<Vec<Option<(u64, Outcome)>>> {
+        self.ask(|reply| Question::Outcomes { hashes, reply }).await
     }
 
     /// Receipts with their proof, for a peer; the channel closes if this node

@@ -8,48 +8,15 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family},
     registry::Registry,
 };
-use shardnode_primitives::{Congestion, Transaction};
+use shardnode_primitives::{Congestion, Refusal, Transaction};
 
-/// Why a transaction was not let in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PoolError {
-    /// The pool holds `mempoolCapacity` transactions.
-    #[error("pool is full")]
-    Full,
-    /// The pool holds `mempoolMebibytes` of transactions.
-    #[error("pool is full")]
-    Bytes,
-    /// The pool has a transaction with this signer and nonce.
-    #[error("a transaction with this signer and nonce is pooled already")]
-    Duplicate,
-    /// The pool holds as much of the signer as it may of one account.
-    #[error("signer has as many transactions in the pool as one account may have")]
-    Account,
-    /// What the pool holds of the signer costs more than it has.
-    #[error("signer cannot pay for this and what it has in the pool")]
-    Funds,
-    /// No chunk would execute it any more.
-    #[error("transaction has expired")]
-    Expired,
-    /// The pool holds as much for congested shards as it may.
-    #[error("receiver's shard is congested, and enough transfers wait for such shards")]
-    Congested,
-}
-
-impl PoolError {
-    /// What it is counted as.
-    #[must_use]
-    pub const fn reason(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Bytes => "bytes",
-            Self::Duplicate => "duplicate",
-            Self::Account => "account",
-            Self::Funds => "funds",
-            Self::Expired => "expired",
-            Self::Congested => "congested",
-        }
-    }
+/// A transaction with a signature that was verified, or made, by this node.
+#[derive(Debug)]
+pub struct Offered {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// What its signer has, if it may not spend more.
+    pub funds: Option<u64>,
 }
 
 /// What a chunk takes.
@@ -64,14 +31,12 @@ pub struct Taken {
 /// What the actor is told and asked, as by the methods of [`Mailbox`].
 #[derive(Debug)]
 pub enum Message {
-    /// [`Mailbox::add`] and [`Mailbox::submit`].
+    /// [`Mailbox::add`], [`Mailbox::submit`] and [`Mailbox::submit_all`].
     Add {
-        /// With verified signatures.
-        transactions: Vec<Transaction>,
-        /// What their one signer has, if it may not spend more.
-        funds: Option<u64>,
+        /// In the order in which they are to be taken.
+        offered: Vec<Offered>,
         /// What became of each.
-        reply: oneshot::Sender<Vec<Result<(), PoolError>>>,
+        reply: oneshot::Sender<Vec<Result<(), Refusal>>>,
     },
     /// [`Mailbox::room`].
     Room(oneshot::Sender<usize>),
@@ -95,8 +60,12 @@ pub struct Mailbox(mpsc::Sender<Message>);
 impl Mailbox {
     /// Adds transactions that this node's generator signed; `None` when the
     /// node stops.
-    pub async fn add(&self, transactions: Vec<Transaction>) -> Option<Vec<Result<(), PoolError>>> {
-        self.offer(transactions, None).await
+    pub async fn add(&self, transactions: Vec<Transaction>) -> Option<Vec<Result<(), Refusal>>> {
+        let offered = transactions.into_iter().map(|transaction| Offered {
+            transaction,
+            funds: None,
+        });
+        self.submit_all(offered.collect()).await
     }
 
     /// Adds a client's transaction with a verified signature, if its signer can
@@ -106,23 +75,19 @@ impl Mailbox {
         &self,
         transaction: Transaction,
         funds: u64,
-    ) -> Option<Result<(), PoolError>> {
-        let added = self.offer(vec![transaction], Some(funds)).await?;
+    ) -> Option<Result<(), Refusal>> {
+        let offered = Offered {
+            transaction,
+            funds: Some(funds),
+        };
+        let added = self.submit_all(vec![offered]).await?;
         added.into_iter().next()
     }
 
-    async fn offer(
-        &self,
-        transactions: Vec<Transaction>,
-        funds: Option<u64>,
-    ) -> Option<Vec<Result<(), PoolError>>> {
+    /// Adds transactions of several signers, each as by [`Self::submit`].
+    pub async fn submit_all(&self, offered: Vec<Offered>) -> Option<Vec<Result<(), Refusal>>> {
         let (reply, response) = oneshot::channel();
-        let message = Message::Add {
-            transactions,
-            funds,
-            reply,
-        };
-        self.0.send(message).await.ok()?;
+        self.0.send(Message::Add { offered, reply }).await.ok()?;
         response.await.ok()
     }
 
@@ -183,12 +148,13 @@ impl Rejections {
     }
 
     /// A transaction was refused.
-    pub fn rejected(&self, reason: &'static str) {
-        self.rejected_many(reason, 1);
+    pub fn rejected(&self, refusal: Refusal) {
+        self.rejected_many(refusal, 1);
     }
 
     /// So many transactions were refused.
-    pub fn rejected_many(&self, reason: &'static str, count: u64) {
+    pub fn rejected_many(&self, refusal: Refusal, count: u64) {
+        let reason = refusal.reason();
         self.0.get_or_create(&ReasonLabel { reason }).inc_by(count);
     }
 }

@@ -7,19 +7,29 @@
 //!                              | 0x01 ‖ account id
 //!                              | 0x02 ‖ transaction hash
 //!                              | 0x03 ‖ height (8) ‖ body hash
+//!                              | 0x04 ‖ varint ‖ transactions
+//!                              | 0x05 ‖ varint ‖ transaction hashes
 //! answer   = 0x01 ‖ number (8) ‖ 0x00 ‖ code (1)
 //!                              | 0x01 ‖ height (8) ‖ proof of the account
 //!                              | 0x02 ‖ height (8) ‖ outcome (1)
 //!                              | 0x03 ‖ varint ‖ body
 //!                              | 0x04                        nothing
+//!                              | 0x05 ‖ varint ‖ codes
+//!                              | 0x06 ‖ varint ‖ (height (8) ‖ outcome (1))s
 //! ```
+//!
+//! Lists have 1 to [`MOST_TOGETHER`] elements, and the answer to one has as many
+//! as its question.
 
 use bytes::{BufMut, Bytes};
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
 };
-use shardnode_primitives::{AccountId, Digest, Transaction};
+use shardnode_primitives::{AccountId, Digest, Transaction, list::read_list};
 use shardnode_state::AccountProof;
+
+/// The most transactions that one question is about.
+pub const MOST_TOGETHER: usize = 200;
 
 /// What a node asks for a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +42,22 @@ pub enum Question {
     Outcome(Digest),
     /// The body with this hash of the chunk at this height.
     Chunk(u64, Digest),
+    /// To take these transactions in, in this order.
+    SubmitAll(Vec<Transaction>),
+    /// What became of the transactions with these hashes.
+    Outcomes(Vec<Digest>),
+}
+
+impl Question {
+    /// How many transactions it lists.
+    #[must_use]
+    pub const fn listed(&self) -> usize {
+        match self {
+            Self::Submit(_) | Self::Account(_) | Self::Outcome(_) | Self::Chunk(..) => 0,
+            Self::SubmitAll(transactions) => transactions.len(),
+            Self::Outcomes(hashes) => hashes.len(),
+        }
+    }
 }
 
 /// What the asked node answers.
@@ -48,6 +74,10 @@ pub enum Answer {
     Chunk(Bytes),
     /// The node has nothing of what it was asked for.
     Nothing,
+    /// Of each transaction, what [`Self::Submitted`] says of one.
+    SubmittedAll(Vec<u8>),
+    /// Of each transaction, what [`Self::Outcome`] says of one.
+    Outcomes(Vec<(u64, u8)>),
 }
 
 /// A question or its answer. The number is the asker's choice and names the
@@ -84,6 +114,14 @@ impl Write for ClientMessage {
                         height.write(buf);
                         hash.write(buf);
                     }
+                    Question::SubmitAll(transactions) => {
+                        4u8.write(buf);
+                        transactions.write(buf);
+                    }
+                    Question::Outcomes(hashes) => {
+                        5u8.write(buf);
+                        hashes.write(buf);
+                    }
                 }
             }
             Self::Reply(id, answer) => {
@@ -109,6 +147,14 @@ impl Write for ClientMessage {
                         body.write(buf);
                     }
                     Answer::Nothing => 4u8.write(buf),
+                    Answer::SubmittedAll(codes) => {
+                        5u8.write(buf);
+                        codes.write(buf);
+                    }
+                    Answer::Outcomes(outcomes) => {
+                        6u8.write(buf);
+                        outcomes.write(buf);
+                    }
                 }
             }
         }
@@ -122,14 +168,22 @@ impl EncodeSize for ClientMessage {
             Self::Ask(_, Question::Account(_)) => AccountId::SIZE,
             Self::Ask(_, Question::Outcome(_)) => Digest::SIZE,
             Self::Ask(_, Question::Chunk(..)) => 8 + Digest::SIZE,
+            Self::Ask(_, Question::SubmitAll(transactions)) => transactions.encode_size(),
+            Self::Ask(_, Question::Outcomes(hashes)) => hashes.encode_size(),
             Self::Reply(_, Answer::Submitted(_)) => 1,
             Self::Reply(_, Answer::Account(_, proof)) => 8 + proof.encode_size(),
             Self::Reply(_, Answer::Outcome(..)) => 8 + 1,
             Self::Reply(_, Answer::Chunk(body)) => body.encode_size(),
             Self::Reply(_, Answer::Nothing) => 0,
+            Self::Reply(_, Answer::SubmittedAll(codes)) => codes.encode_size(),
+            Self::Reply(_, Answer::Outcomes(outcomes)) => outcomes.encode_size(),
         };
         1 + 8 + 1 + content
     }
+}
+
+fn together<T: Read>(buf: &mut impl Buf, cfg: &T::Cfg, smallest: usize) -> Result<Vec<T>, Error> {
+    read_list(buf, 1..=MOST_TOGETHER, cfg, smallest)
 }
 
 impl Read for ClientMessage {
@@ -146,6 +200,14 @@ impl Read for ClientMessage {
                 id,
                 Question::Chunk(u64::read(buf)?, Digest::read(buf)?),
             )),
+            (0, 4) => Ok(Self::Ask(
+                id,
+                Question::SubmitAll(together(buf, &(), Transaction::SIZE)?),
+            )),
+            (0, 5) => Ok(Self::Ask(
+                id,
+                Question::Outcomes(together(buf, &(), Digest::SIZE)?),
+            )),
             (1, 0) => Ok(Self::Reply(id, Answer::Submitted(u8::read(buf)?))),
             (1, 1) => Ok(Self::Reply(
                 id,
@@ -160,6 +222,14 @@ impl Read for ClientMessage {
                 Answer::Chunk(Bytes::read_cfg(buf, &RangeCfg::from(0..=*most))?),
             )),
             (1, 4) => Ok(Self::Reply(id, Answer::Nothing)),
+            (1, 5) => Ok(Self::Reply(
+                id,
+                Answer::SubmittedAll(together(buf, &(), u8::SIZE)?),
+            )),
+            (1, 6) => Ok(Self::Reply(
+                id,
+                Answer::Outcomes(together(buf, &((), ()), u64::SIZE + u8::SIZE)?),
+            )),
             (0 | 1, other) | (other, _) => Err(Error::InvalidEnum(other)),
         }
     }

@@ -30,7 +30,7 @@
 //! The burst, as many as come with [`SLACK`] blocks, bounds what p2p keeps of
 //! each peer before it is looked at.
 
-use crate::{Channels, Identity, channels, channels::Channel};
+use crate::{Channels, Identity, channels, channels::Channel, client_messages::MOST_TOGETHER};
 use commonware_codec::{FixedSize as _, MaxEncodeSize as _};
 use commonware_consensus::{
     marshal::{self, standard::Standard},
@@ -161,8 +161,8 @@ fn size(identity: &Identity, channel: u64) -> usize {
         channels::WITNESSES => Manifest::SIZE + Signature::SIZE + FRAMING + MAX_WITNESS,
         channels::ENDORSEMENTS => Endorsement::MAX_ENCODE_SIZE,
         channels::STATE_REQUESTS => resolver::MAX_RESPONSE_OVERHEAD + most_page(),
-        // What a client asks for, bodies among it.
-        _ => 4 * FRAMING + body,
+        // What a client asks for, bodies among it, and hands in.
+        _ => (4 * FRAMING + body).max(FRAMING + MOST_TOGETHER * Transaction::SIZE),
     }
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`ids`] | accounts, shards, and which shard owns an account |
 //! | [`transaction`] | what clients sign |
+//! | [`refusal`] | why a node does not take it |
 //! | [`receipt`] | cross-shard effects and their proofs |
 //! | [`chunk`] | one shard's transactions at one height, and the header that commits to them |
 //! | [`endorsement`] | a committee's word for a header |
@@ -34,6 +35,7 @@ pub mod merkle;
 pub mod namespace;
 pub mod randomness;
 pub mod receipt;
+pub mod refusal;
 pub mod transaction;
 pub mod witness_size;
 
@@ -47,4 +49,5 @@ pub use ids::{AccountId, ShardId, ShardLayout};
 pub use namespace::Namespaces;
 pub use randomness::Randomness;
 pub use receipt::{ProvenBucket, Receipt, ReceiptBucket};
+pub use refusal::Refusal;
 pub use transaction::{SignedTransfer, Transaction, Transfer, highest_nonce};

@@ -22,9 +22,9 @@ use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc};
 use shardnode_mailboxes::{
     Runtime,
-    pool::{Mailbox, Message, PoolError, Rejections, mailbox},
+    pool::{Mailbox, Message, Offered, Rejections, mailbox},
 };
-use shardnode_primitives::{Genesis, ShardId, Transaction};
+use shardnode_primitives::{Genesis, Refusal, ShardId};
 use std::sync::Arc;
 
 /// What a pool may hold.
@@ -77,15 +77,8 @@ impl Actor {
     async fn run(mut self) {
         while let Some(message) = self.inbox.recv().await {
             match message {
-                Message::Add {
-                    transactions,
-                    funds,
-                    reply,
-                } => {
-                    let added = transactions
-                        .into_iter()
-                        .map(|transaction| self.add(transaction, funds))
-                        .collect();
+                Message::Add { offered, reply } => {
+                    let added = offered.into_iter().map(|one| self.add(one)).collect();
                     reply.send_lossy(added);
                 }
                 Message::Room(reply) => {
@@ -100,8 +93,7 @@ impl Actor {
                 Message::GiveBack(transactions) => self.queue.give_back(transactions),
                 Message::Next(height, congestion) => {
                     let expired = self.queue.next(height, congestion);
-                    self.rejections
-                        .rejected_many(PoolError::Expired.reason(), expired);
+                    self.rejections.rejected_many(Refusal::Expired, expired);
                 }
             }
             self.metrics
@@ -109,10 +101,10 @@ impl Actor {
         }
     }
 
-    fn add(&mut self, transaction: Transaction, funds: Option<u64>) -> Result<(), PoolError> {
-        let added = self.queue.add(transaction, funds);
-        if let Err(error) = added {
-            self.rejections.rejected(error.reason());
+    fn add(&mut self, offered: Offered) -> Result<(), Refusal> {
+        let added = self.queue.add(offered.transaction, offered.funds);
+        if let Err(refusal) = added {
+            self.rejections.rejected(refusal);
         }
         added
     }

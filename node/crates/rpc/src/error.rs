@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a request of `/rpc` has no result.
 
-use crate::{SubmitError, Unavailable};
+use crate::Unavailable;
 use serde::Serialize;
+use shardnode_primitives::Refusal;
 
 /// The number of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,6 +49,16 @@ pub(crate) struct RpcError {
     pub code: ErrorCode,
     /// What exactly is wrong.
     pub message: String,
+    /// Of a transaction that was not taken, why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Refused>,
+}
+
+/// Why a transaction was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Refused {
+    /// What the refusal is called.
+    pub refused: &'static str,
 }
 
 impl RpcError {
@@ -55,6 +66,7 @@ impl RpcError {
         Self {
             code,
             message: message.into(),
+            data: None,
         }
     }
 }
@@ -65,14 +77,28 @@ impl From<Unavailable> for RpcError {
     }
 }
 
-impl From<SubmitError> for RpcError {
-    fn from(error: SubmitError) -> Self {
-        let code = match error {
-            SubmitError::PoolFull => ErrorCode::PoolFull,
-            SubmitError::Congested(_) => ErrorCode::Congested,
-            SubmitError::Rejected(_) => ErrorCode::Rejected,
-            SubmitError::Unavailable(_) => ErrorCode::Unavailable,
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> Self {
+        let code = match refusal {
+            Refusal::Full | Refusal::Bytes | Refusal::Account => ErrorCode::PoolFull,
+            Refusal::Congested => ErrorCode::Congested,
+            Refusal::Shard => ErrorCode::Unavailable,
+            Refusal::Duplicate
+            | Refusal::Signature
+            | Refusal::Nonce
+            | Refusal::Balance
+            | Refusal::Receiver
+            | Refusal::Funds
+            | Refusal::Expired
+            | Refusal::HighNonce
+            | Refusal::NoAccount
+            | Refusal::Amount => ErrorCode::Rejected,
         };
-        Self::new(code, error.to_string())
+        Self {
+            data: Some(Refused {
+                refused: refusal.reason(),
+            }),
+            ..Self::new(code, refusal.to_string())
+        }
     }
 }

@@ -32,10 +32,12 @@ mod token;
 pub mod types;
 
 pub use json::MAX_BODY;
-pub use node::{Node, SubmitError, Unavailable};
+pub use methods::MOST_TOGETHER;
+pub use node::{Node, Unavailable};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,
-    Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, CopyStatus, DiskStatus, LoadStatus, MachineStatus, MemoryStatus, OutcomeReport,
+    OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
+    SyncingStatus, TcpStatus, TrackedStatus,
 };

@@ -10,13 +10,15 @@ use crate::{
 use commonware_codec::{DecodeExt as _, FixedSize as _};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
-use shardnode_primitives::{AccountId, Digest, ShardId, Transaction};
+use shardnode_primitives::{AccountId, Digest, Refusal, ShardId, Transaction};
 
 /// The result of a method.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Answer {
     Submitted(Submitted),
+    SubmittedAll(SubmittedAll),
+    Outcomes(Outcomes),
     Outcome(OutcomeReport),
     Account(AccountReport),
     Block(BlockReport),
@@ -28,6 +30,60 @@ pub(crate) enum Answer {
 pub(crate) struct TransferSubmit {
     #[serde(deserialize_with = "transaction")]
     transaction: Transaction,
+}
+
+/// The most transactions of a call of `transfers_submit` or `transfers_outcome`.
+pub const MOST_TOGETHER: usize = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TransfersSubmit {
+    #[serde(deserialize_with = "together")]
+    transactions: Vec<Hex>,
+}
+
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Hex(#[serde(deserialize_with = "transaction")] Transaction);
+
+/// What came of each, in the order of the call.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SubmittedAll {
+    transfers: Vec<SubmittedOne>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct SubmittedOne {
+    #[serde(flatten)]
+    submitted: Submitted,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'static str>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TransfersOutcome {
+    #[serde(deserialize_with = "together")]
+    transfers: Vec<TransferOutcome>,
+}
+
+/// What became of each, in the order of the call.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Outcomes {
+    transfers: Vec<OutcomeReport>,
+}
+
+/// 1 to [`MOST_TOGETHER`] elements.
+fn together<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    if (1..=MOST_TOGETHER).contains(&list.len()) {
+        return Ok(list);
+    }
+    Err(de::Error::custom(format!(
+        "must have 1 to {MOST_TOGETHER} elements"
+    )))
 }
 
 #[derive(Deserialize)]
@@ -70,7 +126,9 @@ fn transaction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Transaction
 /// A method with its parameters.
 pub(crate) enum Call {
     TransferSubmit(TransferSubmit),
+    TransfersSubmit(TransfersSubmit),
     TransferOutcome(TransferOutcome),
+    TransfersOutcome(TransfersOutcome),
     AccountGet(AccountGet),
     BlockGet(BlockGet),
     ChunkGet(ChunkGet),
@@ -87,6 +145,8 @@ impl Call {
 pub(crate) fn read_call(method: &str, params: Value) -> Result<Call, RpcError> {
     match method {
         "transfer_submit" => parameters(params).map(Call::TransferSubmit),
+        "transfers_submit" => parameters(params).map(Call::TransfersSubmit),
+        "transfers_outcome" => parameters(params).map(Call::TransfersOutcome),
         "transfer_outcome" => parameters(params).map(Call::TransferOutcome),
         "account_get" => parameters(params).map(Call::AccountGet),
         "block_get" => parameters(params).map(Call::BlockGet),
@@ -103,6 +163,24 @@ pub(crate) async fn carry_out<N: Node>(node: &N, call: Call) -> Result<Answer, R
     match call {
         Call::TransferSubmit(TransferSubmit { transaction }) => {
             Ok(Answer::Submitted(node.submit(transaction).await?))
+        }
+        Call::TransfersSubmit(TransfersSubmit { transactions }) => {
+            let transactions = transactions.into_iter().map(|Hex(one)| one).collect();
+            let submitted = node.submit_all(transactions).await;
+            Ok(Answer::SubmittedAll(SubmittedAll {
+                transfers: submitted
+                    .into_iter()
+                    .map(|(submitted, refusal)| SubmittedOne {
+                        submitted,
+                        refused: refusal.map(Refusal::reason),
+                    })
+                    .collect(),
+            }))
+        }
+        Call::TransfersOutcome(TransfersOutcome { transfers }) => {
+            let asked = transfers.into_iter().map(|one| (one.signer, one.hash));
+            let transfers = node.outcomes(asked.collect()).await?;
+            Ok(Answer::Outcomes(Outcomes { transfers }))
         }
         Call::TransferOutcome(TransferOutcome { hash, signer }) => {
             Ok(Answer::Outcome(node.outcome(signer, hash).await?))

@@ -4,7 +4,7 @@
 use crate::{AccountReport, LoadStatus, OutcomeReport, Readiness, Status, Submitted};
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
 };
 use std::time::SystemTime;
 
@@ -12,23 +12,6 @@ use std::time::SystemTime;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
-
-/// Why a transaction was not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SubmitError {
-    /// The pool has no room.
-    #[error("pool is full")]
-    PoolFull,
-    /// It could only wait, and the pool has no room for that.
-    #[error("{0}")]
-    Congested(String),
-    /// It could not be executed on the state as it is; says why.
-    #[error("{0}")]
-    Rejected(String),
-    /// No node of the signer's shard answered.
-    #[error(transparent)]
-    Unavailable(#[from] Unavailable),
-}
 
 /// A running node, as its HTTP API sees it. A clone is another handle of the
 /// same node.
@@ -62,7 +45,14 @@ pub trait Node: Clone + Send + Sync + 'static {
     fn submit(
         &self,
         transaction: Transaction,
-    ) -> impl Future<Output = Result<Submitted, SubmitError>> + Send;
+    ) -> impl Future<Output = Result<Submitted, Refusal>> + Send;
+
+    /// Puts transactions into pools of their signers' shards, those of one signer
+    /// in their order, and says of each what came of it.
+    fn submit_all(
+        &self,
+        transactions: Vec<Transaction>,
+    ) -> impl Future<Output = Vec<(Submitted, Option<Refusal>)>> + Send;
 
     /// What became of the signer's transaction with this hash.
     fn outcome(
@@ -70,6 +60,12 @@ pub trait Node: Clone + Send + Sync + 'static {
         signer: AccountId,
         hash: Digest,
     ) -> impl Future<Output = Result<OutcomeReport, Unavailable>> + Send;
+
+    /// What became of signers' transactions.
+    fn outcomes(
+        &self,
+        asked: Vec<(AccountId, Digest)>,
+    ) -> impl Future<Output = Result<Vec<OutcomeReport>, Unavailable>> + Send;
 
     /// An account as of its shard's last execution.
     fn account(

@@ -81,6 +81,12 @@ pub struct Status {
     pub load: Option<LoadStatus>,
     /// CPU time of the process since it started.
     pub cpu_seconds: f64,
+    /// Memory of the process; `None` where the kernel does not tell it apart.
+    pub memory: Option<MemoryStatus>,
+    /// What the process had disks do; `None` where the kernel does not count it.
+    pub disk: Option<DiskStatus>,
+    /// What the machine's processors did; `None` where the kernel does not tell.
+    pub machine: Option<MachineStatus>,
     /// What the kernel uses for the node's connections.
     pub tcp: TcpStatus,
 }
@@ -236,6 +242,36 @@ pub struct TcpStatus {
     pub wmem: Option<[u64; 3]>,
 }
 
+/// Resident memory of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryStatus {
+    /// What is not mapped from files.
+    pub anonymous_bytes: u64,
+    /// What is mapped from files, or shared with other processes.
+    pub file_bytes: u64,
+}
+
+/// What the process had disks do since it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiskStatus {
+    /// Read from disks, what the page cache had not.
+    pub read_bytes: u64,
+    /// Written to disks.
+    pub written_bytes: u64,
+}
+
+/// What all processors of the machine did, for anybody, since it started.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineStatus {
+    /// Time at work.
+    pub busy_seconds: f64,
+    /// Time in which they wanted to work and a hypervisor let others.
+    pub stolen_seconds: f64,
+}
+
 /// The answer of `/readyz`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -246,7 +282,8 @@ pub struct Readiness {
     pub reasons: Vec<String>,
 }
 
-/// The answer of `transfer_submit`: a pool took the transaction.
+/// The answer of `transfer_submit`: a pool took the transaction. That of
+/// `transfers_submit` says of each besides whether it was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Submitted {

@@ -9,10 +9,12 @@ use std::{
 };
 
 /// Files that read text with serde, and what of the targets reads it.
-const TEXT: [(&str, &str); 9] = [
+const TEXT: [(&str, &str); 11] = [
     ("crates/config/src/document.rs", "config.json"),
     ("crates/config/src/files.rs", "config.json"),
+    ("bin/shardnode/src/load.rs", "genesis.json"),
     ("crates/load/src/workload.rs", "PUT /admin/load"),
+    ("crates/loader/src/answers.rs", "transfers_submit"),
     ("crates/primitives/src/genesis.rs", "genesis.json"),
     ("crates/rpc/src/admin.rs", "PUT /admin/load"),
     ("crates/rpc/src/json.rs", "POST /rpc"),

@@ -17,6 +17,8 @@ use shardnode_execution::{
     record::{Evidence, Executed, Proven},
 };
 use shardnode_ledger::Origin;
+use shardnode_load::Workload;
+use shardnode_loader::prepared::Writer;
 use shardnode_network::{
     chunk_messages::ChunkMessage,
     chunk_requests::Key,
@@ -279,6 +281,22 @@ fn client_messages(values: &Values) -> Vectors {
         ("clientMessage.ask.account", ask(Question::Account(id))),
         ("clientMessage.ask.outcome", ask(Question::Outcome(DIGEST))),
         ("clientMessage.ask.chunk", ask(Question::Chunk(258, DIGEST))),
+        (
+            "clientMessage.ask.submitAll",
+            ask(Question::SubmitAll(vec![values.transaction.clone(); 2])),
+        ),
+        (
+            "clientMessage.ask.outcomes",
+            ask(Question::Outcomes(vec![DIGEST; 2])),
+        ),
+        (
+            "clientMessage.reply.submittedAll",
+            reply(Answer::SubmittedAll(vec![0, 2])),
+        ),
+        (
+            "clientMessage.reply.outcomes",
+            reply(Answer::Outcomes(vec![(257, 1), (0, 255)])),
+        ),
         ("clientMessage.reply.submitted", reply(Answer::Submitted(2))),
         (
             "clientMessage.reply.account",
@@ -300,6 +318,26 @@ fn client_messages(values: &Values) -> Vectors {
         .collect()
 }
 
+/// A file of one transfer that was signed before.
+fn prepared(values: &Values) -> Vectors {
+    let path = std::env::temp_dir().join(format!("shardnode-prepared-of-{}", std::process::id()));
+    let workload = Workload {
+        within_shard_percent: Some(40),
+        ..Workload::default()
+    };
+    let mut writer = Writer::create(&path, ZERO, 1, workload).unwrap();
+    writer
+        .write(std::slice::from_ref(&values.transaction))
+        .unwrap();
+    let header = writer.finish().unwrap();
+    let file = fs::read(&path).unwrap();
+    fs::remove_file(path).unwrap();
+    BTreeMap::from([
+        ("prepared.file", hex(&file)),
+        ("prepared.header", hex(&header.encode())),
+    ])
+}
+
 /// All vectors, as the code makes them.
 pub(crate) fn computed() -> Vectors {
     let values = Values::read();
@@ -311,6 +349,7 @@ pub(crate) fn computed() -> Vectors {
     vectors.extend(chunk_messages(&values));
     vectors.extend(state_sync(&values));
     vectors.extend(client_messages(&values));
+    vectors.extend(prepared(&values));
     vectors
 }
 

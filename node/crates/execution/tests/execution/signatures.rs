@@ -3,7 +3,7 @@
 
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::{Rayon, Sequential, Strategy};
-use shardnode_execution::signatures::{BatchSize, KeyCache, verify_all};
+use shardnode_execution::signatures::{BatchSize, KeyCache, verify_all, verify_each};
 use shardnode_primitives::{AccountId, Namespaces, Transaction, Transfer, hash::ZERO};
 use std::{
     num::NonZeroUsize,
@@ -110,4 +110,30 @@ fn chunks_are_verified_side_by_side_with_the_same_keys() {
             }));
         }
     }
+}
+
+/// A list with bad ones falls back, and names them: one that another key signed,
+/// and one whose signer is no key at all.
+#[test]
+fn those_that_do_not_hold_are_named() {
+    let mut transactions = signed(40);
+    let namespace = namespaces().transaction;
+    let keys = KeyCache::new(100);
+    let each = |transactions: &[Transaction]| {
+        let batch = BatchSize::Whole;
+        verify_each(transactions, &namespace, &keys, batch, [7; 32], &Sequential)
+    };
+    assert_eq!(each(&transactions), [true; 40]);
+    assert!(each(&[]).is_empty());
+
+    let Transaction::Transfer(forged) = &transactions[7];
+    transactions[7] = forged
+        .transfer
+        .sign(&PrivateKey::from_seed(1_000), &namespaces());
+    let Transaction::Transfer(keyless) = &mut transactions[31];
+    // No point of the curve has this y.
+    keyless.transfer.signer = AccountId([2; 32]);
+    let mut expected = [true; 40];
+    (expected[7], expected[31]) = (false, false);
+    assert_eq!(each(&transactions), expected);
 }

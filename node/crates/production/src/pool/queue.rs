@@ -3,8 +3,8 @@
 
 use super::Capacity;
 use commonware_codec::FixedSize as _;
-use shardnode_mailboxes::pool::{PoolError, Taken};
-use shardnode_primitives::{AccountId, Congestion, ShardId, ShardLayout, Transaction};
+use shardnode_mailboxes::pool::Taken;
+use shardnode_primitives::{AccountId, Congestion, Refusal, ShardId, ShardLayout, Transaction};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What can only wait may fill one part in so many of the pool.
@@ -42,7 +42,7 @@ pub(super) struct Queue {
     /// Transfers to congested shards among the transactions.
     waiting: usize,
     /// Why there is no room beyond the capacity.
-    full: PoolError,
+    full: Refusal,
 }
 
 impl Queue {
@@ -50,9 +50,9 @@ impl Queue {
         // All transactions have one size, so one of the two limits binds.
         let by_bytes = capacity.bytes / Transaction::SIZE;
         let (capacity, full) = if by_bytes < capacity.transactions {
-            (by_bytes, PoolError::Bytes)
+            (by_bytes, Refusal::Bytes)
         } else {
-            (capacity.transactions, PoolError::Full)
+            (capacity.transactions, Refusal::Full)
         };
         Self {
             capacity,
@@ -130,28 +130,28 @@ impl Queue {
         &mut self,
         transaction: Transaction,
         funds: Option<u64>,
-    ) -> Result<(), PoolError> {
+    ) -> Result<(), Refusal> {
         if self.len() >= self.capacity {
             return Err(self.full);
         }
         if transaction.expired(self.height) {
-            return Err(PoolError::Expired);
+            return Err(Refusal::Expired);
         }
         if self.must_wait(&transaction) && self.waiting >= self.capacity.div_ceil(WAITING_SHARE) {
-            return Err(PoolError::Congested);
+            return Err(Refusal::Congested);
         }
         let mut cost = self.cost(&transaction);
         if let Some(pooled) = self.signers.get(transaction.signer()) {
             if pooled.nonces.contains(&transaction.nonce()) {
-                return Err(PoolError::Duplicate);
+                return Err(Refusal::Duplicate);
             }
             if pooled.nonces.len() >= self.share() {
-                return Err(PoolError::Account);
+                return Err(Refusal::Account);
             }
             cost += pooled.cost;
         }
         if funds.is_some_and(|funds| cost > u128::from(funds)) {
-            return Err(PoolError::Funds);
+            return Err(Refusal::Funds);
         }
         self.note(&transaction);
         self.transactions.push_back(transaction);
@@ -287,7 +287,7 @@ mod tests {
     fn what_is_full_says_by_which_limit() {
         let mut by_count = queue(1);
         assert_eq!(by_count.add(transfer(1, 1, 0), None), Ok(()));
-        assert_eq!(by_count.add(transfer(1, 2, 0), None), Err(PoolError::Full));
+        assert_eq!(by_count.add(transfer(1, 2, 0), None), Err(Refusal::Full));
         let capacity = Capacity {
             transactions: 100,
             bytes: 2 * Transaction::SIZE + 1,
@@ -296,10 +296,10 @@ mod tests {
         assert_eq!(by_bytes.add(transfer(1, 1, 0), None), Ok(()));
         assert_eq!(
             by_bytes.add(transfer(1, 1, 0), None),
-            Err(PoolError::Duplicate)
+            Err(Refusal::Duplicate)
         );
         assert_eq!(by_bytes.add(transfer(1, 2, 0), None), Ok(()));
-        assert_eq!(by_bytes.add(transfer(1, 3, 0), None), Err(PoolError::Bytes));
+        assert_eq!(by_bytes.add(transfer(1, 3, 0), None), Err(Refusal::Bytes));
         assert_eq!(by_bytes.bytes(), 2 * Transaction::SIZE);
     }
 
@@ -332,10 +332,7 @@ mod tests {
         queue.next(1, Congestion::of([ShardId(1)]));
         assert_eq!(queue.add(transfer(1, 1, 1), None), Ok(()));
         assert_eq!(queue.add(transfer(1, 2, 1), None), Ok(()));
-        assert_eq!(
-            queue.add(transfer(1, 3, 1), None),
-            Err(PoolError::Congested)
-        );
+        assert_eq!(queue.add(transfer(1, 3, 1), None), Err(Refusal::Congested));
         assert_eq!(queue.add(transfer(1, 4, 2), None), Ok(()));
         queue.next(1, Congestion::default());
         assert_eq!(queue.add(transfer(1, 5, 1), None), Ok(()));
@@ -347,12 +344,9 @@ mod tests {
         for nonce in 1..=125 {
             assert_eq!(queue.add(transfer(1, nonce, 0), None), Ok(()));
         }
-        assert_eq!(
-            queue.add(transfer(1, 126, 0), None),
-            Err(PoolError::Account)
-        );
+        assert_eq!(queue.add(transfer(1, 126, 0), None), Err(Refusal::Account));
         assert_eq!(queue.add(transfer(2, 1, 0), Some(8)), Ok(()));
-        assert_eq!(queue.add(transfer(2, 2, 0), Some(5)), Err(PoolError::Funds));
+        assert_eq!(queue.add(transfer(2, 2, 0), Some(5)), Err(Refusal::Funds));
         assert_eq!(queue.add(transfer(2, 2, 0), Some(6)), Ok(()));
         // What a chunk took is no longer in the pool.
         let taken = queue.take(127).transactions;
@@ -361,17 +355,14 @@ mod tests {
         assert_eq!(queue.add(transfer(2, 3, 0), Some(3)), Ok(()));
         queue.give_back(taken);
         assert_eq!(queue.len(), 129);
-        assert_eq!(
-            queue.add(transfer(2, 4, 0), Some(11)),
-            Err(PoolError::Funds)
-        );
+        assert_eq!(queue.add(transfer(2, 4, 0), Some(11)), Err(Refusal::Funds));
     }
 
     #[test]
     fn what_has_expired_goes() {
         let mut queue = queue(100);
         assert_eq!(queue.next(5, Congestion::default()), 0);
-        assert_eq!(queue.add(expiring(1, 5), None), Err(PoolError::Expired));
+        assert_eq!(queue.add(expiring(1, 5), None), Err(Refusal::Expired));
         for (nonce, expires_at) in [(2, 6), (3, 0), (4, 7), (5, 6)] {
             assert_eq!(queue.add(expiring(nonce, expires_at), None), Ok(()));
         }

@@ -16,13 +16,14 @@ use serde_json::{Value, json};
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, DuePosition, Endorsements, ExecutionResult,
-    Namespaces, Randomness, ShardId, ShardTotals, Transaction, Transfer, chunk::ChunkContent,
-    genesis::private_key,
+    Namespaces, Randomness, Refusal, ShardId, ShardTotals, Transaction, Transfer,
+    chunk::ChunkContent, genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, CopyStatus, LoadStatus, Node, OutcomeReport, OutcomeStatus,
-    PoolStatus, Readiness, Role, ShardStatus, Status, SubmitError, Submitted, SupplyStatus,
-    SyncingStatus, TcpStatus, TrackedStatus, Unavailable, admin_router, router,
+    AccountReport, AdminToken, CopyStatus, DiskStatus, LoadStatus, MachineStatus, MemoryStatus,
+    Node, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus, Status,
+    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, admin_router,
+    router,
 };
 use std::{
     sync::{
@@ -40,9 +41,7 @@ pub(crate) const HEIGHT: u64 = 12;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pool {
     Takes,
-    Full,
-    Rejects,
-    Unreachable,
+    Refuses(Refusal),
 }
 
 /// The node: what it is asked for is fixed, but the load can be set.
@@ -246,6 +245,18 @@ impl Node for Fixture {
             },
             load: self.load(),
             cpu_seconds: 12.25,
+            memory: Some(MemoryStatus {
+                anonymous_bytes: 104_857_600,
+                file_bytes: 12_582_912,
+            }),
+            disk: Some(DiskStatus {
+                read_bytes: 4_096,
+                written_bytes: 8_388_608,
+            }),
+            machine: Some(MachineStatus {
+                busy_seconds: 90.5,
+                stolen_seconds: 0.25,
+            }),
             tcp: TcpStatus {
                 congestion_control: Some("bbr".into()),
                 max_syn_backlog: Some(8_096),
@@ -302,17 +313,46 @@ impl Node for Fixture {
         self.load().map(Ok)
     }
 
-    async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
+    async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {
         self.submitted.fetch_add(1, Ordering::Relaxed);
         match self.pool {
             Pool::Takes => Ok(Submitted {
                 hash: transaction.hash(),
                 shard: ShardId(1),
             }),
-            Pool::Full => Err(SubmitError::PoolFull),
-            Pool::Rejects => Err(SubmitError::Rejected("nonce 1 is not above 3".into())),
-            Pool::Unreachable => Err(Unavailable("no node of shard 1 answered".into()).into()),
+            Pool::Refuses(refusal) => Err(refusal),
         }
+    }
+
+    /// Of those in a list the pool takes the first, whatever else.
+    async fn submit_all(
+        &self,
+        transactions: Vec<Transaction>,
+    ) -> Vec<(Submitted, Option<Refusal>)> {
+        let mut results = Vec::new();
+        for (place, transaction) in transactions.into_iter().enumerate() {
+            let submitted = Submitted {
+                hash: transaction.hash(),
+                shard: ShardId(1),
+            };
+            let refusal = match place {
+                0 => None,
+                _ => self.submit(transaction).await.err(),
+            };
+            results.push((submitted, refusal));
+        }
+        results
+    }
+
+    async fn outcomes(
+        &self,
+        asked: Vec<(AccountId, Digest)>,
+    ) -> Result<Vec<OutcomeReport>, Unavailable> {
+        let mut reports = Vec::new();
+        for (signer, hash) in asked {
+            reports.push(self.outcome(signer, hash).await?);
+        }
+        Ok(reports)
     }
 
     async fn outcome(&self, signer: AccountId, hash: Digest) -> Result<OutcomeReport, Unavailable> {

@@ -7,7 +7,8 @@ use commonware_codec::Encode as _;
 use commonware_cryptography::Digestible as _;
 use commonware_formatting::hex;
 use serde_json::{Value, json};
-use shardnode_primitives::ChunkBody;
+use shardnode_primitives::{ChunkBody, Refusal};
+use shardnode_rpc::MOST_TOGETHER;
 
 fn submit(pool: Pool) -> Result<Value, Value> {
     let node = Fixture {
@@ -36,16 +37,95 @@ fn transfer_submit() {
         submit(Pool::Takes).unwrap(),
         json!({"hash": hash, "shard": 1})
     );
-    for (pool, expected) in [
-        (Pool::Full, error(-32_001, "pool is full")),
-        (Pool::Rejects, error(-32_002, "nonce 1 is not above 3")),
-        (
-            Pool::Unreachable,
-            error(-32_003, "no node of shard 1 answered"),
-        ),
-    ] {
-        assert_eq!(submit(pool).unwrap_err(), expected);
+    assert_eq!(
+        submit(Pool::Refuses(Refusal::Full)).unwrap_err(),
+        json!({"code": -32_001, "message": "pool is full", "data": {"refused": "full"}})
+    );
+}
+
+/// The node contract lists every refusal, by what the API calls it and with the
+/// code that it has there.
+#[test]
+fn the_contract_has_a_row_for_every_refusal() {
+    let contract = include_str!("../../../../../docs/node-contract.md");
+    for one in Refusal::ALL {
+        let error = submit(Pool::Refuses(one)).unwrap_err();
+        let (code, reason) = (&error["code"], error["data"]["refused"].as_str().unwrap());
+        assert_eq!(reason, one.reason());
+        let row = format!("\n| `{reason}` | {code} | ");
+        assert!(contract.contains(&row), "no row {row}");
+        let metric = contract
+            .lines()
+            .find(|line| line.starts_with("| `shardnode_pool_rejected_total`"));
+        assert!(metric.unwrap().contains(&format!("`{reason}`")), "{reason}");
     }
+}
+
+#[test]
+fn transfers_submit() {
+    let hashes = [1, 2, 3].map(|nonce| transaction(nonce).hash().to_string());
+    let list = [1, 2, 3].map(|nonce| hex(&transaction(nonce).encode()));
+    let params = json!({"transactions": list});
+    for (pool, refused) in [
+        (Pool::Takes, None),
+        (Pool::Refuses(Refusal::Full), Some("full")),
+        (Pool::Refuses(Refusal::Nonce), Some("nonce")),
+    ] {
+        let node = Fixture {
+            pool,
+            ..Fixture::default()
+        };
+        let mut expected = hashes
+            .each_ref()
+            .map(|hash| json!({"hash": hash, "shard": 1}));
+        if let Some(refused) = refused {
+            expected[1]["refused"] = refused.into();
+            expected[2]["refused"] = refused.into();
+        }
+        let answer = call(&node, "transfers_submit", &params).unwrap();
+        assert_eq!(answer, json!({"transfers": expected}));
+    }
+}
+
+#[test]
+fn lists_are_bounded_and_say_what_is_wrong_with_which() {
+    let good = hex(&transaction(1).encode());
+    let node = Fixture::default();
+    let submit = |list: Vec<&str>| {
+        let params = json!({"transactions": list});
+        call(&node, "transfers_submit", &params)
+    };
+    assert!(submit(vec![&good; MOST_TOGETHER]).is_ok());
+    let bounds = "transactions: must have 1 to 200 elements";
+    for wrong in [vec![], vec![good.as_str(); MOST_TOGETHER + 1]] {
+        assert_eq!(submit(wrong).unwrap_err(), error(-32_602, bounds));
+    }
+    let named = "transactions[1]: must be 306 hex digits";
+    assert_eq!(
+        submit(vec![&good, "00"]).unwrap_err(),
+        error(-32_602, named)
+    );
+}
+
+#[test]
+fn transfers_outcome() {
+    let known = json!({
+        "hash": transaction(1).hash().to_string(),
+        "signer": transaction(1).signer().to_string(),
+    });
+    let other = json!({"hash": "00".repeat(32), "signer": "ff".repeat(32)});
+    let params = json!({"transfers": [other, known]});
+    assert_eq!(
+        call(&Fixture::default(), "transfers_outcome", &params).unwrap(),
+        json!({"transfers": [
+            {"status": "Unknown", "height": 0, "reason": ""},
+            {"status": "Failed", "height": HEIGHT, "reason": "stale nonce"},
+        ]})
+    );
+    assert_eq!(
+        call(&disconnected(), "transfers_outcome", &params).unwrap_err(),
+        error(-32_003, "no node of shard 1 answered")
+    );
 }
 
 #[test]

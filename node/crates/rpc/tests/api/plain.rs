@@ -85,6 +85,18 @@ fn status_of_a_producer() {
     assert_eq!(status["shards"][0]["shard"], 0);
     assert_eq!(status["shards"][0]["stateRoot"], "02".repeat(32));
     assert_eq!(status["tracked"]["accounts"], 1_002);
+    assert_eq!(
+        status["memory"],
+        json!({"anonymousBytes": 104_857_600, "fileBytes": 12_582_912})
+    );
+    assert_eq!(
+        status["disk"],
+        json!({"readBytes": 4_096, "writtenBytes": 8_388_608})
+    );
+    assert_eq!(
+        status["machine"],
+        json!({"busySeconds": 90.5, "stolenSeconds": 0.25})
+    );
     assert_eq!(status["tcp"]["congestionControl"], "bbr");
     assert_eq!(status["tcp"]["mtuProbing"], Value::Null);
     assert_eq!(status["tcp"]["rmem"], json!([10_240, 87_380, 134_217_728]));

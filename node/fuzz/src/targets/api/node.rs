@@ -3,11 +3,11 @@
 
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
-    AccountId, Block, ChunkBody, ChunkHeader, Digest, ShardId, Transaction,
+    AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
 };
 use shardnode_rpc::{
-    AccountReport, LoadStatus, Node, OutcomeReport, OutcomeStatus, Readiness, Status, SubmitError,
-    Submitted, Unavailable,
+    AccountReport, LoadStatus, Node, OutcomeReport, OutcomeStatus, Readiness, Status, Submitted,
+    Unavailable,
 };
 use std::time::SystemTime;
 
@@ -54,11 +54,37 @@ impl Node for EmptyNode {
         }))
     }
 
-    async fn submit(&self, transaction: Transaction) -> Result<Submitted, SubmitError> {
+    async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {
         Ok(Submitted {
             hash: transaction.hash(),
             shard: ShardId(0),
         })
+    }
+
+    async fn submit_all(
+        &self,
+        transactions: Vec<Transaction>,
+    ) -> Vec<(Submitted, Option<Refusal>)> {
+        let submitted = |transaction: &Transaction| Submitted {
+            hash: transaction.hash(),
+            shard: ShardId(0),
+        };
+        transactions
+            .iter()
+            .map(|transaction| (submitted(transaction), None))
+            .collect()
+    }
+
+    async fn outcomes(
+        &self,
+        asked: Vec<(AccountId, Digest)>,
+    ) -> Result<Vec<OutcomeReport>, Unavailable> {
+        let unknown = OutcomeReport {
+            status: OutcomeStatus::Unknown,
+            height: 0,
+            reason: String::new(),
+        };
+        Ok(vec![unknown; asked.len()])
     }
 
     async fn outcome(&self, _: AccountId, _: Digest) -> Result<OutcomeReport, Unavailable> {

@@ -3,10 +3,9 @@
 
 use super::Network;
 use commonware_runtime::Clock as _;
-use shardnode_clients::{Fate, SubmitError};
+use shardnode_clients::Fate;
 use shardnode_execution::Outcome;
-use shardnode_mailboxes::pool::PoolError;
-use shardnode_primitives::{Digest, Namespaces, Transfer};
+use shardnode_primitives::{Digest, Namespaces, Refusal, Transfer};
 use std::time::Duration;
 
 /// Pays an account of another shard, submitting through a node that does not
@@ -35,14 +34,11 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
     let client = &network.node(elsewhere).client;
 
     let forged = transfer.sign(&receiver.key, &namespaces);
-    assert_eq!(client.submit(forged).await, Err(SubmitError::Signature));
+    assert_eq!(client.submit(forged).await, Err(Refusal::Signature));
     assert_eq!(client.submit(transaction.clone()).await, Ok(shard));
     let again = client.submit(transaction.clone()).await;
     assert!(
-        matches!(
-            again,
-            Ok(_) | Err(SubmitError::Pool(PoolError::Duplicate) | SubmitError::Nonce)
-        ),
+        matches!(again, Ok(_) | Err(Refusal::Duplicate | Refusal::Nonce)),
         "{again:?}"
     );
 
@@ -80,10 +76,60 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
     };
     assert_eq!(
         client.submit(broke.sign(&signer.key, &namespaces)).await,
-        Err(SubmitError::Balance)
+        Err(Refusal::Balance)
     );
-    assert_eq!(client.submit(transaction).await, Err(SubmitError::Nonce));
+    assert_eq!(client.submit(transaction).await, Err(Refusal::Nonce));
     nothing_for_nothing(network, elsewhere, transfer).await;
+    lists_are_judged_one_by_one(network).await;
+}
+
+/// Of transactions that come together, of all shards and through any node, each
+/// that could be executed is, whatever the others are like.
+async fn lists_are_judged_one_by_one(network: &Network) {
+    let genesis = &network.genesis;
+    let namespaces = Namespaces::new(&genesis.network, &genesis.hash());
+    let accounts: Vec<_> = (1..=8).map(|index| genesis.account(index)).collect();
+    for node in 0..4 {
+        let client = &network.node(node).client;
+        let mut list = Vec::new();
+        let mut expected = Vec::new();
+        for (account, next) in accounts.iter().zip(accounts.iter().cycle().skip(1)) {
+            let transfer = Transfer {
+                signer: account.id,
+                receiver: next.id,
+                amount: genesis.protocol.least_balance.max(1),
+                nonce: 1 + node as u64,
+                expires_at: 0,
+            };
+            let stale = Transfer {
+                nonce: 0,
+                ..transfer
+            };
+            let shard = genesis.layout.shard_of(&account.id);
+            list.push(transfer.sign(&next.key, &namespaces));
+            expected.push(Err(Refusal::Signature));
+            list.push(stale.sign(&account.key, &namespaces));
+            expected.push(Err(Refusal::Nonce));
+            list.push(transfer.sign(&account.key, &namespaces));
+            expected.push(Ok(shard));
+        }
+        assert_eq!(client.submit_all(list.clone()).await, expected);
+
+        let taken = list.iter().skip(2).step_by(3);
+        let asked: Vec<_> = taken.map(|one| (*one.signer(), one.hash())).collect();
+        loop {
+            let fates = client.outcomes(asked.clone()).await;
+            if fates
+                .as_ref()
+                .is_ok_and(|fates| !fates.contains(&Fate::Unknown))
+            {
+                let executed = |fate: &Fate| matches!(fate, Fate::Known(_, Outcome::Executed));
+                assert!(fates.iter().flatten().all(executed), "{fates:?}");
+                break;
+            }
+            network.context.sleep(Duration::from_millis(50)).await;
+        }
+    }
 }
 
 /// What nobody pays for, or is of another chain, is let into no pool, though
@@ -104,21 +150,21 @@ async fn nothing_for_nothing(network: &Network, node: usize, transfer: Transfer)
                 amount: genesis.protocol.least_balance - 1,
                 ..next
             },
-            SubmitError::Amount,
+            Refusal::Amount,
         ),
         (
             Transfer {
                 nonce: u64::MAX,
                 ..next
             },
-            SubmitError::HighNonce,
+            Refusal::HighNonce,
         ),
         (
             Transfer {
                 expires_at: 1,
                 ..next
             },
-            SubmitError::Pool(PoolError::Expired),
+            Refusal::Expired,
         ),
     ];
     for (transfer, why) in cases {
@@ -131,9 +177,9 @@ async fn nothing_for_nothing(network: &Network, node: usize, transfer: Transfer)
         ..next
     };
     let submitted = client.submit(free.sign(&stranger.key, &namespaces)).await;
-    assert_eq!(submitted, Err(SubmitError::NoAccount));
+    assert_eq!(submitted, Err(Refusal::NoAccount));
     // The same chain by name, with another genesis.
     let reset = Namespaces::new(&genesis.network, &Digest([7; 32]));
     let submitted = client.submit(next.sign(&signer.key, &reset)).await;
-    assert_eq!(submitted, Err(SubmitError::Signature));
+    assert_eq!(submitted, Err(Refusal::Signature));
 }
