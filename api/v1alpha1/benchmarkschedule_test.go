@@ -100,7 +100,10 @@ func createSchedule(t *testing.T, manifest object) (*unstructured.Unstructured, 
 // manifest fill in the same defaults.
 func TestValidBenchmarkSchedules(t *testing.T) {
 	t.Parallel()
-	manifests := [][]byte{[]byte(scheduleManifest)}
+	manifests := [][]byte{
+		[]byte(scheduleManifest),
+		encode(t, editedSchedule(t, remove("spec.template.spec.network.template.spec.regions"))),
+	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "benchmarkschedule", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no samples: %v", err)

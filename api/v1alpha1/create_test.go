@@ -48,9 +48,7 @@ var wrongManifests = map[string]struct {
 	"no required fields": {
 		[]edit{set("spec", object{})},
 		[]refusal{
-			{"spec.genesis", "Required value"},
 			{"spec.producersPerShard", "Required value"},
-			{"spec.regions", "Required value"},
 			{"spec.shards", "Required value"},
 			notChecked,
 		},
@@ -120,6 +118,25 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.chunkValidators", 1001)},
 		[]refusal{{"spec.chunkValidators", "should be less than or equal to 1000"}},
 	},
+	"negative rpc nodes": {
+		[]edit{set("spec.rpcNodes", -1)},
+		[]refusal{{"spec.rpcNodes", "should be greater than or equal to 0"}},
+	},
+	"too many rpc nodes": {
+		[]edit{set("spec.rpcNodes", 101)},
+		[]refusal{{"spec.rpcNodes", "should be less than or equal to 100"}},
+	},
+	"no nodes for the rpc nodes": {
+		[]edit{set("spec.rpcNodes", 2)},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 9, but shards * producersPerShard + chunkValidators + rpcNodes is 11"}},
+	},
+	"rpc nodes with a region in another cluster": {
+		[]edit{
+			set("spec.rpcNodes", 1),
+			set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 5, "cluster": "far"}}),
+		},
+		[]refusal{{"spec.rpcNodes", "must be 0 with regions in other clusters"}},
+	},
 	"too many validators": {
 		[]edit{
 			set("spec.shards", 20),
@@ -134,20 +151,20 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.regions", []object{})},
 		[]refusal{
 			{"spec.regions", "should have at least 1 items"},
-			{"spec.regions", "the nodes of all regions sum to 0, but shards * producersPerShard + chunkValidators is 9"},
+			{"spec.regions", "the nodes of all regions sum to 0, but shards * producersPerShard + chunkValidators + rpcNodes is 9"},
 		},
 	},
 	"too few nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 7, but shards * producersPerShard + chunkValidators is 9"}},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 7, but shards * producersPerShard + chunkValidators + rpcNodes is 9"}},
 	},
 	"too many nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 10}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 10, but shards * producersPerShard + chunkValidators is 9"}},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 10, but shards * producersPerShard + chunkValidators + rpcNodes is 9"}},
 	},
 	"no nodes for the chunk validators": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 8}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 8, but shards * producersPerShard + chunkValidators is 9"}},
+		[]refusal{{"spec.regions", "the nodes of all regions sum to 8, but shards * producersPerShard + chunkValidators + rpcNodes is 9"}},
 	},
 	"region twice": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "north", "nodes": 4}})},
@@ -168,7 +185,7 @@ var wrongManifests = map[string]struct {
 	"region with too many nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 1001}})},
 		[]refusal{
-			{"spec.regions", "the nodes of all regions sum to 1001, but shards * producersPerShard + chunkValidators is 9"},
+			{"spec.regions", "the nodes of all regions sum to 1001, but shards * producersPerShard + chunkValidators + rpcNodes is 9"},
 			{"spec.regions[0].nodes", "should be less than or equal to 1000"},
 		},
 	},
@@ -290,6 +307,82 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.protocol.epochLengthBlocks", "should be less than or equal to 10000000"}},
 	},
 
+	// Pods.
+	"an empty template": {
+		[]edit{set("spec.podTemplate", object{})},
+		[]refusal{{"spec.podTemplate", "should have at least 1 properties"}},
+	},
+	"the operator's labels": {
+		[]edit{set("spec.podTemplate.metadata.labels", object{"shardyard.dev/shard": "7"})},
+		[]refusal{{"spec.podTemplate.metadata.labels", "must not begin with shardyard.dev/ or app.kubernetes.io/"}},
+	},
+	"everybody's labels": {
+		[]edit{set("spec.podTemplate.metadata.labels", object{"app.kubernetes.io/name": "mine"})},
+		[]refusal{{"spec.podTemplate.metadata.labels", "must not begin with shardyard.dev/ or app.kubernetes.io/"}},
+	},
+	"labels that are none": {
+		[]edit{set("spec.podTemplate.metadata.labels", object{"a b": "c"})},
+		[]refusal{{"spec.podTemplate.metadata.labels", "must be labels"}},
+	},
+	"the operator's annotations": {
+		[]edit{set("spec.podTemplate.metadata.annotations", object{"shardyard.dev/admin-token-hash": "none"})},
+		[]refusal{{"spec.podTemplate.metadata.annotations", "must not begin with shardyard.dev/"}},
+	},
+	"a machine type in the template": {
+		[]edit{set("spec.podTemplate.spec.nodeSelector", object{"node.kubernetes.io/instance-type": "small"})},
+		[]refusal{{"spec.podTemplate.spec.nodeSelector", "must leave node.kubernetes.io/instance-type to spec.placement.machineType"}},
+	},
+	"a region in the template": {
+		[]edit{set("spec.podTemplate.spec.nodeSelector", object{"topology.kubernetes.io/region": "west"})},
+		[]refusal{{"spec.podTemplate.spec.nodeSelector", "must leave topology.kubernetes.io/region to spec.regions"}},
+	},
+	"a Secret twice": {
+		[]edit{set("spec.podTemplate.spec.imagePullSecrets", []object{{"name": "a"}, {"name": "a"}})},
+		[]refusal{{"spec.podTemplate.spec.imagePullSecrets[1]", `Duplicate value: {"name":"a"}`}},
+	},
+	"a taint of any key and one value": {
+		[]edit{set("spec.podTemplate.spec.tolerations", []object{{"value": "chain"}})},
+		[]refusal{{"spec.podTemplate.spec.tolerations[0].key", "is required where operator is Equal"}},
+	},
+	"a taint of any value and one": {
+		[]edit{set("spec.podTemplate.spec.tolerations", []object{{"key": "a", "operator": "Exists", "value": "chain"}})},
+		[]refusal{{"spec.podTemplate.spec.tolerations[0].value", "must not be set where operator is Exists"}},
+	},
+	"a taint that ends nothing, for a while": {
+		[]edit{set("spec.podTemplate.spec.tolerations", []object{{"key": "a", "effect": "NoSchedule", "tolerationSeconds": 1}})},
+		[]refusal{{"spec.podTemplate.spec.tolerations[0].tolerationSeconds", "needs the effect NoExecute"}},
+	},
+	"pods without disks that are deleted": {
+		[]edit{remove("spec.volume"), remove("spec.lifetime"), remove("spec.budget")},
+		[]refusal{{"spec.podTemplate.spec.tolerations", "must have no tolerationSeconds without spec.volume"}},
+	},
+	"images that are pulled at times": {
+		[]edit{set("spec.node.imagePullPolicy", "Sometimes")},
+		[]refusal{{"spec.node.imagePullPolicy", `Unsupported value: "Sometimes"`}, notChecked},
+	},
+
+	// Clients.
+	"a load balancer for everybody": {
+		[]edit{remove("spec.rpcService.sourceRanges")},
+		[]refusal{{"spec.rpcService.sourceRanges", "is required when type is LoadBalancer"}},
+	},
+	"addresses that nothing balances": {
+		[]edit{remove("spec.rpcService.type")},
+		[]refusal{{"spec.rpcService.sourceRanges", "is required when type is LoadBalancer, and must not be set otherwise"}},
+	},
+	"an address that is no range": {
+		[]edit{set("spec.rpcService.sourceRanges", []string{"203.0.113.7"})},
+		[]refusal{{"spec.rpcService.sourceRanges", "must be ranges of addresses"}},
+	},
+	"a range that begins in its middle": {
+		[]edit{set("spec.rpcService.sourceRanges", []string{"203.0.113.7/24"})},
+		[]refusal{{"spec.rpcService.sourceRanges", "must be ranges of addresses"}},
+	},
+	"a Service of the operator's annotations": {
+		[]edit{set("spec.rpcService.annotations", object{"shardyard.dev/applied": "no"})},
+		[]refusal{{"spec.rpcService.annotations", "must not begin with shardyard.dev/"}},
+	},
+
 	// Nodes.
 	"image with a space": {
 		[]edit{set("spec.node.image", "shardnode latest")},
@@ -326,6 +419,28 @@ var wrongManifests = map[string]struct {
 	"resources of nothing": {
 		[]edit{set("spec.node.resources.requests", object{})},
 		[]refusal{{"spec.node.resources.requests", "should have at least 1 properties"}},
+	},
+	"a role of no node": {
+		[]edit{set("spec.chunkValidators", 0), set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 3}})},
+		[]refusal{{"spec.node.roles", "must not have ChunkValidator without chunkValidators"}},
+	},
+	"a role of no rpc node": {
+		[]edit{set("spec.node.roles", []object{{"role": "RPC", "resources": object{}}})},
+		[]refusal{{"spec.node.roles", "must not have RPC without rpcNodes"}},
+	},
+	"a role that there is not": {
+		[]edit{set("spec.node.roles", []object{{"role": "Observer", "resources": object{}}})},
+		[]refusal{{"spec.node.roles[0].role", `Unsupported value: "Observer"`}, notChecked},
+	},
+	"a role without resources": {
+		[]edit{set("spec.node.roles", []object{{"role": "Producer"}})},
+		[]refusal{{"spec.node.roles[0].resources", "Required value"}, notChecked},
+	},
+	"a role's cpu request above its limit": {
+		[]edit{set("spec.node.roles", []object{
+			{"role": "Producer", "resources": object{"requests": object{"cpu": 3}, "limits": object{"cpu": 2}}},
+		})},
+		[]refusal{{"spec.node.roles[0].resources.requests.cpu", "must not exceed limits.cpu"}},
 	},
 	"negative batch": {
 		[]edit{set("spec.node.features.signatureBatchSize", -1)},
@@ -485,6 +600,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.links", []object{link("north", "west")})},
 		[]refusal{{"spec.links", "must be between regions of spec.regions"}},
 	},
+	"a link without regions": {
+		[]edit{remove("spec.regions"), set("spec.links", []object{link("anywhere", "anywhere")})},
+		[]refusal{{"spec.links", "must be between regions of spec.regions"}},
+	},
 	"a link of one end": {
 		[]edit{set("spec.links", []object{{"between": []string{"north"}, "delayMilliseconds": 1}})},
 		[]refusal{{"spec.links[0].between", "should have at least 2 items"}},
@@ -564,7 +683,7 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.lifetime.action", `Unsupported value: "Pause"`}, notChecked},
 	},
 	"stop that keeps nothing": {
-		[]edit{remove("spec.volume")},
+		[]edit{remove("spec.volume"), remove("spec.podTemplate")},
 		[]refusal{{"spec.lifetime.action", "cannot be Stop without spec.volume"}},
 	},
 }

@@ -31,6 +31,7 @@ spec:
   shards: 4
   producersPerShard: 2
   chunkValidators: 1
+  rpcNodes: 0
   regions:
     - name: north
       nodes: 5
@@ -50,6 +51,7 @@ spec:
     leastBalance: 0
   node:
     image: registry.example.com/shardnode:1.0.0
+    imagePullPolicy: IfNotPresent
     resources:
       requests:
         cpu: 500m
@@ -57,6 +59,15 @@ spec:
       limits:
         cpu: 2
         memory: 2Gi
+    roles:
+      - role: ChunkValidator
+        resources:
+          requests:
+            cpu: 250m
+            memory: 512Mi
+          limits:
+            cpu: 1
+            memory: 1Gi
     features:
       signatureBatchSize: 128
       mempoolCapacity: 50000
@@ -74,6 +85,39 @@ spec:
     exclusivity: Shared
     regionAffinity: Required
     nodeTuning: high-throughput
+  podTemplate:
+    metadata:
+      labels:
+        team: chain
+      annotations:
+        example.com/owner: somebody
+    spec:
+      imagePullSecrets:
+        - name: registry
+      nodeSelector:
+        disk: fast
+      tolerations:
+        - key: dedicated
+          operator: Equal
+          value: chain
+          effect: NoExecute
+          tolerationSeconds: 60
+      priorityClassName: high
+      runtimeClassName: runc
+      schedulerName: default-scheduler
+      topologySpreadConstraints:
+        - topologyKey: topology.kubernetes.io/zone
+          maxSkew: 2
+          whenUnsatisfiable: ScheduleAnyway
+          matchLabelKeys:
+            - shardyard.dev/shard
+  rpcService:
+    type: LoadBalancer
+    annotations:
+      example.com/balancer: internal
+    sourceRanges:
+      - 203.0.113.0/24
+      - 2001:db8::/32
   volume:
     size: 10Gi
     iops: 3000

@@ -8,7 +8,8 @@ type GenesisSpec struct {
 	// accountsPerShard is the number of accounts per shard. The network derives
 	// shards * accountsPerShard accounts, at most 10 million; each lands in the
 	// shard that its id belongs to.
-	// +required
+	// +optional
+	// +kubebuilder:default=1000
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=1000000
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+// ImagePullPolicy says when a machine pulls an image.
+// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+type ImagePullPolicy string
+
 // NodeSpec says what every node runs and with what resources.
 type NodeSpec struct {
 	// image is the container image of the nodes. It defaults to the node image
@@ -14,9 +18,22 @@ type NodeSpec struct {
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image,omitempty"`
 
+	// imagePullPolicy says when a machine pulls the image. Without it, an image of
+	// the tag latest is pulled for every pod, and any other where it is not there.
+	// +optional
+	ImagePullPolicy ImagePullPolicy `json:"imagePullPolicy,omitempty"`
+
 	// resources are the CPU and memory of each node.
 	// +optional
 	Resources *NodeResources `json:"resources,omitempty"`
+
+	// roles are what nodes of a role have in the place of what all have.
+	// +optional
+	// +listType=map
+	// +listMapKey=role
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	Roles []NodeRoleSpec `json:"roles,omitempty"`
 
 	// features are the named switches of a node's hot path. None of them
 	// changes what the chain computes.
@@ -33,6 +50,32 @@ type NodeSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Log NodeLog `json:"log,omitzero"`
+}
+
+// NodeRole is what a node does for its network.
+// +kubebuilder:validation:Enum=Producer;ChunkValidator;RPC
+type NodeRole string
+
+const (
+	// NodeRoleProducer is of nodes that track a shard, produce its chunks and vote in
+	// consensus.
+	NodeRoleProducer NodeRole = "Producer"
+	// NodeRoleChunkValidator is of nodes that hold no state and only endorse chunks.
+	NodeRoleChunkValidator NodeRole = "ChunkValidator"
+	// NodeRoleRPC is of nodes that follow the chain and serve clients.
+	NodeRoleRPC NodeRole = "RPC"
+)
+
+// NodeRoleSpec is what the nodes of a role have.
+type NodeRoleSpec struct {
+	// role is the role of the nodes.
+	// +required
+	Role NodeRole `json:"role,omitempty"`
+
+	// resources are the CPU and memory of each node of the role: all of them, for
+	// nothing is taken from spec.node.resources then.
+	// +required
+	Resources *NodeResources `json:"resources,omitempty"`
 }
 
 // NodeFeatures are the named switches of a node's hot path.

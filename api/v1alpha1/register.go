@@ -17,6 +17,8 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 		&BenchmarkList{},
 		&BenchmarkSchedule{},
 		&BenchmarkScheduleList{},
+		&Fault{},
+		&FaultList{},
 		&NodeTuning{},
 		&NodeTuningList{},
 		&ShardNetwork{},

@@ -10,7 +10,7 @@ package v1alpha1
 // Rules that compare several fields hold back while one of these is out of its
 // own bounds, so that one mistake makes one error.
 //
-// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1000 || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard + self.chunkValidators",messageExpression="'the nodes of all regions sum to %d, but shards * producersPerShard + chunkValidators is %d'.format([self.regions.map(r, r.nodes).sum(), self.shards * self.producersPerShard + self.chunkValidators])",message="the nodes of all regions must sum to shards * producersPerShard + chunkValidators",fieldPath=".regions",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1000 || self.rpcNodes < 0 || self.rpcNodes > 100 || !has(self.regions) || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard + self.chunkValidators + self.rpcNodes",messageExpression="'the nodes of all regions sum to %d, but shards * producersPerShard + chunkValidators + rpcNodes is %d'.format([self.regions.map(r, r.nodes).sum(), self.shards * self.producersPerShard + self.chunkValidators + self.rpcNodes])",message="the nodes of all regions must sum to shards * producersPerShard + chunkValidators + rpcNodes",fieldPath=".regions",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1000 || self.shards * self.producersPerShard + self.chunkValidators <= 1000",messageExpression="'shards * producersPerShard + chunkValidators is %d, but a network has at most 1000 validators'.format([self.shards * self.producersPerShard + self.chunkValidators])",message="shards * producersPerShard + chunkValidators must be at most 1000",fieldPath=".producersPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.protocol.mandatesPerShard < 1 || self.protocol.mandatesPerShard > 10000 || self.shards * self.protocol.mandatesPerShard <= 1000000",messageExpression="'shards * mandatesPerShard is %d, but a height has at most 1000000 mandates: every node deals them all'.format([self.shards * self.protocol.mandatesPerShard])",message="shards * mandatesPerShard must be at most 1000000",fieldPath=".protocol.mandatesPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.shards * self.genesis.accountsPerShard <= 10000000",messageExpression="'shards * accountsPerShard is %d, but a network has at most 10000000 accounts: every node derives them all'.format([self.shards * self.genesis.accountsPerShard])",message="shards * accountsPerShard must be at most 10000000",fieldPath=".genesis.accountsPerShard",reason="FieldValueInvalid"
@@ -21,10 +21,15 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.closedLoop)",message="must not be set: the controller of a closed loop runs beside a Benchmark",fieldPath=".load.closedLoop",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.search)",message="must not be set: a search runs beside a Benchmark",fieldPath=".load.search",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.workload) || !has(self.load.workload.withinShardPercent) || self.load.workload.withinShardPercent == 100 || self.shards > 1",message="must be 100 with one shard",fieldPath=".load.workload.withinShardPercent",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="has(self.regions) == has(oldSelf.regions)",message="cannot be added or removed: validators keep their state where they were placed",fieldPath=".regions",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.volume) == has(oldSelf.volume)",message="cannot be added or removed: a validator keeps the disk it started with",fieldPath=".volume",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.chunkValidators != 0 || !self.node.roles.exists(r, r.role == 'ChunkValidator')",message="must not have ChunkValidator without chunkValidators: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.rpcNodes != 0 || !self.node.roles.exists(r, r.role == 'RPC')",message="must not have RPC without rpcNodes: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.tolerations) || has(self.volume) || !self.podTemplate.spec.tolerations.exists(t, has(t.tolerationSeconds))",message="must have no tolerationSeconds without spec.volume: pods would be deleted with all that they hold",fieldPath=".podTemplate.spec.tolerations",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || !has(self.budget.usdPerRun) || has(self.lifetime)",message="needs spec.lifetime: without it, a run has no end and no cost",fieldPath=".budget.usdPerRun",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.lifetime) || self.lifetime.action != 'Stop' || has(self.volume)",message="cannot be Stop without spec.volume: nothing would be kept of the chain",fieldPath=".lifetime.action",reason="FieldValueInvalid"
-// +kubebuilder:validation:XValidation:rule="!has(self.links) || self.links.all(l, l.between.all(n, self.regions.exists(r, r.name == n)))",message="must be between regions of spec.regions",fieldPath=".links",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.links) || has(self.regions) && self.links.all(l, l.between.all(n, self.regions.exists(r, r.name == n)))",message="must be between regions of spec.regions",fieldPath=".links",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.rpcNodes == 0 || !has(self.regions) || self.regions.all(r, !has(r.cluster))",message="must be 0 with regions in other clusters: genesis does not name the keys of rpc nodes, and a cluster that cannot be reached does not tell them",fieldPath=".rpcNodes",reason="FieldValueInvalid"
 type ShardNetworkSpec struct {
 	// shards is the number of shards that state and transactions are divided
 	// into.
@@ -53,10 +58,24 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
 	ChunkValidators int32 `json:"chunkValidators,omitempty"`
 
+	// rpcNodes is the number of nodes that only follow the chain and serve clients:
+	// they verify what clients send, hand it to the producers of its shard, and say
+	// what became of it. With some, the Service of the network's clients leads to
+	// them alone; without, to all nodes. They are known to all others from the
+	// beginning, so their number cannot change.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: all nodes know each other from the beginning",reason="FieldValueForbidden"
+	RPCNodes int32 `json:"rpcNodes,omitempty"`
+
 	// regions are the places the validators run in. The producers of a shard
 	// are spread over them as evenly as their sizes allow, and so are the chunk
-	// validators.
-	// +required
+	// validators and the rpc nodes. Without it, all of them run in the operator's
+	// own cluster, on machines of any region, and count as one region named
+	// anywhere.
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -75,7 +94,8 @@ type ShardNetworkSpec struct {
 	Links []LinkSpec `json:"links,omitempty"`
 
 	// genesis is the state that the chain starts from.
-	// +required
+	// +optional
+	// +kubebuilder:default={}
 	Genesis GenesisSpec `json:"genesis,omitzero"`
 
 	// protocol holds the parameters that all nodes must agree on.
@@ -92,6 +112,16 @@ type ShardNetworkSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Placement PlacementSpec `json:"placement,omitzero"`
+
+	// podTemplate is what the pods of the validators have besides what the operator
+	// gives them.
+	// +optional
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
+
+	// rpcService is the Service by which clients reach the nodes, in every cluster
+	// of the network. Without it, it is reached from within the cluster.
+	// +optional
+	RPCService *RPCServiceSpec `json:"rpcService,omitempty"`
 
 	// volume is the disk of each validator. Without it, a validator's data
 	// lives as long as the place it runs in.

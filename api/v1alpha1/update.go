@@ -36,8 +36,9 @@ const (
 type UpdateSpec struct {
 	// maxUnavailable bounds how many nodes are away at a time because of an
 	// update. It defaults to half of the producers that consensus can do without,
-	// which are (n - 1) / 3 of n, and one chunk validator; more than consensus can
-	// do without are never taken. The first node of an update goes alone.
+	// which are (n - 1) / 3 of n, one chunk validator and one rpc node; more than
+	// consensus can do without are never taken. The first node of an update goes
+	// alone.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -138,6 +139,10 @@ type NodeRevision struct {
 	// placement is spec.placement.
 	// +optional
 	Placement PlacementSpec `json:"placement,omitzero"`
+
+	// podTemplate is spec.podTemplate.
+	// +optional
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
 	// tcp is spec.tcp.
 	// +optional

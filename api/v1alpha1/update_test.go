@@ -36,6 +36,11 @@ var wrongUpdates = map[string]struct {
 		},
 		want: []refusal{{"spec.chunkValidators", fixedByGenesis}, {"spec.producersPerShard", fixedByGenesis}},
 	},
+	"an rpc node for a chunk validator's": {
+		before: []edit{remove("spec.node.roles")},
+		after:  []edit{remove("spec.node.roles"), set("spec.chunkValidators", 0), set("spec.rpcNodes", 1)},
+		want:   []refusal{{"spec.chunkValidators", fixedByGenesis}, {"spec.rpcNodes", "cannot change"}},
+	},
 	"other seed": {
 		after: []edit{set("spec.genesis.seed", "other")},
 		want:  []refusal{{"spec.genesis.seed", fixedByGenesis}},
@@ -112,6 +117,19 @@ var wrongUpdates = map[string]struct {
 		})},
 		want: []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
 	},
+	"regions given up": {
+		after: []edit{remove("spec.regions")},
+		want:  []refusal{{"spec.regions", "Forbidden: cannot be added or removed: validators keep their state"}},
+	},
+	"regions where there were none": {
+		before: []edit{remove("spec.regions")},
+		want:   []refusal{{"spec.regions", "Forbidden: cannot be added or removed: validators keep their state"}},
+	},
+	"other accounts than the default": {
+		before: []edit{remove("spec.genesis")},
+		after:  []edit{set("spec.genesis", object{"accountsPerShard": 1001})},
+		want:   []refusal{{"spec.genesis.accountsPerShard", fixedByGenesis}},
+	},
 	"region in another cluster": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5, "cluster": "far"}, {"name": "south", "nodes": 4}})},
 		want:  []refusal{{"spec.regions", "Forbidden: names, node counts and clusters cannot change"}},
@@ -124,7 +142,7 @@ var wrongUpdates = map[string]struct {
 	"region left out": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}})},
 		want: []refusal{
-			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard + chunkValidators is 9"},
+			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard + chunkValidators + rpcNodes is 9"},
 			{"spec.regions", "Forbidden: names, node counts and clusters cannot change"},
 		},
 	},
@@ -138,7 +156,7 @@ var wrongUpdates = map[string]struct {
 		want:   []refusal{{"spec.volume.storageClassName", "Forbidden: cannot change: a validator keeps the disk"}},
 	},
 	"no disk any more": {
-		after: []edit{remove("spec.volume"), set("spec.lifetime.action", "Delete")},
+		after: []edit{remove("spec.volume"), remove("spec.podTemplate"), set("spec.lifetime.action", "Delete")},
 		want:  []refusal{{"spec.volume", "Forbidden: cannot be added or removed"}},
 	},
 	"faster disk": {

@@ -26,11 +26,6 @@ metadata:
 spec:
   shards: 1
   producersPerShard: 1
-  regions:
-    - name: here
-      nodes: 1
-  genesis:
-    accountsPerShard: 2
 `
 
 // What is accepted means the same everywhere: the API server and package
@@ -144,9 +139,15 @@ func TestBoundsAreInclusive(t *testing.T) {
 			set("spec.node.features.adaptiveChunkSize", "Disabled"),
 		},
 		"shortest epoch": {set("spec.protocol.epochLengthBlocks", 16)},
+		"no regions":     {remove("spec.regions")},
 		"no chunk validators": {
 			set("spec.chunkValidators", 0),
+			remove("spec.node.roles"),
 			set("spec.regions", []object{{"name": "north", "nodes": 8}}),
+		},
+		"rpc nodes": {
+			set("spec.rpcNodes", 100),
+			set("spec.regions", []object{{"name": "north", "nodes": 109}}),
 		},
 		"requests at their limits": {
 			set("spec.node.resources.requests", object{"cpu": 2, "memory": "2048Mi"}),

@@ -19,3 +19,8 @@ var Benchmark []byte
 //
 //go:embed bases/shardyard.dev_benchmarkschedules.yaml
 var BenchmarkSchedule []byte
+
+// Fault is the definition of the Fault resource, in YAML. Clusters do not have it.
+//
+//go:embed local/shardyard.dev_faults.yaml
+var Fault []byte

@@ -142,6 +142,40 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// The Service for clients becomes a load balancer, and is none again: the cluster
+// takes both, with nothing of it left over.
+func TestRPCServiceChanges(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create()
+	cluster.mustReconcile(network)
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: "quickstart-rpc"}}
+	for _, test := range []struct {
+		wanted *v1alpha1.RPCServiceSpec
+		want   corev1.ServiceType
+	}{
+		{&v1alpha1.RPCServiceSpec{
+			Type: v1alpha1.RPCServiceLoadBalancer, SourceRanges: []string{"203.0.113.0/24"},
+			Annotations: map[string]v1alpha1.AnnotationValue{"example.com/balancer": "internal"},
+		}, corev1.ServiceTypeLoadBalancer},
+		{nil, corev1.ServiceTypeClusterIP},
+	} {
+		network.Spec.RPCService = test.wanted
+		if err := cluster.client.Update(t.Context(), network); err != nil {
+			t.Fatal(err)
+		}
+		cluster.mustReconcile(network)
+		check(t, network, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+		cluster.read(service)
+		balanced := test.wanted != nil
+		if service.Spec.Type != test.want || (len(service.Spec.LoadBalancerSourceRanges) == 1) != balanced ||
+			(service.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal) != balanced ||
+			(service.Annotations["example.com/balancer"] == "internal") != balanced {
+			t.Errorf("with %+v, the Service is %+v, %v", test.wanted, service.Spec, service.Annotations)
+		}
+	}
+}
+
 // The operator is killed after every number of writes that creating a network
 // takes: another one goes on, and there is one genesis, of the keys that exist.
 func TestKilledWhileCreating(t *testing.T) {

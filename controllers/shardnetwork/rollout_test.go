@@ -210,6 +210,67 @@ func TestPausedRollout(t *testing.T) {
 	}
 }
 
+// Another template of the pods is another revision of the nodes: they are replaced
+// for it one after the other, and none for a template that is none.
+func TestPodTemplateRollsThrough(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	stable := m.network.Status.StableRevision.Name
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) {
+		spec.PodTemplate = &v1alpha1.PodTemplate{
+			Metadata: &v1alpha1.PodTemplateMetadata{Labels: map[string]v1alpha1.LabelValue{"team": "chain"}},
+		}
+	})
+	m.until(metav1.ConditionTrue, v1alpha1.ReasonUpToDate)
+	m.settle()
+	if len(m.made) != 4 {
+		t.Errorf("%v were replaced, want all four", m.made)
+	}
+	if now := m.network.Status.StableRevision; now.Name == stable || now.PodTemplate.Metadata.Labels["team"] != "chain" {
+		t.Errorf("all nodes are said to run %+v", now)
+	}
+	sets := &appsv1.StatefulSetList{}
+	if err := m.client.List(t.Context(), sets, client.InNamespace(m.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sets.Items {
+		if labels := sets.Items[i].Spec.Template.Labels; labels["team"] != "chain" {
+			t.Errorf("pods of %s have the labels %v", sets.Items[i].Name, labels)
+		}
+	}
+}
+
+// What nodes ran before includes the template of their pods.
+func TestPodTemplateIsRolledBack(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) {
+		spec.Node.Image = badImage
+		spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
+		spec.PodTemplate = &v1alpha1.PodTemplate{
+			Metadata: &v1alpha1.PodTemplateMetadata{Annotations: map[string]v1alpha1.AnnotationValue{"log": "json"}},
+		}
+	})
+	m.until(metav1.ConditionFalse, v1alpha1.ReasonRolledBack)
+	for range 12 {
+		m.work()
+		m.mustReconcile(m.network)
+	}
+	message := check(t, m.network, v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonRolledBack)
+	if !strings.HasPrefix(message, "the change of spec.node.image, spec.podTemplate.metadata was rolled back") {
+		t.Errorf("the message is %q", message)
+	}
+	sets := &appsv1.StatefulSetList{}
+	if err := m.client.List(t.Context(), sets, client.InNamespace(m.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sets.Items {
+		if value, ok := sets.Items[i].Spec.Template.Annotations["log"]; ok {
+			t.Errorf("pods of %s have the annotation log=%s", sets.Items[i].Name, value)
+		}
+	}
+}
+
 // The nodes run again what they ran before, the default image included, and the
 // spec stays as it is. Operators come and go meanwhile.
 func TestRolledBackRollout(t *testing.T) {

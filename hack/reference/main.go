@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command reference prints the page docs/api.md, which make generate writes:
-// every field of every kind, from the CustomResourceDefinitions in a folder.
+// every field of every kind, from the CustomResourceDefinitions in folders.
 package main
 
 import (
@@ -24,10 +24,10 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 1 {
-		return errors.New("usage: reference CRDS")
+	if len(args) == 0 {
+		return errors.New("usage: reference CRDS [CRDS]")
 	}
-	definitions, err := read(args[0])
+	definitions, err := read(args)
 	if err != nil {
 		return err
 	}
@@ -43,13 +43,18 @@ func run(args []string) error {
 // hold: where it is first.
 var kinds = []string{
 	v1alpha1.KindShardNetwork, v1alpha1.KindBenchmark, v1alpha1.KindBenchmarkSchedule, v1alpha1.KindNodeTuning,
+	v1alpha1.KindFault,
 }
 
-// read reads the definitions in a folder, in the order of the page.
-func read(folder string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	paths, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
-	if err != nil {
-		return nil, err
+// read reads the definitions in folders, in the order of the page.
+func read(folders []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var paths []string
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
 	}
 	byKind := make(map[string]*apiextensionsv1.CustomResourceDefinition, len(paths))
 	for _, path := range paths {
@@ -64,13 +69,13 @@ func read(folder string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		byKind[definition.Spec.Names.Kind] = &definition
 	}
 	if len(byKind) != len(kinds) {
-		return nil, fmt.Errorf("%s holds %d kinds, the page is of %d", folder, len(byKind), len(kinds))
+		return nil, fmt.Errorf("%v hold %d kinds, the page is of %d", folders, len(byKind), len(kinds))
 	}
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(kinds))
 	for _, kind := range kinds {
 		definition, ok := byKind[kind]
 		if !ok {
-			return nil, fmt.Errorf("%s has no definition of %s", folder, kind)
+			return nil, fmt.Errorf("%v have no definition of %s", folders, kind)
 		}
 		definitions = append(definitions, definition)
 	}

@@ -86,6 +86,9 @@ func (p *page) kind(definition *apiextensionsv1.CustomResourceDefinition) error 
 
 // columns writes what kubectl get shows.
 func (p *page) columns(plural string, columns []apiextensionsv1.CustomResourceColumnDefinition) {
+	if len(columns) == 0 {
+		return
+	}
 	fmt.Fprintf(&p.text, "\nWhat `kubectl get %s` shows, and with `-o wide` the rest:\n\n| column | of | meaning |\n|---|---|---|\n", plural)
 	for _, column := range columns {
 		meaning := column.Description

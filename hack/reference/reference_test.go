@@ -11,7 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-const definitions = "../../config/crd/bases"
+var definitions = []string{"../../config/crd/bases", "../../config/crd/local"}
 
 // Whoever asks kubectl explain for a field learns what it is: every field of
 // every kind has a description, which begins with its name, or that of the type in Go.
@@ -69,7 +69,7 @@ func TestPage(t *testing.T) {
 		"default":                   "| `seed` | string | `shardyard` | 1 to 64 characters; is fixed by genesis",
 		"enum":                      "| `retention` | string | `Delete` | `Delete`, `Retain` |",
 		"rule of the object around": "| `iops` | integer |  | 100 to 1000000; cannot be set together with storageClassName",
-		"list":                      "| list of [ShardNetwork.spec.regions](#shardnetworkspecregions) | required | 1 to 16 items; one of each",
+		"list":                      "| list of [ShardNetwork.spec.regions](#shardnetworkspecregions) |  | 1 to 16 items; one of each",
 		"quantity":                  "| `size` | quantity | required | at most 32 characters; cannot change: a validator keeps the disk",
 		"time":                      "| `endTime` | time |",
 		"rule of a field in fields": "- `genesis.initialBalance`: the sum of all balances must be below 2^64\n",

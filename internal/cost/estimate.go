@@ -87,6 +87,9 @@ func nowhere(network *v1alpha1.ShardNetwork, plan *topology.Plan, prices *Prices
 	if network.Spec.Placement.RegionAffinity == v1alpha1.RegionNone {
 		return "spec.placement.regionAffinity is None, which leaves open where validators run"
 	}
+	if len(network.Spec.Regions) == 0 {
+		return "there are no spec.regions, which leaves open where validators run"
+	}
 	for _, region := range plan.Regions {
 		if !prices.covers(region.Name) {
 			return "there are no prices of region " + region.Name

@@ -63,6 +63,7 @@ func TestParts(t *testing.T) {
 			func(spec *spec) { spec.Placement.RegionAffinity = v1alpha1.RegionNone },
 			clusters, "unknown", "spec.placement.regionAffinity is None",
 		},
+		"clusters, no regions": {func(spec *spec) { spec.Regions = nil }, clusters, "unknown", "there are no spec.regions"},
 
 		// 64 MiB/s are 225 GiB or 4.5 USD per hour; two of every three others are in the other region, so 4 * 4.5 * 2/3
 		"traffic": {nil, traffic, "12.00", "64.0 MiB/s at full load, as there is no spec.load that says less, 67% of it"},

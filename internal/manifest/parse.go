@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -30,6 +31,11 @@ func ParseBenchmarkSchedule(content []byte) (*v1alpha1.BenchmarkSchedule, error)
 	return parse[v1alpha1.BenchmarkSchedule](content, benchmarkSchedules, (*resourceSchema).validateCreate)
 }
 
+// ParseFault does what ReadFault does, on the content of a file.
+func ParseFault(content []byte) (*v1alpha1.Fault, error) {
+	return parse[v1alpha1.Fault](content, faults, (*resourceSchema).validateCreate)
+}
+
 // ParseUpdate does what ReadUpdate does, on the content of a file.
 func ParseUpdate(content []byte, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNetwork, error) {
 	oldManifest, err := runtime.DefaultUnstructuredConverter.ToUnstructured(old)
@@ -38,6 +44,8 @@ func ParseUpdate(content []byte, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNet
 	}
 	delete(oldManifest, "status")
 	update := func(schema *resourceSchema, ctx context.Context, manifest object) field.ErrorList {
+		// A conversion leaves out what is zero, and an API server fills it in.
+		defaulting.Default(oldManifest, schema.structural)
 		return schema.validateUpdate(ctx, manifest, oldManifest)
 	}
 	return parse[v1alpha1.ShardNetwork](content, shardNetworks, update)

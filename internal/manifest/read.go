@@ -54,6 +54,19 @@ func ReadBenchmarkSchedule(path string) (*v1alpha1.BenchmarkSchedule, error) {
 	return schedule, nil
 }
 
+// ReadFault reads the one Fault of a file like Read.
+func ReadFault(path string) (*v1alpha1.Fault, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	fault, err := ParseFault(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return fault, nil
+}
+
 // ReadUpdate reads the one ShardNetwork of a file like Read and validates it as
 // the API server would when it takes the place of old.
 func ReadUpdate(path string, old *v1alpha1.ShardNetwork) (*v1alpha1.ShardNetwork, error) {

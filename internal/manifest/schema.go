@@ -37,6 +37,7 @@ var (
 	shardNetworks      = newKind(v1alpha1.KindShardNetwork, crd.ShardNetwork)
 	benchmarks         = newKind(v1alpha1.KindBenchmark, crd.Benchmark)
 	benchmarkSchedules = newKind(v1alpha1.KindBenchmarkSchedule, crd.BenchmarkSchedule)
+	faults             = newKind(v1alpha1.KindFault, crd.Fault)
 )
 
 func newKind(name string, definition []byte) kind {

@@ -17,8 +17,8 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// fixture is a network of two shards with two producers each and a chunk
-// validator, and everything that its files are made from.
+// fixture is a network of two shards with two producers each, a chunk validator
+// and an rpc node, and everything that its files are made from.
 type fixture struct {
 	network    *v1alpha1.ShardNetwork
 	plan       *topology.Plan
@@ -34,7 +34,8 @@ func newFixture(t *testing.T) *fixture {
 			Shards:            2,
 			ProducersPerShard: 2,
 			ChunkValidators:   1,
-			Regions:           []v1alpha1.Region{{Name: "north", Nodes: 3}, {Name: "south", Nodes: 2}},
+			RPCNodes:          1,
+			Regions:           []v1alpha1.Region{{Name: "north", Nodes: 3}, {Name: "south", Nodes: 3}},
 			Links: []v1alpha1.LinkSpec{{
 				Between: []string{"south", "north"}, DelayMilliseconds: 35, LossBasisPoints: 1, BandwidthMegabitsPerSecond: 1000,
 			}},

@@ -69,7 +69,7 @@ const stake = 1_000_000
 const genesisSeedDomain = "shardyard genesis seed"
 
 // NewGenesis makes the genesis document of a network. It needs the public key
-// of every validator of the plan, by name.
+// of every validator of the plan, by name; it does not name rpc nodes.
 func NewGenesis(
 	network *v1alpha1.ShardNetwork,
 	plan *topology.Plan,
@@ -78,6 +78,9 @@ func NewGenesis(
 ) (*Genesis, error) {
 	validators := make([]GenesisValidator, 0, len(plan.Validators))
 	for _, validator := range plan.Validators {
+		if validator.Role == topology.RoleRPC {
+			continue
+		}
 		publicKey, err := encodePublicKey(validator.Name, publicKeys)
 		if err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ type Peer struct {
 	Region string `json:"region,omitempty"`
 }
 
-// NewPeers lists all validators of a plan. It needs the public key and the p2p
+// NewPeers lists all nodes of a plan. It needs the public key and the p2p
 // address of each, by name.
 func NewPeers(
 	plan *topology.Plan,

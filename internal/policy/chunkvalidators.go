@@ -2,6 +2,8 @@
 
 package policy
 
+import "github.com/shardyard/shardyard/internal/topology"
+
 // chunkValidatorTurns are what is left of the chunk validators while one after
 // the other goes.
 type chunkValidatorTurns struct {
@@ -16,10 +18,14 @@ type chunkValidatorTurns struct {
 }
 
 func newChunkValidatorTurns(observation *Observation) chunkValidatorTurns {
-	t := chunkValidatorTurns{spare: max(1, (len(observation.Nodes)-1)/3)}
+	var t chunkValidatorTurns
+	validators := 0
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
-		if node.Validator.Seat != nil {
+		if node.Validator.Role != topology.RoleRPC {
+			validators++
+		}
+		if node.Validator.Role != topology.RoleChunkValidator {
 			continue
 		}
 		t.all++
@@ -31,6 +37,7 @@ func newChunkValidatorTurns(observation *Observation) chunkValidatorTurns {
 			t.absent++
 		}
 	}
+	t.spare = max(1, (validators-1)/3)
 	return t
 }
 
@@ -59,7 +66,7 @@ func (t *turns) takeChunkValidator(i int) wait {
 		!node.Ready() && validators.away > 0:
 		return waitFor("waits until the other chunk validators take part")
 	case node.Ready() && producers >= validators.spare,
-		most != nil && node.Ready() && producers >= int(*most):
+		most != nil && node.Ready() && producers+t.rpcNodes.gone() >= int(*most):
 		return waitFor("waits until more of the producers take part")
 	}
 	validators.taken = true

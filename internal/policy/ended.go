@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // evicted is a pod that its machine ended because it ran short of something.
@@ -58,19 +59,19 @@ func ended(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 		if last == nil || last.ExitCode == 0 {
 			continue
 		}
-		found := endedWith(network, node.Validator.Name, last)
+		found := endedWith(network, &node.Validator, last)
 		return &found
 	}
 	return nil
 }
 
-func endedWith(network *v1alpha1.ShardNetwork, name string, last *corev1.ContainerStateTerminated) diagnosis {
-	words := lastWords(last.Message)
+func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, last *corev1.ContainerStateTerminated) diagnosis {
+	name, words := validator.Name, lastWords(last.Message)
 	switch {
 	case last.Reason == "OOMKilled":
 		return diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
 			"%s was killed because it took more memory than %s or lower spec.node.features.mempoolCapacity, "+
-				"or spec.genesis.accountsPerShard in a new network", name, memoryAdvice(network.Spec.Node.Resources))}
+				"or spec.genesis.accountsPerShard in a new network", name, memoryAdvice(validator.Role.Resources(&network.Spec.Node)))}
 	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
 		advice := "give its machine more room: without spec.volume, data is on the machine's own disk"
 		if network.Spec.Volume != nil {
@@ -90,9 +91,9 @@ func endedWith(network *v1alpha1.ShardNetwork, name string, last *corev1.Contain
 }
 
 // memoryAdvice says what bounds a node's memory, and how to have more.
-func memoryAdvice(amounts *v1alpha1.NodeResources) string {
+func memoryAdvice(amounts *v1alpha1.NodeResources, field string) string {
 	if amounts != nil && amounts.Limits != nil && amounts.Limits.Memory != nil {
-		return fmt.Sprintf("its limit of %s: raise spec.node.resources.limits.memory,", amounts.Limits.Memory)
+		return fmt.Sprintf("its limit of %s: raise %s.limits.memory,", amounts.Limits.Memory, field)
 	}
-	return "its machine has: set spec.node.resources.requests.memory to what a node takes,"
+	return "its machine has: set " + field + ".requests.memory to what a node takes,"
 }

@@ -31,13 +31,21 @@ func healthy(t rapid.TB, shards, producers int32) *policy.Observation {
 // healthyWith is a healthy network with chunk validators, the last of its nodes.
 func healthyWith(t rapid.TB, shards, producers, chunkValidators int32) *policy.Observation {
 	t.Helper()
+	return healthyServed(t, shards, producers, chunkValidators, 0)
+}
+
+// healthyServed is a healthy network with chunk validators and then rpc nodes, the
+// last of its nodes.
+func healthyServed(t rapid.TB, shards, producers, chunkValidators, rpcNodes int32) *policy.Observation {
+	t.Helper()
 	network := &v1alpha1.ShardNetwork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "quickstart"},
 		Spec: v1alpha1.ShardNetworkSpec{
 			Shards:            shards,
 			ProducersPerShard: producers,
 			ChunkValidators:   chunkValidators,
-			Regions:           []v1alpha1.Region{{Name: "local", Nodes: shards*producers + chunkValidators}},
+			RPCNodes:          rpcNodes,
+			Regions:           []v1alpha1.Region{{Name: "local", Nodes: shards*producers + chunkValidators + rpcNodes}},
 			Protocol:          v1alpha1.ProtocolSpec{MinBlockTimeMilliseconds: 250},
 			Placement: v1alpha1.PlacementSpec{
 				Exclusivity:    v1alpha1.Shared,

@@ -140,6 +140,10 @@ func declaredReasons(t *testing.T) []string {
 	}
 	var reasons []string
 	for _, file := range files {
+		// No cluster has faults, and their guide is another.
+		if filepath.Base(file) == "fault_conditions.go" {
+			continue
+		}
 		reasons = append(reasons, reasonsIn(t, file)...)
 	}
 	if len(reasons) == 0 {

@@ -112,6 +112,31 @@ func TestDiagnosis(t *testing.T) {
 			v1alpha1.ReasonUnschedulable,
 			"Add a machine with label topology.kubernetes.io/region=local; or set spec.placement.regionAffinity to None",
 		},
+		"no room for the role": {
+			func(spec *spec, node *node) {
+				spec.Node.Roles = []v1alpha1.NodeRoleSpec{{Role: v1alpha1.NodeRoleProducer, Resources: &v1alpha1.NodeResources{}}}
+				unscheduled(node, "0/1 nodes are available: 1 Insufficient cpu.")
+			},
+			v1alpha1.ReasonUnschedulable,
+			"1 Insufficient cpu. Add a machine with room for spec.node.roles[0].resources; or lower spec.node.roles[0].resources",
+		},
+		"no machine of the template's labels": {
+			func(spec *spec, node *node) {
+				spec.PodTemplate = &v1alpha1.PodTemplate{Spec: &v1alpha1.PodTemplateSpec{
+					NodeSelector: map[string]v1alpha1.LabelValue{"disk": "fast"},
+				}}
+				unscheduled(node, noMachine)
+			},
+			v1alpha1.ReasonUnschedulable, "Add a machine with the labels of spec.podTemplate.spec.nodeSelector; " +
+				"or leave out some of spec.podTemplate.spec.nodeSelector",
+		},
+		"no regions": {
+			func(spec *spec, node *node) {
+				spec.Placement.RegionAffinity, spec.Regions = v1alpha1.RegionRequired, nil
+				unscheduled(node, noMachine)
+			},
+			v1alpha1.ReasonUnschedulable, "Add machines",
+		},
 		"only disk of a shard": {
 			func(spec *spec, node *node) {
 				spec.Volume, spec.ProducersPerShard = &v1alpha1.VolumeSpec{}, 1

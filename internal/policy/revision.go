@@ -16,7 +16,7 @@ import (
 // RevisionOf is what a network's spec asks of its nodes, made with an image.
 func RevisionOf(network *v1alpha1.ShardNetwork, image string) (*v1alpha1.NodeRevision, error) {
 	spec := network.Spec.DeepCopy()
-	revision := &v1alpha1.NodeRevision{Node: spec.Node, Placement: spec.Placement, TCP: spec.TCP}
+	revision := &v1alpha1.NodeRevision{Node: spec.Node, Placement: spec.Placement, PodTemplate: spec.PodTemplate, TCP: spec.TCP}
 	revision.Node.Image = image
 	content, err := json.Marshal(revision)
 	if err != nil {
@@ -53,7 +53,8 @@ func asBefore(network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
 		return network
 	}
 	before, stable := network.DeepCopy(), network.Status.StableRevision.DeepCopy()
-	before.Spec.Node, before.Spec.Placement, before.Spec.TCP = stable.Node, stable.Placement, stable.TCP
+	before.Spec.Node, before.Spec.Placement = stable.Node, stable.Placement
+	before.Spec.PodTemplate, before.Spec.TCP = stable.PodTemplate, stable.TCP
 	return before
 }
 
@@ -70,9 +71,10 @@ func differences(before, after *v1alpha1.NodeRevision) []string {
 	}
 	var fields []string
 	for part, pair := range map[string][2]any{
-		"spec.node":      {before.Node, after.Node},
-		"spec.placement": {before.Placement, after.Placement},
-		"spec.tcp":       {before.TCP, after.TCP},
+		"spec.node":        {before.Node, after.Node},
+		"spec.placement":   {before.Placement, after.Placement},
+		"spec.podTemplate": {before.PodTemplate, after.PodTemplate},
+		"spec.tcp":         {before.TCP, after.TCP},
 	} {
 		var old, recent map[string]any
 		decodeAs(pair[0], &old)
@@ -92,7 +94,9 @@ func differing(path string, before, after any) []string {
 		}
 		return []string{path}
 	}
-	keys := maps.Clone(old)
+	// Of a part that may be left out, either is nil.
+	keys := map[string]any{}
+	maps.Copy(keys, old)
 	maps.Copy(keys, recent)
 	var fields []string
 	for key := range keys {

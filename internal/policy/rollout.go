@@ -29,9 +29,9 @@ type Rollout struct {
 // counted on, one of a shard at a time, and over all shards no more than the spec
 // and consensus allow, which can do without (n - 1) / 3 of n. Networks of fewer
 // than four producers stand still for every single one, so there they go one by
-// one. So do chunk validators, which consensus does without. The first node goes
-// alone, and nobody follows before it is back. What does not run goes at once, if
-// nothing is lost with it.
+// one. So do chunk validators, which consensus does without, and rpc nodes. The
+// first node goes alone, and nobody follows before it is back. What does not run
+// goes at once, if nothing is lost with it.
 func NewRollout(observation *Observation) Rollout {
 	nodes := observation.count()
 	switch {

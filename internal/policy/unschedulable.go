@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // unschedulable is a pod that no machine takes, or whose disk is not there.
@@ -53,6 +54,8 @@ func volumeAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 	advice := fmt.Sprintf("Uncordon or bring back the machine that has it; if that is gone for good, "+
 		"kubectl delete pvc %s and then pod %s", resources.ClaimName(node.Validator.Name), resources.PodName(node.Validator.Name))
 	switch {
+	case node.Validator.Role == topology.RoleRPC:
+		return advice + ": an rpc node keeps no state"
 	case node.Validator.Seat == nil:
 		return advice + ": a chunk validator keeps no state"
 	case network.Spec.ProducersPerShard == 1:
@@ -95,17 +98,21 @@ func machineAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelMachineType, placement.MachineType))
 		relaxed = append(relaxed, "leave out spec.placement.machineType")
 	}
-	if placement.RegionAffinity == v1alpha1.RegionRequired {
+	if topology.KeepsToRegions(&network.Spec) {
 		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelRegionOfMachine, node.Validator.Region))
 		relaxed = append(relaxed, "set spec.placement.regionAffinity to None")
+	}
+	if template := network.Spec.PodTemplate; template != nil && template.Spec != nil && len(template.Spec.NodeSelector) > 0 {
+		wanted = append(wanted, "the labels of spec.podTemplate.spec.nodeSelector")
+		relaxed = append(relaxed, "leave out some of spec.podTemplate.spec.nodeSelector")
 	}
 	if placement.Exclusivity == v1alpha1.OneValidatorPerMachine {
 		wanted = append(wanted, "no other validator")
 		relaxed = append(relaxed, "set spec.placement.exclusivity to Shared")
 	}
-	if network.Spec.Node.Resources != nil {
-		wanted = append(wanted, "room for spec.node.resources")
-		relaxed = append(relaxed, "lower spec.node.resources")
+	if amounts, field := node.Validator.Role.Resources(&network.Spec.Node); amounts != nil {
+		wanted = append(wanted, "room for "+field)
+		relaxed = append(relaxed, "lower "+field)
 	}
 	if len(wanted) == 0 {
 		return "Add machines"

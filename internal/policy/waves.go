@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // settleTime is how long a node that has come back fetches what it missed: from
@@ -41,12 +42,13 @@ type turns struct {
 	missing, broken []int
 
 	chunkValidators chunkValidatorTurns
+	rpcNodes        rpcNodeTurns
 }
 
 func newTurns(observation *Observation) *turns {
 	nodes, shards, spec := observation.Nodes, observation.Plan.Shards, &observation.Network.Spec
-	chunkValidators := newChunkValidatorTurns(observation)
-	spare := (len(nodes) - chunkValidators.all - 1) / 3
+	chunkValidators, rpcNodes := newChunkValidatorTurns(observation), newRPCNodeTurns(observation)
+	spare := (len(nodes) - chunkValidators.all - rpcNodes.all - 1) / 3
 	t := &turns{
 		observation:     observation,
 		best:            observation.Best(),
@@ -58,6 +60,7 @@ func newTurns(observation *Observation) *turns {
 		missing:         make([]int, shards),
 		broken:          make([]int, shards),
 		chunkValidators: chunkValidators,
+		rpcNodes:        rpcNodes,
 	}
 	if most := spec.Update.MaxUnavailable; most != nil {
 		t.limit = min(int(*most), t.spare)
@@ -74,7 +77,7 @@ func newTurns(observation *Observation) *turns {
 		t.missing[node.Validator.Shard] += absent
 		t.broken[node.Validator.Shard] += away
 		if absent == 0 {
-			t.apart = max(t.apart, apart(node, len(nodes)-chunkValidators.away))
+			t.apart = max(t.apart, apart(node, len(nodes)-chunkValidators.away-rpcNodes.away))
 		}
 	}
 	return t
@@ -123,8 +126,13 @@ func waitFor(words string) wait { return wait{v1alpha1.ReasonWaiting, words} }
 // then. What it returns otherwise says what the node waits for.
 func (t *turns) take(i int) wait {
 	node := &t.observation.Nodes[i]
-	if node.Validator.Seat == nil {
+	switch node.Validator.Role {
+	case topology.RoleRPC:
+		return t.takeRPCNode(i)
+	case topology.RoleChunkValidator:
 		return t.takeChunkValidator(i)
+	case topology.RoleProducer:
+		// Below.
 	}
 	wait := t.waitOf(node, i)
 	if !wait.over() {
@@ -173,14 +181,16 @@ func (t *turns) waitOf(node *Node, i int) wait {
 	}
 }
 
-func (t *turns) producers() int { return len(t.observation.Nodes) - t.chunkValidators.all }
+func (t *turns) producers() int {
+	return len(t.observation.Nodes) - t.chunkValidators.all - t.rpcNodes.all
+}
 
 // absentBut is how many count as absent, a number of producers left out. Where
-// the spec bounds how many nodes are away, chunk validators count.
+// the spec bounds how many nodes are away, chunk validators and rpc nodes count.
 func (t *turns) absentBut(producers int) int {
 	absent := t.absent - producers
 	if t.observation.Network.Spec.Update.MaxUnavailable != nil {
-		absent += t.chunkValidators.gone()
+		absent += t.chunkValidators.gone() + t.rpcNodes.gone()
 	}
 	return absent
 }

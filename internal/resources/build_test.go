@@ -4,6 +4,7 @@ package resources_test
 
 import (
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -249,6 +250,39 @@ func TestChunkValidatorsAreNoProducers(t *testing.T) {
 	}
 }
 
+// Clients are led to rpc nodes alone where there are some, and otherwise to all
+// nodes. Rpc nodes keep apart from each other.
+func TestClientsAreLedToRPCNodes(t *testing.T) {
+	t.Parallel()
+	for rpcNodes, want := range map[int32][]string{
+		0: {"quickstart-s0-p0", "quickstart-s0-p1", "quickstart-s1-p0", "quickstart-s1-p1", "quickstart-v0"},
+		2: {"quickstart-r0", "quickstart-r1"},
+	} {
+		fixture := quickstart(t)
+		fixture.network.Spec.ChunkValidators, fixture.network.Spec.RPCNodes = 1, rpcNodes
+		fixture.network.Spec.Regions[0].Nodes += 1 + rpcNodes
+		fixture = planned(t, fixture.network)
+		objects := fixture.build(t)
+		pods := map[string]labels.Set{}
+		sets := only[*appsv1.StatefulSet](objects)
+		for _, set := range sets {
+			pods[set.Name] = set.Spec.Template.Labels
+		}
+		for _, service := range only[*corev1.Service](objects) {
+			if service.Name == "quickstart-rpc" {
+				checkSelects(t, service.Name, &metav1.LabelSelector{MatchLabels: service.Spec.Selector}, pods, want)
+			}
+		}
+		for _, set := range sets[5:] {
+			if role := set.Spec.Template.Labels[resources.LabelRole]; role != "rpc" {
+				t.Errorf("%s has the role %s", set.Name, role)
+			}
+			apart := set.Spec.Template.Spec.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+			checkSelects(t, "the affinity of "+set.Name, apart[0].PodAffinityTerm.LabelSelector, pods, want)
+		}
+	}
+}
+
 // The cluster deletes pods from machines that do not answer. What a pod without a
 // disk holds would go with it.
 func TestPodsWithoutDisksOutliveOutages(t *testing.T) {
@@ -266,6 +300,24 @@ func TestPodsWithoutDisksOutliveOutages(t *testing.T) {
 		}
 		if want := map[string]int{"with": 0, "without": 2}[name]; tolerated != want {
 			t.Errorf("%s a disk, a validator tolerates %d taints of machines that do not answer, want %d", name, tolerated, want)
+		}
+	}
+}
+
+// Who names no regions has validators on machines of any, whatever their labels.
+func TestNoRegionsIsAnyMachine(t *testing.T) {
+	t.Parallel()
+	fixture := newFixture(t, filepath.Join("..", "..", "config", "samples", "minimal.yaml"))
+	for _, set := range fixture.statefulSets(t) {
+		if selector := set.Spec.Template.Spec.NodeSelector; len(selector) != 0 {
+			t.Errorf("%s needs a machine with %v", set.Name, selector)
+		}
+	}
+	fixture.network.Spec.Regions = []v1alpha1.Region{{Name: "here", Nodes: 4}}
+	for _, set := range planned(t, fixture.network).statefulSets(t) {
+		want := map[string]string{resources.LabelRegionOfMachine: "here"}
+		if selector := set.Spec.Template.Spec.NodeSelector; !maps.Equal(selector, want) {
+			t.Errorf("%s needs a machine with %v, want %v", set.Name, selector, want)
 		}
 	}
 }

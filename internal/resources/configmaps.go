@@ -119,12 +119,13 @@ func newConfigs(
 }
 
 func newConfig(network *v1alpha1.ShardNetwork, plan *topology.Plan, validator topology.Validator) (document, error) {
+	amounts, _ := validator.Role.Resources(&network.Spec.Node)
 	described, err := nodeconfig.NewConfig(network, plan, validator, nodeconfig.Host{
 		Files:         files,
 		P2PListen:     listenAddress(plan.Ports.P2P),
 		HTTPListen:    listenAddress(plan.Ports.HTTP),
 		AdminListen:   listenAddress(plan.Ports.Admin),
-		WorkerThreads: nodeconfig.WorkerThreads(network.Spec.Node.Resources),
+		WorkerThreads: nodeconfig.WorkerThreads(amounts),
 		LogFormat:     nodeconfig.LogFormatJSON,
 	})
 	if err != nil {

@@ -68,10 +68,10 @@ func shardSelector(network string, shard int) map[string]string {
 	return selector
 }
 
-// chunkValidatorSelector selects the pods of the chunk validators.
-func chunkValidatorSelector(network string) map[string]string {
+// roleSelector selects the pods of the nodes with a role.
+func roleSelector(network string, role topology.Role) map[string]string {
 	selector := networkSelector(network)
-	selector[LabelRole] = string(topology.RoleChunkValidator)
+	selector[LabelRole] = string(role)
 	return selector
 }
 
@@ -79,7 +79,7 @@ func chunkValidatorSelector(network string) map[string]string {
 // not go with its machine.
 func peerSelector(network string, validator topology.Validator) map[string]string {
 	if validator.Seat == nil {
-		return chunkValidatorSelector(network)
+		return roleSelector(network, validator.Role)
 	}
 	return shardSelector(network, validator.Shard)
 }

@@ -14,7 +14,8 @@ import (
 // P2PServiceName is the headless Service that gives validators their DNS names.
 func P2PServiceName(network string) string { return network + "-p2p" }
 
-// RPCServiceName is the Service through which clients reach any ready node.
+// RPCServiceName is the Service through which clients reach the nodes that serve
+// them.
 func RPCServiceName(network string) string { return network + "-rpc" }
 
 // GenesisName is the ConfigMap of the genesis document.

@@ -24,13 +24,18 @@ const (
 
 // newNetworkPolicy closes everything but what a network needs: p2p among its
 // validators, name resolution, sending spans, the HTTP API for the network's own namespace, the
-// operator, and namespaces that are labelled for it, and the admin API for the
-// operator alone.
+// operator, namespaces that are labelled for it, and the addresses that a load
+// balancer lets in, and the admin API for the operator alone.
 func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) *networkingv1.NetworkPolicy {
 	ports, validators := plan.Ports, validatorPeers(network, plan)
 	clients := []networkingv1.NetworkPolicyPeer{
 		{PodSelector: &metav1.LabelSelector{}},
 		namespacePeer(LabelNodeAccess, NodeAccessAllowed),
+	}
+	if service := network.Spec.RPCService; service != nil {
+		for _, addresses := range service.SourceRanges {
+			clients = append(clients, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: addresses}})
+		}
 	}
 	operator := operatorPeers(inputs)
 	clients = append(clients, operator...)

@@ -15,12 +15,12 @@ import (
 const TaintMachineType = "shardyard.dev/machine-type"
 
 // nodeSelector picks the machines that a validator may run on.
-func nodeSelector(spec *v1alpha1.PlacementSpec, validator topology.Validator) map[string]string {
+func nodeSelector(spec *v1alpha1.ShardNetworkSpec, validator topology.Validator) map[string]string {
 	selector := map[string]string{}
-	if spec.MachineType != "" {
-		selector[LabelMachineType] = spec.MachineType
+	if spec.Placement.MachineType != "" {
+		selector[LabelMachineType] = spec.Placement.MachineType
 	}
-	if spec.RegionAffinity == v1alpha1.RegionRequired {
+	if topology.KeepsToRegions(spec) {
 		selector[LabelRegionOfMachine] = validator.Region
 	}
 	return selector
@@ -47,7 +47,7 @@ func tolerations(spec *v1alpha1.ShardNetworkSpec) []corev1.Toleration {
 			})
 		}
 	}
-	return found
+	return append(found, wantedTolerations(spec)...)
 }
 
 // affinity keeps validators apart: of all networks when each needs a machine

@@ -34,7 +34,8 @@ const (
 	stopSeconds = 30
 )
 
-// podTemplate is the pod of one validator.
+// podTemplate is the pod of one validator, with what the network wants of it
+// besides.
 func podTemplate(
 	network *v1alpha1.ShardNetwork,
 	ports topology.Ports,
@@ -42,7 +43,7 @@ func podTemplate(
 	config, peers document,
 	inputs Inputs,
 ) corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{
+	pod := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels: ValidatorLabels(network.Name, validator),
 			Annotations: map[string]string{
@@ -50,10 +51,10 @@ func podTemplate(
 			},
 		},
 		Spec: corev1.PodSpec{
-			Containers: []corev1.Container{container(network, ports, inputs)},
+			Containers: []corev1.Container{container(network, ports, validator, inputs)},
 			Volumes:    append([]corev1.Volume{filesVolume(network, validator, config, peers)}, dataVolume(network)...),
 
-			NodeSelector: nodeSelector(&network.Spec.Placement, validator),
+			NodeSelector: nodeSelector(&network.Spec, validator),
 			Tolerations:  tolerations(&network.Spec),
 			Affinity:     affinity(network, validator),
 
@@ -72,19 +73,27 @@ func podTemplate(
 			TerminationGracePeriodSeconds: ptr.To[int64](stopSeconds),
 		},
 	}
+	complete(&pod, network)
+	return pod
 }
 
-func container(network *v1alpha1.ShardNetwork, ports topology.Ports, inputs Inputs) corev1.Container {
+func container(
+	network *v1alpha1.ShardNetwork, ports topology.Ports, validator topology.Validator, inputs Inputs,
+) corev1.Container {
+	amounts, _ := validator.Role.Resources(&network.Spec.Node)
 	return corev1.Container{
 		Name:  ContainerName,
 		Image: NodeImage(network, inputs.DefaultNodeImage),
-		Args:  []string{"run", "--config", path.Join(configDir, nodeconfig.ConfigFile)},
+
+		ImagePullPolicy: corev1.PullPolicy(network.Spec.Node.ImagePullPolicy),
+
+		Args: []string{"run", "--config", path.Join(configDir, nodeconfig.ConfigFile)},
 		Ports: []corev1.ContainerPort{
 			{Name: PortP2P, ContainerPort: int32(ports.P2P), Protocol: corev1.ProtocolTCP},
 			{Name: PortHTTP, ContainerPort: int32(ports.HTTP), Protocol: corev1.ProtocolTCP},
 			{Name: PortAdmin, ContainerPort: int32(ports.Admin), Protocol: corev1.ProtocolTCP},
 		},
-		Resources: containerResources(network.Spec.Node.Resources),
+		Resources: containerResources(amounts),
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: volumeFiles, MountPath: configDir, ReadOnly: true},
 			{Name: volumeData, MountPath: volumeDir},

@@ -45,7 +45,10 @@ func NewImageProbe(network *v1alpha1.ShardNetwork, image string) *corev1.Pod {
 			Containers: []corev1.Container{{
 				Name:  ContainerName,
 				Image: image,
-				Args:  []string{"formats", "--file", corev1.TerminationMessagePathDefault},
+
+				ImagePullPolicy: corev1.PullPolicy(network.Spec.Node.ImagePullPolicy),
+
+				Args: []string{"formats", "--file", corev1.TerminationMessagePathDefault},
 				Resources: corev1.ResourceRequirements{
 					Requests: corev1.ResourceList{
 						corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
@@ -54,9 +57,10 @@ func NewImageProbe(network *v1alpha1.ShardNetwork, image string) *corev1.Pod {
 				},
 				SecurityContext: restrictedContainer(),
 			}},
-			RestartPolicy: corev1.RestartPolicyNever,
-			NodeSelector:  selector,
-			Tolerations:   tolerations(&network.Spec),
+			RestartPolicy:    corev1.RestartPolicyNever,
+			ImagePullSecrets: pullSecrets(network),
+			NodeSelector:     under(templateSpec(&network.Spec).NodeSelector, selector),
+			Tolerations:      tolerations(&network.Spec),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   ptr.To(true),
 				RunAsUser:      ptr.To[int64](nodeUser),

@@ -33,17 +33,36 @@ func newP2PService(network *v1alpha1.ShardNetwork, ports topology.Ports) *corev1
 	}
 }
 
-// newRPCService leads clients to any node that takes part in the chain.
+// newRPCService leads clients to the rpc nodes that follow the chain; where there
+// are none, to any node that takes part in it.
 func newRPCService(network *v1alpha1.ShardNetwork, ports topology.Ports) *corev1.Service {
-	return &corev1.Service{
+	selector := networkSelector(network.Name)
+	if network.Spec.RPCNodes > 0 {
+		selector = roleSelector(network.Name, topology.RoleRPC)
+	}
+	service := &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 		ObjectMeta: owned(network, RPCServiceName(network.Name)),
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeClusterIP,
-			Selector: networkSelector(network.Name),
+			Selector: selector,
 			Ports:    []corev1.ServicePort{servicePort(PortHTTP, ports.HTTP)},
 		},
 	}
+	wanted := network.Spec.RPCService
+	if wanted == nil {
+		return service
+	}
+	if len(wanted.Annotations) > 0 {
+		service.Annotations = under(wanted.Annotations, nil)
+	}
+	if wanted.Type == v1alpha1.RPCServiceLoadBalancer {
+		service.Spec.Type = corev1.ServiceTypeLoadBalancer
+		service.Spec.LoadBalancerSourceRanges = wanted.SourceRanges
+		// The network policy has to see where clients come from.
+		service.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal
+	}
+	return service
 }
 
 func servicePort(name string, port int) corev1.ServicePort {

@@ -2,7 +2,11 @@
 
 package topology
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
 
 // Plan is the layout of a network.
 type Plan struct {
@@ -16,9 +20,18 @@ type Plan struct {
 	Links []Link `json:"links,omitempty"`
 	// Ports are what a validator listens on when it has an address of its own.
 	Ports Ports `json:"ports"`
-	// Validators are the producers of all shards, by shard and slot, and then the
-	// chunk validators.
+	// Validators are all nodes: the producers of all shards, by shard and slot,
+	// then the chunk validators, and then the rpc nodes, which validate nothing.
 	Validators []Validator `json:"validators"`
+}
+
+// Anywhere is the one region of a network that names none.
+const Anywhere = "anywhere"
+
+// KeepsToRegions says whether validators run only on machines of the region that
+// they are planned for.
+func KeepsToRegions(spec *v1alpha1.ShardNetworkSpec) bool {
+	return spec.Placement.RegionAffinity == v1alpha1.RegionRequired && len(spec.Regions) > 0
 }
 
 // Region is a place with a number of machines.
@@ -64,27 +77,16 @@ type Ports struct {
 // DefaultPorts are the ports of a node that has an address of its own.
 var DefaultPorts = Ports{P2P: 26600, HTTP: 26700, Admin: 26800}
 
-// Role is what a node does for the network, as the node contract names it.
-type Role string
-
-const (
-	// RoleProducer tracks one shard, produces its chunks and votes in consensus.
-	RoleProducer Role = "producer"
-	// RoleChunkValidator tracks no shard and does not vote: it endorses the
-	// chunks that it is dealt.
-	RoleChunkValidator Role = "chunkValidator"
-)
-
 // Validator is one node of the plan.
 type Validator struct {
-	// Name is NETWORK-sSHARD-pSLOT of a producer and NETWORK-vINDEX of a chunk
-	// validator, unique within the network.
+	// Name is NETWORK-sSHARD-pSLOT of a producer, NETWORK-vINDEX of a chunk
+	// validator and NETWORK-rINDEX of an rpc node, unique within the network.
 	Name   string `json:"name"`
 	Region string `json:"region"`
 	// Cluster is the one of the region.
 	Cluster string `json:"cluster,omitempty"`
 	Role    Role   `json:"role"`
-	// Seat is a producer's; nil for a chunk validator.
+	// Seat is a producer's; nil for all others.
 	*Seat
 	// Machine is REGION-INDEX, unique within the network.
 	Machine string `json:"machine"`

@@ -23,21 +23,23 @@ func New(network *v1alpha1.ShardNetwork) (*Plan, error) {
 		return nil, err
 	}
 
-	forProducers, forChunkValidators := divide(regions, int(network.Spec.ChunkValidators))
+	rest, forRPCNodes := divide(allMachines(regions), int(network.Spec.RPCNodes))
+	forProducers, forChunkValidators := divide(rest, int(network.Spec.ChunkValidators))
 	return &Plan{
 		Network: network.Name,
 		Shards:  shards,
 		Regions: regions,
 		Links:   links,
 		Ports:   DefaultPorts,
-		Validators: append(
+		Validators: slices.Concat(
 			planProducers(network.Name, shards, producers, forProducers),
-			planChunkValidators(network.Name, forChunkValidators)...),
+			planSeatless(RoleChunkValidator, forChunkValidators, func(i int) string { return ChunkValidatorName(network.Name, i) }),
+			planSeatless(RoleRPC, forRPCNodes, func(i int) string { return RPCNodeName(network.Name, i) })),
 	}, nil
 }
 
-// planRegions checks that the regions have exactly one machine per validator
-// and puts them in order.
+// planRegions checks that the regions have exactly one machine per node and puts
+// them in order. A spec without regions has one of the right size.
 func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 	if spec.Shards < 1 {
 		return nil, fmt.Errorf("spec.shards: must be at least 1, is %d", spec.Shards)
@@ -50,6 +52,15 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		return nil, fmt.Errorf("spec.chunkValidators: must be at least 0, is %d", spec.ChunkValidators)
 	}
 
+	if spec.RPCNodes < 0 {
+		return nil, fmt.Errorf("spec.rpcNodes: must be at least 0, is %d", spec.RPCNodes)
+	}
+
+	want := int(spec.Shards)*int(spec.ProducersPerShard) + int(spec.ChunkValidators) + int(spec.RPCNodes)
+	if len(spec.Regions) == 0 {
+		return []Region{{Name: Anywhere, Nodes: want}}, nil
+	}
+
 	regions := make([]Region, 0, len(spec.Regions))
 	nodes := 0
 	for i, region := range spec.Regions {
@@ -59,9 +70,9 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		regions = append(regions, Region{Name: region.Name, Nodes: int(region.Nodes), Cluster: region.Cluster})
 		nodes += int(region.Nodes)
 	}
-	if want := int(spec.Shards)*int(spec.ProducersPerShard) + int(spec.ChunkValidators); nodes != want {
+	if nodes != want {
 		return nil, fmt.Errorf("spec.regions: the nodes of all regions sum to %d, "+
-			"but shards * producersPerShard + chunkValidators is %d", nodes, want)
+			"but shards * producersPerShard + chunkValidators + rpcNodes is %d", nodes, want)
 	}
 
 	slices.SortFunc(regions, func(a, b Region) int { return cmp.Compare(a.Name, b.Name) })
@@ -108,23 +119,32 @@ type machines struct {
 	first, count int
 }
 
-// divide gives the last machines of each region to chunk validators: floor or
-// ceil of the region's share of them, which is as even as can be.
-func divide(regions []Region, chunkValidators int) (forProducers, forChunkValidators []machines) {
-	nodes := 0
+// allMachines are those of each region.
+func allMachines(regions []Region) []machines {
+	places := make([]machines, 0, len(regions))
 	for _, region := range regions {
-		nodes += region.Nodes
+		places = append(places, machines{region, 0, region.Nodes})
+	}
+	return places
+}
+
+// divide takes the last of each region's machines for some nodes: floor or ceil of
+// the region's share of them, which is as even as can be.
+func divide(places []machines, some int) (rest, taken []machines) {
+	all := 0
+	for _, place := range places {
+		all += place.count
 	}
 	before := 0
-	for _, region := range regions {
-		after := before + region.Nodes
-		last := after*chunkValidators/nodes - before*chunkValidators/nodes
-		first := region.Nodes - last
-		forProducers = append(forProducers, machines{region, 0, first})
-		forChunkValidators = append(forChunkValidators, machines{region, first, last})
+	for _, place := range places {
+		after := before + place.count
+		last := after*some/all - before*some/all
+		first := place.count - last
+		rest = append(rest, machines{place.region, place.first, first})
+		taken = append(taken, machines{place.region, place.first + first, last})
 		before = after
 	}
-	return forProducers, forChunkValidators
+	return rest, taken
 }
 
 // planProducers deals the shards to the machines like cards: machine 0, 1, 2,
@@ -158,16 +178,16 @@ func planProducers(network string, shards, producers int, places []machines) []V
 	return validators
 }
 
-// planChunkValidators numbers the chunk validators from machine to machine.
-func planChunkValidators(network string, places []machines) []Validator {
+// planSeatless numbers nodes without a seat from machine to machine.
+func planSeatless(role Role, places []machines, name func(index int) string) []Validator {
 	var validators []Validator
 	for _, place := range places {
 		for index := range place.count {
 			validators = append(validators, Validator{
-				Name:    ChunkValidatorName(network, len(validators)),
+				Name:    name(len(validators)),
 				Region:  place.region.Name,
 				Cluster: place.region.Cluster,
-				Role:    RoleChunkValidator,
+				Role:    role,
 				Machine: MachineName(place.region.Name, place.first+index),
 			})
 		}
@@ -183,6 +203,11 @@ func ProducerName(network string, shard, slot int) string {
 // ChunkValidatorName is the name of a chunk validator.
 func ChunkValidatorName(network string, index int) string {
 	return fmt.Sprintf("%s-v%d", network, index)
+}
+
+// RPCNodeName is the name of an rpc node.
+func RPCNodeName(network string, index int) string {
+	return fmt.Sprintf("%s-r%d", network, index)
 }
 
 // MachineName is the name of a region's machine.

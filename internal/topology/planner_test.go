@@ -80,13 +80,18 @@ func chunkValidators(count int32, network *v1alpha1.ShardNetwork) *v1alpha1.Shar
 	return network
 }
 
+func rpcNodes(count int32, network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
+	network.Spec.RPCNodes = count
+	return network
+}
+
 // The JSON of a plan is an interface: scripts read it.
 func TestPlanJSON(t *testing.T) {
 	t.Parallel()
-	plan, err := topology.New(chunkValidators(1, network(2, 2,
+	plan, err := topology.New(rpcNodes(1, chunkValidators(1, network(2, 2,
 		v1alpha1.Region{Name: "north", Nodes: 3},
-		v1alpha1.Region{Name: "south", Nodes: 2},
-	)))
+		v1alpha1.Region{Name: "south", Nodes: 3},
+	))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +108,28 @@ func TestPlanJSON(t *testing.T) {
 	}
 }
 
+// Without regions there is one, of all validators, in the operator's own cluster.
+func TestNoRegions(t *testing.T) {
+	t.Parallel()
+	spread := chunkValidators(1, network(2, 2))
+	spread.Spec.Placement.RegionAffinity = v1alpha1.RegionRequired
+	plan, err := topology.New(spread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []topology.Region{{Name: "anywhere", Nodes: 5}}; !slices.Equal(plan.Regions, want) {
+		t.Errorf("the regions are %v, want %v", plan.Regions, want)
+	}
+	for _, validator := range plan.Validators {
+		if validator.Region != "anywhere" || validator.Cluster != "" {
+			t.Errorf("%s is in region %q of cluster %q", validator.Name, validator.Region, validator.Cluster)
+		}
+	}
+	if topology.KeepsToRegions(&spread.Spec) {
+		t.Error("validators keep to a region that nobody named")
+	}
+}
+
 func TestRefusedSpecs(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -113,16 +140,24 @@ func TestRefusedSpecs(t *testing.T) {
 		"negative shards":           {network(-2, 1, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.shards: must be at least 1"},
 		"no producers":              {network(1, 0, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.producersPerShard: must be"},
 		"negative chunk validators": {chunkValidators(-1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})), "spec.chunkValidators: must be"},
+		"negative rpc nodes":        {rpcNodes(-1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})), "spec.rpcNodes: must be"},
+		"no nodes for rpc nodes": {
+			rpcNodes(2, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})),
+			"sum to 1, but shards * producersPerShard + chunkValidators + rpcNodes is 3",
+		},
 		"no nodes for chunk validators": {
 			chunkValidators(1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})),
-			"sum to 1, but shards * producersPerShard + chunkValidators is 2",
+			"sum to 1, but shards * producersPerShard + chunkValidators + rpcNodes is 2",
 		},
-		"no regions":       {network(1, 1), "spec.regions: the nodes of all regions sum to 0"},
 		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "sum to 2, but shards * producersPerShard"},
 		"region of no one": {network(1, 1, v1alpha1.Region{Name: "a"}), "spec.regions[0].nodes: must be at least 1"},
 		"link to nowhere": {
 			links(network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1}), v1alpha1.LinkSpec{Between: []string{"a", "b"}}),
 			`spec.links[0].between: there is no region "b"`,
+		},
+		"link without regions": {
+			links(network(1, 1), v1alpha1.LinkSpec{Between: []string{"anywhere", "anywhere"}}),
+			`spec.links[0].between: there is no region "anywhere"`,
 		},
 		"link of one end": {
 			links(network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1}), v1alpha1.LinkSpec{Between: []string{"a"}}),

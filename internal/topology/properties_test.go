@@ -15,13 +15,14 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// networks generates every shape of network: the machines of all validators,
+// networks generates every shape of network: the machines of all nodes,
 // divided at random among some regions.
 var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 	shards := rapid.Int32Range(1, 80).Draw(t, "shards")
 	producers := rapid.Int32Range(1, 6).Draw(t, "producersPerShard")
 	chunkValidators := rapid.Int32Range(0, 20).Draw(t, "chunkValidators")
-	left := shards*producers + chunkValidators
+	rpcNodes := rapid.Int32Range(0, 10).Draw(t, "rpcNodes")
+	left := shards*producers + chunkValidators + rpcNodes
 	var regions []v1alpha1.Region
 	for left > 0 {
 		nodes := left
@@ -32,7 +33,7 @@ var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 		left -= nodes
 	}
 	drawn := network(shards, producers, regions...)
-	drawn.Spec.ChunkValidators = chunkValidators
+	drawn.Spec.ChunkValidators, drawn.Spec.RPCNodes = chunkValidators, rpcNodes
 	return drawn
 })
 
@@ -74,32 +75,42 @@ func TestEveryShardHasItsSlots(t *testing.T) {
 	})
 }
 
-// Chunk validators come after the producers, and have neither shard nor slot.
-func TestChunkValidators(t *testing.T) {
+// After the producers come the chunk validators and then the rpc nodes, which have
+// neither shard nor slot. Each region has its share of both: of the rpc nodes by
+// all of its machines, and of the chunk validators by those that are left.
+func TestNodesWithoutASeat(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		network := networks.Draw(t, "network")
 		plan := plan(t, network)
 		rest := plan.Validators[len(producersOf(plan)):]
-		if got, want := len(rest), int(network.Spec.ChunkValidators); got != want {
-			t.Fatalf("%d chunk validators, want %d", got, want)
+		chunkValidators, rpcNodes := int(network.Spec.ChunkValidators), int(network.Spec.RPCNodes)
+		if got, want := len(rest), chunkValidators+rpcNodes; got != want {
+			t.Fatalf("%d nodes without a seat, want %d", got, want)
 		}
-		placed := map[string]int{}
-		for i, validator := range rest {
-			if validator.Role != topology.RoleChunkValidator || validator.Seat != nil {
-				t.Fatalf("validator %s has role %s and seat %v", validator.Name, validator.Role, validator.Seat)
-			}
-			if want := topology.ChunkValidatorName("net", i); validator.Name != want {
-				t.Fatalf("chunk validator %d has the name %q, want %q", i, validator.Name, want)
-			}
-			placed[validator.Region]++
-		}
+		machines, all := map[string]int{}, len(plan.Validators)
 		for _, region := range network.Spec.Regions {
-			share := float64(len(rest)) * float64(region.Nodes) / float64(len(plan.Validators))
-			if got := float64(placed[region.Name]); math.Abs(got-share) >= 1 {
-				t.Fatalf("%s has %g chunk validators, want %g or the number beside it", region.Name, got, share)
-			}
+			machines[region.Name] = int(region.Nodes)
 		}
+		check := func(role topology.Role, nodes []topology.Validator, name func(network string, index int) string) {
+			placed := map[string]int{}
+			for i, node := range nodes {
+				if node.Role != role || node.Seat != nil || node.Name != name("net", i) {
+					t.Fatalf("node %d of role %s is %+v", i, role, node)
+				}
+				placed[node.Region]++
+			}
+			for region, count := range machines {
+				share := float64(len(nodes)) * float64(count) / float64(all)
+				if got := float64(placed[region]); math.Abs(got-share) >= 1 {
+					t.Fatalf("%s has %g nodes of role %s, want %g or the number beside it", region, got, role, share)
+				}
+				machines[region] -= placed[region]
+			}
+			all -= len(nodes)
+		}
+		check(topology.RoleRPC, rest[chunkValidators:], topology.RPCNodeName)
+		check(topology.RoleChunkValidator, rest[:chunkValidators], topology.ChunkValidatorName)
 	})
 }
 

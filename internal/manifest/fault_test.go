@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/manifest"
+)
+
+const fault = `apiVersion: shardyard.dev/v1alpha1
+kind: Fault
+metadata:
+  name: fault
+spec:
+  networkName: net
+  validators:
+    shard: 0
+  action: Pause
+  durationSeconds: 5
+`
+
+func TestParseFaultFillsInDefaults(t *testing.T) {
+	t.Parallel()
+	read, err := manifest.ParseFault([]byte(fault))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &read.Spec
+	if spec.Action != v1alpha1.FaultActionPause || *spec.Validators.Shard != 0 || spec.BaselineSeconds != 10 || spec.RecoverySeconds != 120 {
+		t.Errorf("reads %+v", spec)
+	}
+}
+
+func TestWrongFaultsAreRefused(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		old, changed string
+		field, words string
+	}{
+		"another kind":       {"kind: Fault", "kind: Benchmark", "kind", "must be Fault"},
+		"nobody":             {"  validators:\n    shard: 0\n", "  validators: {}\n", "spec.validators", "at least 1 properties"},
+		"no names":           {"shard: 0", "names: []", "spec.validators.names", "at least 1 items"},
+		"names twice":        {"shard: 0", "names: [a, a]", "spec.validators.names[1]", ""},
+		"no such shard":      {"shard: 0", "shard: -1", "spec.validators.shard", "greater than or equal to 0"},
+		"no validators":      {"shard: 0", "count: 0", "spec.validators.count", "greater than or equal to 1"},
+		"a shard of none":    {"shard: 0", "shard: 0\n    role: ChunkValidator", "spec.validators.shard", "they have no shard"},
+		"a path":             {"networkName: net", "networkName: ../net", "spec.networkName", "should match"},
+		"a moment":           {"durationSeconds: 5", "durationSeconds: 4", "spec.durationSeconds", "greater than or equal to 5"},
+		"a day":              {"durationSeconds: 5", "durationSeconds: 3601", "spec.durationSeconds", "less than or equal to 3600"},
+		"no baseline":        {"action:", "baselineSeconds: 4\n  action:", "spec.baselineSeconds", "greater than or equal to 5"},
+		"no recovery":        {"action:", "recoverySeconds: 0\n  action:", "spec.recoverySeconds", "greater than or equal to 1"},
+		"a kill without how": {"action: Pause", "action: Kill", "spec.kill", "is required when action is Kill"},
+		"a pause with how": {
+			"action: Pause", "action: Pause\n  kill: {restart: AtOnce}", "spec.kill", "must not be set otherwise",
+		},
+		"a name of no object": {"name: fault", "name: 1st", "metadata", "must be a DNS label that begins with a letter"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			content := strings.Replace(fault, test.old, test.changed, 1)
+			if content == fault {
+				t.Fatal("nothing is changed")
+			}
+			if _, err := manifest.ParseFault([]byte(content)); !refuses(err, test.field, test.words) {
+				t.Errorf("the error is %v, want one of %s: %s", err, test.field, test.words)
+			}
+		})
+	}
+	for _, unknown := range []string{"action: Bribe", "action: Pause\n  kill: {restart: Never}"} {
+		if _, err := manifest.ParseFault([]byte(strings.Replace(fault, "action: Pause", unknown, 1))); err == nil ||
+			!strings.Contains(err.Error(), "Unsupported value") {
+			t.Errorf("the error of %s is %v", unknown, err)
+		}
+	}
+}
+
+// Every sample is what its file is called.
+func TestFaultSamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../config/samples/fault/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no samples: %v", err)
+	}
+	for _, file := range files {
+		read, err := manifest.ReadFault(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, want := read.Name, strings.TrimSuffix(filepath.Base(file), ".yaml"); got != want {
+			t.Errorf("%s holds the fault %s", file, got)
+		}
+	}
+}

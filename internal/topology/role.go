@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topology
+
+import (
+	"fmt"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// Role is what a node does for the network, as the node contract names it.
+type Role string
+
+const (
+	// RoleProducer tracks one shard, produces its chunks and votes in consensus.
+	RoleProducer Role = "producer"
+	// RoleChunkValidator tracks no shard and does not vote: it endorses the
+	// chunks that it is dealt.
+	RoleChunkValidator Role = "chunkValidator"
+	// RoleRPC follows the chain and serves clients: it is none of the validators
+	// of the genesis document.
+	RoleRPC Role = "rpc"
+)
+
+// specified are the roles as specs name them.
+var specified = map[Role]v1alpha1.NodeRole{
+	RoleProducer:       v1alpha1.NodeRoleProducer,
+	RoleChunkValidator: v1alpha1.NodeRoleChunkValidator,
+	RoleRPC:            v1alpha1.NodeRoleRPC,
+}
+
+// Resources are those of the nodes of a role, and the field that says so; nil when
+// there are none, and then the field that would.
+func (r Role) Resources(node *v1alpha1.NodeSpec) (resources *v1alpha1.NodeResources, field string) {
+	for i := range node.Roles {
+		if role := &node.Roles[i]; role.Role == specified[r] {
+			return role.Resources, fmt.Sprintf("spec.node.roles[%d].resources", i)
+		}
+	}
+	return node.Resources, "spec.node.resources"
+}
