@@ -17,11 +17,13 @@ import (
 var values = strings.NewReplacer(
 	"$__rate_interval", "1m",
 	"$__range", "30m",
+	"$earlier", "1d",
 	"$namespace", "a",
 	"$network", "b",
 	"$node", "e",
 	"$region", "c",
 	"$shard", "d",
+	"$target", "1.5",
 )
 
 // seriesLabels are what series may be chosen and grouped by: the labels of the

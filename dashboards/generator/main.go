@@ -23,10 +23,11 @@ import (
 
 // dashboards are the dashboards by the name of their file.
 var dashboards = map[string]func() (dashboard.Dashboard, error){
-	"network.json":  network.Dashboard,
-	"node.json":     network.NodeDashboard,
-	"operator.json": network.OperatorDashboard,
-	"shard.json":    network.ShardDashboard,
+	"benchmark.json": network.BenchmarkDashboard,
+	"network.json":   network.Dashboard,
+	"node.json":      network.NodeDashboard,
+	"operator.json":  network.OperatorDashboard,
+	"shard.json":     network.ShardDashboard,
 }
 
 func main() {

@@ -29,17 +29,37 @@ try {
   page.on('response', (response) => { if (!response.ok()) { errors.push(`${response.url()}: ${response.statusText()}`); } });
 
   const picture = async (name) => { if (folder) { await page.screenshot({ path: `${folder}/${name}.png` }); } };
+  // press goes with the Tab key to what has a name, or leads to an address.
   const press = async (name) => {
     for (let tabs = 0; tabs < 50; tabs++) {
       await page.keyboard.press('Tab');
-      if (await page.evaluate((name) => document.activeElement?.textContent === name, name)) {
+      const reached = await page.evaluate(
+        (name) => [document.activeElement?.textContent, document.activeElement?.getAttribute('href')].includes(name), name);
+      if (reached) {
         await page.keyboard.press('Enter');
         return;
       }
     }
     assert.fail(`the Tab key does not lead to ${name}`);
   };
-  const isThere = (expression) => page.waitForFunction(expression);
+  const isThere = (expression, ...args) => page.waitForFunction(expression, {}, ...args);
+  // search goes with a key to where one types what to find.
+  const search = async (text) => {
+    await page.keyboard.press('/');
+    await isThere(`document.activeElement?.name === 'text'`);
+    await page.evaluate(() => { document.activeElement.value = ''; });
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+  };
+  const isAt = (hash) => isThere((hash) => location.hash === hash, hash);
+  // shows waits for what an article says, in the order in which it says it.
+  const shows = async (facts) => {
+    const shown = () => page.$$eval('[data-fact]', (facts) => facts.map(({ dataset, textContent }) => [dataset.fact, textContent]));
+    await isThere((facts) => {
+      const shown = [...document.querySelectorAll('[data-fact]')];
+      return facts.every(([name, text]) => shown.some(({ dataset, textContent }) => dataset.fact === name && textContent === text));
+    }, facts).catch(async (error) => assert.fail(`${error}: waited for ${JSON.stringify(facts)}, and there is ${JSON.stringify(await shown())}`));
+  };
 
   for (const scheme of ['light', 'dark']) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
@@ -62,15 +82,79 @@ try {
     assert(contrast > 4.5, `in the ${scheme} scheme, text has a contrast of ${contrast}`);
   }
 
+  // What the explorer shows is what a validator says.
+  const { validators: [{ http }] } = await (await fetch(new URL('network', address))).json();
+  const ask = async (method, params) => {
+    for (const deadline = Date.now() + timeout; ;) {
+      const response = await fetch(`http://${http}/rpc`, {
+        method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      });
+      const { result, error } = await response.json();
+      if (result) {
+        return result;
+      }
+      // The page asks whoever is the furthest.
+      assert(Date.now() < deadline, `${method} of ${JSON.stringify(params)}: ${error?.message}`);
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
+  };
+  const number = (value) => value.toLocaleString('en');
+
   await press('Blocks');
   await isThere(`document.querySelectorAll('[data-block]').length > 1`);
-  await page.focus('[data-block] summary');
-  await page.keyboard.press('Enter');
-  await isThere(`document.querySelector('[data-block] code')?.textContent.length === 64 && document.querySelector('[data-block][open] tbody tr')`);
   await picture('blocks');
-  await page.type('input[name=height]', '2');
-  await page.keyboard.press('Enter');
-  await isThere(`document.querySelector('[data-block]').dataset.block === '2' && document.querySelector('[data-block="2"][open] tbody tr')`);
+  // Some block of those that are listed has a chunk that is not empty.
+  await isThere(`[...document.querySelectorAll('[data-block]')].some(({ textContent }) => /[1-9] transactions? in /.test(textContent))`);
+  const full = await page.$$eval('[data-block]', (blocks) => blocks.find(({ textContent }) => /[1-9] transactions? in /.test(textContent)).dataset.block);
+  await search(full);
+  await isAt(`#block/${full}`);
+  const block = await ask('block_get', { height: Number(full) });
+  await shows([['Hash', block.hash], ['Parent', block.parent]]);
+  const rows = block.chunks.map(({ height, shard }) => `${height}/${shard}`);
+  assert.deepEqual(await page.$$eval('[data-chunk]', (chunks) => chunks.map(({ dataset }) => dataset.chunk)), rows);
+  await picture('block');
+
+  const { height, shard } = block.chunks.find((chunk) => chunk.height === block.height && chunk.transactions > 0);
+  await press(`#chunk/${height}/${shard}`);
+  const { header, transactions: [transaction] } = await ask('chunk_get', { height, shard });
+  await shows([
+    ['Transactions', number(header.transactions)], ['Body hash', header.bodyHash], ['Signature', header.signature],
+    ...header.results.flatMap(({ transfers, stateRoot }) => [['Transfers', number(transfers)], ['State root', stateRoot]]),
+  ]);
+  await picture('chunk');
+
+  await press(`#transaction/${height}/${shard}/0`);
+  await shows([
+    ['Hash', transaction.hash], ['From', transaction.signer], ['To', transaction.receiver], ['Amount', number(transaction.amount)],
+    ['Outcome', `Executed, at height ${number(height)}`],
+  ]);
+  await picture('transaction');
+
+  await press(`#account/${transaction.signer}`);
+  await shows([['Id', transaction.signer], ['Shard', String(shard)]]);
+  // The account goes on paying: what the page shows is what a validator says of the same height.
+  const deadline = Date.now() + timeout;
+  for (const said = new Map(); ;) {
+    const { height, balance, nonce } = await ask('account_get', { id: transaction.signer });
+    said.set(`block ${number(height)}`, [number(balance), number(nonce)]);
+    const shown = await page.$$eval('[data-fact]', (facts) => Object.fromEntries(facts.map(({ dataset, textContent }) => [dataset.fact, textContent])));
+    if (said.has(shown['As of'])) {
+      assert.deepEqual([shown.Balance, shown.Nonce], said.get(shown['As of']));
+      break;
+    }
+    assert(Date.now() < deadline, `the page shows the account as of ${shown['As of']}, a validator told of ${[...said.keys()]}`);
+  }
+  await picture('account');
+
+  await search(transaction.hash);
+  await isAt(`#transaction/${height}/${shard}/0`);
+  assert.deepEqual(errors, []);
+  await search('ab');
+  await isThere(`document.querySelector('article [role=alert]')?.textContent.startsWith('"ab" is no height')`);
+  assert.equal(errors.length, 1, `what makes no sense is asked again: ${errors}`);
+  errors.length = 0;
+  await search(full);
+  await isAt(`#block/${full}`);
 
   // Another device loads the page anew, where its address says that it was.
   await page.setViewport({ width: 390, height: 800, isMobile: true });
@@ -79,13 +163,22 @@ try {
     assert(overflow <= 0, `on a small screen, ${view} is ${overflow} pixels too wide`);
     await picture(`small-${view}`);
   };
+  await shows([['Hash', block.hash]]);
+  await isWideEnough('block');
+  await press(`#chunk/${height}/${shard}`);
+  await isThere(`document.querySelector('[data-transaction]')`);
+  await isWideEnough('chunk');
+  await press(`#transaction/${height}/${shard}/0`);
+  await shows([['Hash', transaction.hash]]);
+  await isWideEnough('transaction');
+  await press('Blocks');
   await isThere(`document.querySelectorAll('[data-block]').length > 1`);
   await isWideEnough('blocks');
   await press('Live');
   await isThere(`document.querySelectorAll('[data-validator]').length === ${Number(validators)}`);
   await isThere(`[...document.querySelectorAll('[data-panel]')].some(({ dataset }) => dataset.state === 'shown')`);
   await isWideEnough('live');
-  for (const [name, title] of [['Shard', 'Shardyard shard'], ['Node', 'Shardyard node'], ['Network', 'Shardyard network']]) {
+  for (const [name, title] of [['Shard', 'Shardyard shard'], ['Node', 'Shardyard node'], ['Benchmark', 'Shardyard benchmark'], ['Network', 'Shardyard network']]) {
     await press(name);
     await isThere(`document.querySelector('section')?.getAttribute('aria-label') === '${title}'`);
     await isThere(`document.querySelector('.dashboards [aria-current]')?.textContent === '${name}'`);

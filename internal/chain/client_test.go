@@ -3,6 +3,7 @@
 package chain_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,13 +220,51 @@ func TestBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &chain.Block{Height: 12, Hash: "aa", Parent: "bb", TimestampMs: 1_790_000_000_000, Chunks: []chain.ChunkHeader{
-		{Shard: 1, Height: 11, Transactions: ptr.To[uint64](4), Results: []chain.ExecutionResult{
+		{Shard: 1, Height: 11, Sequence: 9, Transactions: ptr.To[uint64](4), Results: []chain.ExecutionResult{
 			{Height: 10, StateRoot: "cc", Transfers: ptr.To[uint64](3), Credits: ptr.To[uint64](5)},
 		}},
 		{Shard: 2, Height: 12, Results: []chain.ExecutionResult{{Height: 11, StateRoot: "dd"}}},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestChunk(t *testing.T) {
+	t.Parallel()
+	const result = `{
+		"header": {"shard": 1, "height": 12, "sequence": 11, "hash": "aa", "previous": "bb", "anchor": "cc", "bodyHash": "dd",
+			"partsRoot": "ee", "bodyBytes": 153, "transactions": 1,
+			"results": [{"height": 11, "stateRoot": "ff", "outcomesRoot": "00", "receiptsRoot": "11", "transfers": 0, "credits": 0}],
+			"uncommitted": [12],
+			"totals": {"height": 11, "stateRoot": "ff", "transfers": 7, "crossShard": 3, "credits": 4, "balance": 18446744073709551615,
+				"burnt": 5, "sent": 340282366920938463463374607431768211455, "received": 6},
+			"signature": "22"},
+		"from": 3,
+		"transactions": [{"hash": "33", "kind": "Transfer", "signer": "44", "receiver": "55", "amount": 18446744073709551615,
+			"nonce": 8, "expiresAt": 13, "signature": "66"}]}`
+	client := newNode(t, "POST /rpc", func(w http.ResponseWriter, r *http.Request) {
+		var got, want any
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+			t.Error(err)
+		}
+		_ = json.Unmarshal([]byte(`{"jsonrpc": "2.0", "id": 1, "method": "chunk_get", "params": {"height": 12, "shard": 1, "from": 3}}`), &want)
+		if gotText, wantText := text(got), text(want); gotText != wantText {
+			t.Errorf("the request is %s, want %s", gotText, wantText)
+		}
+		answer(http.StatusOK, `{"jsonrpc": "2.0", "id": 1, "result": `+result+`}`)(w, r)
+	})
+	chunk, err := client.Chunk(t.Context(), 12, 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Nothing is lost of what a node tells, however large.
+	var want bytes.Buffer
+	if err := json.Compact(&want, []byte(result)); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(chunk); got != want.String() {
+		t.Errorf("got %s, want %s", got, &want)
 	}
 }
 

@@ -56,7 +56,32 @@ type Status struct {
 	Load *Load `json:"load"`
 	// CPUSeconds is the CPU time of the process since it started.
 	CPUSeconds float64 `json:"cpuSeconds"`
-	TCP        TCP     `json:"tcp"`
+	// Memory, Disk and Machine are nil where the node's kernel does not tell.
+	Memory  *Memory  `json:"memory"`
+	Disk    *Disk    `json:"disk"`
+	Machine *Machine `json:"machine"`
+	TCP     TCP      `json:"tcp"`
+}
+
+// Memory is the resident memory of the process: what it made itself, and what is
+// mapped from files or shared.
+type Memory struct {
+	AnonymousBytes uint64 `json:"anonymousBytes"`
+	FileBytes      uint64 `json:"fileBytes"`
+}
+
+// Disk is what the process had disks read and write since it started.
+type Disk struct {
+	ReadBytes    uint64 `json:"readBytes"`
+	WrittenBytes uint64 `json:"writtenBytes"`
+}
+
+// Machine is what all processors of the node's machine did since it started.
+type Machine struct {
+	// BusySeconds is the time at work, and StolenSeconds the time in which they
+	// wanted to work and a hypervisor let others.
+	BusySeconds   float64 `json:"busySeconds"`
+	StolenSeconds float64 `json:"stolenSeconds"`
 }
 
 // Supply is the sum of all value, as of the finalised block.

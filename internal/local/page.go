@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/shardyard/shardyard/dashboards"
+	"github.com/shardyard/shardyard/internal/local/explorer"
 	"github.com/shardyard/shardyard/internal/local/metrics"
 )
 
@@ -129,7 +130,12 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 	mux := http.NewServeMux()
 	census := &census{network: network.manifest.Name, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
 	mux.HandleFunc("GET /network", census.serveNetwork)
-	mux.HandleFunc("GET /blocks", census.serveBlocks)
+	mux.Handle("GET /chain/", http.StripPrefix("/chain", explorer.Chain{
+		Shards:   network.genesis.Shards,
+		Seed:     network.genesis.Seed,
+		Accounts: uint64(network.genesis.Shards) * uint64(network.genesis.Accounts.PerShard),
+		Newest:   census.newestNode,
+	}.Handler()))
 	answers := metrics.Handler(store)
 	mux.Handle("GET /api/v1/", answers)
 	mux.Handle("POST /api/v1/", answers)

@@ -55,15 +55,15 @@ func TestUpServesThePage(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/network":       `"shard":1,"condition":"Live","says":"at block `,
-		"/blocks?from=3": `[{"height":3,"hash":"block 3"`,
-		"/blocks":        `"stateRoot":"root of 1 after `,
+		"/network":             `"shard":1,"condition":"Live","says":"at block `,
+		"/chain/blocks?from=3": `[{"height":3,"hash":"block 3"`,
+		"/chain/blocks/3":      `"stateRoot":"root of 1 after 2"`,
 	} {
 		if code, body := fetch(t, page+path, ""); code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("GET %s answers %d %s, want %s", path, code, body, want)
 		}
 	}
-	if code, body := fetch(t, page+"/blocks?from=-1", ""); code != http.StatusBadRequest || body != "invalid height \"-1\"\n" {
+	if code, body := fetch(t, page+"/chain/blocks?from=-1", ""); code != http.StatusBadRequest || body != "invalid from \"-1\"\n" {
 		t.Errorf("a height below 0 is answered with %d %s", code, body)
 	}
 	// Stand-ins export no metrics, but that they were asked is known.

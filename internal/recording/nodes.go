@@ -103,9 +103,42 @@ func (n nodes) offered(answers []*chain.Status) (rate int64, known bool) {
 func (n nodes) sample(at time.Time, answers []*chain.Status) record.Sample {
 	sample := record.Sample{At: at}
 	for i := range n {
-		sample.Nodes = append(sample.Nodes, record.Node{Validator: n[i].validator, Status: answers[i]})
+		sample.Nodes = append(sample.Nodes, record.Node{
+			Validator: n[i].validator, Status: answers[i], Usage: usage(answers[i]),
+		})
 	}
+	sample.Host = machines(answers)
 	return sample
+}
+
+// usage is what a node tells of its process.
+func usage(status *chain.Status) record.Usage {
+	if status == nil {
+		return record.Usage{}
+	}
+	usage := record.Usage{CPUSeconds: &status.CPUSeconds}
+	if memory := status.Memory; memory != nil {
+		usage.MemoryBytes, usage.FileMemoryBytes = &memory.AnonymousBytes, &memory.FileBytes
+	}
+	if disk := status.Disk; disk != nil {
+		usage.DiskReadBytes, usage.DiskWrittenBytes = &disk.ReadBytes, &disk.WrittenBytes
+	}
+	return usage
+}
+
+// machines is what the machines of all nodes did. One that has more nodes counts
+// for each of them: what becomes a figure is the share of the time that was
+// stolen, and that is then the share of which nodes felt it.
+func machines(answers []*chain.Status) record.Host {
+	var busy, stolen float64
+	for _, status := range answers {
+		if status == nil || status.Machine == nil {
+			return record.Host{}
+		}
+		busy += status.Machine.BusySeconds
+		stolen += status.Machine.StolenSeconds
+	}
+	return record.Host{BusySeconds: &busy, StolenSeconds: &stolen}
 }
 
 // sources are the nodes that answered, which can tell blocks.

@@ -60,6 +60,9 @@ func (c *fakeChain) status(node int) chain.Status {
 		Shards:     []chain.ShardStatus{{ChunkHeight: height, ExecutedHeight: height - 1, StateRoot: fmt.Sprint("root ", height-1)}},
 		Load:       &chain.Load{TransfersPerSecond: c.rate.Load(), Signed: uint64(now.Sub(c.created).Milliseconds())},
 		CPUSeconds: now.Sub(c.created).Seconds(),
+		Memory:     &chain.Memory{AnonymousBytes: uint64(1000 * (node + 1)), FileBytes: 10},
+		Disk:       &chain.Disk{ReadBytes: 5, WrittenBytes: uint64(now.Sub(c.created).Milliseconds())},
+		Machine:    &chain.Machine{BusySeconds: 3 * now.Sub(c.created).Seconds(), StolenSeconds: now.Sub(c.created).Seconds()},
 	}
 	if c.wrong != nil {
 		c.wrong(node, &status)
@@ -178,11 +181,57 @@ func checkRecord(t *testing.T, run *result.Run) {
 			t.Fatalf("a block is %+v", block)
 		}
 	}
+	checkUsage(t, run)
+}
+
+// checkUsage checks what two nodes have used, of which the second has twice the
+// memory of the first.
+func checkUsage(t *testing.T, run *result.Run) {
+	t.Helper()
 	samples := run.MeasuredSamples()
-	if len(samples) < 2 || samples[0].OfferedPerSecond != 200 || samples[0].CPUSeconds == nil || samples[0].MemoryBytes != nil {
-		t.Errorf("the samples are %+v", samples)
+	if len(samples) < 2 || samples[0].OfferedPerSecond != 200 || samples[0].CPUSeconds == nil {
+		t.Fatalf("the samples are %+v", samples)
 	}
-	if len(run.Nodes) != 2 || run.Nodes[0].CPUSeconds == nil || run.Nodes[0].DiskWrittenBytes != nil {
+	first := samples[0]
+	if *first.MemoryBytes != 3000 || *first.FileMemoryBytes != 20 || *first.DiskReadBytes != 10 || *first.DiskWrittenBytes < 10_000 {
+		t.Errorf("two nodes have used %+v", first)
+	}
+	if *first.HostBusySeconds < 60 || *first.HostStolenSeconds < 20 {
+		t.Errorf("their machines worked %v s, and %v s were stolen", *first.HostBusySeconds, *first.HostStolenSeconds)
+	}
+	checkNodes(t, run)
+}
+
+// checkNodes checks what each of them has used.
+func checkNodes(t *testing.T, run *result.Run) {
+	t.Helper()
+	if len(run.Nodes) != 2 || run.Nodes[0].CPUSeconds == nil || *run.Nodes[0].DiskReadBytes != 0 || *run.Nodes[0].DiskWrittenBytes == 0 {
+		t.Fatalf("the nodes are %+v", run.Nodes)
+	}
+	if *run.Nodes[0].PeakMemoryBytes != 1000 || *run.Nodes[1].PeakMemoryBytes != 2000 {
+		t.Errorf("the nodes are %+v", run.Nodes)
+	}
+}
+
+// What the kernel of one node does not tell is not known of all.
+func TestWhatIsNotTold(t *testing.T) {
+	t.Parallel()
+	c := &fakeChain{wrong: func(node int, status *chain.Status) {
+		if node == 1 {
+			status.Memory, status.Disk, status.Machine = nil, nil, nil
+		}
+	}}
+	c.rate.Store(100)
+	run, err := c.start(t.Context(), t, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sample := range run.MeasuredSamples() {
+		if sample.MemoryBytes != nil || sample.DiskWrittenBytes != nil || sample.HostStolenSeconds != nil {
+			t.Fatalf("a sample is %+v", sample)
+		}
+	}
+	if run.Nodes[0].PeakMemoryBytes == nil || run.Nodes[1].PeakMemoryBytes != nil || run.Nodes[1].DiskWrittenBytes != nil {
 		t.Errorf("the nodes are %+v", run.Nodes)
 	}
 }

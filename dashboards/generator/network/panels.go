@@ -17,6 +17,7 @@ const (
 	statHeight  = 4
 	graphHeight = 8
 	third       = 8
+	quarter     = 6
 	half        = 12
 )
 

@@ -39,10 +39,15 @@ const nodesScrape = "5s"
 
 // scrapeInterval is how often what is shown is scraped, which rates depend on.
 func scrapeInterval(usual string) *dashboard.CustomVariableBuilder {
+	return choice("scrape", "Scraped every", usual, "5s,15s,30s,1m")
+}
+
+// choice is a variable that is one of some values.
+func choice(name, label, usual, values string) *dashboard.CustomVariableBuilder {
 	chosen := dashboard.StringOrArrayOfString{String: &usual}
-	return dashboard.NewCustomVariableBuilder("scrape").
-		Label("Scraped every").
-		Values(dashboard.StringOrMap{String: cog.ToPtr("5s,15s,30s,1m")}).
+	return dashboard.NewCustomVariableBuilder(name).
+		Label(label).
+		Values(dashboard.StringOrMap{String: &values}).
 		Current(dashboard.VariableOption{Selected: cog.ToPtr(true), Text: chosen, Value: chosen})
 }
 

@@ -61,6 +61,18 @@ max by (namespace, network) (%[1]s) > 0.1
 			description: "Nodes of " + theNetwork + " in region {{ $labels.region }}, namespace {{ $labels.namespace }}, process a " +
 				"block as finalised {{ $value | humanizeDuration }} after its timestamp, more than five block times and two seconds.",
 		},
+		alert{
+			name: "LoadHeldBack", severity: warning, lasts: "5m",
+			expr: fmt.Sprintf(`%[2]s
+/
+(sum by (%[1]s) (rate(shardnode_load_signed_total[5m])) + %[2]s)
+> 0.1
+`, perNetwork, fmt.Sprintf("sum by (%s) (rate(shardnode_load_held_back_total[5m]))", perNetwork)),
+			summary: "The load of " + theNetwork + " is more than it takes",
+			description: "{{ $value | humanizePercentage }} of the transfers that the generators of " + theNetwork + " in namespace " +
+				"{{ $labels.namespace }} were due to sign in the last five minutes were held back, because the pools had no room: the " +
+				"chain is saturated, and a controller that asks for more gets no more.",
+		},
 	)
 }
 

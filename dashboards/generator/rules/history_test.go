@@ -172,6 +172,9 @@ func healthy() []series {
 	add(everywhere("shardnode_shard_missed_chunks_total", `shard="1"`, 0, 0)...)
 	// Each in turn with the other producer of its shard.
 	add(everywhere("shardnode_chunks_produced_total", "", 2, 2)...)
+	add(everywhere("shardnode_load_signed_total", "", 100, 100)...)
+	// Now and then a pool is full for a moment.
+	add(everywhere("shardnode_load_held_back_total", "", 5, 5)...)
 	for _, node := range validators {
 		add(gauge("shardnode_process_open_files", ofNode(node, ""), 300, 300),
 			gauge("shardnode_process_open_files_limit", ofNode(node, ""), 1000, 1000))

@@ -154,6 +154,20 @@ var incidents = []incident{
 		}},
 	},
 	{
+		what: "a load is more than the chain takes",
+		given: slices.Concat(
+			everywhere("shardnode_load_signed_total", "", 100, 60),
+			everywhere("shardnode_load_held_back_total", "", 0, 40)),
+		quiet: "35m", fires: "40m", cleared: "66m",
+		firing: []firing{{
+			alert: "ShardyardLoadHeldBack", labels: small,
+			summary: "The load of network small is more than it takes",
+			description: "40% of the transfers that the generators of network small in namespace chains were due to sign in the " +
+				"last five minutes were held back, because the pools had no room: the chain is saturated, and a controller that " +
+				"asks for more gets no more.",
+		}},
+	},
+	{
 		what:  "a node leaks files",
 		given: []series{gauge("shardnode_process_open_files", ofNode("a1", ""), 300, 910)},
 		quiet: "34m", fires: "36m", cleared: "61m",

@@ -1,47 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { type ReactElement, useState } from 'react';
-import { Blocks } from './Blocks';
+import type { ReactElement } from 'react';
 import type { Dashboard } from './dashboard';
+import { Explorer } from './Explorer';
 import { NetworkMap } from './NetworkMap';
 import { getNetwork, type Network, type Polled, usePolled } from './network';
 import { Page, type Settings } from './Page';
+import { to, useRoute } from './route';
+import { number } from './words';
 
 // pollInterval is how often the network is asked how it is.
 const pollInterval = 1_000;
 
-const views = ['Live', 'Blocks'] as const;
-
-type View = (typeof views)[number];
+// views are those that the page begins with, by their names in its address.
+const views = { live: 'Live', blocks: 'Blocks' };
 
 export function App({ dashboard, settings }: { dashboard: Dashboard; settings: Settings }): ReactElement {
   const polled = usePolled(getNetwork, pollInterval);
-  const [view, setView] = useState<View>(() => views.find((view) => view.toLowerCase() === location.hash.slice(1)) ?? 'Live');
-  const choose = (view: View) => {
-    history.replaceState(null, '', `#${view.toLowerCase()}`);
-    setView(view);
-  };
+  const route = useRoute();
+  const live = route.view === 'live';
   return (
     <main>
       <header className="bar">
         <h1>{polled.data?.network ?? dashboard.title}</h1>
         <nav aria-label="Views">
-          {views.map((name) => (
-            <button key={name} type="button" aria-current={name === view ? 'page' : undefined} onClick={() => choose(name)}>{name}</button>
+          {Object.entries(views).map(([name, title]) => (
+            <a key={name} href={to(name)} aria-current={(name === 'live') === live ? 'page' : undefined}>{title}</a>
           ))}
         </nav>
         <Headline polled={polled} />
       </header>
-      {view === 'Live' && polled.data && <NetworkMap network={polled.data} />}
-      {view === 'Live' && <Dashboards shown={dashboard.title} />}
-      {view === 'Live' && <Page dashboard={dashboard} settings={settings} />}
-      {view === 'Blocks' && <Blocks finalizedHeight={polled.data?.finalizedHeight} />}
+      {live && polled.data && <NetworkMap network={polled.data} />}
+      {live && <Dashboards shown={dashboard.title} />}
+      {live && <Page dashboard={dashboard} settings={settings} />}
+      {!live && <Explorer route={route} />}
     </main>
   );
 }
 
 // dashboards are those that the page offers, by the name in their address.
-const dashboards = { network: 'Network', node: 'Node', shard: 'Shard' };
+const dashboards = { network: 'Network', node: 'Node', shard: 'Shard', benchmark: 'Benchmark' };
 
 // Dashboards leads to the other dashboards, of the same time.
 function Dashboards({ shown }: { shown: string }): ReactElement {
@@ -78,5 +76,3 @@ function Headline({ polled: { data, error } }: { polled: Polled<Network> }): Rea
     </p>
   );
 }
-
-export const number = (value: number) => Math.round(value).toLocaleString('en');

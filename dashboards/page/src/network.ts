@@ -34,32 +34,28 @@ export interface Validator {
   restarts: number;
 }
 
-export interface Block {
-  height: number;
-  hash: string;
-  timestampMs: number;
-  chunks: Chunk[];
-}
-
-export interface Chunk {
-  shard: number;
-  // height is below the block's if the shard missed its chunk.
-  height: number;
-  transactions?: number;
-  results: Array<{ height: number; stateRoot: string; transfers?: number }>;
-}
-
 export const getNetwork = () => get<Network>('network');
 
-// getBlocks has the blocks from a height downwards; without one, the newest.
-export const getBlocks = (from?: number) => get<Block[]>(from === undefined ? 'blocks' : `blocks?from=${from}`);
-
-async function get<Data>(path: string): Promise<Data> {
-  const response = await fetch(path);
-  if (!response.ok) {
-    throw new Error((await response.text()).trim() || response.statusText);
+// Refusal is an answer that is not what was asked for.
+export class Refusal extends Error {
+  constructor(message: string, readonly status: number) {
+    super(message);
   }
-  return response.json();
+}
+
+export async function get<Data>(path: string): Promise<Data> {
+  const response = await fetch(path);
+  const text = await response.text();
+  if (!response.ok) {
+    throw new Refusal(text.trim() || response.statusText, response.status);
+  }
+  return JSON.parse(text, exact);
+}
+
+// exact keeps whole numbers whole that are too large for a number, where the browser tells how they were written.
+function exact(_: string, value: unknown, written?: { source?: string }): unknown {
+  const lost = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return lost && /^-?[0-9]+$/.test(written?.source ?? '') ? BigInt(written!.source!) : value;
 }
 
 // Polled is the newest answer to a question, and why there is no newer one.

@@ -36,6 +36,7 @@ var counters = map[string]string{
 	"shardnode_http_requests_total":       "",
 	"shardnode_pool_rejected_total":       "reason",
 	"shardnode_process_cpu_seconds_total": "",
+	"shardnode_produced_failures_total":   "reason",
 	"shardnode_requests_refused_total":    "channel",
 }
 

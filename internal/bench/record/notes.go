@@ -118,5 +118,5 @@ func stolenNote(first, last *result.Sample) string {
 	if percent <= maxStolenPercent {
 		return ""
 	}
-	return fmt.Sprintf("a hypervisor gave %.1f%% of the processor time that this machine wanted to others", percent)
+	return fmt.Sprintf("a hypervisor gave %.1f%% of the processor time that was wanted to others", percent)
 }

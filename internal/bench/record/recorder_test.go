@@ -250,7 +250,7 @@ func TestNotes(t *testing.T) {
 		"the generators were too late for 6.0% of the load: they were the limit, and not the chain",
 		"the pools had no room for 4.0% of the load, and it was not signed",
 		"120.0% of the load was executed: the chain had fallen behind before the measurement, which a longer warm-up leaves out",
-		"a hypervisor gave 20.0% of the processor time that this machine wanted to others",
+		"a hypervisor gave 20.0% of the processor time that was wanted to others",
 	}
 	if got := recorder.Run("").Notes; !slices.Equal(got, want) {
 		t.Errorf("the notes are %q, want %q", got, want)

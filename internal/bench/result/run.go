@@ -87,7 +87,8 @@ type Sample struct {
 	DiskWrittenBytes *uint64 `json:"diskWrittenBytes,omitempty"`
 	// HostBusySeconds and HostStolenSeconds are the time that the machine's
 	// processors worked, for anybody, and that they wanted to work and a
-	// hypervisor let others.
+	// hypervisor let others. In a cluster they are sums over the machines of all
+	// nodes, each once for each of its nodes.
 	HostBusySeconds   *float64 `json:"hostBusySeconds,omitempty"`
 	HostStolenSeconds *float64 `json:"hostStolenSeconds,omitempty"`
 }

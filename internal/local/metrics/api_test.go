@@ -115,6 +115,26 @@ func (o observed) awaits(t *testing.T, text, query string) {
 	}
 }
 
+// A client takes what it is answered for a list.
+func TestNoSeriesIsAnEmptyList(t *testing.T) {
+	t.Parallel()
+	node := observe(t)
+	for _, query := range []string{
+		"nothing", "sum(nothing)", "sum(sum by (shard) (rate(shardnode_shard_transfers_total[1m] offset 1d)))",
+		"sum(quantile by (shard) (0.5, rate(shardnode_shard_transfers_total[1m] offset 1d)))",
+	} {
+		for path, want := range map[string]string{
+			"/api/v1/query":       `{"resultType":"vector","result":[]}`,
+			"/api/v1/query_range": `{"resultType":"matrix","result":[]}`,
+		} {
+			code, said := node.ask(t, http.MethodGet, path, "query", query, "start", "1000", "end", "1060", "time", "1000", "step", "1s")
+			if code != http.StatusOK || string(said.Data) != want {
+				t.Errorf("%s has the answer %d %s of %s, want %s", query, code, said.Data, path, want)
+			}
+		}
+	}
+}
+
 func TestScrapedSeriesCanBeQueried(t *testing.T) {
 	t.Parallel()
 	node := observe(t)

@@ -70,9 +70,25 @@ func evaluate(r *http.Request, query promql.Query) (any, annotations.Annotations
 		return nil, result.Warnings, errors.New("the query has no result")
 	}
 	// Once the query is closed, others overwrite its values.
-	content, err := json.Marshal(values{result.Value.Type(), result.Value})
+	content, err := json.Marshal(values{result.Value.Type(), listed(result.Value)})
 	if err != nil {
 		return nil, result.Warnings, fmt.Errorf("encode the result: %w", err)
 	}
 	return json.RawMessage(content), result.Warnings, nil
+}
+
+// listed is a result of which no series is an empty list, as Prometheus answers, and
+// not null.
+func listed(value parser.Value) parser.Value {
+	switch value := value.(type) {
+	case promql.Matrix:
+		if value == nil {
+			return promql.Matrix{}
+		}
+	case promql.Vector:
+		if value == nil {
+			return promql.Vector{}
+		}
+	}
+	return value
 }
