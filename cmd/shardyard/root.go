@@ -34,6 +34,7 @@ func newRootCommand(program string) *cobra.Command {
 		newBenchCommand(),
 		newCollectCommand(),
 		newDocsCommand(),
+		newFaultCommand(),
 		newPlanCommand(),
 		newReportCommand(),
 		newSweepCommand(),

@@ -41,17 +41,15 @@ func (c *census) newest(ctx context.Context) bench.Sample {
 	return c.sample
 }
 
-// highest is a validator that has the highest finalised block, and its status;
-// nil while none answers.
-func (c *census) highest(ctx context.Context) (*supervisor, *chain.Status) {
-	var highest *supervisor
-	var status *chain.Status
+// newestNode is a client of a validator that has the highest finalised block, and
+// the height of that block; nil while none answers.
+func (c *census) newestNode(ctx context.Context) (client *chain.Client, finalized uint64) {
 	for i, node := range c.newest(ctx).Nodes {
-		if node.Status != nil && (status == nil || node.Status.FinalizedHeight > status.FinalizedHeight) {
-			highest, status = c.supervisors[i], node.Status
+		if node.Status != nil && (client == nil || node.Status.FinalizedHeight > finalized) {
+			client, finalized = c.supervisors[i].client, node.Status.FinalizedHeight
 		}
 	}
-	return highest, status
+	return client, finalized
 }
 
 // serveNetwork answers with the view of the network.

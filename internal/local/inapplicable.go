@@ -19,17 +19,21 @@ func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 			lines = append(lines, fmt.Sprintf("%s does not apply here: %s", setting, instead))
 		}
 	}
-	unless(len(spec.Regions) == 1 || len(spec.Links) > 0,
+	unless(len(spec.Regions) <= 1 || len(spec.Links) > 0,
 		"spec.regions", "all regions are this machine, and without spec.links nothing delays what they send each other")
 	unless(!slices.ContainsFunc(spec.Regions, func(r v1alpha1.Region) bool { return r.Cluster != "" }),
 		"spec.regions[].cluster", "all validators run on this machine")
 	unless(spec.Node.Image == "", "spec.node.image", "validators are processes of the shardnode program")
+	unless(spec.Node.ImagePullPolicy == "", "spec.node.imagePullPolicy", "validators are processes of the shardnode program")
+	unless(spec.PodTemplate == nil, "spec.podTemplate", "validators are processes, not pods")
 	unless(spec.Node.Resources == nil, "spec.node.resources", "validators share what this machine has")
+	unless(len(spec.Node.Roles) == 0, "spec.node.roles", "validators share what this machine has")
 	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")
-	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard+spec.ChunkValidators == 1,
+	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard+spec.ChunkValidators+spec.RPCNodes == 1,
 		"spec.placement.exclusivity", "all validators run on this machine")
 	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
 		"spec.tcp", "validators use the TCP settings of this machine")
+	unless(spec.RPCService == nil, "spec.rpcService", "clients reach each validator by its own port")
 	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
 	unless(spec.Update.MaxUnavailable == nil && spec.Update.OnTrouble == v1alpha1.OnTroublePause &&
 		spec.Update.OnlyCopies == v1alpha1.OnlyCopiesKeep,

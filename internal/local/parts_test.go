@@ -113,7 +113,11 @@ func TestInapplicable(t *testing.T) {
 		t.Fatal(err)
 	}
 	network.Spec.Node.Image = "example.com/shardnode:1"
+	network.Spec.Node.ImagePullPolicy = "Always"
 	network.Spec.Node.Resources = nil
+	network.Spec.Node.Roles = []v1alpha1.NodeRoleSpec{{}}
+	network.Spec.PodTemplate = &v1alpha1.PodTemplate{}
+	network.Spec.RPCService = &v1alpha1.RPCServiceSpec{}
 	network.Spec.Budget = &v1alpha1.BudgetSpec{}
 	network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
 	var settings []string
@@ -122,8 +126,8 @@ func TestInapplicable(t *testing.T) {
 		settings = append(settings, setting)
 	}
 	want := []string{
-		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.placement.machineType", "spec.placement.exclusivity",
-		"spec.tcp", "spec.volume", "spec.update", "spec.budget",
+		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.node.imagePullPolicy", "spec.podTemplate", "spec.node.roles",
+		"spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.volume", "spec.update", "spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)

@@ -67,7 +67,7 @@ func (p *process) pid() int {
 // process has ended, and says whether it did so by itself.
 func (p *process) stop(grace time.Duration) bool {
 	// A process that has ended cannot be signalled, and needs not.
-	_ = p.command.Process.Signal(syscall.SIGTERM)
+	_ = p.signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -78,6 +78,11 @@ func (p *process) stop(grace time.Duration) bool {
 		<-p.ended
 		return false
 	}
+}
+
+// signal signals the process, unless it has ended.
+func (p *process) signal(signal os.Signal) error {
+	return p.command.Process.Signal(signal)
 }
 
 func (p *process) hasEnded() bool {

@@ -71,3 +71,19 @@ func (f *processesFile) remove() error {
 	}
 	return nil
 }
+
+// processes reads which processes run a network.
+func (d networkDir) processes() (*processes, error) {
+	content, err := os.ReadFile(d.runtime())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the network of %s does not run", d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var current processes
+	if err := json.Unmarshal(content, &current); err != nil {
+		return nil, fmt.Errorf("read %s: %w", d.runtime(), err)
+	}
+	return &current, nil
+}

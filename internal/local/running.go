@@ -71,18 +71,12 @@ func Names(stateDir string) ([]string, error) {
 
 // running reads what a network that runs says of itself.
 func (d networkDir) running() (*Running, error) {
-	content, err := os.ReadFile(d.runtime())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the network of %s does not run", d)
-	}
+	current, err := d.processes()
 	if err != nil {
 		return nil, err
 	}
-	var current processes
-	if err := json.Unmarshal(content, &current); err != nil {
-		return nil, fmt.Errorf("read %s: %w", d.runtime(), err)
-	}
-	if content, err = os.ReadFile(d.genesis()); err != nil {
+	content, err := os.ReadFile(d.genesis())
+	if err != nil {
 		return nil, err
 	}
 	var genesis nodeconfig.Genesis

@@ -41,6 +41,7 @@ func (d networkDir) genesis() string  { return d.path(nodeconfig.DefaultFiles.Ge
 func (d networkDir) peers() string    { return d.path(nodeconfig.DefaultFiles.Peers) }
 func (d networkDir) manifest() string { return d.path("manifest.yaml") }
 func (d networkDir) runtime() string  { return d.path("runtime.json") }
+func (d networkDir) control() string  { return d.path("control.sock") }
 func (d networkDir) nodes() string    { return d.path("nodes") }
 func (d networkDir) metrics() string  { return d.path("metrics") }
 func (d networkDir) spans() string    { return d.path("spans.otlp") }
@@ -66,7 +67,8 @@ func (d networkDir) exists() (bool, error) {
 // user named.
 func (d networkDir) clear() error {
 	for _, path := range []string{
-		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.nodes(), d.metrics(), d.spans(), otlp.Previous(d.spans()),
+		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.control(), d.nodes(), d.metrics(), d.spans(),
+		otlp.Previous(d.spans()),
 	} {
 		if err := os.RemoveAll(path); err != nil {
 			return err

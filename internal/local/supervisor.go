@@ -36,6 +36,9 @@ type supervisor struct {
 
 	mu    sync.Mutex
 	state validatorState
+	// process is nil between two processes, and affliction while there is no fault.
+	process    *process
+	affliction *affliction
 	// spent is the CPU time of the processes that ended.
 	spent time.Duration
 	// running is the CPU time of the current process when it told it last.
@@ -100,10 +103,18 @@ func (s *supervisor) run(ctx context.Context) error {
 		}
 		readyFor := s.watch(ctx, process)
 		if ctx.Err() != nil {
+			// One that a fault pauses hears nothing.
+			s.lift()
 			s.stop(process)
 			return nil
 		}
 		s.ended(process)
+		if kept, again := s.awaitStart(ctx); !again {
+			s.lift()
+			return nil
+		} else if kept {
+			continue
+		}
 
 		delay, again := restarts.next(process.exitCode(), readyFor)
 		if !again {
@@ -139,6 +150,7 @@ func (s *supervisor) start() (*process, error) {
 		return nil, err
 	}
 	s.update(func(state *validatorState) {
+		s.process = process
 		*state = validatorState{starts: state.starts + 1, pid: process.pid(), reason: "does not answer"}
 	})
 	return process, nil
@@ -228,6 +240,7 @@ func (s *supervisor) stop(process *process) {
 
 func (s *supervisor) ended(process *process) {
 	s.update(func(state *validatorState) {
+		s.process = nil
 		state.pid, state.ready, state.wasReady, state.reason = 0, false, false, process.end()
 		s.spent, s.running = s.spent+process.cpu(), 0
 	})

@@ -76,6 +76,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	var summary *Summary
 	err = network.whileUp(ctx, options.Shardnode, console, func(group *group) (err error) {
 		defer network.page.show(ctx, network, group)()
+		defer network.obey(ctx, group)()
 		summary, err = group.serve(ctx, network, load, options)
 		return err
 	})

@@ -159,8 +159,8 @@ func (c *command) validators(t *testing.T) []validatorProcess {
 	if err := json.Unmarshal(content, &runtime); err != nil {
 		t.Fatal(err)
 	}
-	if len(runtime.Validators) != 5 {
-		t.Fatalf("%d validators run, want 5", len(runtime.Validators))
+	if len(runtime.Validators) != 6 {
+		t.Fatalf("%d nodes run, want 6", len(runtime.Validators))
 	}
 	return runtime.Validators
 }

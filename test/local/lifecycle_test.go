@@ -35,7 +35,10 @@ func TestLifecycle(t *testing.T) {
 	network.signal(t, os.Interrupt)
 	first := network.summary(t)
 	checkStopped(t, network, validators)
-	if first.Shards != 2 || first.Validators != 5 || !first.SupplyConserved || first.TPS <= 0 || first.BlockTimeMs <= 0 {
+	if first.Shards != 2 || first.Validators != 5 || first.RPCNodes != 1 {
+		t.Errorf("the summary is %+v", first)
+	}
+	if !first.SupplyConserved || first.TPS <= 0 || first.BlockTimeMs <= 0 {
 		t.Errorf("the summary is %+v", first)
 	}
 	if first.CrossShard == 0 || first.CrossShard >= first.Executed || first.CPUMicrosecondsPerTransfer == nil {

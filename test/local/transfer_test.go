@@ -23,14 +23,20 @@ const fee = 1
 
 // Single transfers are executed, and say so only when they were: from genesis
 // accounts and from one that a key file holds, to a network by its name and to
-// a node by its address.
+// its rpc node by the address, which tracks none of the shards that it hands them
+// to.
 func TestTransfer(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
 	network := up(t, stateDir, "-f", withoutLoad(t))
 	network.says(t, "genesis hash ")
 	here := []string{"--state-dir", stateDir, "--network", "small"}
-	there := []string{"--node", "http://" + network.validators(t)[0].HTTP}
+	nodes := network.validators(t)
+	rpc := nodes[len(nodes)-1]
+	if rpc.Name != "small-r0" {
+		t.Fatalf("the last of %+v is no rpc node", nodes)
+	}
+	there := []string{"--node", "http://" + rpc.HTTP}
 
 	before := network.account(t, here, "genesis/0")
 	if !before.Exists || before.Balance != 1_000_000_000 || before.Nonce != 0 {

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fault_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/fault"
+)
+
+// seen is what a test saw: 40 blocks, one every 250 ms, of which nothing is missing,
+// unless it says more.
+type seen struct {
+	fault.Sighting
+
+	blocks int
+	// missed says whether the chunk of a shard is missing at a height.
+	missed func(shard int, height uint64) bool
+	// took is how long a block takes, in milliseconds.
+	took func(height uint64) int64
+}
+
+func sighting(changes ...func(*seen)) *fault.Sighting {
+	s := &seen{
+		Sighting: fault.Sighting{
+			Duration: 10 * time.Second, LongestWait: 400 * time.Millisecond,
+			Answers: map[string]fault.Answers{
+				"net-s0-p0": {Asked: 50, Answered: 50}, "net-s0-p1": {Asked: 50, Answered: 50},
+			},
+			Endorsed: fault.Endorsed{Chunks: 80, Partly: 20},
+		},
+		blocks: 40,
+		missed: func(int, uint64) bool { return false },
+		took:   func(uint64) int64 { return 250 },
+	}
+	for _, change := range changes {
+		change(s)
+	}
+	var now int64
+	newest := map[int]uint64{}
+	for height := uint64(100); height <= 100+uint64(s.blocks); height++ {
+		block := &chain.Block{Height: height, TimestampMs: now}
+		for shard := range 2 {
+			if !s.missed(shard, height) {
+				newest[shard] = height
+			}
+			block.Chunks = append(block.Chunks, chain.ChunkHeader{Shard: shard, Height: newest[shard]})
+		}
+		s.Blocks = append(s.Blocks, block)
+		now += s.took(height + 1)
+	}
+	return &s.Sighting
+}
+
+// silent has a validator answer nothing.
+func silent(name string) func(*seen) {
+	return func(s *seen) { s.Answers[name] = fault.Answers{Asked: 10} }
+}
+
+func restarted(name string) func(*seen) {
+	return func(s *seen) { s.Answers[name] = fault.Answers{Asked: 50, Answered: 48, Restarted: true} }
+}
+
+func blocks(count int) func(*seen) {
+	return func(s *seen) { s.blocks = count }
+}
+
+func lasting(duration time.Duration) func(*seen) {
+	return func(s *seen) { s.Duration = duration }
+}
+
+func missed(missed func(shard int, height uint64) bool) func(*seen) {
+	return func(s *seen) { s.missed = missed }
+}
+
+// turns are those of the first producer of the first shard.
+func turns(shard int, height uint64) bool {
+	return shard == 0 && height%2 == 0
+}
+
+// newCase is a fault of the first producer of the first shard.
+func newCase(before, during *fault.Sighting) *fault.Case {
+	plan := newPlan()
+	return &fault.Case{Plan: plan, Scope: plan.Validators[:1], Before: before, During: during}
+}
+
+func TestEffective(t *testing.T) {
+	t.Parallel()
+	const victim = "net-s0-p0"
+	cases := map[string]struct {
+		before, during *fault.Sighting
+		status         metav1.ConditionStatus
+		reason         string
+		felt           []v1alpha1.FaultMeasure
+		words          string
+	}{
+		"its turns are missed": {
+			during: sighting(silent(victim), missed(turns)),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultMissedTurns},
+			words: "MissedTurns 20 of 20, before 0 of 20",
+		},
+		"a few turns of few blocks are missed": {
+			during: sighting(silent(victim), blocks(8), lasting(2*time.Second), missed(turns)),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultMissedTurns},
+			words: "MissedTurns 4 of 4, before 0 of 20",
+		},
+		"the turns of others are missed": {
+			during: sighting(restarted(victim), missed(func(shard int, height uint64) bool { return shard == 1 && height%3 == 0 })),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultMissedChunks},
+			words: "MissedChunks 13 of 60, before 0 of 60",
+		},
+		"blocks are slow": {
+			during: sighting(silent(victim), func(s *seen) {
+				s.took = func(height uint64) int64 { return 250 + 500*int64(height%4/3) }
+			}),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultSlowBlocks},
+			words: "SlowBlocks 10 of 40, before 0 of 40",
+		},
+		"endorsements are missing": {
+			during: sighting(silent(victim), func(s *seen) { s.Endorsed.Partly = 80 }),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultPartlyEndorsedChunks},
+			words: "PartlyEndorsedChunks 80 of 80, before 20 of 80",
+		},
+		"the chain stands still": {
+			during: sighting(silent(victim), blocks(0), func(s *seen) { s.LongestWait = 10 * time.Second }),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultFewerBlocks},
+			words: "FewerBlocks 0 in 10.0 s, before 40 in 10.0 s",
+		},
+		"the chain is slower": {
+			during: sighting(silent(victim), blocks(14)),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonFelt, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultFewerBlocks},
+			words: "FewerBlocks 14 in 10.0 s, before 40 in 10.0 s",
+		},
+		"as many blocks in half of the time": {
+			during: sighting(silent(victim), blocks(20), lasting(5*time.Second)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
+		},
+		"a little slower for long": {
+			before: sighting(blocks(4000), lasting(1000*time.Second)),
+			during: sighting(silent(victim), blocks(3100), lasting(1000*time.Second)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
+		},
+		"no duty is missed": {
+			during: sighting(silent(victim)), status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
+			words: "the chain was as before in the 40 blocks of it",
+		},
+		"turns that were missed before, too": {
+			before: sighting(missed(turns)),
+			during: sighting(silent(victim), missed(turns)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
+		},
+		"a turn that is missed by chance": {
+			during: sighting(silent(victim), missed(func(shard int, height uint64) bool { return shard == 0 && height == 110 })),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
+		},
+		"too few blocks": {
+			during: sighting(silent(victim), blocks(19), lasting(5*time.Second)),
+			status: metav1.ConditionUnknown, reason: v1alpha1.ReasonTooFewBlocks,
+			words: "the chain made 19 blocks while the fault lasted",
+		},
+		"it answers": {
+			during: sighting(missed(turns)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotReached, felt: []v1alpha1.FaultMeasure{v1alpha1.FaultMissedTurns},
+			words: "1 of 1 validators do not show the fault: net-s0-p0 answered 50 of 50 times, before 50 of 50",
+		},
+		"it did not answer before": {
+			before: sighting(silent(victim)), during: sighting(silent(victim)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotReached,
+			words: "net-s0-p0 answered 0 of 10 times, before 0 of 10",
+		},
+		"another one does not answer": {
+			during: sighting(silent("net-s0-p1")), status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotReached,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := test.before
+			if before == nil {
+				before = sighting()
+			}
+			judged := newCase(before, test.during)
+			got := judged.Effective()
+			if got.Status != test.status || got.Reason != test.reason || !strings.Contains(got.Message, test.words) {
+				t.Errorf("says %s (%s): %s, want %s (%s): %s", got.Status, got.Reason, got.Message, test.status, test.reason, test.words)
+			}
+			if felt := judged.Felt(judged.During); !slices.Equal(felt, test.felt) {
+				t.Errorf("the chain feels %v, want %v", felt, test.felt)
+			}
+		})
+	}
+}
+
+func TestRecovered(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		after   *fault.Sighting
+		missing []string
+		status  metav1.ConditionStatus
+		reason  string
+		words   string
+	}{
+		"as before": {after: sighting(blocks(20), lasting(5*time.Second)), status: metav1.ConditionTrue, reason: v1alpha1.ReasonAsBefore},
+		"few blocks": {
+			after:  sighting(blocks(19), lasting(5*time.Second)),
+			status: metav1.ConditionUnknown, reason: v1alpha1.ReasonTooFewBlocks,
+			words: "the chain made 19 blocks since",
+		},
+		"no blocks": {
+			after:  sighting(blocks(0)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonStillWorse, words: "FewerBlocks 0 in 10.0 s",
+		},
+		"missed turns": {
+			after:  sighting(blocks(20), lasting(5*time.Second), missed(turns)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonStillWorse, words: "MissedTurns 10 of 10, before 0 of 20",
+		},
+		"a validator is missing": {
+			missing: []string{"net-s0-p0 does not answer"},
+			status:  metav1.ConditionFalse, reason: v1alpha1.ReasonValidatorsMissing,
+			words: "1 of 1 validators do not take part: net-s0-p0 does not answer",
+		},
+		"many are missing": {
+			missing: []string{"a", "b", "c", "d", "e", "f"},
+			status:  metav1.ConditionFalse, reason: v1alpha1.ReasonValidatorsMissing, words: "a, b, c, d and 2 more",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := newCase(sighting(), sighting(silent("net-s0-p0"))).Recovered(test.after, test.missing)
+			if got.Status != test.status || got.Reason != test.reason || !strings.Contains(got.Message, test.words) {
+				t.Errorf("says %s (%s): %s, want %s (%s): %s", got.Status, got.Reason, got.Message, test.status, test.reason, test.words)
+			}
+		})
+	}
+}
+
+// What is told of a validator is what was counted.
+func TestValidators(t *testing.T) {
+	t.Parallel()
+	for want, during := range map[v1alpha1.FaultReach]*fault.Sighting{
+		v1alpha1.FaultRestarted:   sighting(restarted("net-s0-p0")),
+		v1alpha1.FaultUnreachable: sighting(silent("net-s0-p0")),
+		v1alpha1.FaultNotReached:  sighting(),
+	} {
+		got := newCase(sighting(), during).Validators()
+		answers := during.Answers["net-s0-p0"]
+		if len(got) != 1 || got[0] != (v1alpha1.FaultValidatorStatus{
+			Name: "net-s0-p0", Reached: want, Asked: int32(answers.Asked), Answered: int32(answers.Answered),
+		}) {
+			t.Errorf("tells %+v, want %s", got, want)
+		}
+	}
+}
+
+// What is told of a time is what was counted.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	before := sighting()
+	window := newCase(before, before).Window(v1alpha1.FaultBefore, before)
+	if window.DurationMilliseconds != 10_000 || window.Blocks != 40 || *window.BlockTimeMilliseconds != 250 ||
+		window.LongestWaitMilliseconds != 400 ||
+		!slices.Equal(window.Shares, []v1alpha1.FaultShare{
+			{Measure: v1alpha1.FaultMissedTurns, Of: 20},
+			{Measure: v1alpha1.FaultMissedChunks, Of: 60},
+			{Measure: v1alpha1.FaultPartlyEndorsedChunks, Count: 20, Of: 80},
+			{Measure: v1alpha1.FaultSlowBlocks, Of: 40},
+		}) {
+		t.Errorf("the window is %+v", window)
+	}
+	empty := newCase(before, before).Window(v1alpha1.FaultDuring, &fault.Sighting{})
+	if empty.BlockTimeMilliseconds != nil || empty.Shares != nil {
+		t.Errorf("without blocks, the window is %+v", empty)
+	}
+}

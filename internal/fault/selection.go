@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Select finds the validators that a fault is of, in the order of the plan.
+func Select(wanted *v1alpha1.FaultValidators, plan *topology.Plan) ([]topology.Validator, error) {
+	for _, name := range wanted.Names {
+		if !slices.ContainsFunc(plan.Validators, func(v topology.Validator) bool { return v.Name == name }) {
+			return nil, fmt.Errorf("spec.validators.names: network %s has no validator %s", plan.Network, name)
+		}
+	}
+	var selected []topology.Validator
+	for i := range plan.Validators {
+		if matches(wanted, &plan.Validators[i]) {
+			selected = append(selected, plan.Validators[i])
+		}
+	}
+	count := int(wanted.Count)
+	switch {
+	case len(selected) == 0:
+		return nil, fmt.Errorf("spec.validators: no validator of network %s is of all that is said", plan.Network)
+	case len(selected) < count:
+		return nil, fmt.Errorf("spec.validators.count: %d validators of network %s are of all that is said, want %d",
+			len(selected), plan.Network, count)
+	case count > 0:
+		selected = selected[:count]
+	}
+	if len(selected) == len(plan.Validators) {
+		return nil, errors.New("spec.validators: selects all validators of the network, none would be left to tell of the chain")
+	}
+	return selected, nil
+}
+
+func matches(wanted *v1alpha1.FaultValidators, validator *topology.Validator) bool {
+	role := map[v1alpha1.FaultRole]topology.Role{
+		v1alpha1.FaultProducer: topology.RoleProducer, v1alpha1.FaultChunkValidator: topology.RoleChunkValidator,
+	}
+	switch {
+	case len(wanted.Names) > 0 && !slices.Contains(wanted.Names, validator.Name):
+	case wanted.Region != "" && wanted.Region != validator.Region:
+	case wanted.Shard != nil && (validator.Seat == nil || validator.Shard != int(*wanted.Shard)):
+	case wanted.Role != "" && role[wanted.Role] != validator.Role:
+	default:
+		return true
+	}
+	return false
+}

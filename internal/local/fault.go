@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// RunFault has a fault happen to a network that runs on this machine, and sets the
+// fault's status to what came of it. The error is about what kept it from being
+// measured.
+func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, progress io.Writer) error {
+	dir := networkDir(filepath.Join(stateDir, wanted.Spec.NetworkName))
+	current, err := dir.processes()
+	if err != nil {
+		return err
+	}
+	network, err := manifest.Read(dir.manifest())
+	if err != nil {
+		return fmt.Errorf("read the manifest that the network runs with: %w", err)
+	}
+	plan, err := topology.New(network)
+	if err != nil {
+		return err
+	}
+	scope, err := fault.Select(&wanted.Spec.Validators, plan)
+	if err != nil {
+		return err
+	}
+	addresses := make(map[string]string, len(current.Validators))
+	for _, validator := range current.Validators {
+		addresses[validator.Name] = validator.HTTP
+	}
+	status, err := faulting.Run(ctx, &faulting.Options{
+		Spec: &wanted.Spec, Plan: plan, Scope: scope, Actor: newKeeper(dir),
+		Address:  func(validator string) string { return addresses[validator] },
+		Progress: newConsole(progress).printf,
+	})
+	if err != nil {
+		return err
+	}
+	wanted.Status = *status
+	return nil
+}

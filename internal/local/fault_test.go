@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// pauseFault is a fault of one stand-in. The chain of stand-ins goes by the clock, so
+// it feels none.
+const pauseFault = `
+apiVersion: shardyard.dev/v1alpha1
+kind: Fault
+metadata:
+  name: fault
+spec:
+  networkName: net
+  validators:
+    names: [net-s1-p0]
+  action: Pause
+  durationSeconds: 5
+  baselineSeconds: 5
+`
+
+func readFault(t *testing.T, replacements ...string) *v1alpha1.Fault {
+	t.Helper()
+	read, err := manifest.ParseFault([]byte(strings.NewReplacer(replacements...).Replace(pauseFault)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// state is that of a process in /proc: T is stopped; 0 there is none.
+func state(pid int) byte {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return state[0]
+}
+
+// A fault that the validators show and the chain does not feel is without effect, and
+// says so.
+func TestFaultsThatAreNotFelt(t *testing.T) {
+	t.Parallel()
+	kill := []string{"action: Pause", "action: Kill\n  kill:\n    restart: AfterDuration"}
+	for name, wanted := range map[string]*v1alpha1.Fault{"Pause": readFault(t), "Kill": readFault(t, kill...)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stateDir := t.TempDir()
+			run := startUp(t, stateDir, Options{}, nil)
+			run.says(t, "ready after ")
+			var progress output
+			if err := RunFault(t.Context(), stateDir, wanted, &progress); err != nil {
+				t.Fatalf("%v\n%s", err, &progress)
+			}
+			status := &wanted.Status
+			effective := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionEffective)
+			if effective == nil || effective.Status != "False" || effective.Reason != v1alpha1.ReasonNotFelt {
+				t.Errorf("says %+v, want that the chain did not feel it", status)
+			}
+			if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionRecovered) || status.RecoveryMilliseconds == nil {
+				t.Errorf("says %+v, want that it recovered", status)
+			}
+			if len(status.Validators) != 1 || status.Validators[0].Name != "net-s1-p0" ||
+				status.Validators[0].Reached != v1alpha1.FaultUnreachable {
+				t.Errorf("of the validators it says %+v", status.Validators)
+			}
+			if len(status.Windows) != 3 || status.Windows[1].Blocks < 20 || status.EndTime.Sub(status.StartTime.Time) < 4*time.Second {
+				t.Errorf("measured is %+v", status)
+			}
+			run.says(t, "the fault of validator net-s1-p0 is over")
+			run.interrupt()
+			if _, err := run.end(t); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// idle is an actor that does nothing.
+type idle struct{}
+
+func (idle) Strike(context.Context, []string, *v1alpha1.FaultSpec) error { return nil }
+func (idle) Lift(context.Context, []string) error                        { return nil }
+
+// A fault that did not happen says so, whoever claims that it did.
+func TestFaultThatDoesNothing(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{}, nil)
+	run.says(t, "ready after ")
+	network, err := manifest.Read(run.dir.manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := topology.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses := map[string]string{}
+	for _, validator := range run.processes(t).Validators {
+		addresses[validator.Name] = validator.HTTP
+	}
+	status, err := faulting.Run(t.Context(), &faulting.Options{
+		Spec: &readFault(t).Spec, Plan: plan, Scope: plan.Validators[:1], Actor: idle{},
+		Address:  func(name string) string { return addresses[name] },
+		Progress: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	effective := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionEffective)
+	if effective == nil || effective.Status != metav1.ConditionFalse || effective.Reason != v1alpha1.ReasonNotReached {
+		t.Errorf("says %+v, want that the fault did not reach its validator", status)
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fault ends by itself when nobody ends it.
+func TestFaultsEnd(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{}, nil)
+	run.says(t, "ready after ")
+	pid := run.pid(t, "net-s0-p0")
+	pause := order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 300}
+	if err := newKeeper(run.dir).order(t.Context(), strikePath, &pause); err != nil {
+		t.Fatal(err)
+	}
+	run.says(t, "validator net-s0-p0 is paused by a fault")
+	run.says(t, "the fault of validator net-s0-p0 is over")
+	eventually(t, "net-s0-p0 goes on", func() bool { return state(pid) == 'S' })
+
+	down := order{
+		Validators: []string{"net-s1-p0"}, Action: v1alpha1.FaultActionKill, Restart: v1alpha1.FaultRestartAfterDuration,
+		DurationMilliseconds: time.Hour.Milliseconds(),
+	}
+	if err := newKeeper(run.dir).order(t.Context(), strikePath, &down); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "net-s1-p0 ends", func() bool { return run.pid(t, "net-s1-p0") == 0 })
+	err := newKeeper(run.dir).order(t.Context(), strikePath, &down)
+	if err == nil || err.Error() != "validator net-s1-p0 does not run" {
+		t.Errorf("the error of a fault of nobody is %v", err)
+	}
+	if err := newKeeper(run.dir).Lift(t.Context(), down.Validators); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "net-s1-p0 is started again", func() bool { return run.pid(t, "net-s1-p0") != 0 })
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
+// An order is for all of its validators or for none, and a fault does not keep a
+// network from stopping.
+func TestFaultsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{}, nil)
+	run.says(t, "ready after ")
+	strike := func(ordered order) error { return newKeeper(run.dir).order(t.Context(), strikePath, &ordered) }
+	first, second := run.pid(t, "net-s0-p0"), run.pid(t, "net-s0-p1")
+	pause := order{
+		Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: time.Hour.Milliseconds(),
+	}
+	if err := strike(pause); err != nil {
+		t.Fatal(err)
+	}
+	both := pause
+	both.Validators = []string{"net-s0-p1", "net-s0-p0"}
+	for _, wrong := range []struct {
+		order order
+		want  string
+	}{
+		{both, "validator net-s0-p0 has a fault already"},
+		{order{Validators: []string{"net-s9-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1}, "there is no validator net-s9-p0"},
+		{order{Validators: []string{"net-s1-p1"}, Action: v1alpha1.FaultActionPause}, "the duration of a fault must be positive"},
+		{order{Validators: []string{"net-s1-p1"}, Action: "Bribe", DurationMilliseconds: 1}, `unknown action "Bribe"`},
+	} {
+		if err := strike(wrong.order); err == nil || err.Error() != wrong.want {
+			t.Errorf("the error of %+v is %v, want %s", wrong.order, err, wrong.want)
+		}
+	}
+	eventually(t, "net-s0-p1 goes on", func() bool { return state(second) == 'S' })
+	if got := state(first); got != 'T' {
+		t.Errorf("net-s0-p0 is in state %c, want T", got)
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(run.progress.String(), "did not stop within") {
+		t.Errorf("a paused validator had to be killed:\n%s", &run.progress)
+	}
+}
+
+// pid is that of a validator's process; 0 while it does not run.
+func (r *upRun) pid(t *testing.T, name string) int {
+	t.Helper()
+	for _, validator := range r.processes(t).Validators {
+		if validator.Name == name {
+			return validator.PID
+		}
+	}
+	t.Fatalf("there is no validator %s", name)
+	return 0
+}
+
+// What keeps a fault from being measured is an error, and leaves no fault behind.
+func TestFaultsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	var progress output
+	err := RunFault(t.Context(), stateDir, readFault(t), &progress)
+	if want := fmt.Sprintf("the network of %s does not run", filepath.Join(stateDir, "net")); err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "ready after ")
+	err = RunFault(t.Context(), stateDir, readFault(t, "net-s1-p0", "net-s1-p7"), &progress)
+	if want := "spec.validators.names: network net has no validator net-s1-p7"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	wanted := readFault(t, "durationSeconds: 5", "durationSeconds: 3600")
+	go func() { done <- RunFault(ctx, stateDir, wanted, &progress) }()
+	pid := run.pid(t, "net-s1-p0")
+	eventually(t, "net-s1-p0 is paused", func() bool { return state(pid) == 'T' })
+	cancel()
+	if err := <-done; err == nil || err.Error() != "interrupted before the fault was measured" {
+		t.Errorf("the error is %v", err)
+	}
+	eventually(t, "net-s1-p0 goes on", func() bool { return state(pid) == 'S' })
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// exitNotRecovered is the exit code of a fault that had an effect after which the
+// chain is not as before.
+const exitNotRecovered = 4
+
+// Without the producers of a shard, be it that they hang or that they are killed, the
+// chain makes no blocks, as shardyard fault run tells of the chain. Afterwards they take part again.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	network := up(t, stateDir)
+	network.says(t, "genesis hash ")
+	watch(t, network).awaitTransfers(t)
+	runFault(t, stateDir, "Pause")
+	runFault(t, stateDir, "Kill\n  kill: {restart: AfterDuration}")
+	network.signal(t, os.Interrupt)
+	if summary := network.summary(t); !summary.SupplyConserved {
+		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+// runFault has a fault happen to half of the producers.
+func runFault(t *testing.T, stateDir, action string) {
+	t.Helper()
+	manifest := filepath.Join(t.TempDir(), "fault.yaml")
+	if err := os.WriteFile(manifest, []byte(`
+apiVersion: shardyard.dev/v1alpha1
+kind: Fault
+metadata:
+  name: fault
+spec:
+  networkName: small
+  validators:
+    shard: 1
+  action: `+action+`
+  durationSeconds: 15
+  baselineSeconds: 5
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), programs.shardyard, "fault", "run", "-f", manifest, "--state-dir", stateDir, "-o", "json")
+	var progress buffer
+	run.Stderr = &progress
+	output, err := run.Output()
+	exit, ended := errors.AsType[*exec.ExitError](err)
+	if err != nil && (!ended || exit.ExitCode() != exitNotRecovered) {
+		t.Fatalf("%v\n%s%s", err, &progress, output)
+	}
+	var fault v1alpha1.Fault
+	if err := json.Unmarshal(output, &fault); err != nil {
+		t.Fatalf("standard output is no Fault: %v\n%s", err, output)
+	}
+	t.Logf("%s", output)
+	checkFault(t, &fault.Status)
+}
+
+// checkFault checks what is said of a fault under which the chain makes no blocks.
+func checkFault(t *testing.T, status *v1alpha1.FaultStatus) {
+	t.Helper()
+	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionEffective) ||
+		!slices.Contains(status.Felt, v1alpha1.FaultFewerBlocks) {
+		t.Errorf("the chain feels %v, want %s", status.Felt, v1alpha1.FaultFewerBlocks)
+	}
+	// Whether the chain is as fast as before is for a machine to say that does nothing
+	// else meanwhile.
+	if recovered := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionRecovered); recovered == nil ||
+		recovered.Reason == v1alpha1.ReasonValidatorsMissing || status.RecoveryMilliseconds == nil {
+		t.Errorf("afterwards, it says %+v", recovered)
+	}
+	for _, validator := range status.Validators {
+		if validator.Reached != v1alpha1.FaultUnreachable {
+			t.Errorf("says that %s is %s", validator.Name, validator.Reached)
+		}
+	}
+	if len(status.Validators) != 2 || len(status.Windows) != 3 {
+		t.Errorf("says %+v", status)
+	}
+}
