@@ -259,7 +259,7 @@ prepare: setup-test dashboards/page/node_modules/.package-lock.json
 
 comma := ,
 part-%:
-	@$(if $(filter prepare-go%,$*),nice) hack/parts.sh $(subst $(comma), ,$*)
+	@$(if $(filter prepare-go% fuzz,$*),nice) hack/parts.sh $(subst $(comma), ,$*)
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
@@ -285,7 +285,7 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 	@$(RACE) go test -race $$($(RACED))
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
 	crd=$$(hack/monitoring-crd.sh podmonitors); \
-	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test $$packages $(UNRACED)
+	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test -p 3 $$packages $(UNRACED) ./test/standin/...
 	@for module in $(filter-out test/setup,$(MODULES)); do go -C "$$module" test ./...; done
 
 # Not cached: go test cannot see what helm reads.
@@ -373,7 +373,6 @@ rollouts: setup-test setup-cluster images image-operator-next image-shardnode-ne
 .PHONY: scale
 scale: setup-test setup-kwok build-operator ## Run the operator on 140 fake machines and check what it takes
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
-	@go test ./test/standin/...
 	@helm=$$(hack/tool.sh helm); \
 	HELM=$$helm OPERATOR=$$PWD/bin/operator go test -count=1 -timeout 20m -v -run '^TestScale$$' ./test/scale/...
 

@@ -53,11 +53,13 @@ func read(t *testing.T, file string) *dashboards.Dashboard {
 	dashboard, err := dashboards.Read(file, map[string]string{
 		"__rate_interval": "10s",
 		"__range":         "1m",
+		"earlier":         "1s",
 		"namespace":       ".*",
 		"network":         "seen",
 		"node":            ".*",
 		"region":          ".*",
 		"shard":           ".*",
+		"target":          "1.5",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -62,10 +62,14 @@ func Read(file string, values map[string]string) (*Dashboard, error) {
 	dashboard := &Dashboard{}
 	for _, panel := range document.Panels {
 		for _, target := range panel.Targets {
+			expression := replacer.Replace(target.Expr)
+			if strings.Contains(expression, "$") {
+				return nil, fmt.Errorf("read %s: a variable of %q has no value: %s", file, panel.Title, expression)
+			}
 			dashboard.Queries = append(dashboard.Queries, Query{
 				Panel:      panel.Title,
 				Legend:     target.LegendFormat,
-				Expression: replacer.Replace(target.Expr),
+				Expression: expression,
 				Instant:    target.Instant,
 			})
 		}

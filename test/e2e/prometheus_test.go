@@ -40,11 +40,13 @@ func (n *network) testDashboards(t *testing.T) {
 		dashboard, err := dashboards.Read(file, map[string]string{
 			"__rate_interval": "10s",
 			"__range":         "1m",
+			"earlier":         "1s",
 			"namespace":       n.namespace,
 			"network":         n.name,
 			"node":            ".*",
 			"region":          ".*",
 			"shard":           ".*",
+			"target":          "1.5",
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -47,7 +47,11 @@ func (n *node) status(seen view, load chain.Load) *chain.Status {
 		Peers:           seen.nodes - 1,
 		Supply:          chain.Supply{Expected: balance * shards, Balances: balance * shards, Conserved: true},
 		Pool:            chain.PoolStatus{Capacity: uint64(n.config.Features.MempoolCapacity)},
-		TCP:             n.tcp,
+		// It has no process of its own.
+		Memory:  &chain.Memory{},
+		Disk:    &chain.Disk{},
+		Machine: &chain.Machine{},
+		TCP:     n.tcp,
 	}
 	if seat := n.place().Seat; seat != nil {
 		status.Tracked = &chain.TrackedStatus{
