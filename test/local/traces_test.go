@@ -26,18 +26,28 @@ func checkTraces(t *testing.T, stateDir string, from, to uint64) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 {
 		t.Fatalf("trace critical-path exits with %d: %v\n%s", code, err, stdout)
 	}
-	if report.Blocks == 0 || report.FirstHeight <= from || report.LastHeight > to {
+	// The nodes went on for a moment after the run had last looked at them.
+	if report.Blocks == 0 || report.FirstHeight <= from || report.LastHeight < to-min(to, 3) {
 		t.Fatalf("the report is of %d blocks from %d to %d, the run went from %d to %d",
 			report.Blocks, report.FirstHeight, report.LastHeight, from, to)
 	}
+	several := 0
 	for _, path := range report.Paths {
 		var sum time.Duration
 		for _, segment := range path.Segments {
 			sum += segment.Duration()
 		}
-		if sum != path.Duration() || len(path.Segments) < 2 {
+		if sum != path.Duration() || len(path.Segments) == 0 {
 			t.Errorf("height %d took %s, its %d segments %s", path.Height, path.Duration(), len(path.Segments), sum)
 		}
+		if len(path.Segments) > 1 {
+			several++
+		}
+	}
+	// Of two blocks that become final at once, as when nodes catch up after a start, the
+	// second waits for nothing but its own storing.
+	if 2*several < len(report.Paths) {
+		t.Errorf("of %d paths, %d have more than one segment", len(report.Paths), several)
 	}
 }
 
