@@ -91,11 +91,11 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 		return err
 	}
 	group := newGroup(n, nodes, shardnode, console)
-	console.printf("starting %s; their processes and ports are in %s", plural(len(nodes), "validator"), n.dir.runtime())
+	console.printf("starting %s; their processes and ports are in %s", crew(n.plan), n.dir.runtime())
 	group.start()
 	defer func() {
 		console.settle()
-		console.printf("stopping %s", plural(len(nodes), "validator"))
+		console.printf("stopping %s", crew(n.plan))
 		err = errors.Join(err, group.stop())
 	}()
 
@@ -142,7 +142,7 @@ func (g *group) serve(ctx context.Context, network *network, load *loading.Load,
 func (c *console) introduce(network *network) {
 	plan := network.plan
 	c.printf("network %s: %s, %s, in %s", plan.Network,
-		plural(plan.Shards, "shard"), plural(len(plan.Validators), "validator"), network.dir)
+		plural(plan.Shards, "shard"), crew(plan), network.dir)
 	for _, line := range Inapplicable(network.manifest) {
 		c.printf("%s", line)
 	}
@@ -151,7 +151,7 @@ func (c *console) introduce(network *network) {
 		c.printf("resuming the chain of %s", created)
 		return
 	}
-	c.printf("made the keys of %s", plural(len(plan.Validators), "validator"))
+	c.printf("made the keys of %s", crew(plan))
 	c.printf("made the genesis document of %s", accounts(network))
 }
 
