@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,6 +36,7 @@ func newCheckCommand() *cobra.Command {
 }
 
 func newCheckOperatorCommand() *cobra.Command {
+	var namespaces []string
 	var timeout time.Duration
 	command := &cobra.Command{
 		Use:   "operator",
@@ -45,8 +47,7 @@ func newCheckOperatorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var networks v1alpha1.ShardNetworkList
-			if err := cluster.List(command.Context(), &networks, client.Limit(1)); err != nil {
+			if err := listNetworks(command.Context(), cluster, namespaces); err != nil {
 				return err
 			}
 			check := &leaderCheck{reader: cluster, namespace: os.Getenv("POD_NAMESPACE")}
@@ -54,7 +55,24 @@ func newCheckOperatorCommand() *cobra.Command {
 		},
 	}
 	addTimeoutFlag(command, &timeout)
+	command.Flags().StringArrayVar(&namespaces, "watch-namespace", nil,
+		"namespace that the operator keeps the networks of; can be given several times (default all)")
 	return command
+}
+
+// listNetworks asks for networks as the operator does: in some namespaces, or in all
+// when there are none.
+func listNetworks(ctx context.Context, reader client.Reader, namespaces []string) error {
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		var networks v1alpha1.ShardNetworkList
+		if err := reader.List(ctx, &networks, client.InNamespace(namespace), client.Limit(1)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newCheckNetworkCommand() *cobra.Command {

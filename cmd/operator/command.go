@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/controllers/benchmark"
@@ -22,6 +23,7 @@ import (
 type options struct {
 	nodeImage        string
 	clusterDomain    string
+	watchNamespaces  []string
 	podMonitorLabels map[string]string
 	libraryMetrics   string
 	tuningNamespace  string
@@ -66,6 +68,8 @@ func newCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&options.nodeImage, "node-image", "", "image of the nodes of networks that name none")
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the operator's own cluster")
+	flags.StringArrayVar(&options.watchNamespaces, "watch-namespace", nil,
+		"namespace of the networks, benchmarks and schedules that are kept; can be given several times (default all)")
 	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
 		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
 	flags.StringVar(&options.libraryMetrics, "library-metrics", string(resources.LibraryMetricsDrop),
@@ -100,6 +104,11 @@ func parseLevel(name string) (slog.Level, error) {
 
 // validate says which option has a value that there is none of.
 func (o *options) validate() error {
+	for _, namespace := range o.watchNamespaces {
+		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
+			return fmt.Errorf("--watch-namespace: %q is no name of a namespace: %s", namespace, faults[0])
+		}
+	}
 	switch resources.LibraryMetrics(o.libraryMetrics) {
 	case resources.LibraryMetricsDrop, resources.LibraryMetricsKeep:
 		return nil
@@ -119,6 +128,11 @@ func (o *options) settings() shardnetwork.Settings {
 		LibraryMetrics:    resources.LibraryMetrics(o.libraryMetrics),
 	}
 }
+
+// keepsTunings says whether NodeTunings, which are in no namespace, are this
+// operator's. One of some namespaces that may run no agents is not alone in its
+// cluster: what it said of them, another one may have to take back.
+func (o *options) keepsTunings() bool { return len(o.watchNamespaces) == 0 || o.tuningNamespace != "" }
 
 // tuningSettings are what the controller of NodeTunings needs to know.
 func (o *options) tuningSettings() nodetuning.Settings {

@@ -12,6 +12,10 @@ func TestWrongOptions(t *testing.T) {
 	t.Parallel()
 	for arguments, says := range map[string]string{
 		"--node-image=x --library-metrics=Aggregate": `--library-metrics: "Aggregate" is none of Drop, Keep`,
+		"--node-image=x --watch-namespace=": `--watch-namespace: "" is no name of a namespace: ` +
+			`a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', ` +
+			`and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', ` +
+			`regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
 		"--node-image=x --log-level=loud":            `--log-level: "loud" is none of error, warn, info, debug`,
 	} {
 		command := newCommand()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -49,7 +50,7 @@ func newManager(options *options) (manager.Manager, error) {
 	stopTimeout := stopTimeout
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
-		Cache:  cacheOptions(options.tuningNamespace),
+		Cache:  cacheOptions(options.watchNamespaces, options.tuningNamespace),
 		Metrics: metricsserver.Options{
 			BindAddress:    options.metricsAddress,
 			SecureServing:  true,
@@ -70,8 +71,12 @@ func newManager(options *options) (manager.Manager, error) {
 	if err := shardnetwork.Setup(manager, options.settings()); err != nil {
 		return nil, fmt.Errorf("set up shardnetwork controller: %w", err)
 	}
-	if err := nodetuning.Setup(manager, options.tuningSettings()); err != nil {
-		return nil, fmt.Errorf("set up nodetuning controller: %w", err)
+	if options.keepsTunings() {
+		if err := nodetuning.Setup(manager, options.tuningSettings()); err != nil {
+			return nil, fmt.Errorf("set up nodetuning controller: %w", err)
+		}
+	} else {
+		manager.GetLogger().Info("NodeTunings are left to another operator: this one keeps some namespaces, and may run no agents")
 	}
 	if err := benchmark.Setup(manager, options.benchmarkSettings()); err != nil {
 		return nil, fmt.Errorf("set up benchmark controller: %w", err)
@@ -79,7 +84,7 @@ func newManager(options *options) (manager.Manager, error) {
 	if err := benchmarkschedule.Setup(manager); err != nil {
 		return nil, fmt.Errorf("set up benchmarkschedule controller: %w", err)
 	}
-	if err := leftovers.Setup(manager); err != nil {
+	if err := leftovers.Setup(manager, options.watchNamespaces); err != nil {
 		return nil, fmt.Errorf("set up the search for leftovers: %w", err)
 	}
 	if err := manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
@@ -91,9 +96,27 @@ func newManager(options *options) (manager.Manager, error) {
 	return manager, nil
 }
 
-// cacheOptions keep only what networks and tunings are made of.
-func cacheOptions(tuningNamespace string) cache.Options {
+// cacheOptions keep only what networks and tunings are made of: in all namespaces,
+// or in those that are watched and, of pods, that of the agents.
+func cacheOptions(watchNamespaces []string, tuningNamespace string) cache.Options {
 	options := shardnetwork.CacheOptions()
 	maps.Copy(options.ByObject, nodetuning.CachedObjects(tuningNamespace))
+	if len(watchNamespaces) == 0 {
+		return options
+	}
+	options.DefaultNamespaces = map[string]cache.Config{}
+	for _, namespace := range watchNamespaces {
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	if tuningNamespace == "" {
+		return options
+	}
+	for kind, kept := range options.ByObject {
+		if _, ok := kind.(*corev1.Pod); ok {
+			kept.Namespaces = maps.Clone(options.DefaultNamespaces)
+			kept.Namespaces[tuningNamespace] = cache.Config{}
+			options.ByObject[kind] = kept
+		}
+	}
 	return options
 }

@@ -63,14 +63,17 @@ func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	seen, err := sweep.Read(ctx, cluster, options.namespace)
+	var namespaces []string
+	if options.namespace != "" {
+		namespaces = []string{options.namespace}
+	}
+	seen, err := sweep.Read(ctx, cluster, namespaces...)
 	if err != nil {
 		return err
 	}
 	found := []sweep.Leftover{}
 	for _, leftover := range sweep.Find(seen) {
-		if (options.namespace == "" || leftover.Namespace == options.namespace) &&
-			(options.network == "" || leftover.Network == options.network) {
+		if options.network == "" || leftover.Network == options.network {
 			found = append(found, leftover)
 		}
 	}

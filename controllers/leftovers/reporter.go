@@ -32,26 +32,30 @@ const reason = "OutlivedNetwork"
 
 // Reporter looks for disks that outlived their network from time to time.
 type Reporter struct {
-	reader   client.Reader
-	recorder events.EventRecorder
-	gauges   *gauges
-	logger   logr.Logger
+	reader client.Reader
+	// namespaces are those that are looked at; all when there are none.
+	namespaces []string
+	recorder   events.EventRecorder
+	gauges     *gauges
+	logger     logr.Logger
 	// seen are the disks that were there the last time, and whether an event was
 	// made of them.
 	seen map[types.UID]bool
 }
 
-// Setup adds the reporter to a manager.
-func Setup(manager ctrl.Manager) error {
+// Setup adds the reporter to a manager, for some namespaces or, when there are
+// none, for all.
+func Setup(manager ctrl.Manager, namespaces []string) error {
 	gauges := newGauges()
 	if err := metrics.Registry.Register(gauges); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	return manager.Add(&Reporter{
-		reader:   manager.GetAPIReader(),
-		recorder: manager.GetEventRecorder("shardyard"),
-		gauges:   gauges,
-		logger:   manager.GetLogger().WithName("leftovers"),
+		reader:     manager.GetAPIReader(),
+		namespaces: namespaces,
+		recorder:   manager.GetEventRecorder("shardyard"),
+		gauges:     gauges,
+		logger:     manager.GetLogger().WithName("leftovers"),
 	})
 }
 
@@ -84,7 +88,7 @@ func (r *Reporter) look(ctx context.Context) {
 // was deleted just now still has is about to go. It tells by metrics, and once of
 // each disk by an event.
 func (r *Reporter) report(ctx context.Context) error {
-	cluster, err := sweep.Read(ctx, r.reader, "")
+	cluster, err := sweep.Read(ctx, r.reader, r.namespaces...)
 	if err != nil {
 		return err
 	}

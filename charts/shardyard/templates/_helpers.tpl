@@ -36,11 +36,42 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{/* What is in no namespace, of the kinds that the operator has to do with. */}}
+{{- define "shardyard.clusterResources" -}}
+nodes persistentvolumes nodetunings nodetunings/status storageclasses
+{{- end }}
+
+{{/* The rules of a role that are about what is in no namespace, and those about the rest. Both take the rules. */}}
+{{- define "shardyard.clusterRules" -}}
+{{- include "shardyard.splitRules" (list . true) }}
+{{- end }}
+{{- define "shardyard.namespacedRules" -}}
+{{- include "shardyard.splitRules" (list . false) }}
+{{- end }}
+{{- define "shardyard.splitRules" -}}
+{{- $ofCluster := splitList " " (include "shardyard.clusterResources" .) }}
+{{- $wanted := last . }}
+{{- $rules := list }}
+{{- range first . }}
+{{- $resources := list }}
+{{- range .resources }}
+{{- if eq (has . $ofCluster) $wanted }}
+{{- $resources = append $resources . }}
+{{- end }}
+{{- end }}
+{{- if $resources }}
+{{- $rules = append $rules (merge (dict "resources" $resources) .) }}
+{{- end }}
+{{- end }}
+{{- toYaml $rules }}
+{{- end }}
+
 {{/* What agents may do on machines: "tune", or "restore" where NodeTunings are left from when they could. Empty when
-     there may be none. */}}
+     there may be none. NodeTunings that are there may be another operator's where this one keeps some namespaces. */}}
 {{- define "shardyard.tuning" -}}
 {{- if .Values.nodeTuning.enabled }}
 {{- "tune" }}
+{{- else if .Values.watchNamespaces }}
 {{- else if .Capabilities.APIVersions.Has "shardyard.dev/v1alpha1/NodeTuning" }}
 {{- if (lookup "shardyard.dev/v1alpha1" "NodeTuning" "" "").items }}
 {{- "restore" }}
