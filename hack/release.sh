@@ -122,7 +122,9 @@ part_install() {
 			metadata:
 			  name: shardyard-system
 		YAML
-		"$helm" template shardyard charts/shardyard --namespace shardyard-system --skip-tests
+		# What every cluster has that the chart is for, and helm does not know without asking one.
+		"$helm" template shardyard charts/shardyard --namespace shardyard-system --skip-tests \
+			--api-versions admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy
 	} >"$release/install.yaml"
 }
 
