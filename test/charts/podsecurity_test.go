@@ -89,7 +89,9 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 				Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc"}},
 			})
 		}, "hostPath is none of them"},
-		"its network":   {func(pod *corev1.Pod) { pod.Spec.HostNetwork = true }, "on the network of the machine"},
+		"its network": {func(pod *corev1.Pod) {
+			pod.Spec.HostNetwork, pod.Spec.SecurityContext.Sysctls = true, nil
+		}, "on the network of the machine"},
 		"its processes": {func(pod *corev1.Pod) { pod.Spec.HostPID = true }, "processes of the machine"},
 		"its memory":    {func(pod *corev1.Pod) { pod.Spec.HostIPC = true }, "processes of the machine"},
 		"its port":      {first(func(c *corev1.Container) { c.Ports[0].HostPort = c.Ports[0].ContainerPort }), "hostPort"},
@@ -105,8 +107,11 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		"no seccomp":     {func(pod *corev1.Pod) { pod.Spec.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
 		"no AppArmor":    {first(unconfined), "appArmorProfile"},
 		"a SELinux type": {first(func(c *corev1.Container) { c.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"} }), "SELinux"},
-		"unmasked proc":  {first(func(c *corev1.Container) { c.SecurityContext.ProcMount = ptr.To(corev1.UnmaskedProcMount) }), "procMount"},
-		"nothing said":   {func(pod *corev1.Pod) { pod.Spec.SecurityContext, pod.Spec.Containers[0].SecurityContext = nil, nil }, "allowPrivilegeEscalation"},
+		"unmasked proc": {func(pod *corev1.Pod) {
+			pod.Spec.HostUsers = ptr.To(false)
+			pod.Spec.Containers[0].SecurityContext.ProcMount = ptr.To(corev1.UnmaskedProcMount)
+		}, "procMount"},
+		"nothing said": {func(pod *corev1.Pod) { pod.Spec.SecurityContext, pod.Spec.Containers[0].SecurityContext = nil, nil }, "allowPrivilegeEscalation"},
 	} {
 		t.Run("a validator with "+name, func(t *testing.T) {
 			cluster.checkRefused(t, in("narrow", with(fast, test.change)), networkPolicy, test.says)
@@ -116,7 +121,7 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		change func(*corev1.Pod)
 		says   string
 	}{
-		"a sysctl":         {sysctl("net.ipv4.tcp_syncookies"), "no sysctls"},
+		"a sysctl":         {sysctl("kernel.shm_rmid_forced"), "no sysctls"},
 		"a privileged one": {privileged, "privileged"},
 		"another folder":   {func(pod *corev1.Pod) { pod.Spec.Volumes[0].HostPath.Path = "/proc/sys" }, "/proc/sys/net"},
 		"a volume": {func(pod *corev1.Pod) {
