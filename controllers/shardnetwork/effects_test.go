@@ -5,7 +5,6 @@ package shardnetwork
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -23,10 +22,11 @@ import (
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/fields"
 )
 
 // effect is something that the operator makes of a spec.
-type effect string
+type effect = fields.Effect
 
 const (
 	// inPlan is which validator serves which shard, in which region.
@@ -105,9 +105,7 @@ func effectsOf(t *testing.T, network *v1alpha1.ShardNetwork) map[effect]string {
 
 	texts := map[effect]string{}
 	for name, value := range found {
-		content, err := json.MarshalIndent(value, "", " ")
-		must(err)
-		texts[name] = string(content)
+		texts[name] = fields.Text(t, value)
 	}
 	return texts
 }

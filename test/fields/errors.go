@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fields
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// CheckErrors checks that every field that has a wrong value is named by the error
+// about it.
+func (k *Kind[T]) CheckErrors(t *testing.T) {
+	for field, schema := range k.fields(t) {
+		change := k.Changes[field]
+		if change.Refused != "" {
+			continue
+		}
+		for kind, value := range k.wrongValues(field, schema) {
+			t.Run(field+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				// The rest is as in one that may have the field.
+				path, edits := inManifest(field), change.edits(field, value)
+				edits[path] = value
+				_, err := k.read(t, edits)
+				if err == nil || !strings.Contains(err.Error(), path+":") && !strings.Contains(err.Error(), path+"[0]:") {
+					t.Errorf("with %v, the error is %v; want it to name %s", value, err, path)
+				}
+			})
+		}
+	}
+}
+
+// wrongValues are values that a field cannot have: of another type, and just
+// beyond each of its bounds, of which every field has some.
+func (k *Kind[T]) wrongValues(field string, schema *Schema) map[string]any {
+	wrong := map[string]any{"of another type": true}
+	switch {
+	case slices.Contains(k.Unbounded, field):
+	case schema.Type == "array":
+		wrong["too short"], wrong["too long"] = []any{}, slices.Repeat([]any{"a"}, 1<<10)
+	case schema.XIntOrString:
+		wrong["no quantity"] = "plenty"
+	case schema.AdditionalProperties != nil:
+		wrong["of no key"] = Object{"": "a"}
+		wrong["too many"] = manyKeys()
+	case len(schema.Enum) > 0:
+		wrong["no such word"] = "Wrong"
+	case schema.Type == "string":
+		wrong["too long"] = strings.Repeat("a", 1<<10)
+		if schema.Pattern == "" || !regexp.MustCompile(schema.Pattern).MatchString("") {
+			wrong["empty"] = ""
+		}
+	case schema.Type == "integer":
+		wrong["too small"] = int64(*schema.Minimum) - 1
+		if schema.Maximum != nil {
+			wrong["too large"] = int64(*schema.Maximum) + 1
+		} else if schema.Format == "int64" {
+			wrong["beyond all"] = math.MaxInt64 * 2.0
+		}
+	}
+	return wrong
+}
+
+func manyKeys() Object {
+	keys := Object{}
+	for i := range 1 << 10 {
+		keys[fmt.Sprintf("key-%d", i)] = "a"
+	}
+	return keys
+}
