@@ -16,7 +16,7 @@ func TestWrongOptions(t *testing.T) {
 			`a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', ` +
 			`and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', ` +
 			`regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
-		"--node-image=x --log-level=loud":            `--log-level: "loud" is none of error, warn, info, debug`,
+		"--node-image=x --log-level=loud": `--log-level: "loud" is none of error, warn, info, debug`,
 	} {
 		command := newCommand()
 		command.SetArgs(strings.Fields(arguments))

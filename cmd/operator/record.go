@@ -151,10 +151,7 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 			return nil, err
 		}
 	}
-	var warmUp time.Duration
-	if benchmark.Spec.WarmUpSeconds != nil {
-		warmUp = time.Duration(*benchmark.Spec.WarmUpSeconds) * time.Second
-	}
+	warmUp, duration := bench.Measured(&benchmark.Spec)
 	return &recording.Options{
 		Validators: plan.Validators,
 		Address: func(validator string) string {
@@ -163,7 +160,7 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 		Schedule: load.Schedule,
 		Steering: steering,
 		WarmUp:   warmUp,
-		Duration: time.Duration(benchmark.Spec.DurationSeconds) * time.Second,
+		Duration: duration,
 		Patience: o.patience,
 		Log:      slog.New(slog.NewJSONHandler(log, nil)),
 	}, nil

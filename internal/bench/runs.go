@@ -5,6 +5,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -48,6 +49,15 @@ func Runs(spec *v1alpha1.BenchmarkSpec) []PlannedRun {
 		}
 	}
 	return runs
+}
+
+// Measured is how long the last step of a run's load lasts before the measurement
+// begins, and how long that lasts.
+func Measured(spec *v1alpha1.BenchmarkSpec) (warmUp, duration time.Duration) {
+	if spec.WarmUpSeconds != nil {
+		warmUp = time.Duration(*spec.WarmUpSeconds) * time.Second
+	}
+	return warmUp, time.Duration(spec.DurationSeconds) * time.Second
 }
 
 // NetworkSpec is the spec of the networks of a variant's runs, without load.

@@ -67,17 +67,13 @@ func (o *Options) record(ctx context.Context, run bench.PlannedRun, variant *var
 	if !o.Keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(folder), removeEmpty(o.Folder)) }()
 	}
-	spec := &o.Benchmark.Spec
-	var warmUp time.Duration
-	if spec.WarmUpSeconds != nil {
-		warmUp = time.Duration(*spec.WarmUpSeconds) * time.Second
-	}
+	warmUp, duration := bench.Measured(&o.Benchmark.Spec)
 	return local.Record(ctx, local.RecordOptions{
 		Network:      variant.network,
 		StateDir:     folder,
 		Shardnode:    variant.shardnode,
 		WarmUp:       warmUp,
-		Duration:     time.Duration(spec.DurationSeconds) * time.Second,
+		Duration:     duration,
 		ReadyTimeout: o.ReadyTimeout,
 		Progress:     o.Progress,
 	})
