@@ -74,7 +74,7 @@ spec:
 	Changes: map[string]fields.Change{
 		"spec.nodeSelector":                     {To: fields.Object{"pool": "other"}, In: ofMachines},
 		"spec.tolerations[].key":                {To: "other", In: ofTolerations},
-		"spec.tolerations[].operator":           {Given: fields.Object{"spec.tolerations[0].value": fields.Without}, To: "Exists", In: ofTolerations},
+		"spec.tolerations[].operator":           {Given: anyValue, To: "Exists", In: ofTolerations},
 		"spec.tolerations[].value":              {To: "other", In: ofTolerations},
 		"spec.tolerations[].effect":             {Given: forGood, To: "NoSchedule", In: ofTolerations},
 		"spec.tolerations[].tolerationSeconds":  {To: 30, In: []fields.Effect{inMachines}},
@@ -100,8 +100,11 @@ spec:
 	},
 }
 
-// forGood is a toleration that need not be of the effect NoExecute.
-var forGood = fields.Object{"spec.tolerations[0].tolerationSeconds": fields.Without}
+// Tolerations of a taint whatever its value, and of one for good.
+var (
+	anyValue = fields.Object{"spec.tolerations[0].value": fields.Without}
+	forGood  = fields.Object{"spec.tolerations[0].tolerationSeconds": fields.Without}
+)
 
 // readTuning has an API server read a NodeTuning, and keep nothing of it.
 func readTuning(t *testing.T, content []byte) (*v1alpha1.NodeTuning, error) {

@@ -102,16 +102,20 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		"an escalation": {first(func(c *corev1.Container) {
 			c.SecurityContext.AllowPrivilegeEscalation = nil
 		}), "allowPrivilegeEscalation"},
-		"root":           {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsUser = ptr.To[int64](0) }, "user 0"},
-		"perhaps root":   {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
-		"no seccomp":     {func(pod *corev1.Pod) { pod.Spec.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
-		"no AppArmor":    {first(unconfined), "appArmorProfile"},
-		"a SELinux type": {first(func(c *corev1.Container) { c.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"} }), "SELinux"},
+		"root":         {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsUser = ptr.To[int64](0) }, "user 0"},
+		"perhaps root": {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
+		"no seccomp":   {func(pod *corev1.Pod) { pod.Spec.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
+		"no AppArmor":  {first(unconfined), "appArmorProfile"},
+		"a SELinux type": {first(func(c *corev1.Container) {
+			c.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"}
+		}), "SELinux"},
 		"unmasked proc": {func(pod *corev1.Pod) {
 			pod.Spec.HostUsers = ptr.To(false)
 			pod.Spec.Containers[0].SecurityContext.ProcMount = ptr.To(corev1.UnmaskedProcMount)
 		}, "procMount"},
-		"nothing said": {func(pod *corev1.Pod) { pod.Spec.SecurityContext, pod.Spec.Containers[0].SecurityContext = nil, nil }, "allowPrivilegeEscalation"},
+		"nothing said": {func(pod *corev1.Pod) {
+			pod.Spec.SecurityContext, pod.Spec.Containers[0].SecurityContext = nil, nil
+		}, "allowPrivilegeEscalation"},
 	} {
 		t.Run("a validator with "+name, func(t *testing.T) {
 			cluster.checkRefused(t, in("narrow", with(fast, test.change)), networkPolicy, test.says)

@@ -17,7 +17,7 @@ import (
 // Object is a part of a manifest.
 type Object = map[string]any
 
-// Without, as a value, takes a field away.
+// Without takes a field away where it is its value.
 var Without = struct{}{}
 
 // read reads the manifest with changes.

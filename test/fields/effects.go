@@ -29,6 +29,7 @@ type Change struct {
 // CheckEffects checks that every field does something: where it is changed, what is
 // made of it is another, in the places that are named and in no others.
 func (k *Kind[T]) CheckEffects(t *testing.T) {
+	t.Helper()
 	known := k.fields(t)
 	for field, schema := range known {
 		// What has one value cannot be changed.

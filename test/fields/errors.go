@@ -14,6 +14,7 @@ import (
 // CheckErrors checks that every field that has a wrong value is named by the error
 // about it.
 func (k *Kind[T]) CheckErrors(t *testing.T) {
+	t.Helper()
 	for field, schema := range k.fields(t) {
 		change := k.Changes[field]
 		if change.Refused != "" {

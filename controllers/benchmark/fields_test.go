@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"testing"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/test/fields"
+)
+
+// Where changes of one kind are to be seen.
+var (
+	ofNetworks = []fields.Effect{inNetworks}
+	ofLoad     = []fields.Effect{inLoad}
+	ofVerdict  = []fields.Effect{inVerdict}
+)
+
+// Loads besides the one of the manifest.
+var (
+	constantLoad = fields.Object{"spec.load": fields.Object{"profile": "Constant", "constant": fields.Object{"transfersPerSecond": 1000}}}
+	rampLoad     = fields.Object{"spec.load": fields.Object{"profile": "Ramp", "ramp": fields.Object{"steps": []fields.Object{
+		{"transfersPerSecond": 1000, "durationSeconds": 10}, {"transfersPerSecond": 2000, "durationSeconds": 60},
+	}}}}
+	searchLoad = fields.Object{"spec.load": fields.Object{"profile": "Search", "search": fields.Object{
+		"initialTransfersPerSecond": 500, "maxTransfersPerSecond": 8000,
+	}}}
+)
+
+// alone is a benchmark that is compared with an earlier one.
+var alone = fields.Object{
+	"spec.variants": fields.Without, "spec.baseline.artifact": fields.Object{"claimName": "earlier", "path": "artifact"},
+}
+
+// benchmarks are all fields of a Benchmark, and what they change.
+var benchmarks = &fields.Kind[*v1alpha1.Benchmark]{
+	Definition: "shardyard.dev_benchmarks.yaml",
+	Manifest: `
+apiVersion: shardyard.dev/v1alpha1
+kind: Benchmark
+metadata:
+  name: whole
+spec:
+  network:
+    template:
+      spec:
+        shards: 2
+        producersPerShard: 1
+        regions: [{name: here, nodes: 2}]
+        genesis: {accountsPerShard: 10}
+  load:
+    profile: ClosedLoop
+    closedLoop:
+      targetBlockTimeMilliseconds: 1500
+      initialTransfersPerSecond: 500
+      maxTransfersPerSecond: 4000
+    workload: {withinShardPercent: 10}
+  durationSeconds: 30
+  repetitions: 3
+  criteria: [{figure: ExecutedPerSecond, atLeast: 900, atMost: 1100}]
+  variants: [{name: before, image: "shardnode:one"}, {name: after, features: {mempoolCapacity: 1000}}]
+  baseline: {figures: [CPUMicrosecondsPerTransfer]}
+`,
+	Read: func(_ *testing.T, content []byte) (*v1alpha1.Benchmark, error) {
+		return manifest.ParseBenchmark(content)
+	},
+	Spec:    func(benchmark *v1alpha1.Benchmark) any { return benchmark.Spec },
+	Effects: effectsOf,
+	// A ShardNetwork has a table of its own.
+	Parts: []string{"spec.network.template.spec"},
+	Changes: map[string]fields.Change{
+		// What is measured, and how often.
+		"spec.warmUpSeconds":   {To: 20, In: []fields.Effect{inMeasurement}},
+		"spec.durationSeconds": {To: 60, In: []fields.Effect{inMeasurement}},
+		"spec.repetitions":     {To: 4, In: []fields.Effect{inRuns, inVerdict}},
+
+		"spec.variants[].name":                             {To: "first", In: []fields.Effect{inRuns, inVerdict}},
+		"spec.variants[].image":                            {To: "shardnode:two", In: ofNetworks},
+		"spec.variants[].features.adaptiveChunkSize":       {Given: withFeatures, To: "Disabled", In: ofNetworks},
+		"spec.variants[].features.mempoolCapacity":         {Given: withFeatures, To: 2000, In: ofNetworks},
+		"spec.variants[].features.mempoolMebibytes":        {Given: withFeatures, To: 32, In: ofNetworks},
+		"spec.variants[].features.saveUntrackedChunkParts": {Given: withFeatures, To: "Enabled", In: ofNetworks},
+		"spec.variants[].features.signatureBatchSize":      {Given: withFeatures, To: 64, In: ofNetworks},
+
+		// What the network carries. Whoever finds the rate, in a closed loop, reaches the
+		// admin API of the nodes.
+		"spec.load.profile": {
+			Given: constantLoad,
+			Set: fields.Object{"spec.load": fields.Object{"profile": "ClosedLoop", "closedLoop": fields.Object{
+				"targetBlockTimeMilliseconds": 1500, "initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 1000,
+			}}},
+			Along: []string{
+				"spec.load.constant.transfersPerSecond",
+				"spec.load.closedLoop.targetBlockTimeMilliseconds", "spec.load.closedLoop.initialTransfersPerSecond",
+				"spec.load.closedLoop.maxTransfersPerSecond", "spec.load.closedLoop.maxBacklogBlocks",
+				"spec.load.closedLoop.maxSettleSeconds",
+			},
+			In: []fields.Effect{inLoad, inObjects, inPods},
+		},
+		"spec.load.closedLoop.targetBlockTimeMilliseconds": {To: 2000, In: ofLoad},
+		"spec.load.closedLoop.initialTransfersPerSecond":   {To: 600, In: ofLoad},
+		"spec.load.closedLoop.maxTransfersPerSecond":       {To: 600, In: ofLoad},
+		"spec.load.closedLoop.maxBacklogBlocks":            {To: 1, In: ofLoad},
+		"spec.load.closedLoop.maxSettleSeconds":            {To: 60, In: ofLoad},
+		"spec.load.search.initialTransfersPerSecond":       {Given: searchLoad, To: 600, In: ofLoad},
+		"spec.load.search.maxTransfersPerSecond":           {Given: searchLoad, To: 600, In: ofLoad},
+		"spec.load.search.stepSeconds":                     {Given: searchLoad, To: 30, In: ofLoad},
+		"spec.load.search.precisionPercent":                {Given: searchLoad, To: 50, In: ofLoad},
+		"spec.load.search.maxSearchSeconds":                {Given: searchLoad, To: 60, In: ofLoad},
+		"spec.load.search.offeredPercent":                  {Given: searchLoad, To: 150, In: ofLoad},
+		"spec.load.constant.transfersPerSecond":            {Given: constantLoad, To: 2000, In: ofLoad},
+		"spec.load.ramp.steps[].transfersPerSecond":        {Given: rampLoad, To: 2000, In: ofLoad},
+		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLoad},
+		"spec.load.workload.senders":                       {To: "Uniform", In: ofLoad},
+		"spec.load.workload.receivers":                     {To: "Uniform", In: ofLoad},
+		"spec.load.workload.withinShardPercent":            {To: 20, In: ofLoad},
+
+		// What has to come out.
+		"spec.criteria[].figure":          {To: "IncludedPerSecond", In: ofVerdict},
+		"spec.criteria[].atLeast":         {To: 1050, In: ofVerdict},
+		"spec.criteria[].atMost":          {To: 950, In: ofVerdict},
+		"spec.baseline.figures":           {To: []string{"ExecutedPerSecond"}, In: ofVerdict},
+		"spec.baseline.confidencePercent": {To: 50, In: ofVerdict},
+		"spec.baseline.floorPercent":      {To: 50, In: ofVerdict},
+		"spec.baseline.artifact.claimName": {
+			Given: alone, To: "other", In: []fields.Effect{inPods},
+		},
+		"spec.baseline.artifact.path": {Given: alone, To: "other", In: []fields.Effect{inPods}},
+	},
+}
+
+// withFeatures is a first variant with features of its own.
+var withFeatures = fields.Object{"spec.variants[0].features": fields.Object{"mempoolCapacity": 3000}}
+
+// Every field of the API does something.
+func TestEveryFieldHasItsEffect(t *testing.T) {
+	t.Parallel()
+	benchmarks.CheckEffects(t)
+}
+
+// Every field that has a wrong value is named by the error about it.
+func TestEveryFieldIsNamedWhereItIsWrong(t *testing.T) {
+	t.Parallel()
+	benchmarks.CheckErrors(t)
+}
+
+// The networks of runs are those of the template, with all of their fields.
+func TestTheNetworkIsThatOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	benchmark := &v1alpha1.BenchmarkSpec{}
+	fields.Fill(t, &benchmark.Network.Template.Spec)
+	want := fields.Text(t, benchmark.Network.Template.Spec)
+	if got := fields.Text(t, bench.NetworkSpec(benchmark, 0)); got != want {
+		t.Errorf("the network is\n%s\nwant\n%s", got, want)
+	}
+}
