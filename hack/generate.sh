@@ -3,7 +3,7 @@
 #
 # Generates the deepcopy code and the CRDs of api/, the role of the controllers, the dashboards, the rules and the
 # pages of all metrics and of the API, what the operator's chart holds copies of, and the names that Terraform shares with
-# the operator into the tree. With --check it generates them into a temporary folder instead and fails, with the
+# the operator into the tree, and the tables of the charts' READMEs. With --check it generates them into a temporary folder instead and fails, with the
 # difference, when the tree holds anything else.
 #
 # usage: hack/generate.sh [--check]
@@ -16,6 +16,7 @@ cd "$root"
 # generate ROOT
 generate() {
 	local crds=$1/config/crd/bases local_crds=$1/config/crd/local dashboards=$1/dashboards files=$1/charts/shardyard/files
+	local chart readme
 	"$controller_gen" object:headerFile=hack/boilerplate.go.txt paths=./api/v1alpha1 \
 		output:object:dir="$1/api/v1alpha1"
 	"$controller_gen" crd paths=./api/v1alpha1 output:crd:dir="$crds"
@@ -38,6 +39,11 @@ generate() {
 	cp "$dashboards/rules.yaml" "$files/rules.yaml"
 	cp "$1/config/rbac/role.yaml" "$files/role.yaml"
 	cp dashboards/kube-state-metrics/config.yaml "$files/kube-state-metrics.yaml"
+	for chart in shardyard testnet; do
+		readme=$(go run ./hack/charts "charts/$chart" && echo .)
+		mkdir -p "$1/charts/$chart"
+		printf '%s' "${readme%.}" >"$1/charts/$chart/README.md"
+	done
 }
 
 if [[ ${1:-} != --check ]]; then
@@ -63,6 +69,9 @@ diff -ru config/rbac "$fresh/config/rbac" || stale=1
 diff -u terraform/modules/names.json "$fresh/terraform/modules/names.json" || stale=1
 for copies in crds dashboards kube-state-metrics.yaml role.yaml rules.yaml; do
 	diff -ru "charts/shardyard/files/$copies" "$fresh/charts/shardyard/files/$copies" || stale=1
+done
+for chart in shardyard testnet; do
+	diff -u "charts/$chart/README.md" "$fresh/charts/$chart/README.md" || stale=1
 done
 if [[ $stale -ne 0 ]]; then
 	echo "generated files are out of date: run make generate and commit the result" >&2

@@ -32,6 +32,10 @@ const (
 	// LabelNodeAccess, on a namespace, lets its pods reach the HTTP API of
 	// nodes when it is NodeAccessAllowed.
 	LabelNodeAccess = "shardyard.dev/node-access"
+	// LabelPodSecurity, on a namespace whose Pod Security level is privileged, has the
+	// policy of the chart narrow it to what networks need when it is
+	// PodSecurityNetworks.
+	LabelPodSecurity = "shardyard.dev/pod-security"
 	// LabelRegionOfMachine is the region that a machine is in.
 	LabelRegionOfMachine = "topology.kubernetes.io/region"
 	// LabelMachineType is the type of a machine.
@@ -44,6 +48,8 @@ const (
 	ManagedBy         = "shardyard"
 	NodeAccessAllowed = "allowed"
 	EvictionAllowed   = "allowed"
+
+	PodSecurityNetworks = "networks"
 )
 
 // NetworkLabels are the labels of every object of a network.

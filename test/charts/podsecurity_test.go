@@ -34,7 +34,7 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 	cluster := startCluster(t)
 	cluster.installOperator(t, operatorChart, "--namespace", "shardyard-system", "--create-namespace")
 	for name, labels := range map[string]map[string]string{
-		"narrow":     {api.EnforceLevelLabel: string(api.LevelPrivileged), "shardyard.dev/pod-security": "networks"},
+		"narrow":     {api.EnforceLevelLabel: string(api.LevelPrivileged), resources.LabelPodSecurity: resources.PodSecurityNetworks},
 		"wide":       {api.EnforceLevelLabel: string(api.LevelPrivileged)},
 		"restricted": {api.EnforceLevelLabel: string(api.LevelRestricted)},
 	} {
