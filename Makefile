@@ -268,6 +268,7 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
 	@hack/tool.sh helm >/dev/null
+	@hack/tool.sh registry >/dev/null
 	@hack/tool.sh helm-unittest >/dev/null
 	@hack/tool.sh terraform-provider-google >/dev/null
 	@hack/terraform.sh >/dev/null
@@ -298,8 +299,8 @@ test-charts: setup-test ## Test the charts: their unit tests, and installing the
 # Not cached: go test cannot see what a release is made of.
 .PHONY: test-release
 test-release: setup-test ## Make releases without the node, and compare and use them
-	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); \
-	KUBEBUILDER_ASSETS=$$assets HELM=$$helm go test -count=1 ./test/release/...
+	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); registry=$$(hack/tool.sh registry); \
+	KUBEBUILDER_ASSETS=$$assets HELM=$$helm REGISTRY=$$registry go test -count=1 ./test/release/...
 
 # Not cached: go test cannot see what terraform reads.
 .PHONY: terraform-test

@@ -93,6 +93,10 @@ host-local | loopback | ptp)
 	package=$(awk -v name="/$name" '$1 ~ name "$" { print $1 }' "$module/go.mod")
 	version=$(pinned github.com/containernetworking/plugins)
 	;;
+registry)
+	package=.
+	version=$(pinned github.com/google/go-containerregistry)
+	;;
 runc)
 	package=github.com/opencontainers/runc
 	version=$(pinned github.com/opencontainers/runc)

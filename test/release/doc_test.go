@@ -5,5 +5,5 @@
 //
 // The node is left out, which takes minutes to build: make release-compare has
 // it as well. HELM names the helm program, KUBEBUILDER_ASSETS the folder of the
-// API server and etcd.
+// API server and etcd, and REGISTRY the registry that charts are pushed to.
 package release_test

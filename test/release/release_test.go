@@ -44,6 +44,7 @@ func TestRelease(t *testing.T) {
 
 	t.Run("command line", func(t *testing.T) { checkCommandLine(t, folder, version, commit) })
 	t.Run("charts", func(t *testing.T) { checkCharts(t, folder, version) })
+	t.Run("charts in a registry", func(t *testing.T) { checkPush(t, folder, version) })
 	t.Run("one file", func(t *testing.T) { checkInstall(t, filepath.Join(folder, "install.yaml"), version) })
 	t.Run("refusals", func(t *testing.T) { checkRefusals(t, one, version) })
 }

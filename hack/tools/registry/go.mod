@@ -1,0 +1,5 @@
+module github.com/shardyard/shardyard/hack/tools/registry
+
+go 1.26.0
+
+require github.com/google/go-containerregistry v0.22.1
