@@ -428,7 +428,7 @@ lint-charts: setup-test ## Run helm lint
 verify: verify-generated verify-page verify-modules verify-format ## Check that the tree holds what generate, fmt and go mod tidy would write
 
 .PHONY: verify-generated
-verify-generated: setup-test ## Check the deepcopy code, the CRDs, the API reference, the dashboards, the rules, the chart's copies and the names for Terraform
+verify-generated: setup-test ## Check the deepcopy code, the CRDs, the API reference, the dashboards, the rules, the charts' copies and tables, and the names for Terraform
 	@hack/generate.sh --check
 
 .PHONY: verify-page
@@ -452,7 +452,7 @@ verify-format: setup-test ## Check the formatting of both languages
 ##@ Write
 
 .PHONY: generate
-generate: setup ## Generate the deepcopy code and the CRDs from api/, the API reference, the dashboards, the rules, the chart's copies and the names for Terraform
+generate: setup ## Generate the deepcopy code and the CRDs from api/, the API reference, the dashboards, the rules, the charts' copies and tables, and the names for Terraform
 	@hack/generate.sh
 
 # The vectors of one crate are read by the next.

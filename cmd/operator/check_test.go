@@ -99,6 +99,9 @@ func TestCheckOperator(t *testing.T) {
 	if printed, err := runCheck(t, "operator"); err != nil || printed != "the operator one leads\n" {
 		t.Errorf("it prints %q (%v)", printed, err)
 	}
+	if printed, err := runCheck(t, "operator", "--watch-namespace=default"); err != nil || printed != "the operator one leads\n" {
+		t.Errorf("of one namespace it prints %q (%v)", printed, err)
+	}
 	stop()
 	refused("the operator one does not renew its lease")
 }
