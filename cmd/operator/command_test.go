@@ -26,3 +26,22 @@ func TestWrongOptions(t *testing.T) {
 		}
 	}
 }
+
+// Of several operators in a cluster, only one that may run agents says anything of
+// NodeTunings.
+func TestWhoKeepsTunings(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options options
+		want    bool
+	}{
+		"of all namespaces":                  {options{}, true},
+		"of all namespaces, with agents":     {options{tuningNamespace: "tuning"}, true},
+		"of some namespaces":                 {options{watchNamespaces: []string{"a"}}, false},
+		"of some namespaces, and has agents": {options{watchNamespaces: []string{"a"}, tuningNamespace: "tuning"}, true},
+	} {
+		if got := test.options.keepsTunings(); got != test.want {
+			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
+	}
+}

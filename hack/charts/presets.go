@@ -31,7 +31,8 @@ func presetsTable(chart string) (string, error) {
 		return "", err
 	}
 	table := &strings.Builder{}
-	table.WriteString("| preset | validators | regions | machines | CPU | memory | disks | USD per hour |\n|---|---|---|---|---|---|---|---|\n")
+	table.WriteString("| preset | validators | regions | machines | CPU | memory | disks | USD per hour |\n")
+	table.WriteString("|---|---|---|---|---|---|---|---|\n")
 	leftOut := ""
 	for _, name := range names {
 		network, err := readPreset(chart, name)
@@ -48,7 +49,8 @@ func presetsTable(chart string) (string, error) {
 		fmt.Fprintf(table, "| `%s` | %d | %s | %s | %s | %s | %s | %s |\n", name, len(plan.Validators), regions(network),
 			machines(network, plan), cpu, memory, disks(network, plan), perHour(estimate))
 	}
-	fmt.Fprintf(table, "\nCPU and memory are what all validators request together. Prices are those of %s, without %s.\n", prices.Date, leftOut)
+	fmt.Fprintf(table, "\nCPU and memory are what all validators request together. Prices are those of %s, without %s.\n",
+		prices.Date, leftOut)
 	return table.String(), nil
 }
 

@@ -68,7 +68,9 @@ func TestArtifactHub(t *testing.T) {
 		})
 	}
 	var said, held []string
-	for _, definition := range list[struct{ Kind, Version, Name, DisplayName, Description string }](t, readMetadata(t, operatorChart), "crds") {
+	for _, definition := range list[struct {
+		Kind, Version, Name, DisplayName, Description string
+	}](t, readMetadata(t, operatorChart), "crds") {
 		said = append(said, definition.Name+" "+definition.Kind+" "+definition.Version)
 	}
 	for _, definition := range ofType[*apiextensionsv1.CustomResourceDefinition](renderOperator(t)) {
