@@ -39,17 +39,20 @@ func checkInstall(t *testing.T, path, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions := 0
+	definitions, policies := 0, 0
 	for _, object := range objects(t, path) {
 		if err := cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")); err != nil {
 			t.Fatalf("apply %s %s: %v", object.GetKind(), object.GetName(), err)
 		}
-		if object.GetKind() == "CustomResourceDefinition" {
+		switch object.GetKind() {
+		case "CustomResourceDefinition":
 			definitions++
+		case "ValidatingAdmissionPolicyBinding":
+			policies++
 		}
 	}
-	if definitions != 4 {
-		t.Errorf("the file has %d CRDs, want 4", definitions)
+	if definitions != 4 || policies != 2 {
+		t.Errorf("the file has %d CRDs and %d policies, want 4 and 2", definitions, policies)
 	}
 	var operator appsv1.Deployment
 	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: "shardyard-system", Name: "shardyard"}, &operator); err != nil {
