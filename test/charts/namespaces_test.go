@@ -73,6 +73,23 @@ func TestTheOperatorOfSomeNamespaces(t *testing.T) {
 		}
 	})
 
+	t.Run("leaves room for another operator", func(t *testing.T) {
+		cluster.mustRun(t, "install", "team", operatorChart, "--namespace", "team-system", "--create-namespace",
+			"--set", "watchNamespaces={"+elsewhere+"},crds.enabled=false,nodeTuning.enabled=false")
+		another := cluster.startOperator(t, "team-system", "team-shardyard")
+		eventually(t, func(ctx context.Context) error {
+			var network v1alpha1.ShardNetwork
+			if err := cluster.Get(ctx, client.ObjectKey{Namespace: elsewhere, Name: "other"}, &network); err != nil {
+				return err
+			}
+			if !meta.IsStatusConditionTrue(network.Status.Conditions, v1alpha1.ConditionApplied) {
+				return fmt.Errorf("not everything is applied: %+v", network.Status.Conditions)
+			}
+			return nil
+		})
+		another.stop(t)
+	})
+
 	// That it was refused nothing is checked here.
 	operator.stop(t)
 }
