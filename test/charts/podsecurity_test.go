@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -102,10 +103,16 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		"an escalation": {first(func(c *corev1.Container) {
 			c.SecurityContext.AllowPrivilegeEscalation = nil
 		}), "allowPrivilegeEscalation"},
-		"root":         {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsUser = ptr.To[int64](0) }, "user 0"},
-		"perhaps root": {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
-		"no seccomp":   {func(pod *corev1.Pod) { pod.Spec.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
-		"no AppArmor":  {first(unconfined), "appArmorProfile"},
+		"root":              {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsUser = ptr.To[int64](0) }, "user 0"},
+		"perhaps root":      {func(pod *corev1.Pod) { pod.Spec.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
+		"no seccomp":        {func(pod *corev1.Pod) { pod.Spec.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
+		"no AppArmor":       {first(unconfined), "appArmorProfile"},
+		"a probe elsewhere": {first(func(c *corev1.Container) { c.LivenessProbe.HTTPGet.Host = "192.0.2.1" }), "name no host"},
+		"a hook elsewhere": {first(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{
+				HTTPGet: &corev1.HTTPGetAction{Host: "192.0.2.1", Port: intstr.FromInt32(80)},
+			}}
+		}), "name no host"},
 		"a SELinux type": {first(func(c *corev1.Container) {
 			c.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"}
 		}), "SELinux"},

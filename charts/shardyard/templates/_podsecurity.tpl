@@ -72,6 +72,11 @@ matchConstraints:
   message: containers have to say allowPrivilegeEscalation=false
 - expression: variables.containers.all(container, 'ALL' in container.?securityContext.?capabilities.?drop.orValue([]))
   message: containers have to drop ALL capabilities
+- expression: >-
+    variables.containers.all(container, [container.?livenessProbe, container.?readinessProbe, container.?startupProbe,
+    container.?lifecycle.?postStart, container.?lifecycle.?preStop].all(handler,
+    handler.?httpGet.?host.orValue('') == '' && handler.?tcpSocket.?host.orValue('') == ''))
+  message: probes and hooks may name no host
 - expression: variables.containers.all(container, container.?securityContext.?procMount.orValue('Default') == 'Default')
   message: containers may have no other procMount than Default
 - expression: >-
