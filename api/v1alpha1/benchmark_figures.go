@@ -8,7 +8,7 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfKneePercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
 type BenchmarkFigure string
 
 // The figures of a benchmark.
@@ -34,6 +34,20 @@ const (
 	// FigureExecutedOfHeldPercent is ExecutedPerSecond of that rate: below 100 where
 	// a chain that is offered more than it carries does less than it could.
 	FigureExecutedOfHeldPercent BenchmarkFigure = "ExecutedOfHeldPercent"
+	// FigureClientSuccessPercent is how many in a hundred of the transfers of the users
+	// of an open loop were executed, of its last step.
+	FigureClientSuccessPercent BenchmarkFigure = "ClientSuccessPercent"
+	// FigureClientLatencyP50Milliseconds is the median of the times from when these
+	// were due until a user knew that a finalised block had executed them.
+	FigureClientLatencyP50Milliseconds BenchmarkFigure = "ClientLatencyP50Milliseconds"
+	// FigureClientLatencyP99Milliseconds is their 99th percentile.
+	FigureClientLatencyP99Milliseconds BenchmarkFigure = "ClientLatencyP99Milliseconds"
+	// FigureClientKneeUsers is the highest number of users of an open loop of whose
+	// transfers at least 98 in a hundred were executed.
+	FigureClientKneeUsers BenchmarkFigure = "ClientKneeUsers"
+	// FigureClientExecutedOfKneePercent is ExecutedPerSecond of that of those users:
+	// below 100 where fewer transfers succeed of more users.
+	FigureClientExecutedOfKneePercent BenchmarkFigure = "ClientExecutedOfKneePercent"
 	// FigureBlockTimeMilliseconds is the mean difference of the timestamps of
 	// consecutive finalised blocks.
 	FigureBlockTimeMilliseconds BenchmarkFigure = "BlockTimeMilliseconds"

@@ -19,6 +19,9 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.load.search) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || (self.load.search.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000 && self.load.search.maxTransfersPerSecond * self.load.search.offeredPercent <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 100000000)",message="must be at most 1000000 per producer, and so must be the offeredPercent of it",fieldPath=".load.search.maxTransfersPerSecond",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.search) || self.load.search.stepSeconds * 50 >= self.network.template.spec.protocol.minBlockTimeMilliseconds",message="must be at least 20 times the minBlockTimeMilliseconds of the network: fewer blocks do not tell whether a rate holds",fieldPath=".load.search.stepSeconds",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="has(self.load.search) || !has(self.criteria) || !self.criteria.exists(c, c.figure in ['HeldPerSecond', 'ExecutedOfHeldPercent'])",message="cannot have HeldPerSecond or ExecutedOfHeldPercent without a load of profile Search: nothing else finds the rate that holds",fieldPath=".criteria",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.openLoop) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.genesis.accountsPerShard < 2 || self.network.template.spec.genesis.accountsPerShard > 1000000 || self.load.openLoop.steps.all(s, s.users <= self.network.template.spec.shards * self.network.template.spec.genesis.accountsPerShard)",message="users must be at most the accounts of all shards: each signs with an account of its own",fieldPath=".load.openLoop.steps",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.openLoop) || self.warmUpSeconds + self.durationSeconds <= 86400",message="must be at most 86400 together with warmUpSeconds when the load is of profile OpenLoop: a step lasts no longer",fieldPath=".durationSeconds",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="has(self.load.openLoop) || !has(self.criteria) || !self.criteria.exists(c, c.figure in ['ClientSuccessPercent', 'ClientLatencyP50Milliseconds', 'ClientLatencyP99Milliseconds', 'ClientKneeUsers', 'ClientExecutedOfKneePercent'])",message="cannot have figures of clients without a load of profile OpenLoop: there are no clients",fieldPath=".criteria",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.workload) || !has(self.load.workload.withinShardPercent) || self.load.workload.withinShardPercent == 100 || self.network.template.spec.shards > 1",message="must be 100 with one shard",fieldPath=".load.workload.withinShardPercent",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.repetitions > 1 || !self.criteria.exists(c, c.figure == 'ExecutedPerSecondSpreadPercent')",message="cannot have ExecutedPerSecondSpreadPercent with one repetition: a spread is between runs",fieldPath=".criteria",reason="FieldValueInvalid"
 type BenchmarkSpec struct {
@@ -29,19 +32,22 @@ type BenchmarkSpec struct {
 	// load is the load of each run, from the time that all validators are ready.
 	// What is measured is measured under the rate of its last step, or once the
 	// controller of a closed loop has found a steady one, or a search the highest
-	// one that holds.
+	// one that holds. Of the users of an open loop, each step is measured, and the
+	// figures are those of the last one.
 	// +required
 	Load LoadSpec `json:"load,omitzero"`
 
 	// warmUpSeconds is how long the last step of the load, the steady rate of a
 	// closed loop, or what a search has found, lasts before the measurement begins.
+	// Each step of an open loop has it.
 	// +optional
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
 	WarmUpSeconds *int32 `json:"warmUpSeconds,omitempty"`
 
-	// durationSeconds is how long the measurement of each run lasts.
+	// durationSeconds is how long the measurement of each run lasts, and of an open
+	// loop that of each step.
 	// +required
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=604800

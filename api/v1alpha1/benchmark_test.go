@@ -216,6 +216,51 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{criteria(object{"figure": "HeldPerSecond", "atLeast": 1})},
 			[]refusal{{"spec.criteria", "cannot have HeldPerSecond or ExecutedOfHeldPercent without a load of profile Search"}},
 		},
+		"an open loop without users": {
+			[]edit{set("spec.load", object{"profile": "OpenLoop"})},
+			[]refusal{{"spec.load.openLoop", "is required when profile is OpenLoop"}},
+		},
+		"users of another profile": {
+			[]edit{set("spec.load.openLoop", openLoop(nil))},
+			[]refusal{{"spec.load.openLoop", "must not be set otherwise"}},
+		},
+		"an open loop in no steps": {
+			[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(object{"steps": []object{}})})},
+			[]refusal{{"spec.load.openLoop.steps", "should have at least 1 items"}},
+		},
+		"nobody": {
+			[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(object{"steps": []object{{"users": 0}}})})},
+			[]refusal{{"spec.load.openLoop.steps[0].users", "greater than or equal to 1"}},
+		},
+		"as many users twice": {
+			[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(object{"steps": []object{{"users": 7}, {"users": 7}}})})},
+			[]refusal{{"spec.load.openLoop.steps[1]", "Duplicate value"}},
+		},
+		"users who never wait": {
+			[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(object{"everyMilliseconds": 0})})},
+			[]refusal{{"spec.load.openLoop.everyMilliseconds", "greater than or equal to 1"}},
+		},
+		"more users than accounts": {
+			[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(object{"steps": []object{{"users": 2001}}})})},
+			[]refusal{{"spec.load.openLoop.steps", "users must be at most the accounts of all shards"}},
+		},
+		"users of whom some send more": {
+			[]edit{set("spec.load", object{
+				"profile": "OpenLoop", "openLoop": openLoop(nil), "workload": object{"senders": "ZipfMandelbrot"},
+			})},
+			[]refusal{{"spec.load.workload.senders", "must be Uniform when profile is OpenLoop"}},
+		},
+		"users for more than a day": {
+			[]edit{
+				set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(nil)}),
+				set("spec.warmUpSeconds", 60), set("spec.durationSeconds", 86_341),
+			},
+			[]refusal{{"spec.durationSeconds", "must be at most 86400 together with warmUpSeconds"}},
+		},
+		"what no client sees": {
+			[]edit{criteria(object{"figure": "ClientSuccessPercent", "atLeast": 98})},
+			[]refusal{{"spec.criteria", "cannot have figures of clients without a load of profile OpenLoop"}},
+		},
 		"a share that cannot leave the shard": {
 			[]edit{
 				set("spec.network.template.spec.shards", 1),

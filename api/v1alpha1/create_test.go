@@ -578,6 +578,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.load", object{"profile": "Search", "search": search(nil)})},
 		[]refusal{{"spec.load.search", "must not be set: a search runs beside a Benchmark"}},
 	},
+	"the users of a network": {
+		[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(nil)})},
+		[]refusal{{"spec.load.openLoop", "must not be set: the users of an open loop run beside a Benchmark"}},
+	},
 	"unknown senders": {
 		[]edit{set("spec.load.workload", object{"senders": "Nobody"})},
 		[]refusal{{"spec.load.workload.senders", `Unsupported value: "Nobody"`}, notChecked},

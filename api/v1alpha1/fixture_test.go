@@ -299,6 +299,13 @@ func closedLoop(changed object) object {
 	return load
 }
 
+// openLoop is a load of users, with some fields changed.
+func openLoop(changed object) object {
+	load := object{"everyMilliseconds": 5000, "steps": []object{{"users": 500}, {"users": 2000}}}
+	maps.Copy(load, changed)
+	return load
+}
+
 // search is a load that looks for the highest rate, with some fields changed.
 func search(changed object) object {
 	load := object{"initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 2000}

@@ -3,7 +3,7 @@
 package v1alpha1
 
 // LoadProfile names the way a load changes over time.
-// +kubebuilder:validation:Enum=Ramp;Constant;ClosedLoop;Search
+// +kubebuilder:validation:Enum=Ramp;Constant;ClosedLoop;Search;OpenLoop
 type LoadProfile string
 
 // The ways in which a load changes over time.
@@ -18,17 +18,22 @@ const (
 	// LoadProfileSearch finds the highest rate that the chain carries when it is
 	// left as it is.
 	LoadProfileSearch LoadProfile = "Search"
+	// LoadProfileOpenLoop has users send transfers over the network, whatever they
+	// are answered.
+	LoadProfileOpenLoop LoadProfile = "OpenLoop"
 )
 
-// LoadSpec is a load of native transfers that the validators sign themselves.
-// It is a union: profile says which of ramp, constant, closedLoop and
-// search is set.
+// LoadSpec is a load of native transfers, which the validators sign themselves, or
+// clients of theirs with profile OpenLoop. It is a union: profile says which of
+// ramp, constant, closedLoop, search and openLoop is set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Ramp') == has(self.ramp)",message="is required when profile is Ramp, and must not be set otherwise",fieldPath=".ramp",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Constant') == has(self.constant)",message="is required when profile is Constant, and must not be set otherwise",fieldPath=".constant",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'ClosedLoop') == has(self.closedLoop)",message="is required when profile is ClosedLoop, and must not be set otherwise",fieldPath=".closedLoop",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Search') == has(self.search)",message="is required when profile is Search, and must not be set otherwise",fieldPath=".search",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'OpenLoop') == has(self.openLoop)",message="is required when profile is OpenLoop, and must not be set otherwise",fieldPath=".openLoop",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.profile != 'OpenLoop' || !has(self.workload) || self.workload.senders == 'Uniform'",message="must be Uniform when profile is OpenLoop: each user sends as often as the others",fieldPath=".workload.senders",reason="FieldValueInvalid"
 type LoadSpec struct {
 	// profile is the way the load changes over time.
 	// +required
@@ -50,6 +55,10 @@ type LoadSpec struct {
 	// search holds the bounds and the steps of profile Search.
 	// +optional
 	Search *SearchLoad `json:"search,omitempty"`
+
+	// openLoop holds the users of profile OpenLoop.
+	// +optional
+	OpenLoop *OpenLoopLoad `json:"openLoop,omitempty"`
 
 	// workload says who pays whom. Without it, few accounts are in most transfers.
 	// +optional
@@ -188,6 +197,38 @@ type SearchLoad struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	OfferedPercent int32 `json:"offeredPercent,omitempty"`
+}
+
+// OpenLoopLoad is a load of users who each send one signed transfer in a fixed time,
+// in a request of its own, and do not wait for what becomes of it. They are processes
+// beside the network, and talk to its rpc nodes, or to its producers where it has no
+// rpc nodes. What a full pool refuses they do not send again.
+type OpenLoopLoad struct {
+	// everyMilliseconds is the time between two transfers of a user. The turns of the
+	// users are evenly spread over it.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600000
+	EveryMilliseconds int32 `json:"everyMilliseconds,omitempty"`
+
+	// steps are the numbers of users, one after the other. Each step lasts for the
+	// warm-up and the duration of the benchmark, and the next one begins once it is
+	// known what became of every transfer, or nothing more becomes known.
+	// +required
+	// +listType=map
+	// +listMapKey=users
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Steps []OpenLoopStep `json:"steps,omitempty"`
+}
+
+// OpenLoopStep is a number of users, held for some time.
+type OpenLoopStep struct {
+	// users is how many there are, each with an account of its own.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	Users int32 `json:"users,omitempty"`
 }
 
 // SenderDistribution names the way senders are drawn from the accounts of a

@@ -383,6 +383,14 @@ func TestWhatCannotBeRun(t *testing.T) {
 			},
 			"a search is for networks on one machine",
 		},
+		"users": {
+			func(spec *v1alpha1.BenchmarkSpec) {
+				spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileOpenLoop, OpenLoop: &v1alpha1.OpenLoopLoad{
+					EveryMilliseconds: 5000, Steps: []v1alpha1.OpenLoopStep{{Users: 2}},
+				}}
+			},
+			"the users of an open loop are processes beside a network on one machine",
+		},
 		"nothing to compare with": {
 			func(spec *v1alpha1.BenchmarkSpec) {
 				spec.Baseline = &v1alpha1.BenchmarkBaseline{Figures: []v1alpha1.BenchmarkFigure{v1alpha1.FigureExecutedPerSecond}}

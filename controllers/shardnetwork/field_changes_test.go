@@ -45,6 +45,10 @@ var (
 		"initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 2000,
 	}}}
 	noSearch = "must not be set: a search runs beside a Benchmark"
+	byUsers  = object{"spec.load": object{"profile": "OpenLoop", "openLoop": object{
+		"everyMilliseconds": 5000, "steps": []object{{"users": 2}},
+	}}}
+	noUsers = "must not be set: the users of an open loop run beside a Benchmark"
 )
 
 // fieldChanges are, of every field of the spec, a change and what it changes.
@@ -188,6 +192,8 @@ var fieldChanges = map[string]fieldChange{
 	"spec.load.search.precisionPercent":                {set: searched, refused: noSearch},
 	"spec.load.search.maxSearchSeconds":                {set: searched, refused: noSearch},
 	"spec.load.search.offeredPercent":                  {set: searched, refused: noSearch},
+	"spec.load.openLoop.everyMilliseconds":             {set: byUsers, refused: noUsers},
+	"spec.load.openLoop.steps[].users":                 {set: byUsers, refused: noUsers},
 
 	// What it may cost, and when it ends.
 	"spec.budget.usdPerHour":        {to: 1, in: ofCost},

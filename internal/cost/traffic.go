@@ -54,6 +54,12 @@ func highestRate(load *v1alpha1.LoadSpec) (int64, bool) {
 		return load.ClosedLoop.MaxTransfersPerSecond, true
 	case load.Search != nil:
 		return load.Search.MaxTransfersPerSecond, true
+	case load.OpenLoop != nil:
+		var most int64
+		for _, step := range load.OpenLoop.Steps {
+			most = max(most, int64(step.Users)*1000/int64(load.OpenLoop.EveryMilliseconds))
+		}
+		return most, true
 	case load.Ramp == nil:
 		return 0, false
 	}

@@ -19,6 +19,9 @@ type Load struct {
 	Schedule bench.Schedule
 	// Loop finds the rate; nil when the schedule says it.
 	Loop *Loop
+	// Users are the clients that send it; nil when producers sign it. With users,
+	// these sign nothing.
+	Users *v1alpha1.OpenLoopLoad
 }
 
 // New makes the load of a spec; without one, there is none.
@@ -30,6 +33,9 @@ func New(spec *v1alpha1.LoadSpec) (*Load, error) {
 		return made, nil
 	case spec != nil && spec.Search != nil:
 		made.Loop = newSearch(spec.Search)
+		return made, nil
+	case spec != nil && spec.OpenLoop != nil:
+		made.Users = spec.OpenLoop
 		return made, nil
 	}
 	var err error
@@ -45,7 +51,8 @@ func (l *Load) Found() *result.Search {
 	return l.Loop.search.Result()
 }
 
-// Rate is that of the whole network, some time after the load began.
+// Rate is what the producers of the whole network sign, some time after the load
+// began.
 func (l *Load) Rate(elapsed time.Duration) int64 {
 	if l.Loop != nil {
 		return l.Loop.Rate()

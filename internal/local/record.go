@@ -67,14 +67,15 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 
 	var recorded *result.Run
 	err = network.whileUp(ctx, options.Shardnode, newConsole(options.Progress), func(group *group) (err error) {
-		recorded, err = group.record(ctx, load, options)
+		clients := newClients(network, group, load.Users, load.Workload, options)
+		recorded, err = group.record(ctx, load, clients, options)
 		return err
 	})
 	return recorded, err
 }
 
 // record records a group that has been started.
-func (g *group) record(ctx context.Context, load *loading.Load, options RecordOptions) (*result.Run, error) {
+func (g *group) record(ctx context.Context, load *loading.Load, clients *clients, options RecordOptions) (*result.Run, error) {
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, options RecordOp
 	if err != nil {
 		return nil, err
 	}
-	run.recording = newRecording(run, load, options)
+	run.recording = newRecording(run, load, clients, options)
 	carryCtx, cancel := context.WithTimeout(ctx, run.recording.longest())
 	defer cancel()
 	if err := run.carry(carryCtx); err != nil {
@@ -98,6 +99,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, options RecordOp
 	}
 	recorded := run.recording.recorder.Run(run.fault())
 	recorded.Search = load.Found()
+	clients.conclude(&recorded)
 	return &recorded, nil
 }
 
@@ -112,6 +114,11 @@ func (r *run) fault() string {
 	for _, supervisor := range r.group.supervisors {
 		if state := supervisor.current(); state.starts > 1 {
 			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.name())
+		}
+	}
+	if clients := r.recording.clients; clients != nil {
+		if fault := clients.current().fault; fault != nil {
+			return fault.Error()
 		}
 	}
 	if untold := r.recording.blocks.Untold(); untold != nil {

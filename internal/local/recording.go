@@ -18,16 +18,18 @@ type recording struct {
 	blocks   *record.Follower
 	usage    usage.Reader
 	load     *loading.Load
-	plan     record.Plan
+	// clients are nil when producers sign the load.
+	clients *clients
+	plan    record.Plan
 	// announced are the steps of a search that somebody has read of.
 	announced int
 }
 
 // newRecording begins the record of a run.
-func newRecording(run *run, load *loading.Load, options RecordOptions) *recording {
+func newRecording(run *run, load *loading.Load, clients *clients, options RecordOptions) *recording {
 	plan := record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
 	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
-	if load.Loop != nil {
+	if load.Loop != nil || clients != nil {
 		recorder = record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
 	}
 	return &recording{
@@ -35,6 +37,7 @@ func newRecording(run *run, load *loading.Load, options RecordOptions) *recordin
 		blocks:   record.NewFollower(recorder, run.audit, run.base.FinalizedHeight),
 		usage:    usage.NewReader(),
 		load:     load,
+		clients:  clients,
 		plan:     plan,
 	}
 }
@@ -42,6 +45,9 @@ func newRecording(run *run, load *loading.Load, options RecordOptions) *recordin
 // longest is how long it takes until everything is recorded, or never will be.
 func (r *recording) longest() time.Duration {
 	settling := r.plan.Settled
+	if r.clients != nil {
+		settling = r.clients.longest()
+	}
 	if r.load.Loop != nil {
 		settling = r.load.Loop.MostSettling
 	}
@@ -56,6 +62,7 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	if loop := r.recording.load.Loop; loop != nil {
 		r.steer(loop, sample, &taken)
 	}
+	r.recording.attend(&taken)
 	var sources []record.Source
 	tellers := make([]record.Teller, 0, len(r.group.supervisors))
 	for i, supervisor := range r.group.supervisors {
@@ -94,6 +101,18 @@ func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sampl
 	}
 }
 
+// attend has a sample say what clients send. The measurement is of their last step.
+func (r *recording) attend(taken *record.Sample) {
+	if r.clients == nil {
+		return
+	}
+	state := r.clients.current()
+	taken.ByClients, taken.OfferedPerSecond = true, state.offered(taken.At)
+	if state.last && !r.recorder.Settled() {
+		r.recorder.Settle(state.began, r.plan.WarmUp, r.plan.Duration)
+	}
+}
+
 // announceSteps says what came of the rates that a search has tried since.
 func (r *run) announceSteps() {
 	found := r.recording.load.Found()
@@ -114,6 +133,11 @@ func (r *run) announceSteps() {
 func (r *recording) over(elapsed time.Duration) bool {
 	if r.unsettled() != "" {
 		return elapsed > r.load.Loop.MostSettling
+	}
+	if r.clients != nil {
+		if state := r.clients.current(); state.fault != nil || !state.over || r.blocks.Height() < state.lastHeight() {
+			return state.fault != nil
+		}
 	}
 	return r.recorder.Complete()
 }

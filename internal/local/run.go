@@ -85,6 +85,9 @@ func (r *run) carry(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var driver sync.WaitGroup
 	driver.Go(func() { r.load.Run(ctx, r.window.Begin) })
+	if r.recording != nil && r.recording.clients != nil {
+		driver.Go(func() { r.recording.clients.run(ctx) })
+	}
 	defer driver.Wait()
 	defer cancel()
 

@@ -43,8 +43,18 @@ func (d networkDir) manifest() string { return d.path("manifest.yaml") }
 func (d networkDir) runtime() string  { return d.path("runtime.json") }
 func (d networkDir) control() string  { return d.path("control.sock") }
 func (d networkDir) nodes() string    { return d.path("nodes") }
+func (d networkDir) clients() string  { return d.path("clients") }
 func (d networkDir) metrics() string  { return d.path("metrics") }
 func (d networkDir) spans() string    { return d.path("spans.otlp") }
+
+// loaderReport and loaderLog are files of the loader of a step, counted from 0.
+func (d networkDir) loaderReport(step int) string {
+	return filepath.Join(d.clients(), fmt.Sprintf("%d.json", step+1))
+}
+
+func (d networkDir) loaderLog(step int) string {
+	return filepath.Join(d.clients(), fmt.Sprintf("%d.log", step+1))
+}
 
 func (d networkDir) node(name string) nodeDir {
 	return nodeDir(filepath.Join(d.nodes(), name))
@@ -67,7 +77,7 @@ func (d networkDir) exists() (bool, error) {
 // user named.
 func (d networkDir) clear() error {
 	for _, path := range []string{
-		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.control(), d.nodes(), d.metrics(), d.spans(),
+		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.control(), d.nodes(), d.clients(), d.metrics(), d.spans(),
 		otlp.Previous(d.spans()),
 	} {
 		if err := os.RemoveAll(path); err != nil {

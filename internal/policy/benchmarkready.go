@@ -24,6 +24,10 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 		return "a search is for networks on one machine: " +
 			"run it with shardyard bench run, or here at the rate that it finds, with profile Constant"
 	}
+	if benchmark.Spec.Load.OpenLoop != nil {
+		return "the users of an open loop are processes beside a network on one machine: run it with shardyard bench run, " +
+			"or send what they send to a network here with shardnode load"
+	}
 	if benchmark.Spec.Baseline != nil && benchmark.Spec.Baseline.Artifact == nil && len(benchmark.Spec.Variants) == 0 {
 		return "spec.baseline says how to compare, and there is nothing to compare with: " +
 			"name the result of an earlier benchmark in spec.baseline.artifact, as its status.artifact does, or leave spec.baseline out"

@@ -68,7 +68,7 @@ var definitions = []Definition{
 	},
 	{
 		Name: v1alpha1.FigureAcceptedPerSecond, Title: "accepted", Unit: perSecond, Better: Higher,
-		rows: sampleRows(accepted, seconds), estimate: statistics.Rate,
+		rows: acceptedRows, estimate: statistics.Rate,
 	},
 	{
 		Name: v1alpha1.FigureOfferedPerSecond, Title: "offered", Unit: perSecond, Better: Neither,
@@ -81,6 +81,26 @@ var definitions = []Definition{
 	{
 		Name: v1alpha1.FigureExecutedOfHeldPercent, Title: "executed, of the highest rate that holds", Unit: percent, Better: Higher,
 		Points: true, rows: executedOfHeld, estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureClientSuccessPercent, Title: "executed, of what clients offered", Unit: percent, Better: Higher, Points: true,
+		rows: succeeded, estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureClientLatencyP50Milliseconds, Title: "until a client knows, median", Unit: milliseconds, Better: Lower,
+		rows: clientLatency(func(times *result.Latency) float64 { return times.P50 }), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureClientLatencyP99Milliseconds, Title: "until a client knows, 99th percentile", Unit: milliseconds, Better: Lower,
+		rows: clientLatency(func(times *result.Latency) float64 { return times.P99 }), estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureClientKneeUsers, Title: "most users that hold", Unit: "users", Better: Higher,
+		rows: kneeUsers, estimate: statistics.Rate, single: true,
+	},
+	{
+		Name: v1alpha1.FigureClientExecutedOfKneePercent, Title: "executed, of that of the most users that hold", Unit: percent,
+		Better: Higher, Points: true, rows: executedOfKnee, estimate: statistics.Rate,
 	},
 	{
 		Name: v1alpha1.FigureBlockTimeMilliseconds, Title: "block time", Unit: milliseconds, Better: Lower,

@@ -48,6 +48,63 @@ func executedOfHeld(run *result.Run) []statistics.Row {
 	return rows
 }
 
+// succeeded makes one row of the last step of users: how many of their transfers
+// were executed in percent, and how many were offered.
+func succeeded(run *result.Run) []statistics.Row {
+	step := run.OpenLoop.Last()
+	if step == nil {
+		return nil
+	}
+	return []statistics.Row{{Quantity: 100 * float64(step.Transfers.Executed), By: float64(step.Transfers.Offered)}}
+}
+
+// clientLatency makes one row of the last step of users, if anything of it was
+// executed.
+func clientLatency(of func(*result.Latency) float64) func(*result.Run) []statistics.Row {
+	return func(run *result.Run) []statistics.Row {
+		step := run.OpenLoop.Last()
+		if step == nil || step.ExecutedMs.Count == 0 {
+			return nil
+		}
+		return []statistics.Row{{Quantity: of(&step.ExecutedMs), By: 1}}
+	}
+}
+
+// kneeUsers makes one row of the most users that the chain carries.
+func kneeUsers(run *result.Run) []statistics.Row {
+	if run.OpenLoop == nil || run.OpenLoop.KneeUsers == 0 {
+		return nil
+	}
+	return []statistics.Row{{Quantity: float64(run.OpenLoop.KneeUsers), By: 1}}
+}
+
+// executedOfKnee makes a row of each measured block: what it executed in percent, and
+// what was executed at the knee in as much time.
+func executedOfKnee(run *result.Run) []statistics.Row {
+	if run.OpenLoop == nil {
+		return nil
+	}
+	knee := run.OpenLoop.Knee()
+	if knee == nil || knee.ExecutedPerSecond == nil {
+		return nil
+	}
+	rows := blockRates(func(block *result.Block) *uint64 { return &block.Executed })(run)
+	for i := range rows {
+		rows[i].Quantity *= 100
+		rows[i].By *= *knee.ExecutedPerSecond
+	}
+	return rows
+}
+
+// acceptedRows are what pools took from generators, or of the last step of users.
+func acceptedRows(run *result.Run) []statistics.Row {
+	step := run.OpenLoop.Last()
+	if step == nil {
+		return sampleRows(accepted, seconds)(run)
+	}
+	return []statistics.Row{{Quantity: step.AcceptedPerSecond, By: 1}}
+}
+
 // blockTimes makes a row of each measured block: its block time in milliseconds.
 func blockTimes(run *result.Run) []statistics.Row {
 	times := run.MeasuredTimesMs()

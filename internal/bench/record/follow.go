@@ -58,6 +58,9 @@ func (f *Follower) Follow(ctx context.Context, sources []Source) error {
 	return nil
 }
 
+// Height is that of the last block that was taken.
+func (f *Follower) Height() uint64 { return f.next - 1 }
+
 // Untold is why not all blocks were told; nil when they were.
 func (f *Follower) Untold() error { return f.untold }
 

@@ -38,13 +38,15 @@ type Host struct {
 // Sample is what is known at one time.
 type Sample struct {
 	At time.Time
-	// OfferedPerSecond is the rate of the load spec, or of the controller of a
-	// closed loop.
+	// OfferedPerSecond is the rate of the load spec, of the controller of a closed
+	// loop, or of the users of an open one.
 	OfferedPerSecond int64
 	// Control is what that controller saw; nil without one.
 	Control *result.Control
-	Nodes   []Node
-	Host    Host
+	// ByClients says that clients sign the load: what generators do says nothing of it.
+	ByClients bool
+	Nodes     []Node
+	Host      Host
 }
 
 // row sums a sample up.
@@ -61,16 +63,12 @@ func (s *Sample) row() result.Sample {
 			row.FinalizedHeight = max(row.FinalizedHeight, status.FinalizedHeight)
 		}
 	}
-	row.Signed = sum(s.Nodes, func(node *Node) *uint64 { return node.generator(func(load *chain.Load) uint64 { return load.Signed }) })
-	row.Rejected = sum(s.Nodes, func(node *Node) *uint64 {
-		return node.generator(func(load *chain.Load) uint64 { return load.Rejected })
-	})
-	row.HeldBack = sum(s.Nodes, func(node *Node) *uint64 {
-		return node.generator(func(load *chain.Load) uint64 { return load.HeldBack })
-	})
-	row.Overdue = sum(s.Nodes, func(node *Node) *uint64 {
-		return node.generator(func(load *chain.Load) uint64 { return load.Overdue })
-	})
+	if !s.ByClients {
+		row.Signed = s.generators(func(load *chain.Load) uint64 { return load.Signed })
+		row.Rejected = s.generators(func(load *chain.Load) uint64 { return load.Rejected })
+		row.HeldBack = s.generators(func(load *chain.Load) uint64 { return load.HeldBack })
+		row.Overdue = s.generators(func(load *chain.Load) uint64 { return load.Overdue })
+	}
 	row.Pool = sum(s.Nodes, (*Node).pool)
 	row.CPUSeconds = sum(s.Nodes, (*Node).cpuSeconds)
 	row.MemoryBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.MemoryBytes })
@@ -78,6 +76,11 @@ func (s *Sample) row() result.Sample {
 	row.DiskReadBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskReadBytes })
 	row.DiskWrittenBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskWrittenBytes })
 	return row
+}
+
+// generators adds up a counter of all generators.
+func (s *Sample) generators(counter func(*chain.Load) uint64) *uint64 {
+	return sum(s.Nodes, func(node *Node) *uint64 { return node.generator(counter) })
 }
 
 // sum adds up what all nodes tell; nil when one of them does not.

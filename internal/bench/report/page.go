@@ -51,10 +51,11 @@ type page struct {
 	ComparisonNotes []string
 	Notes           []string
 	Steps           []stepRow
+	Users           []userRow
 	Nodes           []nodeRow
 	CountColumns    []string
 	Counts          []countRow
-	Data            Data
+	Data            *Data
 }
 
 // shownResult is what is shown of one result.
@@ -103,14 +104,16 @@ func write(out io.Writer, title string, comparison *result.Comparison, results [
 	if err != nil {
 		return fmt.Errorf("parse the page: %w", err)
 	}
+	data := draw(labelRuns(results))
 	shown := page{
 		Title:   title,
 		Style:   template.CSS(libraryStyle + style),
 		Library: template.JS(library),
 		Script:  template.JS(script),
 		Several: len(results) > 1,
-		Data:    draw(labelRuns(results)),
+		Data:    &data,
 		Steps:   stepRows(labelRuns(results)),
+		Users:   userRows(labelRuns(results)),
 		Nodes:   nodeRows(labelRuns(results)),
 	}
 	shown.Columns, shown.Figures = figureTable(results)

@@ -11,6 +11,8 @@ type Panel struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Unit  string `json:"unit"`
+	// Axis is what is counted along the panel; seconds since the load began, without.
+	Axis string `json:"axis,omitempty"`
 	// Window are the seconds that were measured; nil when runs differ in them.
 	Window []float64 `json:"window,omitempty"`
 	Series []Series  `json:"series"`
@@ -19,6 +21,22 @@ type Panel struct {
 // Data is what the page draws.
 type Data struct {
 	Panels []Panel `json:"panels"`
+}
+
+// OverTime are the panels over the seconds since the load began.
+func (d *Data) OverTime() []Panel { return d.along("") }
+
+// ByUsers are the panels over numbers of users.
+func (d *Data) ByUsers() []Panel { return d.along(usersAxis) }
+
+func (d *Data) along(axis string) []Panel {
+	var panels []Panel
+	for i := range d.Panels {
+		if d.Panels[i].Axis == axis {
+			panels = append(panels, d.Panels[i])
+		}
+	}
+	return panels
 }
 
 const mebibyte = 1 << 20
@@ -181,6 +199,7 @@ func draw(runs []labelled) Data {
 		}
 		data.Panels = append(data.Panels, panel)
 	}
+	data.Panels = append(data.Panels, drawUsers(runs)...)
 	return data
 }
 

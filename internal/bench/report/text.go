@@ -18,6 +18,9 @@ func WriteText(out io.Writer, made *result.Result) error {
 	if err := WriteFigures(out, []Named{{Name: made.Benchmark.Name, Result: made}}); err != nil {
 		return err
 	}
+	if err := writeUsers(out, labelRuns([]Named{{Name: made.Benchmark.Name, Result: made}})); err != nil {
+		return err
+	}
 	for i := range made.Runs {
 		for _, note := range made.Runs[i].Notes {
 			_, _ = fmt.Fprintf(out, "note: %s: %s\n", labelOf(&made.Runs[i]), note)

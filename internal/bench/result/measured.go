@@ -7,16 +7,34 @@ package result
 // that no standstill at either end is left out. It is empty when the blocks do
 // not reach that far.
 func (r *Run) MeasuredBlocks() []Block {
-	first, last := r.edges()
+	first, last := r.edges(r.Window)
 	if first < 0 || last <= first {
 		return nil
 	}
 	return r.Blocks[first+1 : last+1]
 }
 
+// ExecutedPerSecond is TPS over another time than the measurement, between blocks
+// that are picked like those; false when they do not reach that far.
+func (r *Run) ExecutedPerSecond(window Window) (float64, bool) {
+	first, last := r.edges(window)
+	if first < 0 || last <= first {
+		return 0, false
+	}
+	elapsed := r.Blocks[last].TimestampMs - r.Blocks[first].TimestampMs
+	if elapsed <= 0 {
+		return 0, false
+	}
+	var executed uint64
+	for i := first + 1; i <= last; i++ {
+		executed += r.Blocks[i].Executed
+	}
+	return 1000 * float64(executed) / float64(elapsed), true
+}
+
 // MeasuredTimesMs are the block times of the measured blocks.
 func (r *Run) MeasuredTimesMs() []int64 {
-	first, last := r.edges()
+	first, last := r.edges(r.Window)
 	if first < 0 || last <= first {
 		return nil
 	}
@@ -27,16 +45,16 @@ func (r *Run) MeasuredTimesMs() []int64 {
 	return times
 }
 
-// edges are the last block that is not after the beginning of the window, and
+// edges are the last block that is not after the beginning of a window, and
 // the first one that is not before its end; -1 when there is none.
-func (r *Run) edges() (first, last int) {
+func (r *Run) edges(window Window) (first, last int) {
 	first, last = -1, -1
 	for i := range r.Blocks {
 		timestamp := r.Blocks[i].TimestampMs
-		if timestamp <= r.Window.BeginMs {
+		if timestamp <= window.BeginMs {
 			first = i
 		}
-		if timestamp >= r.Window.EndMs {
+		if timestamp >= window.EndMs {
 			return first, i
 		}
 	}

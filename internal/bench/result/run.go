@@ -21,7 +21,9 @@ type Run struct {
 	Notes []string `json:"notes,omitempty"`
 	// Search is what a search for the highest rate came to; absent without one.
 	Search *Search `json:"search,omitempty"`
-	Nodes  []Node  `json:"nodes"`
+	// OpenLoop is what clients saw of the chain; absent without any.
+	OpenLoop *OpenLoop `json:"openLoop,omitempty"`
+	Nodes    []Node    `json:"nodes"`
 	// Counts are what the nodes counted; absent when one of them did not tell.
 	Counts  *Counts  `json:"counts,omitempty"`
 	Blocks  []Block  `json:"blocks"`
@@ -61,12 +63,13 @@ type Sample struct {
 	// FinalizedHeight is the highest that any node told.
 	FinalizedHeight uint64 `json:"finalizedHeight"`
 	// OfferedPerSecond is the rate of the load spec at that time, or the one that
-	// the controller of a closed loop, or a search, asks for from then on.
+	// the controller of a closed loop, or a search, asks for from then on, or what
+	// the users of an open loop send.
 	OfferedPerSecond int64 `json:"offeredPerSecond"`
 	// Control is what that controller saw; absent without one.
 	Control *Control `json:"control,omitempty"`
 	// Signed and Rejected are what all generators signed and what pools refused of
-	// it, since the nodes started.
+	// it, since the nodes started. They are absent where clients sign.
 	Signed   *uint64 `json:"signed,omitempty"`
 	Rejected *uint64 `json:"rejected,omitempty"`
 	// HeldBack and Overdue are what was due and not signed, since the nodes started:

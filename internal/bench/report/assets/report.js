@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Draws the panels of a page: each has series over the seconds since the load
-// began, and the measured time shaded.
+// began, with the measured time shaded, or over what the panel names.
 (() => {
   const { panels } = JSON.parse(document.getElementById('data').textContent);
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -20,11 +20,11 @@
       height,
       scales: { x: { time: false }, y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] } },
       axes: [
-        { ...axis, label: 'seconds since the load began', labelSize: 20 },
+        { ...axis, label: panel.axis ?? 'seconds since the load began', labelSize: 20 },
         { ...axis, label: panel.unit, labelSize: 20, size: 70 },
       ],
       series: [
-        { label: 'second', value: (_, number) => (number == null ? '–' : number.toFixed(1)) },
+        { label: panel.axis ?? 'second', value: (_, number) => (number == null ? '–' : number.toFixed(panel.axis ? 0 : 1)) },
         ...panel.series.map(({ label, color, dash }) => ({
           label,
           value,
@@ -32,7 +32,8 @@
           width: 1.5,
           dash: dash ? [6, 4] : undefined,
           spanGaps: true,
-          points: { show: false },
+          // Few and far apart, unlike seconds.
+          points: { show: panel.axis !== undefined },
         })),
       ],
       hooks: { drawClear: [(chart) => shade(chart, panel.window)] },
