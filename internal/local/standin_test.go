@@ -93,6 +93,9 @@ type standin struct {
 const transfersPerBlock = 10
 
 func runStandin(behaviour string, args []string) error {
+	if len(args) > 1 && args[1] == "load" {
+		return runStandinLoader(behaviour, args[2:])
+	}
 	if len(args) != 4 || args[1] != "run" || args[2] != "--config" {
 		return fmt.Errorf("arguments %q are not those of a node", args)
 	}
