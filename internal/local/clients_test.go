@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/manifest"
@@ -36,7 +38,9 @@ func recordUsers(
 	}
 	network.Spec.Load = &v1alpha1.LoadSpec{
 		Profile: v1alpha1.LoadProfileOpenLoop, OpenLoop: load,
-		Workload: &v1alpha1.Workload{Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversUniform},
+		Workload: &v1alpha1.Workload{
+			Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversUniform, WithinShardPercent: ptr.To[int32](50),
+		},
 	}
 	var progress output
 	run, err := Record(ctx, RecordOptions{
@@ -66,26 +70,39 @@ func TestRecordOfUsers(t *testing.T) {
 	if first.Transfers.Executed != 300 || last.Transfers.Executed != 400 || last.Transfers.Refused["full"] != 400 {
 		t.Errorf("the steps are %+v and %+v", first.Transfers, last.Transfers)
 	}
-	for _, step := range []*result.OpenLoopStep{first, last} {
-		if step.ExecutedPerSecond == nil || *step.ExecutedPerSecond < 150 || *step.ExecutedPerSecond > 250 {
-			t.Errorf("%d users have %v transfers per second, want those of blocks", step.Users, step.ExecutedPerSecond)
-		}
-		if step.ExecutedInBlocks == nil || *step.ExecutedInBlocks < step.Transfers.Executed {
-			t.Errorf("the blocks of %d users hold %v", step.Users, step.ExecutedInBlocks)
-		}
-	}
+	checkBlocksOf(t, first)
+	checkBlocksOf(t, last)
 	if run.Window != last.Window || run.Window.EndMs-run.Window.BeginMs != 1000 {
 		t.Errorf("the measurement is %+v, want that of the last step, %+v", run.Window, last.Window)
 	}
-	for _, sample := range run.Samples {
-		within := sample.TimeMs >= first.BeganMs && sample.TimeMs < first.EndedMs
-		if sample.Signed != nil || within && sample.OfferedPerSecond != 150 {
-			t.Errorf("a sample is %+v, want what users offer", sample)
-		}
-	}
+	checkOffered(t, run.Samples, first)
+	checkOffered(t, run.Samples, last)
 	if want := "THE LOADER, NOT THE CHAIN, WAS THE LIMIT"; !strings.Contains(progress.String(), want) ||
 		!slices.ContainsFunc(run.Notes, func(note string) bool { return strings.HasPrefix(note, want+" with 400 users") }) {
 		t.Errorf("nobody says %q: %q", want, run.Notes)
+	}
+}
+
+// checkBlocksOf wants blocks to have the last word on a step.
+func checkBlocksOf(t *testing.T, step *result.OpenLoopStep) {
+	t.Helper()
+	if step.ExecutedPerSecond == nil || *step.ExecutedPerSecond < 150 || *step.ExecutedPerSecond > 250 {
+		t.Errorf("%d users have %v transfers per second, want those of blocks", step.Users, step.ExecutedPerSecond)
+	}
+	if step.ExecutedInBlocks == nil || *step.ExecutedInBlocks < step.Transfers.Executed {
+		t.Errorf("the blocks of %d users hold %v", step.Users, step.ExecutedInBlocks)
+	}
+}
+
+// checkOffered wants samples to say what the users of a step offer, and nothing of
+// generators.
+func checkOffered(t *testing.T, samples []result.Sample, step *result.OpenLoopStep) {
+	t.Helper()
+	for _, sample := range samples {
+		within := sample.TimeMs >= step.BeganMs && sample.TimeMs < step.EndedMs
+		if sample.Signed != nil || within && sample.OfferedPerSecond != int64(step.Users) {
+			t.Errorf("a sample is %+v, want what %d users offer", sample, step.Users)
+		}
 	}
 }
 
@@ -115,7 +132,8 @@ func TestLoaderThatContradictsBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "the loader of 150 users was told that 300 of their transfers are executed, and the blocks of that time hold 0"; run.Fault != want {
+	want := "the loader of 150 users was told that 300 of their transfers are executed, and the blocks of that time hold 0"
+	if run.Fault != want {
 		t.Errorf("the fault is %q, want %q", run.Fault, want)
 	}
 }

@@ -21,6 +21,16 @@ import (
 // loaderName is what a stand-in that loads is called among those that misbehave.
 const loaderName = "loader"
 
+// standinLoader is a loader in all that this package sees: blocks of stand-ins
+// execute what they can of what its users would have sent, and pools refuse the rest.
+type standinLoader struct {
+	nodes           nodesFlag
+	genesis, report string
+	users, every    uint64
+	seconds         uint64
+	startAtMs       int64
+}
+
 // nodesFlag takes the addresses of nodes.
 type nodesFlag []string
 
@@ -31,56 +41,77 @@ func (n *nodesFlag) Set(address string) error {
 	return nil
 }
 
-// runStandinLoader is a loader in all that this package sees: blocks of stand-ins
-// execute what they can of what its users would have sent, and pools refuse the rest.
-func runStandinLoader(behaviour string, args []string) error {
+// newStandinLoader reads the command line of a loader, and refuses one that real
+// loaders do not take, or that is not of users.
+func newStandinLoader(args []string) (*standinLoader, error) {
+	loader := &standinLoader{}
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
-	var nodes nodesFlag
-	flags.Var(&nodes, "node", "")
-	genesisFile, report := flags.String("genesis", "", ""), flags.String("report", "", "")
-	users, every := flags.Uint64("users", 0, ""), flags.Uint64("every-ms", 0, "")
-	duration, startAt := flags.Uint64("duration-seconds", 0, ""), flags.Int64("start-at-ms", 0, "")
+	flags.Var(&loader.nodes, "node", "")
+	flags.StringVar(&loader.genesis, "genesis", "", "")
+	flags.StringVar(&loader.report, "report", "", "")
+	flags.Uint64Var(&loader.users, "users", 0, "")
+	flags.Uint64Var(&loader.every, "every-ms", 0, "")
+	flags.Uint64Var(&loader.seconds, "duration-seconds", 0, "")
+	flags.Int64Var(&loader.startAtMs, "start-at-ms", 0, "")
 	batch, full := flags.Int("batch", 0, ""), flags.String("when-full", "", "")
 	connections, _ := flags.Uint64("connections", 0, ""), flags.Int("drain-seconds", 0, "")
-	receivers, _ := flags.String("receivers", "", ""), flags.Int("within-shard-percent", 0, "")
+	receivers, within := flags.String("receivers", "", ""), flags.Int("within-shard-percent", 0, "")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return nil, err
 	}
-	if *batch != 1 || *full != "count" || *connections == 0 || *connections > *users || *receivers != "Uniform" {
-		return fmt.Errorf("arguments %q are not those of users", args)
+	if *batch != 1 || *full != "count" || *connections == 0 || *connections > loader.users || *receivers != "Uniform" || *within != 50 {
+		return nil, fmt.Errorf("arguments %q are not those of users", args)
+	}
+	return loader, nil
+}
+
+func runStandinLoader(behaviour string, args []string) error {
+	loader, err := newStandinLoader(args)
+	if err != nil {
+		return err
 	}
 	misbehaviours := map[string]misbehaviour{}
 	if err := json.Unmarshal([]byte(behaviour), &misbehaviours); err != nil {
 		return err
 	}
-	if code := misbehaviours[loaderName].ExitCode; code != 0 {
+	wrong := misbehaviours[loaderName]
+	if wrong.ExitCode != 0 {
 		log.Print("is what this loader finds wrong")
-		os.Exit(code)
+		os.Exit(wrong.ExitCode)
 	}
-	var genesis nodeconfig.Genesis
-	if err := readJSON(*genesisFile, &genesis); err != nil {
+	first, err := loader.finalizedHeight()
+	if err != nil || !loader.load() {
 		return err
 	}
-	first, err := finalizedHeight(nodes)
+	last, err := loader.finalizedHeight()
 	if err != nil {
 		return err
 	}
-	begin := time.UnixMilli(*startAt)
-	if time.Now().After(begin) {
-		return fmt.Errorf("%d is over", *startAt)
+	if wrong.LoseSupply {
+		last = first
 	}
+	return loader.write(first, last)
+}
+
+// load takes as long as the users send; false if somebody ends it.
+func (l *standinLoader) load() bool {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 	select {
 	case <-terminated:
-		return nil
-	case <-time.After(time.Until(begin.Add(time.Duration(*duration) * time.Second))):
+		return false
+	case <-time.After(time.Until(time.UnixMilli(l.startAtMs).Add(time.Duration(l.seconds) * time.Second))):
+		return true
 	}
-	last, err := finalizedHeight(nodes)
-	if err != nil {
+}
+
+// write writes what became of the transfers, between two heights.
+func (l *standinLoader) write(first, last uint64) error {
+	var genesis nodeconfig.Genesis
+	if err := readJSON(l.genesis, &genesis); err != nil {
 		return err
 	}
-	perSecond := *users * 1000 / *every
+	perSecond := l.users * 1000 / l.every
 	executed := min(perSecond, transfersPerBlock*1000/uint64(genesis.Protocol.MinBlockTimeMs))
 	counted := func(seconds uint64) map[string]any {
 		return map[string]any{
@@ -88,15 +119,12 @@ func runStandinLoader(behaviour string, args []string) error {
 			"refused": map[string]uint64{"full": (perSecond - executed) * seconds},
 		}
 	}
-	if misbehaviours[loaderName].LoseSupply {
-		last = first
-	}
-	seconds := make([]map[string]any, *duration)
+	seconds := make([]map[string]any, l.seconds)
 	for i := range seconds {
 		seconds[i] = counted(1)
 	}
 	content, err := json.Marshal(map[string]any{
-		"version": 1, "startedAtMs": *startAt, "totals": counted(*duration), "seconds": seconds,
+		"version": 1, "startedAtMs": l.startAtMs, "totals": counted(l.seconds), "seconds": seconds,
 		"executedMs": map[string]any{"count": 1, "p50": 50, "p99": 70},
 		"saturation": map[string]any{"saturated": perSecond > executed},
 		"blocks":     map[string]any{"firstHeight": first, "lastHeight": last},
@@ -104,12 +132,12 @@ func runStandinLoader(behaviour string, args []string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(*report, content, 0o600)
+	return os.WriteFile(l.report, content, 0o600)
 }
 
 // finalizedHeight asks all nodes.
-func finalizedHeight(nodes []string) (height uint64, err error) {
-	for _, node := range nodes {
+func (l *standinLoader) finalizedHeight() (height uint64, err error) {
+	for _, node := range l.nodes {
 		response, err := http.Get(node + "/status") //nolint:noctx // a stand-in is killed at the end of its test
 		if err != nil {
 			return 0, err

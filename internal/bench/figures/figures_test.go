@@ -4,6 +4,7 @@ package figures_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"k8s.io/utils/ptr"
@@ -19,6 +20,13 @@ import (
 func run(cost float64) *result.Run {
 	made := &result.Run{
 		Window: result.Window{BeginMs: 10_000, EndMs: 30_000}, Counts: counts(), Search: &result.Search{HeldPerSecond: 100},
+		OpenLoop: &result.OpenLoop{KneeUsers: 500, Steps: []result.OpenLoopStep{
+			{Users: 500, Transfers: result.ClientTransfers{Offered: 200, Executed: 200}, ExecutedPerSecond: ptr.To(120.0)},
+			{
+				Users: 1000, Transfers: result.ClientTransfers{Offered: 400, Executed: 100}, AcceptedPerSecond: 110,
+				ExecutedPerSecond: ptr.To(90.0), ExecutedMs: result.Latency{Count: 100, P50: 700, P99: 1900},
+			},
+		}},
 	}
 	for block := range 125 {
 		made.Blocks = append(made.Blocks, result.Block{
@@ -68,6 +76,11 @@ func TestFigures(t *testing.T) {
 		v1alpha1.FigureExecutedPerSecondSpreadPercent: 0,
 		v1alpha1.FigureHeldPerSecond:                  100,
 		v1alpha1.FigureExecutedOfHeldPercent:          90,
+		v1alpha1.FigureClientSuccessPercent:           25,
+		v1alpha1.FigureClientLatencyP50Milliseconds:   700,
+		v1alpha1.FigureClientLatencyP99Milliseconds:   1900,
+		v1alpha1.FigureClientKneeUsers:                500,
+		v1alpha1.FigureClientExecutedOfKneePercent:    75,
 		v1alpha1.FigureBlockTimeMilliseconds:          250,
 		v1alpha1.FigureBlockTimeP50Milliseconds:       250,
 		v1alpha1.FigureBlockTimeP95Milliseconds:       250,
@@ -188,11 +201,62 @@ func TestUnknownFigures(t *testing.T) {
 			t.Errorf("%s is %f of a run without a search, want it not to be known", figure.Name, figure.Value)
 		}
 	}
+	lacking.OpenLoop = nil
+	for _, figure := range figures.Of([]*result.Run{run(0.5), lacking}, 95, 1) {
+		if strings.HasPrefix(string(figure.Name), "Client") {
+			t.Errorf("%s is %f of a run without clients, want it not to be known", figure.Name, figure.Value)
+		}
+	}
 	stalled := run(0.5)
-	stalled.Search = nil
+	stalled.Search, stalled.OpenLoop = nil, nil
 	stalled.Blocks = stalled.Blocks[:100]
 	if made := figures.Of([]*result.Run{stalled}, 95, 1); len(made) == 0 || made[0].Name == v1alpha1.FigureExecutedPerSecond {
 		t.Errorf("the figures of a chain that stood still are %+v, want none of its blocks", made)
+	}
+}
+
+// Where no number of users holds, there is no knee, and nothing is a share of it.
+func TestUsersOfWhomNoneHold(t *testing.T) {
+	t.Parallel()
+	overloaded := run(0.5)
+	overloaded.OpenLoop.KneeUsers = 0
+	overloaded.OpenLoop.Steps = overloaded.OpenLoop.Steps[1:]
+	overloaded.OpenLoop.Steps[0].ExecutedMs.Count = 0
+	known := map[v1alpha1.BenchmarkFigure]bool{}
+	for _, figure := range figures.Of([]*result.Run{overloaded}, 95, 1) {
+		known[figure.Name] = true
+	}
+	for _, name := range []v1alpha1.BenchmarkFigure{
+		v1alpha1.FigureClientKneeUsers, v1alpha1.FigureClientExecutedOfKneePercent,
+		v1alpha1.FigureClientLatencyP50Milliseconds, v1alpha1.FigureClientLatencyP99Milliseconds,
+	} {
+		if known[name] {
+			t.Errorf("%s is known", name)
+		}
+	}
+	if !known[v1alpha1.FigureClientSuccessPercent] {
+		t.Error("the success is not known")
+	}
+}
+
+// What generators do not sign, pools take from clients.
+func TestAccepted(t *testing.T) {
+	t.Parallel()
+	signed := run(0.5)
+	for i := range signed.Samples {
+		signed.Samples[i].Signed = nil
+	}
+	for name, users := range map[string]*result.OpenLoop{"clients": signed.OpenLoop, "nobody": nil} {
+		signed.OpenLoop = users
+		accepted := 0.0
+		for _, figure := range figures.Of([]*result.Run{signed}, 95, 1) {
+			if figure.Name == v1alpha1.FigureAcceptedPerSecond {
+				accepted = figure.Value
+			}
+		}
+		if want := map[string]float64{"clients": 110, "nobody": 0}[name]; accepted != want {
+			t.Errorf("of %s, pools accepted %f, want %f", name, accepted, want)
+		}
 	}
 }
 

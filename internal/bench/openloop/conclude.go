@@ -26,8 +26,8 @@ func Conclude(run *result.Run, everyMilliseconds int32, steps []result.OpenLoopS
 		}
 		step.ExecutedInBlocks = executedIn(run.Blocks, documents[i].Blocks)
 		if held := step.ExecutedInBlocks; held != nil && *held < step.Transfers.Executed && contradiction == nil {
-			contradiction = fmt.Errorf("the loader of %d users was told that %d of their transfers are executed, and the blocks of that time hold %d",
-				step.Users, step.Transfers.Executed, *held)
+			contradiction = fmt.Errorf("the loader of %d users was told that %d of their transfers are executed, "+
+				"and the blocks of that time hold %d", step.Users, step.Transfers.Executed, *held)
 		}
 	}
 	if knee := made.Knee(); knee != nil {
@@ -125,8 +125,8 @@ func fallNote(made *result.OpenLoop) string {
 		return fmt.Sprintf("more users do not have less success: most were executed with %d users, %.0f transfers per second%s",
 			most.Users, *most.ExecutedPerSecond, caveat(most))
 	}
-	return fmt.Sprintf("more users do not have less success: %.0f transfers per second were executed with %d users, and at most %.0f with fewer%s",
-		*most.ExecutedPerSecond, most.Users, *best.ExecutedPerSecond, caveat(most))
+	return fmt.Sprintf("more users do not have less success: %.0f transfers per second were executed with %d users, "+
+		"and at most %.0f with fewer%s", *most.ExecutedPerSecond, most.Users, *best.ExecutedPerSecond, caveat(most))
 }
 
 // caveat says of a step that it says little of the chain; empty if it does not.

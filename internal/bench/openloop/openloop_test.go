@@ -28,9 +28,9 @@ const document = `{
   ]
 }`
 
-func decoded(t *testing.T, content string) *openloop.Document {
+func decoded(t *testing.T) *openloop.Document {
 	t.Helper()
-	read, err := openloop.Decode([]byte(content))
+	read, err := openloop.Decode([]byte(document))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +39,9 @@ func decoded(t *testing.T, content string) *openloop.Document {
 
 var plan = openloop.Plan{Users: 10, WarmUp: time.Second, Duration: 2 * time.Second}
 
-func stepOf(t *testing.T, content string) result.OpenLoopStep {
+func documented(t *testing.T) result.OpenLoopStep {
 	t.Helper()
-	step, err := openloop.Step(plan, decoded(t, content))
+	step, err := openloop.Step(plan, decoded(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func stepOf(t *testing.T, content string) result.OpenLoopStep {
 // the whole step.
 func TestStep(t *testing.T) {
 	t.Parallel()
-	step := stepOf(t, document)
+	step := documented(t)
 	if step.OfferedPerSecond != 10 || step.AcceptedPerSecond != 5 || step.ToldPerSecond != 5.5 {
 		t.Errorf("the rates are %+v", step)
 	}
@@ -63,8 +63,11 @@ func TestStep(t *testing.T) {
 		t.Errorf("the step is %+v", step)
 	}
 	want := []result.Failure{
-		{Kind: "refused", Reason: "full", Transfers: 8}, {Kind: "refused", Reason: "nonce", Transfers: 1},
-		{Kind: "failed", Reason: "balance", Transfers: 1}, {Kind: "in flight", Transfers: 1}, {Kind: "unsent", Transfers: 1},
+		{Kind: "refused", Reason: "full", Transfers: 8},
+		{Kind: "refused", Reason: "nonce", Transfers: 1},
+		{Kind: "failed", Reason: "balance", Transfers: 1},
+		{Kind: "in flight", Transfers: 1},
+		{Kind: "unsent", Transfers: 1},
 	}
 	if got := step.Transfers.Failures(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the failures are %+v, want %+v", got, want)
@@ -111,11 +114,17 @@ func run() *result.Run {
 	return made
 }
 
+// conclude holds the document against the blocks of a run.
+func conclude(t *testing.T, made *result.Run) error {
+	t.Helper()
+	return openloop.Conclude(made, 1000, []result.OpenLoopStep{documented(t)}, []*openloop.Document{decoded(t)})
+}
+
 // Blocks have the last word, and more than a loader was told is not all its own.
 func TestConclude(t *testing.T) {
 	t.Parallel()
 	made := run()
-	if err := openloop.Conclude(made, 1000, []result.OpenLoopStep{stepOf(t, document)}, []*openloop.Document{decoded(t, document)}); err != nil {
+	if err := conclude(t, made); err != nil {
 		t.Fatal(err)
 	}
 	step := made.OpenLoop.Last()
@@ -131,7 +140,7 @@ func TestConclude(t *testing.T) {
 
 	short := run()
 	short.Blocks = short.Blocks[:14]
-	if err := openloop.Conclude(short, 1000, []result.OpenLoopStep{stepOf(t, document)}, []*openloop.Document{decoded(t, document)}); err != nil {
+	if err := conclude(t, short); err != nil {
 		t.Fatal(err)
 	}
 	if step := short.OpenLoop.Last(); step.ExecutedPerSecond != nil || step.ExecutedInBlocks != nil {
@@ -140,7 +149,7 @@ func TestConclude(t *testing.T) {
 
 	few := run()
 	few.Blocks[12].Executed = 0
-	err := openloop.Conclude(few, 1000, []result.OpenLoopStep{stepOf(t, document)}, []*openloop.Document{decoded(t, document)})
+	err := conclude(t, few)
 	if err == nil || !strings.Contains(err.Error(), "was told that 18 of their transfers are executed, and the blocks of that time hold 15") {
 		t.Errorf("the error is %v, want that blocks hold less than the loader was told", err)
 	}

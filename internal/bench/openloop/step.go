@@ -63,8 +63,11 @@ func failures(transfers *result.ClientTransfers) (sum uint64) {
 // Describe says what became of the transfers of a step, in a line.
 func Describe(step *result.OpenLoopStep) string {
 	transfers := &step.Transfers
-	words := fmt.Sprintf("of %d transfers of %d users, pools accepted %d, and %d were executed (%.1f%%), half of them within %.0f ms and 99 in 100 within %.0f ms",
-		transfers.Offered, step.Users, transfers.Accepted, transfers.Executed, transfers.SuccessPercent(), step.ExecutedMs.P50, step.ExecutedMs.P99)
+	words := fmt.Sprintf("of %d transfers of %d users, pools accepted %d, and %d were executed (%.1f%%)",
+		transfers.Offered, step.Users, transfers.Accepted, transfers.Executed, transfers.SuccessPercent())
+	if transfers.Executed > 0 {
+		words += fmt.Sprintf(", half of them within %.0f ms and 99 in 100 within %.0f ms", step.ExecutedMs.P50, step.ExecutedMs.P99)
+	}
 	if classes := Classes(transfers.Failures()); classes != "" {
 		words += "; " + classes
 	}

@@ -210,6 +210,106 @@ func TestSearchIsShown(t *testing.T) {
 	}
 }
 
+// withUsers is a result whose first run is of users: of none fails anything but of the
+// most.
+func withUsers() *result.Result {
+	made := made("net", began)
+	made.Runs[0].OpenLoop = &result.OpenLoop{EveryMilliseconds: 5000, KneeUsers: 500, Steps: []result.OpenLoopStep{
+		{
+			Users: 1000, OfferedPerSecond: 200, AcceptedPerSecond: 120, ToldPerSecond: 79, ExecutedPerSecond: ptr.To(80.0),
+			ExecutedInBlocks: ptr.To[uint64](402), ExecutedMs: result.Latency{Count: 400, P50: 700, P99: 1900},
+			Transfers: result.ClientTransfers{
+				Offered: 1000, Sent: 1000, Accepted: 600, Executed: 400, Refused: map[string]uint64{"full": 400}, Expired: 200,
+				NoAnswer: map[string]uint64{"timeout": 3},
+			},
+			Saturation: result.Saturation{Saturated: true},
+		},
+		{
+			Users: 500, OfferedPerSecond: 100, AcceptedPerSecond: 100, ToldPerSecond: 100, ExecutedPerSecond: ptr.To(99.0),
+			ExecutedMs: result.Latency{Count: 500, P50: 600, P99: 900},
+			Transfers:  result.ClientTransfers{Offered: 500, Sent: 500, Accepted: 500, Executed: 500},
+		},
+	}}
+	return made
+}
+
+// What clients saw is drawn by users, the fewest first, and listed, and has a place
+// of its own on the page.
+func TestUsersAreShown(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	if err := report.Write(&content, withUsers()); err != nil {
+		t.Fatal(err)
+	}
+	page := content.String()
+	drawn := panelsOf(t, page)
+	users := []float64{500, 1000}
+	for id, want := range map[string][]report.Series{
+		"users": {
+			{Label: "a 1, offered", Dash: true, X: users, Y: []float64{100, 200}},
+			{Label: "a 1, accepted", Color: 1, X: users, Y: []float64{100, 120}},
+			{Label: "a 1, executed", Color: 2, X: users, Y: []float64{99, 80}},
+		},
+		"user-failures": {
+			{Label: "a 1, refused (full)", X: users, Y: []float64{0, 40}},
+			{Label: "a 1, expired", Color: 1, X: users, Y: []float64{0, 20}},
+		},
+		"user-latency": {
+			{Label: "a 1, median", X: users, Y: []float64{600, 700}},
+			{Label: "a 1, 99th percentile", Color: 1, X: users, Y: []float64{900, 1900}},
+		},
+	} {
+		if got := drawn[id]; !reflect.DeepEqual(got.Series, want) || got.Axis != "users" || got.Window != nil {
+			t.Errorf("the panel %s is %+v, want %+v", id, got, want)
+		}
+		if got := strings.Count(page, `data-panel="`+id+`"`); got != 1 {
+			t.Errorf("the panel %s has %d places on the page", id, got)
+		}
+	}
+	for _, want := range []string{
+		"By users", "Users that were tried", "refused (full) 400, expired 200", "<td>timeout 3</td>", "<td>THE LIMIT</td>", "<td>in time</td>",
+		"<td>400 told, 402 in blocks</td>", "<td>500 told</td>", "does not hold",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+	if by, over := strings.Index(page, `data-panel="users"`), strings.Index(page, "<h2>Over time</h2>"); by > over {
+		t.Error("what is by users is shown as if it were over time")
+	}
+
+	var text bytes.Buffer
+	if err := report.WriteText(&text, withUsers()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"RUN USERS OFFERED/S ACCEPTED/S EXECUTED/S SUCCESS % P50 MS P99 MS OUTCOME LOADER NOT EXECUTED",
+		"a 1 500 100.0 100.0 99.0 100.0 600.0 900.0 holds in time -",
+		"a 1 1000 200.0 120.0 80.0 40.0 700.0 1900.0 does not hold THE LIMIT refused (full) 400, expired 200",
+	} {
+		if !slices.ContainsFunc(strings.Split(text.String(), "\n"), func(line string) bool {
+			return strings.Join(strings.Fields(line), " ") == want
+		}) {
+			t.Errorf("the text does not say %q:\n%s", want, &text)
+		}
+	}
+}
+
+// Where there are no users, nothing is said of any.
+func TestNoUsers(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	if err := report.WriteText(&text, made("net", began)); err != nil {
+		t.Fatal(err)
+	}
+	if content := page(t); strings.Contains(content, "By users") || strings.Contains(content, "Users that were tried") {
+		t.Error("the page shows users that there are not")
+	}
+	if strings.Contains(text.String(), "USERS") {
+		t.Error("the text shows users that there are not")
+	}
+}
+
 func TestComparisonPage(t *testing.T) {
 	t.Parallel()
 	var content bytes.Buffer

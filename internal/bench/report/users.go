@@ -119,7 +119,7 @@ func shareOf(step *result.OpenLoopStep, class string) float64 {
 
 // userRow is what became of what a number of users sent.
 type userRow struct {
-	Run, Users, Offered, Accepted, Told, Executed, Success, Median, P99, Outcome, Failures, NoAnswer, InBlocks, Saturation string
+	Run, Users, Offered, Accepted, Told, Executed, Success, Median, P99, Outcome, Failures, NoAnswer, InBlocks, Loader string
 }
 
 func userRows(runs []labelled) []userRow {
@@ -137,15 +137,15 @@ func userRows(runs []labelled) []userRow {
 func newUserRow(step *result.OpenLoopStep) userRow {
 	transfers := &step.Transfers
 	row := userRow{
-		Users:      strconv.Itoa(int(step.Users)),
-		Offered:    figures.Number(step.OfferedPerSecond),
-		Accepted:   figures.Number(step.AcceptedPerSecond),
-		Told:       figures.Number(step.ToldPerSecond),
-		Success:    fmt.Sprintf("%.1f", transfers.SuccessPercent()),
-		Outcome:    "holds",
-		Failures:   openloop.Classes(transfers.Failures()),
-		NoAnswer:   openloop.Classes(transfers.Unanswered()),
-		Saturation: "chain",
+		Users:    strconv.Itoa(int(step.Users)),
+		Offered:  figures.Number(step.OfferedPerSecond),
+		Accepted: figures.Number(step.AcceptedPerSecond),
+		Told:     figures.Number(step.ToldPerSecond),
+		Success:  fmt.Sprintf("%.1f", transfers.SuccessPercent()),
+		Outcome:  "holds",
+		Failures: openloop.Classes(transfers.Failures()),
+		NoAnswer: openloop.Classes(transfers.Unanswered()),
+		Loader:   "in time",
 	}
 	if step.ExecutedPerSecond != nil {
 		row.Executed = figures.Number(*step.ExecutedPerSecond)
@@ -161,7 +161,7 @@ func newUserRow(step *result.OpenLoopStep) userRow {
 		row.Outcome = "does not hold"
 	}
 	if step.Saturation.Saturated {
-		row.Saturation = "THE LOADER"
+		row.Loader = "THE LIMIT"
 	}
 	return row
 }
@@ -173,11 +173,11 @@ func writeUsers(out io.Writer, runs []labelled) error {
 		return nil
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(table, "RUN\tUSERS\tOFFERED/S\tACCEPTED/S\tEXECUTED/S\tSUCCESS %\tP50 MS\tP99 MS\tOUTCOME\tLIMIT\tNOT EXECUTED")
+	_, _ = fmt.Fprintln(table, "RUN\tUSERS\tOFFERED/S\tACCEPTED/S\tEXECUTED/S\tSUCCESS %\tP50 MS\tP99 MS\tOUTCOME\tLOADER\tNOT EXECUTED")
 	for i := range rows {
 		row := &rows[i]
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Run, row.Users, row.Offered, row.Accepted,
-			orDash(row.Executed), row.Success, orDash(row.Median), orDash(row.P99), row.Outcome, row.Saturation, orDash(row.Failures))
+			orDash(row.Executed), row.Success, orDash(row.Median), orDash(row.P99), row.Outcome, row.Loader, orDash(row.Failures))
 	}
 	return table.Flush()
 }
