@@ -26,10 +26,10 @@ const (
 	// maxConnections are the most that a loader makes.
 	maxConnections = 1000
 
-	// A loader derives the accounts of the network before it begins, this many in a
-	// second at worst.
-	loaderLead        = 5 * time.Second
-	accountsPerSecond = 20_000
+	// A loader starts and derives the accounts of the network before it begins, in so
+	// long and this many in a second at worst. One that is not ready by then says so.
+	loaderLead        = 10 * time.Second
+	accountsPerSecond = 10_000
 
 	// drainPatience is how long a loader waits while nothing more becomes known, and
 	// mostDraining how long it may take at the end in all.
