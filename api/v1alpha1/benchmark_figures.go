@@ -8,7 +8,7 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfKneePercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfBestPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent
 type BenchmarkFigure string
 
 // The figures of a benchmark.
@@ -45,9 +45,9 @@ const (
 	// FigureClientKneeUsers is the highest number of users of an open loop of whose
 	// transfers at least 98 in a hundred were executed.
 	FigureClientKneeUsers BenchmarkFigure = "ClientKneeUsers"
-	// FigureClientExecutedOfKneePercent is ExecutedPerSecond of that of those users:
-	// below 100 where fewer transfers succeed of more users.
-	FigureClientExecutedOfKneePercent BenchmarkFigure = "ClientExecutedOfKneePercent"
+	// FigureClientExecutedOfBestPercent is ExecutedPerSecond of the highest one that any
+	// step of an open loop has: below 100 where fewer transfers succeed of more users.
+	FigureClientExecutedOfBestPercent BenchmarkFigure = "ClientExecutedOfBestPercent"
 	// FigureBlockTimeMilliseconds is the mean difference of the timestamps of
 	// consecutive finalised blocks.
 	FigureBlockTimeMilliseconds BenchmarkFigure = "BlockTimeMilliseconds"

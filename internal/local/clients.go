@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// connectionsPerNode are what a loader has to each node: most of the places that
-	// a node has for one address, and not all, because who records a run asks nodes
-	// from the same one.
-	connectionsPerNode = 96
+	// connectionsPerNode are what a loader has to each node: as many as keep it busy
+	// that answers within a twentieth of a second, and by far not all places that it
+	// has for one address. Who records a run asks nodes from the same one.
+	connectionsPerNode = 48
 	// maxConnections are the most that a loader makes.
 	maxConnections = 1000
 
@@ -267,7 +267,8 @@ func (c *clients) conclude(recorded *result.Run) {
 		return
 	}
 	state := c.current()
-	err := openloop.Conclude(recorded, c.load.EveryMilliseconds, state.steps, state.documents)
+	made := &result.OpenLoop{EveryMilliseconds: c.load.EveryMilliseconds, Nodes: len(c.nodes), Steps: state.steps}
+	err := openloop.Conclude(recorded, made, state.documents)
 	if err != nil && recorded.Fault == "" {
 		recorded.Fault = err.Error()
 	}

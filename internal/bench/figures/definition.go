@@ -99,8 +99,8 @@ var definitions = []Definition{
 		rows: kneeUsers, estimate: statistics.Rate, single: true,
 	},
 	{
-		Name: v1alpha1.FigureClientExecutedOfKneePercent, Title: "executed, of that of the most users that hold", Unit: percent,
-		Better: Higher, Points: true, rows: executedOfKnee, estimate: statistics.Rate,
+		Name: v1alpha1.FigureClientExecutedOfBestPercent, Title: "executed, of the most with any users", Unit: percent,
+		Better: Higher, Points: true, rows: executedOfBest, estimate: statistics.Rate,
 	},
 	{
 		Name: v1alpha1.FigureBlockTimeMilliseconds, Title: "block time", Unit: milliseconds, Better: Lower,

@@ -80,7 +80,7 @@ func TestFigures(t *testing.T) {
 		v1alpha1.FigureClientLatencyP50Milliseconds:   700,
 		v1alpha1.FigureClientLatencyP99Milliseconds:   1900,
 		v1alpha1.FigureClientKneeUsers:                500,
-		v1alpha1.FigureClientExecutedOfKneePercent:    75,
+		v1alpha1.FigureClientExecutedOfBestPercent:    75,
 		v1alpha1.FigureBlockTimeMilliseconds:          250,
 		v1alpha1.FigureBlockTimeP50Milliseconds:       250,
 		v1alpha1.FigureBlockTimeP95Milliseconds:       250,
@@ -215,19 +215,20 @@ func TestUnknownFigures(t *testing.T) {
 	}
 }
 
-// Where no number of users holds, there is no knee, and nothing is a share of it.
+// Where no number of users holds, there is no knee; and what blocks do not tell of
+// every step, nothing is a share of.
 func TestUsersOfWhomNoneHold(t *testing.T) {
 	t.Parallel()
 	overloaded := run(0.5)
 	overloaded.OpenLoop.KneeUsers = 0
 	overloaded.OpenLoop.Steps = overloaded.OpenLoop.Steps[1:]
-	overloaded.OpenLoop.Steps[0].ExecutedMs.Count = 0
+	overloaded.OpenLoop.Steps[0].ExecutedMs.Count, overloaded.OpenLoop.Steps[0].ExecutedPerSecond = 0, nil
 	known := map[v1alpha1.BenchmarkFigure]bool{}
 	for _, figure := range figures.Of([]*result.Run{overloaded}, 95, 1) {
 		known[figure.Name] = true
 	}
 	for _, name := range []v1alpha1.BenchmarkFigure{
-		v1alpha1.FigureClientKneeUsers, v1alpha1.FigureClientExecutedOfKneePercent,
+		v1alpha1.FigureClientKneeUsers, v1alpha1.FigureClientExecutedOfBestPercent,
 		v1alpha1.FigureClientLatencyP50Milliseconds, v1alpha1.FigureClientLatencyP99Milliseconds,
 	} {
 		if known[name] {

@@ -78,20 +78,17 @@ func kneeUsers(run *result.Run) []statistics.Row {
 	return []statistics.Row{{Quantity: float64(run.OpenLoop.KneeUsers), By: 1}}
 }
 
-// executedOfKnee makes a row of each measured block: what it executed in percent, and
-// what was executed at the knee in as much time.
-func executedOfKnee(run *result.Run) []statistics.Row {
-	if run.OpenLoop == nil {
-		return nil
-	}
-	knee := run.OpenLoop.Knee()
-	if knee == nil || knee.ExecutedPerSecond == nil {
+// executedOfBest makes a row of each measured block: what it executed in percent, and
+// what was executed in as much time with the users of whom most was.
+func executedOfBest(run *result.Run) []statistics.Row {
+	best := run.OpenLoop.Best()
+	if best == nil {
 		return nil
 	}
 	rows := blockRates(func(block *result.Block) *uint64 { return &block.Executed })(run)
 	for i := range rows {
 		rows[i].Quantity *= 100
-		rows[i].By *= *knee.ExecutedPerSecond
+		rows[i].By *= *best.ExecutedPerSecond
 	}
 	return rows
 }

@@ -12,11 +12,17 @@ import (
 // that success falls. Two steps that are alike are not exactly so.
 const fallPercent = 5
 
+const (
+	// requestsPerSecond is what a node answers at most, whoever asks.
+	requestsPerSecond = 1000
+	// requestsShare is how much of that transfers have who want all of it: users ask
+	// what became of them, too.
+	requestsShare = 0.9
+)
+
 // Conclude holds what clients saw of a run against its blocks, and puts both into
-// it: the steps and their documents are in the order in which they were made. The
-// error is a contradiction.
-func Conclude(run *result.Run, everyMilliseconds int32, steps []result.OpenLoopStep, documents []*Document) error {
-	made := &result.OpenLoop{EveryMilliseconds: everyMilliseconds, Steps: steps}
+// it. There is a document for each step. The error is a contradiction.
+func Conclude(run *result.Run, made *result.OpenLoop, documents []*Document) error {
 	run.OpenLoop = made
 	var contradiction error
 	for i := range made.Steps {
@@ -61,10 +67,11 @@ func notes(made *result.OpenLoop) []string {
 	var notes []string
 	for i := range made.Steps {
 		step := &made.Steps[i]
-		if step.Saturation.Saturated {
-			notes = append(notes, fmt.Sprintf("THE LOADER, NOT THE CHAIN, WAS THE LIMIT with %d users: "+
-				"%d transfers were sent late because of it, and it used %.1f s of the processors",
-				step.Users, step.Saturation.MissedTicks, step.Saturation.CPUSeconds))
+		if note := saturationNote(step); note != "" {
+			notes = append(notes, note)
+		}
+		if note := requestsNote(made, step); note != "" {
+			notes = append(notes, note)
 		}
 		if held := step.ExecutedInBlocks; held != nil && *held > step.Transfers.Executed {
 			notes = append(notes, fmt.Sprintf("of %d users, blocks executed %d transfers that the loader was not told of",
@@ -75,6 +82,32 @@ func notes(made *result.OpenLoop) []string {
 		return notes
 	}
 	return append(notes, kneeNote(made), fallNote(made))
+}
+
+// saturationNote says that the loader was late, and whether that can be why fewer
+// transfers were executed; empty if it was not.
+func saturationNote(step *result.OpenLoopStep) string {
+	if !step.Saturation.Saturated {
+		return ""
+	}
+	words := fmt.Sprintf("%d transfers were sent late because of it, and it used %.1f s of the processors",
+		step.Saturation.MissedTicks, step.Saturation.CPUSeconds)
+	if step.Holds() {
+		return fmt.Sprintf("the loader was late with %d users, and their latencies are partly its own: %s", step.Users, words)
+	}
+	return fmt.Sprintf("THE LOADER, NOT THE CHAIN, WAS THE LIMIT with %d users: %s", step.Users, words)
+}
+
+// requestsNote says that the nodes took as many requests as they take of clients, who
+// had more to send; empty if they did not.
+func requestsNote(made *result.OpenLoop, step *result.OpenLoopStep) string {
+	most := float64(made.Nodes * requestsPerSecond)
+	if step.Holds() || step.Transfers.Unsent == 0 || step.AcceptedPerSecond < requestsShare*most {
+		return ""
+	}
+	return fmt.Sprintf("with %d users, the nodes that they talk to were the limit, with the requests that these answer: "+
+		"%.0f transfers per second were accepted, of %d requests a second that each of %d answers at most",
+		step.Users, step.AcceptedPerSecond, requestsPerSecond, made.Nodes)
 }
 
 // kneeNote says up to how many users the chain carries what they send.
@@ -104,16 +137,13 @@ func next(made *result.OpenLoop, users int32) *result.OpenLoopStep {
 
 // fallNote says whether more users have less success.
 func fallNote(made *result.OpenLoop) string {
-	var best, most *result.OpenLoopStep
+	best := made.Best()
+	if best == nil {
+		return "whether more users have less success is not known: blocks do not tell of every step"
+	}
+	most := best
 	for i := range made.Steps {
-		step := &made.Steps[i]
-		if step.ExecutedPerSecond == nil {
-			return "whether more users have less success is not known: blocks do not tell of every step"
-		}
-		if best == nil || *step.ExecutedPerSecond > *best.ExecutedPerSecond {
-			best = step
-		}
-		if most == nil || step.Users > most.Users {
+		if step := &made.Steps[i]; step.Users > most.Users {
 			most = step
 		}
 	}
@@ -131,7 +161,7 @@ func fallNote(made *result.OpenLoop) string {
 
 // caveat says of a step that it says little of the chain; empty if it does not.
 func caveat(step *result.OpenLoopStep) string {
-	if !step.Saturation.Saturated {
+	if !step.Saturation.Saturated || step.Holds() {
 		return ""
 	}
 	return ", where the loader was the limit"

@@ -117,7 +117,8 @@ func run() *result.Run {
 // conclude holds the document against the blocks of a run.
 func conclude(t *testing.T, made *result.Run) error {
 	t.Helper()
-	return openloop.Conclude(made, 1000, []result.OpenLoopStep{documented(t)}, []*openloop.Document{decoded(t)})
+	clients := &result.OpenLoop{EveryMilliseconds: 1000, Nodes: 1, Steps: []result.OpenLoopStep{documented(t)}}
+	return openloop.Conclude(made, clients, []*openloop.Document{decoded(t)})
 }
 
 // Blocks have the last word, and more than a loader was told is not all its own.
@@ -222,6 +223,33 @@ func TestKnee(t *testing.T) {
 				"more users have less success: 100 transfers per second were executed with 10 users, and 50 with 20, where the loader was the limit",
 			},
 		},
+		"a loader that was late, and no harm done": {
+			steps: []result.OpenLoopStep{users(10, 100)}, rates: []uint64{100}, knee: 10,
+			change: func(steps []result.OpenLoopStep) {
+				steps[0].Saturation = result.Saturation{Saturated: true, MissedTicks: 7, CPUSeconds: 3}
+			},
+			want: []string{
+				"the loader was late with 10 users, and their latencies are partly its own: " +
+					"7 transfers were sent late because of it, and it used 3.0 s of the processors",
+				"the knee is at 10 users, of the numbers that were tried: 100.0% of what they sent was executed, and nobody tried more",
+				"more users do not have less success: most were executed with 10 users, 100 transfers per second",
+			},
+		},
+		"nodes that answer no more": {
+			steps: []result.OpenLoopStep{users(10, 100), users(20, 50), users(30, 50)}, rates: []uint64{100, 200, 200}, knee: 10,
+			change: func(steps []result.OpenLoopStep) {
+				for i := range steps[1:] {
+					steps[1+i].Transfers.Expired, steps[1+i].Transfers.Unsent = 0, 50
+				}
+				steps[1].AcceptedPerSecond, steps[2].AcceptedPerSecond = 1800, 1799
+			},
+			want: []string{
+				"with 20 users, the nodes that they talk to were the limit, with the requests that these answer: " +
+					"1800 transfers per second were accepted, of 1000 requests a second that each of 2 answers at most",
+				"the knee is at 10 users, of the numbers that were tried: 100.0% of what they sent was executed, and 50.0% with 20 users",
+				"more users do not have less success: 200 transfers per second were executed with 30 users, and at most 200 with fewer",
+			},
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +262,7 @@ func TestKnee(t *testing.T) {
 			for i := range documents {
 				documents[i] = &openloop.Document{}
 			}
-			if err := openloop.Conclude(made, 5000, test.steps, documents); err != nil {
+			if err := openloop.Conclude(made, &result.OpenLoop{Nodes: 2, Steps: test.steps}, documents); err != nil {
 				t.Fatal(err)
 			}
 			if made.OpenLoop.KneeUsers != test.knee {

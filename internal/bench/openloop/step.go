@@ -71,7 +71,7 @@ func Describe(step *result.OpenLoopStep) string {
 	if classes := Classes(transfers.Failures()); classes != "" {
 		words += "; " + classes
 	}
-	if step.Saturation.Saturated {
+	if step.Saturation.Saturated && !step.Holds() {
 		words += "; THE LOADER, NOT THE CHAIN, WAS THE LIMIT"
 	}
 	return words

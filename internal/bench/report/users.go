@@ -160,7 +160,11 @@ func newUserRow(step *result.OpenLoopStep) userRow {
 	if !step.Holds() {
 		row.Outcome = "does not hold"
 	}
-	if step.Saturation.Saturated {
+	switch {
+	case !step.Saturation.Saturated:
+	case step.Holds():
+		row.Loader = "late"
+	default:
 		row.Loader = "THE LIMIT"
 	}
 	return row

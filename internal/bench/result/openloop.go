@@ -15,6 +15,8 @@ const KneePercent = 98
 // time, whatever becomes of it.
 type OpenLoop struct {
 	EveryMilliseconds int32 `json:"everyMilliseconds"`
+	// Nodes is the number of nodes that users talked to.
+	Nodes int `json:"nodes"`
 	// KneeUsers is the highest number of users of whose transfers at least
 	// KneePercent in a hundred were executed; absent if there is none.
 	KneeUsers int32 `json:"kneeUsers,omitempty"`
@@ -164,6 +166,25 @@ func (o *OpenLoop) Knee() *OpenLoopStep {
 		}
 	}
 	return knee
+}
+
+// Best is the step of which most is executed in a second, by blocks; nil if there is
+// none, or blocks do not tell of every step.
+func (o *OpenLoop) Best() *OpenLoopStep {
+	if o == nil {
+		return nil
+	}
+	var best *OpenLoopStep
+	for i := range o.Steps {
+		step := &o.Steps[i]
+		if step.ExecutedPerSecond == nil {
+			return nil
+		}
+		if best == nil || *step.ExecutedPerSecond > *best.ExecutedPerSecond {
+			best = step
+		}
+	}
+	return best
 }
 
 // Last is the step that the figures of a run are of; nil if there is none.
