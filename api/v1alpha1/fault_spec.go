@@ -3,7 +3,7 @@
 package v1alpha1
 
 // FaultAction names what goes wrong.
-// +kubebuilder:validation:Enum=Kill;Pause
+// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss
 type FaultAction string
 
 // What goes wrong.
@@ -13,6 +13,15 @@ const (
 	// FaultActionPause stops the process of a validator as it is, and lets it go on after
 	// the duration of the fault: its connections stay open and nobody answers.
 	FaultActionPause FaultAction = "Pause"
+	// FaultActionPartition cuts the links between validators and others: nothing passes
+	// in either direction. Connections stay open as long as both ends bear it, and what
+	// they carry arrives when the fault is over.
+	FaultActionPartition FaultAction = "Partition"
+	// FaultActionDelay has all that validators send and receive take longer.
+	FaultActionDelay FaultAction = "Delay"
+	// FaultActionLoss has segments of all that validators send and receive be lost, and
+	// sent again.
+	FaultActionLoss FaultAction = "Loss"
 )
 
 // FaultRestart names when what keeps a killed validator running starts it again.
@@ -39,10 +48,14 @@ const (
 	FaultChunkValidator FaultRole = "ChunkValidator"
 )
 
-// FaultSpec is a fault. It is a union: action says whether kill is set.
+// FaultSpec is a fault. It is a union: action says which of kill, partition, delay and
+// loss may be set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Kill') == has(self.kill)",message="is required when action is Kill, and must not be set otherwise",fieldPath=".kill",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.partition) || self.action == 'Partition'",message="must not be set unless action is Partition",fieldPath=".partition",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Delay') == has(self.delay)",message="is required when action is Delay, and must not be set otherwise",fieldPath=".delay",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Loss') == has(self.loss)",message="is required when action is Loss, and must not be set otherwise",fieldPath=".loss",reason="FieldValueInvalid"
 type FaultSpec struct {
 	// networkName is the name of the network.
 	// +required
@@ -63,6 +76,19 @@ type FaultSpec struct {
 	// kill says more about action Kill.
 	// +optional
 	Kill *KillFault `json:"kill,omitempty"`
+
+	// partition says more about action Partition. Without it, the validators are cut off
+	// from all others.
+	// +optional
+	Partition *PartitionFault `json:"partition,omitempty"`
+
+	// delay says more about action Delay.
+	// +optional
+	Delay *DelayFault `json:"delay,omitempty"`
+
+	// loss says more about action Loss.
+	// +optional
+	Loss *LossFault `json:"loss,omitempty"`
 
 	// durationSeconds is how long the fault lasts. The chain under the fault is
 	// measured for as long, also when validators are killed and started again at once.
@@ -133,4 +159,31 @@ type KillFault struct {
 	// restart is when a validator is started again.
 	// +required
 	Restart FaultRestart `json:"restart,omitempty"`
+}
+
+// PartitionFault says more about cutting validators off.
+type PartitionFault struct {
+	// from are those that the validators are cut off from. Nobody can be on both sides.
+	// +required
+	From FaultValidators `json:"from,omitzero"`
+}
+
+// DelayFault says more about delaying what validators send and receive.
+type DelayFault struct {
+	// milliseconds is how much later everything arrives, one way, on top of what the
+	// links of the network do.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=300
+	Milliseconds int32 `json:"milliseconds,omitempty"`
+}
+
+// LossFault says more about losing what validators send and receive.
+type LossFault struct {
+	// basisPoints is how many of 10,000 segments of TCP are lost and sent again, on top
+	// of those that the links of the network lose.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=5000
+	BasisPoints int32 `json:"basisPoints,omitempty"`
 }

@@ -72,10 +72,15 @@ type FaultValidatorStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Answered int32 `json:"answered"`
+
+	// impaired is how often it told that its links to peers have a fault.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Impaired int32 `json:"impaired"`
 }
 
 // FaultReach names whether a validator shows a fault.
-// +kubebuilder:validation:Enum=Restarted;Unreachable;NotReached
+// +kubebuilder:validation:Enum=Restarted;Unreachable;Impaired;NotReached
 type FaultReach string
 
 // Whether a validator shows a fault.
@@ -85,7 +90,10 @@ const (
 	// FaultUnreachable says that it answered less than before the fault, by more than
 	// chance.
 	FaultUnreachable FaultReach = "Unreachable"
-	// FaultNotReached says that it answered as before.
+	// FaultImpaired says that it told, most of the times, that its links to peers have
+	// the fault.
+	FaultImpaired FaultReach = "Impaired"
+	// FaultNotReached says that it shows nothing of the fault.
 	FaultNotReached FaultReach = "NotReached"
 )
 

@@ -153,6 +153,37 @@ func TestSetWorkload(t *testing.T) {
 	}
 }
 
+// A fault of links begins and ends as the contract writes it.
+func TestLinkFault(t *testing.T) {
+	t.Parallel()
+	serving := func(method, want string) *chain.Client {
+		return newNode(t, method+" /admin/links", func(w http.ResponseWriter, r *http.Request) {
+			if body, err := io.ReadAll(r.Body); err != nil || string(body) != want {
+				t.Errorf("the body of %s is %s (%v)", method, body, err)
+			}
+			if got, want := r.Header.Get("Authorization"), "Bearer "+adminToken; got != want {
+				t.Errorf("authorization is %q, want %q", got, want)
+			}
+			answer(http.StatusOK, `{"fault": {"peers": ["a", "b"], "condition": "Worse", "delayMilliseconds": 40,
+				"lossBasisPoints": 0, "remainingMilliseconds": 15000}}`)(w, r)
+		})
+	}
+	begin := serving(http.MethodPut, `{"peers":["a","b"],"condition":"Worse","delayMilliseconds":40,"durationMilliseconds":15000}`)
+	if err := begin.BeginLinkFault(t.Context(), &chain.LinkFault{
+		Peers: []string{"a", "b"}, Condition: chain.LinkWorse, DelayMilliseconds: 40, DurationMilliseconds: 15_000,
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := serving(http.MethodDelete, "").EndLinkFault(t.Context()); err != nil {
+		t.Error(err)
+	}
+	refusing := newNode(t, "PUT /admin/links", answer(http.StatusBadRequest, `{"error": "peers: \"c\" is no peer of this node"}`))
+	if err := refusing.BeginLinkFault(t.Context(), &chain.LinkFault{}); err == nil ||
+		!strings.Contains(err.Error(), `peers: "c" is no peer of this node`) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // What is not said is as it is by default, also of nodes that do not say it.
 func TestSameWorkload(t *testing.T) {
 	t.Parallel()

@@ -40,8 +40,10 @@ type Status struct {
 	CrossShard   uint64 `json:"crossShard"`
 	MissedChunks uint64 `json:"missedChunks"`
 
-	Peers  int    `json:"peers"`
-	Supply Supply `json:"supply"`
+	Peers int `json:"peers"`
+	// FaultyLinks is the number of peers the links to which have a fault.
+	FaultyLinks int    `json:"faultyLinks"`
+	Supply      Supply `json:"supply"`
 	// Shards are what the finalised block's header of each shard commits to.
 	Shards []ShardStatus `json:"shards"`
 	// Tracked is the node's own state; nil for a node that tracks no shard.

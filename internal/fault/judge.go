@@ -27,6 +27,8 @@ var shares = []v1alpha1.FaultMeasure{
 // Case is a fault and the network that it is of.
 type Case struct {
 	Plan *topology.Plan
+	// Action is what goes wrong.
+	Action v1alpha1.FaultAction
 	// Scope are the validators that the fault is of.
 	Scope []topology.Validator
 	// Before and During are what was seen.
@@ -41,16 +43,33 @@ func (c *Case) Validators() []v1alpha1.FaultValidatorStatus {
 		before, during := c.Before.Answers[name], c.During.Answers[name]
 		reached := v1alpha1.FaultNotReached
 		switch {
+		case IsOfLinks(c.Action):
+			// A process that took the place of another knows of no fault.
+			if 2*during.Impaired > during.Answered {
+				reached = v1alpha1.FaultImpaired
+			}
 		case during.Restarted:
 			reached = v1alpha1.FaultRestarted
 		case risen(before.unanswered(), during.unanswered()):
 			reached = v1alpha1.FaultUnreachable
 		}
 		seen = append(seen, v1alpha1.FaultValidatorStatus{
-			Name: name, Reached: reached, Asked: int32(during.Asked), Answered: int32(during.Answered),
+			Name: name, Reached: reached,
+			Asked: int32(during.Asked), Answered: int32(during.Answered), Impaired: int32(during.Impaired),
 		})
 	}
 	return seen
+}
+
+// unreached says what a validator showed instead of the fault.
+func (c *Case) unreached(validator *v1alpha1.FaultValidatorStatus) string {
+	if IsOfLinks(c.Action) {
+		return fmt.Sprintf("%s told of a fault of its links %d of %d times",
+			validator.Name, validator.Impaired, validator.Answered)
+	}
+	before := c.Before.Answers[validator.Name]
+	return fmt.Sprintf("%s answered %d of %d times, before %d of %d",
+		validator.Name, validator.Answered, validator.Asked, before.Answered, before.Asked)
 }
 
 func (a Answers) unanswered() share {
@@ -101,9 +120,7 @@ func (c *Case) Effective() metav1.Condition {
 	var unreached []string
 	for _, validator := range c.Validators() {
 		if validator.Reached == v1alpha1.FaultNotReached {
-			before := c.Before.Answers[validator.Name]
-			unreached = append(unreached, fmt.Sprintf("%s answered %d of %d times, before %d of %d",
-				validator.Name, validator.Answered, validator.Asked, before.Answered, before.Asked))
+			unreached = append(unreached, c.unreached(&validator))
 		}
 	}
 	felt := c.Felt(c.During)

@@ -85,6 +85,11 @@ func turns(shard int, height uint64) bool {
 	return shard == 0 && height%2 == 0
 }
 
+// impaired has a validator tell so often that its links have a fault.
+func impaired(name string, times int) func(*seen) {
+	return func(s *seen) { s.Answers[name] = fault.Answers{Asked: 50, Answered: 48, Impaired: times} }
+}
+
 // newCase is a fault of the first producer of the first shard.
 func newCase(before, during *fault.Sighting) *fault.Case {
 	plan := newPlan()
@@ -193,6 +198,53 @@ func TestEffective(t *testing.T) {
 			}
 			if felt := judged.Felt(judged.During); !slices.Equal(felt, test.felt) {
 				t.Errorf("the chain feels %v, want %v", felt, test.felt)
+			}
+		})
+	}
+}
+
+// Of a fault of links, a validator itself tells.
+func TestEffectiveOfLinks(t *testing.T) {
+	t.Parallel()
+	const victim = "net-s0-p0"
+	replaced := func(s *seen) {
+		s.Answers[victim] = fault.Answers{Asked: 50, Answered: 48, Impaired: 20, Restarted: true}
+	}
+	cases := map[string]struct {
+		during  *fault.Sighting
+		reached v1alpha1.FaultReach
+		reason  string
+		words   string
+	}{
+		"felt":     {sighting(impaired(victim, 45), missed(turns)), v1alpha1.FaultImpaired, v1alpha1.ReasonFelt, "MissedTurns 20 of 20"},
+		"not felt": {sighting(impaired(victim, 25)), v1alpha1.FaultImpaired, v1alpha1.ReasonNotFelt, "the chain was as before"},
+		"for half of the time": {
+			sighting(impaired(victim, 24), missed(turns)), v1alpha1.FaultNotReached, v1alpha1.ReasonNotReached,
+			"1 of 1 validators do not show the fault: net-s0-p0 told of a fault of its links 24 of 48 times",
+		},
+		"silent":   {sighting(silent(victim), missed(turns)), v1alpha1.FaultNotReached, v1alpha1.ReasonNotReached, "0 of 0 times"},
+		"replaced": {sighting(replaced, missed(turns)), v1alpha1.FaultNotReached, v1alpha1.ReasonNotReached, "20 of 48 times"},
+		"another": {
+			sighting(impaired("net-s0-p1", 48), missed(turns)), v1alpha1.FaultNotReached, v1alpha1.ReasonNotReached, "0 of 50 times",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judged := newCase(sighting(), test.during)
+			judged.Action = v1alpha1.FaultActionDelay
+			if got := judged.Effective(); got.Reason != test.reason || !strings.Contains(got.Message, test.words) {
+				t.Errorf("says %s: %s, want %s: %s", got.Reason, got.Message, test.reason, test.words)
+			}
+			shown := judged.Validators()
+			if answers := test.during.Answers[victim]; len(shown) != 1 || shown[0].Reached != test.reached ||
+				int(shown[0].Impaired) != answers.Impaired {
+				t.Errorf("tells %+v, want %s", shown, test.reached)
+			}
+			// Of a process, that it tells so says nothing.
+			judged.Action = v1alpha1.FaultActionPause
+			if shown := judged.Validators(); shown[0].Reached == v1alpha1.FaultImpaired {
+				t.Errorf("of a pause, it tells %+v", shown)
 			}
 		})
 	}

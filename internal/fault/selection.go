@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,9 +12,14 @@ import (
 
 // Select finds the validators that a fault is of, in the order of the plan.
 func Select(wanted *v1alpha1.FaultValidators, plan *topology.Plan) ([]topology.Validator, error) {
+	return choose("spec.validators", wanted, plan)
+}
+
+// choose finds validators that a field of a fault selects.
+func choose(field string, wanted *v1alpha1.FaultValidators, plan *topology.Plan) ([]topology.Validator, error) {
 	for _, name := range wanted.Names {
 		if !slices.ContainsFunc(plan.Validators, func(v topology.Validator) bool { return v.Name == name }) {
-			return nil, fmt.Errorf("spec.validators.names: network %s has no validator %s", plan.Network, name)
+			return nil, fmt.Errorf("%s.names: network %s has no validator %s", field, plan.Network, name)
 		}
 	}
 	var selected []topology.Validator
@@ -27,15 +31,15 @@ func Select(wanted *v1alpha1.FaultValidators, plan *topology.Plan) ([]topology.V
 	count := int(wanted.Count)
 	switch {
 	case len(selected) == 0:
-		return nil, fmt.Errorf("spec.validators: no validator of network %s is of all that is said", plan.Network)
+		return nil, fmt.Errorf("%s: no validator of network %s is of all that is said", field, plan.Network)
 	case len(selected) < count:
-		return nil, fmt.Errorf("spec.validators.count: %d validators of network %s are of all that is said, want %d",
-			len(selected), plan.Network, count)
+		return nil, fmt.Errorf("%s.count: %d validators of network %s are of all that is said, want %d",
+			field, len(selected), plan.Network, count)
 	case count > 0:
 		selected = selected[:count]
 	}
 	if len(selected) == len(plan.Validators) {
-		return nil, errors.New("spec.validators: selects all validators of the network, none would be left to tell of the chain")
+		return nil, fmt.Errorf("%s: selects all validators of the network, none would be left to tell of the chain", field)
 	}
 	return selected, nil
 }

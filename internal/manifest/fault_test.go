@@ -57,6 +57,29 @@ func TestWrongFaultsAreRefused(t *testing.T) {
 		"a pause with how": {
 			"action: Pause", "action: Pause\n  kill: {restart: AtOnce}", "spec.kill", "must not be set otherwise",
 		},
+		"a pause of sides": {
+			"action: Pause", "action: Pause\n  partition: {from: {shard: 1}}", "spec.partition", "must not be set unless action is Partition",
+		},
+		"a partition from nobody": {
+			"action: Pause", "action: Partition\n  partition: {from: {}}", "spec.partition.from", "at least 1 properties",
+		},
+		"a delay without how long": {"action: Pause", "action: Delay", "spec.delay", "is required when action is Delay"},
+		"a delay of nothing": {
+			"action: Pause", "action: Delay\n  delay: {milliseconds: 0}", "spec.delay.milliseconds", "greater than or equal to 1",
+		},
+		"a delay of too much": {
+			"action: Pause", "action: Delay\n  delay: {milliseconds: 301}", "spec.delay.milliseconds", "less than or equal to 300",
+		},
+		"a partition with a delay": {
+			"action: Pause", "action: Partition\n  delay: {milliseconds: 1}", "spec.delay", "must not be set otherwise",
+		},
+		"a loss without how much": {"action: Pause", "action: Loss", "spec.loss", "is required when action is Loss"},
+		"a loss of more than half": {
+			"action: Pause", "action: Loss\n  loss: {basisPoints: 5001}", "spec.loss.basisPoints", "less than or equal to 5000",
+		},
+		"a delay with a loss, also": {
+			"action: Pause", "action: Delay\n  delay: {milliseconds: 1}\n  loss: {basisPoints: 1}", "spec.loss", "must not be set otherwise",
+		},
 		"a name of no object": {"name: fault", "name: 1st", "metadata", "must be a DNS label that begins with a letter"},
 	}
 	for name, test := range cases {
