@@ -33,9 +33,9 @@ const (
 
 // Actor has a fault happen.
 type Actor interface {
-	// Strike begins the fault of validators. It ends by itself after the duration, should
-	// nobody lift it.
-	Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec) error
+	// Strike begins the fault of validators, of which nodes are told by orders if it is one
+	// of links. It ends by itself after the duration, should nobody lift it.
+	Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.LinkOrder) error
 	// Lift ends it.
 	Lift(ctx context.Context, validators []string) error
 }
@@ -46,6 +46,8 @@ type Options struct {
 	Plan *topology.Plan
 	// Scope are the validators that the fault is of.
 	Scope []topology.Validator
+	// Orders are what nodes are told of a fault of links.
+	Orders []fault.LinkOrder
 	// Address is where the HTTP API of a validator is, HOST:PORT.
 	Address func(validator string) string
 	Actor   Actor
@@ -66,7 +68,7 @@ type session struct {
 // Run has a fault happen and measures what comes of it. The fault is over when it
 // returns. The error is about what kept it from being measured.
 func Run(ctx context.Context, options *Options) (*v1alpha1.FaultStatus, error) {
-	s := &session{Options: options, judged: fault.Case{Plan: options.Plan, Scope: options.Scope}}
+	s := &session{Options: options, judged: fault.Case{Plan: options.Plan, Action: options.Spec.Action, Scope: options.Scope}}
 	for i := range options.Scope {
 		s.names = append(s.names, options.Scope[i].Name)
 	}
@@ -122,7 +124,7 @@ func (s *session) during(ctx context.Context) (err error) {
 		defer cancel()
 		return s.Actor.Lift(ctx, s.names)
 	}
-	if err := s.Actor.Strike(ctx, s.names, s.Spec); err != nil {
+	if err := s.Actor.Strike(ctx, s.names, s.Spec, s.Orders); err != nil {
 		// What failed half-way is taken back.
 		return errors.Join(err, lift())
 	}

@@ -185,6 +185,9 @@ func (w *watch) ask(ctx context.Context, node *watched) {
 		answers.Asked++
 		if err == nil {
 			answers.Answered++
+			if status.FaultyLinks > 0 {
+				answers.Impaired++
+			}
 		}
 		w.now.Answers[node.name] = answers
 	}

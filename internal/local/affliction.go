@@ -57,6 +57,13 @@ func (s *supervisor) strike(ordered *order) error {
 	return nil
 }
 
+// isStruck says whether the validator has a fault that lasts.
+func (s *supervisor) isStruck() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.affliction != nil
+}
+
 // lift ends the fault of the validator, if it has one.
 func (s *supervisor) lift() {
 	s.mu.Lock()

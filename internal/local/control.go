@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fault"
 )
 
 // The paths of the socket by which other programs of the same user have faults
@@ -39,6 +40,8 @@ type order struct {
 	Action               v1alpha1.FaultAction  `json:"action,omitempty"`
 	Restart              v1alpha1.FaultRestart `json:"restart,omitempty"`
 	DurationMilliseconds int64                 `json:"durationMilliseconds,omitempty"`
+	// Links are what nodes are told of a fault of links.
+	Links []fault.LinkOrder `json:"links,omitempty"`
 }
 
 func (o *order) duration() time.Duration {
@@ -104,9 +107,17 @@ func (g *group) strike(given *order) error {
 	if given.DurationMilliseconds <= 0 {
 		return errors.New("the duration of a fault must be positive")
 	}
-	ordered, err := g.named(given)
+	ordered, err := g.named(given.Validators)
 	if err != nil {
 		return err
+	}
+	g.striking.Lock()
+	defer g.striking.Unlock()
+	if name := g.links.hits(given.Validators); name != "" {
+		return fmt.Errorf("validator %s has a fault already", name)
+	}
+	if fault.IsOfLinks(given.Action) {
+		return g.impair(given, ordered)
 	}
 	for i, supervisor := range ordered {
 		if err := supervisor.strike(given); err != nil {
@@ -121,9 +132,15 @@ func (g *group) strike(given *order) error {
 
 // lift ends the faults of all validators of an order.
 func (g *group) lift(given *order) error {
-	ordered, err := g.named(given)
+	ordered, err := g.named(given.Validators)
 	if err != nil {
 		return err
+	}
+	g.striking.Lock()
+	defer g.striking.Unlock()
+	// A validator has one fault at a time.
+	if g.links.hits(given.Validators) != "" {
+		return g.repair()
 	}
 	for _, supervisor := range ordered {
 		supervisor.lift()
@@ -131,14 +148,14 @@ func (g *group) lift(given *order) error {
 	return nil
 }
 
-// named are the validators of an order.
-func (g *group) named(given *order) ([]*supervisor, error) {
+// named are the validators that have these names.
+func (g *group) named(names []string) ([]*supervisor, error) {
 	byName := make(map[string]*supervisor, len(g.supervisors))
 	for _, supervisor := range g.supervisors {
 		byName[supervisor.name()] = supervisor
 	}
-	ordered := make([]*supervisor, 0, len(given.Validators))
-	for _, name := range given.Validators {
+	ordered := make([]*supervisor, 0, len(names))
+	for _, name := range names {
 		supervisor, ok := byName[name]
 		if !ok {
 			return nil, fmt.Errorf("there is no validator %s", name)
@@ -164,9 +181,9 @@ func newKeeper(dir networkDir) *keeper {
 }
 
 // Strike has a fault happen to validators.
-func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec) error {
+func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.LinkOrder) error {
 	given := &order{
-		Validators: validators, Action: spec.Action,
+		Validators: validators, Action: spec.Action, Links: orders,
 		DurationMilliseconds: (time.Duration(spec.DurationSeconds) * time.Second).Milliseconds(),
 	}
 	if spec.Kill != nil {

@@ -36,12 +36,16 @@ func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, prog
 	if err != nil {
 		return err
 	}
+	orders, err := fault.LinkOrders(&wanted.Spec, scope, plan)
+	if err != nil {
+		return err
+	}
 	addresses := make(map[string]string, len(current.Validators))
 	for _, validator := range current.Validators {
 		addresses[validator.Name] = validator.HTTP
 	}
 	status, err := faulting.Run(ctx, &faulting.Options{
-		Spec: &wanted.Spec, Plan: plan, Scope: scope, Actor: newKeeper(dir),
+		Spec: &wanted.Spec, Plan: plan, Scope: scope, Orders: orders, Actor: newKeeper(dir),
 		Address:  func(validator string) string { return addresses[validator] },
 		Progress: newConsole(progress).printf,
 	})

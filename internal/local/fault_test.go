@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -60,10 +63,20 @@ func state(pid int) byte {
 // says so.
 func TestFaultsThatAreNotFelt(t *testing.T) {
 	t.Parallel()
-	kill := []string{"action: Pause", "action: Kill\n  kill:\n    restart: AfterDuration"}
-	for name, wanted := range map[string]*v1alpha1.Fault{"Pause": readFault(t), "Kill": readFault(t, kill...)} {
+	const ofProcess, ofLinks = "the fault of validator net-s1-p0 is over", "the fault of the links of net-s1-p0 is over"
+	for name, test := range map[string]struct {
+		action  string
+		reached v1alpha1.FaultReach
+		over    string
+	}{
+		"Pause":     {"action: Pause", v1alpha1.FaultUnreachable, ofProcess},
+		"Kill":      {"action: Kill\n  kill:\n    restart: AfterDuration", v1alpha1.FaultUnreachable, ofProcess},
+		"Partition": {"action: Partition", v1alpha1.FaultImpaired, ofLinks},
+		"Delay":     {"action: Delay\n  delay:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofLinks},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			wanted := readFault(t, "action: Pause", test.action)
 			stateDir := t.TempDir()
 			run := startUp(t, stateDir, Options{}, nil)
 			run.says(t, "ready after ")
@@ -80,13 +93,13 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 				t.Errorf("says %+v, want that it recovered", status)
 			}
 			if len(status.Validators) != 1 || status.Validators[0].Name != "net-s1-p0" ||
-				status.Validators[0].Reached != v1alpha1.FaultUnreachable {
+				status.Validators[0].Reached != test.reached {
 				t.Errorf("of the validators it says %+v", status.Validators)
 			}
 			if len(status.Windows) != 3 || status.Windows[1].Blocks < 20 || status.EndTime.Sub(status.StartTime.Time) < 4*time.Second {
 				t.Errorf("measured is %+v", status)
 			}
-			run.says(t, "the fault of validator net-s1-p0 is over")
+			run.says(t, test.over)
 			run.interrupt()
 			if _, err := run.end(t); err != nil {
 				t.Error(err)
@@ -98,8 +111,11 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 // idle is an actor that does nothing.
 type idle struct{}
 
-func (idle) Strike(context.Context, []string, *v1alpha1.FaultSpec) error { return nil }
-func (idle) Lift(context.Context, []string) error                        { return nil }
+func (idle) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.LinkOrder) error {
+	return nil
+}
+
+func (idle) Lift(context.Context, []string) error { return nil }
 
 // A fault that did not happen says so, whoever claims that it did.
 func TestFaultThatDoesNothing(t *testing.T) {
@@ -211,6 +227,97 @@ func TestFaultsThatAreRefused(t *testing.T) {
 	}
 	if strings.Contains(run.progress.String(), "did not stop within") {
 		t.Errorf("a paused validator had to be killed:\n%s", &run.progress)
+	}
+}
+
+// checkFaultyLinks checks how many links of each validator have a fault, as it tells.
+func (r *upRun) checkFaultyLinks(t *testing.T, want map[string]int) {
+	t.Helper()
+	faulty := map[string]int{}
+	for _, validator := range r.processes(t).Validators {
+		client := chain.NewClient(validator.HTTP, chain.Admin{})
+		status, err := client.Status(t.Context())
+		client.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		faulty[validator.Name] = status.FaultyLinks
+	}
+	if !maps.Equal(faulty, want) {
+		t.Errorf("faults are of %v, want %v", faulty, want)
+	}
+}
+
+// cutOff is an order to cut off a validator, and others from it.
+func cutOff(validator string, nodes ...string) order {
+	given := order{
+		Validators: []string{validator}, Action: v1alpha1.FaultActionPartition, DurationMilliseconds: time.Hour.Milliseconds(),
+	}
+	for _, node := range append(nodes, validator) {
+		given.Links = append(given.Links, fault.LinkOrder{Node: node, Fault: chain.LinkFault{
+			Peers: []string{"another"}, Condition: chain.LinkCut, DurationMilliseconds: given.DurationMilliseconds,
+		}})
+	}
+	return given
+}
+
+// All nodes at the ends of the links are told of a fault, or none keeps it, and a
+// network has one at a time.
+func TestFaultsOfLinks(t *testing.T) {
+	t.Parallel()
+	const refuses = "net-s1-p1"
+	run := startUp(t, t.TempDir(), Options{}, map[string]misbehaviour{refuses: {RefuseFault: true}})
+	run.says(t, "ready after ")
+	keeper := newKeeper(run.dir)
+	strike := func(given order) error { return keeper.order(t.Context(), strikePath, &given) }
+
+	err := strike(cutOff("net-s0-p0", "net-s0-p1", refuses))
+	if err == nil || !strings.Contains(err.Error(), "tell validator "+refuses+" of a fault of its links: ") {
+		t.Errorf("the error is %v", err)
+	}
+	none := map[string]int{"net-s0-p0": 0, "net-s0-p1": 0, "net-s1-p0": 0, refuses: 0}
+	run.checkFaultyLinks(t, none)
+
+	if err := strike(cutOff("net-s0-p0", "net-s0-p1")); err != nil {
+		t.Fatal(err)
+	}
+	both := maps.Clone(none)
+	both["net-s0-p0"], both["net-s0-p1"] = 1, 1
+	run.checkFaultyLinks(t, both)
+	pause := order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1}
+	for want, wrong := range map[string]order{
+		"validator net-s0-p0 has a fault already":                pause,
+		"the network has a fault of links already, of net-s0-p0": cutOff("net-s0-p1", "net-s1-p0"),
+	} {
+		if err := strike(wrong); err == nil || err.Error() != want {
+			t.Errorf("the error of %+v is %v, want %s", wrong, err, want)
+		}
+	}
+	// What is lifted of others is not of this one.
+	for _, lifted := range []struct {
+		validator string
+		left      map[string]int
+	}{{"net-s0-p1", both}, {"net-s0-p0", none}} {
+		if err := keeper.Lift(t.Context(), []string{lifted.validator}); err != nil {
+			t.Fatal(err)
+		}
+		run.checkFaultyLinks(t, lifted.left)
+	}
+	run.says(t, "the fault of the links of net-s0-p0 is over")
+
+	// And one that nobody ends.
+	short := cutOff("net-s1-p0")
+	short.DurationMilliseconds = 100
+	if err := strike(short); err != nil {
+		t.Fatal(err)
+	}
+	run.says(t, "the fault of the links of net-s1-p0 is over")
+	if err := strike(pause); err != nil {
+		t.Error(err)
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
 	}
 }
 

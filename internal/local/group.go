@@ -15,6 +15,10 @@ type group struct {
 	processes   *processesFile
 	console     *console
 
+	// striking keeps faults from beginning and ending at the same time.
+	striking sync.Mutex
+	links    linkFaults
+
 	// changed tells that a validator started, became ready or ended.
 	changed chan struct{}
 	// failed has the errors of validators that are not started again.

@@ -38,6 +38,7 @@ type misbehaviour struct {
 	ExitCode    int    `json:"exitCode,omitempty"`
 	NeverReady  bool   `json:"neverReady,omitempty"`
 	RefuseLoad  bool   `json:"refuseLoad,omitempty"`
+	RefuseFault bool   `json:"refuseFault,omitempty"`
 	LoseSupply  bool   `json:"loseSupply,omitempty"`
 	GenesisHash string `json:"genesisHash,omitempty"`
 	StateRoot   string `json:"stateRoot,omitempty"`
@@ -87,6 +88,9 @@ type standin struct {
 
 	mu   sync.Mutex
 	rate int64
+	// fault is that of its links, if it is not over.
+	fault chain.LinkFault
+	ends  time.Time
 }
 
 // transfersPerBlock is what every block of a stand-in executes.
@@ -203,6 +207,8 @@ func (n *standin) adminHandler() http.Handler {
 	if n.seat != nil {
 		mux.HandleFunc("PUT /admin/load", n.setLoad)
 	}
+	mux.HandleFunc("PUT /admin/links", n.beginFault)
+	mux.HandleFunc("DELETE /admin/links", n.endFault)
 	return mux
 }
 
@@ -226,6 +232,30 @@ func (n *standin) setLoad(w http.ResponseWriter, r *http.Request) {
 	n.mu.Unlock()
 	n.note(strconv.FormatInt(load.TransfersPerSecond, 10))
 	answerJSON(w, load)
+}
+
+// beginFault takes a fault of links, which nothing here feels.
+func (n *standin) beginFault(w http.ResponseWriter, r *http.Request) {
+	var fault chain.LinkFault
+	if err := json.NewDecoder(r.Body).Decode(&fault); err != nil || n.wrong.RefuseFault || r.Header.Get("Authorization") != "Bearer "+n.token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fault, n.ends = fault, time.Now().Add(time.Duration(fault.DurationMilliseconds)*time.Millisecond)
+	answerJSON(w, struct{}{})
+}
+
+func (n *standin) endFault(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer "+n.token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ends = time.Time{}
+	answerJSON(w, struct{}{})
 }
 
 // note writes down what became of a load that this node was told.
@@ -289,6 +319,9 @@ func (n *standin) status(now time.Time) chain.Status {
 		status.Tracked = &chain.TrackedStatus{Shard: n.seat.Shard, ExecutedHeight: height, StateRoot: rootOf(n.seat.Shard, height)}
 		status.Copy = &chain.CopyStatus{Complete: true, Missing: []string{}}
 		status.Load = &chain.Load{TransfersPerSecond: n.rate}
+	}
+	if now.Before(n.ends) {
+		status.FaultyLinks = len(n.fault.Peers)
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{

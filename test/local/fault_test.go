@@ -20,24 +20,26 @@ import (
 // chain is not as before.
 const exitNotRecovered = 4
 
-// Without the producers of a shard, be it that they hang or that they are killed, the
-// chain makes no blocks, as shardyard fault run tells of the chain. Afterwards they take part again.
+// Without the producers of a shard, be it that they hang, that they are killed or that
+// they are cut off from all others, the chain makes no blocks, as shardyard fault run
+// tells of the chain. Afterwards they take part again.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
 	network := up(t, stateDir)
 	network.says(t, "genesis hash ")
 	watch(t, network).awaitTransfers(t)
-	runFault(t, stateDir, "Pause")
-	runFault(t, stateDir, "Kill\n  kill: {restart: AfterDuration}")
+	runFault(t, stateDir, "Pause", "15", v1alpha1.FaultUnreachable)
+	runFault(t, stateDir, "Kill\n  kill: {restart: AfterDuration}", "15", v1alpha1.FaultUnreachable)
+	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved {
 		t.Errorf("the summary is %+v", summary)
 	}
 }
 
-// runFault has a fault happen to half of the producers.
-func runFault(t *testing.T, stateDir, action string) {
+// runFault has a fault happen to half of the producers, which should show it.
+func runFault(t *testing.T, stateDir, action, seconds string, reached v1alpha1.FaultReach) {
 	t.Helper()
 	manifest := filepath.Join(t.TempDir(), "fault.yaml")
 	if err := os.WriteFile(manifest, []byte(`
@@ -50,7 +52,7 @@ spec:
   validators:
     shard: 1
   action: `+action+`
-  durationSeconds: 15
+  durationSeconds: `+seconds+`
   baselineSeconds: 5
 `), 0o600); err != nil {
 		t.Fatal(err)
@@ -72,11 +74,11 @@ spec:
 		t.Fatalf("standard output is no Fault: %v\n%s", err, output)
 	}
 	t.Logf("%s", output)
-	checkFault(t, &fault.Status)
+	checkFault(t, &fault.Status, reached)
 }
 
 // checkFault checks what is said of a fault under which the chain makes no blocks.
-func checkFault(t *testing.T, status *v1alpha1.FaultStatus) {
+func checkFault(t *testing.T, status *v1alpha1.FaultStatus, reached v1alpha1.FaultReach) {
 	t.Helper()
 	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionEffective) ||
 		!slices.Contains(status.Felt, v1alpha1.FaultFewerBlocks) {
@@ -89,7 +91,7 @@ func checkFault(t *testing.T, status *v1alpha1.FaultStatus) {
 		t.Errorf("afterwards, it says %+v", recovered)
 	}
 	for _, validator := range status.Validators {
-		if validator.Reached != v1alpha1.FaultUnreachable {
+		if validator.Reached != reached {
 			t.Errorf("says that %s is %s", validator.Name, validator.Reached)
 		}
 	}
