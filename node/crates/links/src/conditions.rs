@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a link does to what is sent over it.
 
+use crate::fault::Fault;
 use std::{num::NonZeroU64, time::Duration};
 
 /// Bytes of a segment: what a packet of 1,500 has beside headers and timestamps.
@@ -32,6 +33,26 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// These, and a fault on top. What a cut does is no condition of what passes.
+    pub(crate) fn with(self, fault: Fault) -> Self {
+        let Fault::Worse {
+            delay,
+            loss_basis_points,
+        } = fault
+        else {
+            return self;
+        };
+        // A segment passes if neither loses it.
+        let loss = u32::from(self.loss_basis_points);
+        let more = u32::from(loss_basis_points) * BASIS_POINTS.saturating_sub(loss);
+        let loss = (loss + more.div_ceil(BASIS_POINTS)).min(BASIS_POINTS);
+        Self {
+            delay: self.delay + delay,
+            loss_basis_points: u16::try_from(loss).unwrap_or(u16::MAX),
+            bandwidth: self.bandwidth,
+        }
+    }
+
     /// There and back.
     pub(crate) fn round_trip(&self) -> Duration {
         self.delay * 2
@@ -97,6 +118,28 @@ mod tests {
             let retransmission = conditions(delay, 1, 0).retransmission();
             assert_eq!(retransmission, Duration::from_millis(expected), "{delay}");
         }
+    }
+
+    #[test]
+    fn a_fault_is_on_top_of_the_link() {
+        let worse = |loss_basis_points| Fault::Worse {
+            delay: Duration::from_millis(30),
+            loss_basis_points,
+        };
+        for (own, more, expected) in [
+            (0, 0, 0),
+            (0, 100, 100),
+            (100, 0, 100),
+            // A segment that the link lost is not lost again.
+            (1_000, 5_000, 5_500),
+            (1, 1, 2),
+            (10_000, 10_000, 10_000),
+        ] {
+            let both = conditions(40, own, 9).with(worse(more));
+            assert_eq!(both, conditions(70, expected, 9), "{own} {more}");
+        }
+        let cut = conditions(40, 7, 9).with(Fault::Cut);
+        assert_eq!(cut, conditions(40, 7, 9));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A runtime whose connections have the delay, loss and bandwidth of links
-//! between regions.
+//! between regions, and faults for a time.
 //!
 //! Nodes that share a machine reach each other in microseconds, nodes of three
 //! regions do not. [`Linked`] is any runtime with a table of which addresses are
@@ -14,7 +14,9 @@
 //! | `schedule` | when each piece arrives; nothing there waits |
 //! | `piece` | pieces on their way, and how long they wait |
 //! | `sink`, `stream` | the two directions of a connection |
-//! | `table` | which link an address is behind |
+//! | `fault` | what goes wrong for a time, which begins and ends while nodes run |
+//! | `line` | the way to a peer: its link, and its fault |
+//! | `table` | which way leads to an address |
 //! | `metrics` | what links did |
 //! | `runtime` | all of it around a runtime |
 //!
@@ -23,10 +25,11 @@
 //! 1. Whoever dials applies the conditions of both directions: it knows whom it
 //!    dials, and the other side does not know who comes. So all nodes of a
 //!    network must be told the same, and each connection is held up once.
-//! 2. An address is behind a link if the table says so, or if it is what a name
-//!    of the table was resolved to last. A connection to any other address, and
-//!    every one that is accepted, is the inner runtime's own: nothing is copied,
-//!    started or measured for it.
+//! 2. A [`Line`] is the way to a peer, with or without a link. An address is that
+//!    of a line if the table says so, or if it is what a name of the table was
+//!    resolved to last. A connection to any other address, every one that is
+//!    accepted, and one of a line without a link and without a fault, is the inner
+//!    runtime's own: nothing is copied, started or measured for it.
 //! 3. What is sent is cut into pieces, which arrive whole and in order. A piece
 //!    is what the bandwidth lets pass in a millisecond, at least two segments
 //!    and at most 64 KiB, as kernels cut what they give a network card
@@ -66,12 +69,48 @@
 //! takes loss for congestion, as CUBIC does, would slow down; BBR would not.
 //! Where a connection carries less because of loss, give it that bandwidth.
 //!
+//! # Faults
+//!
+//! [`Faults`] begins and ends what is wrong with lines, while their connections
+//! are open. There is one [`Fault`] at a time, of some of the lines, and it ends by
+//! itself after its duration: nobody has to be there to end it. As with conditions,
+//! it is of the connections that are dialled. So of two nodes that a fault is
+//! between both must be told, whichever dialled.
+//!
+//! 1. A line that is worse has the delay and the loss of the fault on top of its
+//!    link's. They hold for what is accepted from then on, and after the end no
+//!    more. What was accepted before keeps its time, and nothing overtakes it.
+//!    Where there is a bandwidth, a direction holds more from the first fault on
+//!    that needs it.
+//! 2. While a line is cut, nothing arrives in either direction: not what was on
+//!    its way, nor the end of a connection, nor what comes of dialling. Nothing is
+//!    lost, and everything goes on when the cut is over, as TCP has it: what would
+//!    have arrived meanwhile arrives then, at once and in order. (TCP would wait
+//!    for its next attempt, for as long again at most.) As it is with TCP, senders
+//!    go on until what is held fills the room that there is, and a connection lives
+//!    through a cut that is shorter than its ends' patience. With a longer one, an
+//!    end that was abandoned is noticed by the other after the cut.
+//! 3. A connection that was the inner runtime's own is one of a link from the first
+//!    fault of its line on, to its end: one without conditions when there is no
+//!    fault. Of what was accepted before, the inner network's own buffers have
+//!    passed; what it gives while there is a fault is held up, whoever waited for
+//!    it since before. Until then, a connection looks at one flag whenever it sends
+//!    or receives.
+//!
+//! What that flag costs is measured beside the inner runtime's own connections, by
+//!
+//! ```sh
+//! cargo run --release --package shardnode-links --example cost
+//! ```
+//!
 //! # Time
 //!
 //! All time is the inner runtime's, whose clock somebody may set. A clock that
 //! is set back delays no piece by more than its conditions do.
 
 mod conditions;
+mod fault;
+mod line;
 mod metrics;
 mod piece;
 mod runtime;
@@ -81,8 +120,10 @@ mod stream;
 mod table;
 
 pub use conditions::Conditions;
+pub use fault::{Fault, Faults, Ongoing, UnknownPeer};
+pub use line::{Line, Link};
 pub use metrics::Metrics;
 pub use runtime::{Linked, Listener};
 pub use sink::Sink;
 pub use stream::Stream;
-pub use table::{Link, Table};
+pub use table::Table;

@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pieces on their way.
 
-use crate::{metrics::DirectionMetrics, schedule::Passage};
+use crate::{line::Line, metrics::DirectionMetrics, schedule::Passage};
 use commonware_runtime::Clock;
-use std::time::{Duration, SystemTime};
-use tokio::sync::OwnedSemaphorePermit;
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The most pieces that a direction of a connection holds: they may be small.
 pub(crate) const MOST_PIECES: usize = 16_384;
+
+/// Room for what a direction of a connection holds.
+pub(crate) struct Room {
+    semaphore: Arc<Semaphore>,
+    window: usize,
+}
+
+impl Room {
+    pub(crate) fn new(window: usize) -> Self {
+        Self {
+            semaphore: Arc::new(Semaphore::new(window)),
+            window,
+        }
+    }
+
+    /// There is at least so much from now on. It never becomes less: that would
+    /// hold up nothing that the schedule does not.
+    pub(crate) fn widen(&mut self, window: usize) {
+        if let Some(more) = window.checked_sub(self.window) {
+            self.semaphore.add_permits(more);
+            self.window = window;
+        }
+    }
+
+    /// Waits for room for so many bytes. There is none any more when nothing holds
+    /// them.
+    pub(crate) async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let permits = u32::try_from(bytes.min(self.window)).unwrap_or(u32::MAX);
+        let room = self.semaphore.clone().acquire_many_owned(permits).await;
+        room.ok()
+    }
+}
 
 /// Something on its way, and the room that it takes until it has arrived.
 pub(crate) struct Piece<T> {
@@ -24,19 +59,23 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Waits until a piece has arrived.
+    /// Waits until a piece has arrived, which is not while the line is cut.
     pub(crate) async fn wait(
         &mut self,
         clock: &impl Clock,
         passage: Passage,
-        metrics: &DirectionMetrics,
+        line: &Line,
+        metrics: Option<&DirectionMetrics>,
     ) {
         let left = self.left(passage, clock.current());
         if !left.is_zero() {
             clock.sleep(left).await;
         }
-        let held = clock.current().duration_since(passage.accepted);
-        metrics.arrived(passage, held.unwrap_or_default());
+        line.opened().await;
+        if let Some(metrics) = metrics {
+            let held = clock.current().duration_since(passage.accepted);
+            metrics.arrived(passage, held.unwrap_or_default());
+        }
     }
 
     /// How long it is until a piece arrives: no longer than the link holds it,

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The runtime around the network: all but connections is the inner runtime's.
 
-use crate::{sink::Sink, stream::Stream, table::Table};
+use crate::{line::Line, sink::Sink, stream::Stream, table::Table};
 use commonware_runtime::{
-    Clock, Error, Handle, ListenerOf, Metrics, Name, Network, Resolver, Spawner, Supervisor,
+    Clock, Error, Handle, ListenerOf, Metrics, Name, Network, Resolver, SinkOf, Spawner, StreamOf,
+    Supervisor,
     signal::Signal,
     telemetry::metrics::{Metric, Registered},
 };
+use futures::future::{Either, select};
 use rand_core::{Rng, TryCryptoRng, TryRng};
 use std::{
     fmt,
     future::Future,
     io,
     net::{IpAddr, SocketAddr},
+    pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -36,6 +39,29 @@ impl<E: Clock> Shared<E> {
     /// Ends when sending or receiving took too long.
     pub(crate) fn patience(&self) -> impl Future<Output = ()> + Send + 'static + use<E> {
         self.context.sleep(self.patience)
+    }
+}
+
+/// Where a connection comes from.
+pub(crate) struct Origin<E> {
+    pub(crate) shared: Arc<Shared<E>>,
+    /// The way to its peer.
+    pub(crate) line: Arc<Line>,
+}
+
+impl<E> Clone for Origin<E> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            line: self.line.clone(),
+        }
+    }
+}
+
+impl<E: Supervisor + Rng> Origin<E> {
+    /// For what is random in one direction.
+    pub(crate) fn seed(&self) -> u64 {
+        self.shared.context.child("seeds").next_u64()
     }
 }
 
@@ -73,20 +99,39 @@ impl<E: Network + Clock + Spawner + Rng> Network for Linked<E> {
     }
 
     async fn dial(&self, socket: SocketAddr) -> Result<(Sink<E>, Stream<E>), Error> {
-        let Some(link) = self.shared.table.link(socket) else {
+        let Some(line) = self.shared.table.line(socket) else {
             let (sink, stream) = self.inner.dial(socket).await?;
-            return Ok((Sink::direct(sink), Stream::direct(stream)));
+            return Ok((Sink::direct(sink, None), Stream::direct(stream, None)));
         };
-        let dialled = self.inner.dial(socket).await;
-        self.inner.sleep(link.conditions().round_trip()).await;
-        let (sink, stream) = dialled?;
-        let mut seeds = self.shared.context.child("seeds");
-        let shared = &self.shared;
-        Ok((
-            Sink::linked(shared.clone(), link.clone(), sink, seeds.next_u64()),
-            Stream::linked(shared.clone(), link, stream, seeds.next_u64()),
-        ))
+        let shared = self.shared.clone();
+        let origin = Origin { shared, line };
+        if origin.line.is_plain() {
+            let (sink, stream) = self.inner.dial(socket).await?;
+            let sink = Sink::direct(sink, Some(origin.clone()));
+            return Ok((sink, Stream::direct(stream, Some(origin))));
+        }
+        let patience = self.shared.patience();
+        let dialled = dial(&self.inner, socket, &origin.line);
+        let (sink, stream) = match select(pin!(dialled), pin!(patience)).await {
+            Either::Left((dialled, _)) => dialled?,
+            Either::Right(_) => return Err(Error::Timeout),
+        };
+        let sink = Sink::linked(sink, origin.clone());
+        Ok((sink, Stream::linked(stream, origin)))
     }
+}
+
+/// Dials over a line: there, and with whatever comes of it back.
+async fn dial<E: Network + Clock>(
+    inner: &E,
+    socket: SocketAddr,
+    line: &Line,
+) -> Result<(SinkOf<E>, StreamOf<E>), Error> {
+    line.opened().await;
+    let dialled = inner.dial(socket).await;
+    inner.sleep(line.conditions().round_trip()).await;
+    line.opened().await;
+    dialled
 }
 
 /// Where connections are accepted, which are the inner runtime's own.
@@ -98,13 +143,17 @@ impl<E: Network> fmt::Debug for Listener<E> {
     }
 }
 
-impl<E: Network + Clock> commonware_runtime::Listener for Listener<E> {
+impl<E: Network + Clock + Spawner + Rng> commonware_runtime::Listener for Listener<E> {
     type Sink = Sink<E>;
     type Stream = Stream<E>;
 
     async fn accept(&mut self) -> Result<(SocketAddr, Sink<E>, Stream<E>), Error> {
         let (address, sink, stream) = self.0.accept().await?;
-        Ok((address, Sink::direct(sink), Stream::direct(stream)))
+        Ok((
+            address,
+            Sink::direct(sink, None),
+            Stream::direct(stream, None),
+        ))
     }
 
     fn local_addr(&self) -> Result<SocketAddr, io::Error> {

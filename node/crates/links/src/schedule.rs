@@ -46,6 +46,12 @@ impl Schedule {
         }
     }
 
+    /// What holds for the next pieces. Those before keep their times, and none
+    /// overtakes them.
+    pub(crate) const fn change(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
+    }
+
     /// Accepts a piece of so many bytes; none are the end.
     pub(crate) fn accept(&mut self, bytes: usize, now: SystemTime) -> Passage {
         let mut before = self
@@ -125,6 +131,26 @@ mod tests {
             let passage = schedule.accept(1_000, at(now));
             assert_eq!(passage.arrives, at(now + 40));
             assert_eq!(passage.retransmissions, 0);
+        }
+    }
+
+    #[test]
+    fn pieces_do_not_overtake_those_of_before_a_change() {
+        let mut schedule = schedule(0, 0, 0);
+        let delayed = |delay_ms| Conditions {
+            delay: Duration::from_millis(delay_ms),
+            ..Conditions::default()
+        };
+        for (delay, now, arrives) in [
+            (0, 0, 0),
+            (40, 10, 50),
+            (0, 20, 50),
+            (0, 49, 50),
+            (0, 60, 60),
+        ] {
+            schedule.change(delayed(delay));
+            let passage = schedule.accept(1_000, at(now));
+            assert_eq!(passage.arrives, at(arrives), "{now}");
         }
     }
 

@@ -2,40 +2,48 @@
 //! The direction of a connection that is sent.
 
 use crate::{
-    piece::{Arrivals, MOST_PIECES, Piece},
-    runtime::Shared,
+    line::Line,
+    piece::{Arrivals, MOST_PIECES, Piece, Room},
+    runtime::{Origin, Shared},
     schedule::Schedule,
-    table::Link,
 };
 use commonware_runtime::{Clock, Error, IoBufs, Network, SinkOf, Spawner};
 use commonware_utils::channel::{mpsc, oneshot};
 use futures::future::{Either, select};
-use std::{fmt, pin::pin, sync::Arc};
-use tokio::sync::Semaphore;
+use rand_core::Rng;
+use std::{fmt, mem, pin::pin, sync::Arc};
 
 /// The sending half of a connection.
 pub struct Sink<E: Network>(Way<E>);
 
 enum Way<E: Network> {
-    Direct(SinkOf<E>),
+    /// The inner network's own, until the line to the peer has a fault, if there
+    /// is one.
+    Direct(SinkOf<E>, Option<Origin<E>>),
     Linked(Box<Outgoing<E>>),
+    /// What is here while one becomes the other.
+    Nowhere,
 }
 
 impl<E: Network> Sink<E> {
-    pub(crate) const fn direct(inner: SinkOf<E>) -> Self {
-        Self(Way::Direct(inner))
+    pub(crate) const fn direct(inner: SinkOf<E>, origin: Option<Origin<E>>) -> Self {
+        Self(Way::Direct(inner, origin))
     }
 }
 
-impl<E: Network + Clock + Spawner> Sink<E> {
-    pub(crate) fn linked(
-        shared: Arc<Shared<E>>,
-        link: Arc<Link>,
-        inner: SinkOf<E>,
-        seed: u64,
-    ) -> Self {
-        let outgoing = Outgoing::start(shared, link, inner, seed);
-        Self(Way::Linked(Box::new(outgoing)))
+impl<E: Network + Clock + Spawner + Rng> Sink<E> {
+    pub(crate) fn linked(inner: SinkOf<E>, origin: Origin<E>) -> Self {
+        Self(Way::Linked(Box::new(Outgoing::start(inner, origin))))
+    }
+
+    /// What is sent from now on is held up if the line has a fault.
+    fn notice(&mut self) {
+        if !matches!(&self.0, Way::Direct(_, Some(origin)) if origin.line.is_faulty()) {
+            return;
+        }
+        if let Way::Direct(inner, Some(origin)) = mem::replace(&mut self.0, Way::Nowhere) {
+            *self = Self::linked(inner, origin);
+        }
     }
 }
 
@@ -45,11 +53,13 @@ impl<E: Network> fmt::Debug for Sink<E> {
     }
 }
 
-impl<E: Network + Clock> commonware_runtime::Sink for Sink<E> {
+impl<E: Network + Clock + Spawner + Rng> commonware_runtime::Sink for Sink<E> {
     async fn send(&mut self, bufs: impl Into<IoBufs> + Send) -> Result<(), Error> {
+        self.notice();
         match &mut self.0 {
-            Way::Direct(inner) => inner.send(bufs).await,
+            Way::Direct(inner, _) => inner.send(bufs).await,
             Way::Linked(outgoing) => outgoing.send(bufs.into()).await,
+            Way::Nowhere => Err(Error::Closed),
         }
     }
 }
@@ -57,24 +67,27 @@ impl<E: Network + Clock> commonware_runtime::Sink for Sink<E> {
 /// What is given to a link.
 struct Outgoing<E: Network> {
     shared: Arc<Shared<E>>,
+    line: Arc<Line>,
     schedule: Schedule,
     /// The bytes of a piece, at most.
     piece: usize,
-    room: Arc<Semaphore>,
+    room: Room,
     /// Nothing while something is being sent, and once that failed.
     pieces: Option<mpsc::Sender<Piece<IoBufs>>>,
     /// Why pieces do not arrive any more.
     failure: oneshot::Receiver<Error>,
 }
 
-impl<E: Network + Clock + Spawner> Outgoing<E> {
-    fn start(shared: Arc<Shared<E>>, link: Arc<Link>, inner: SinkOf<E>, seed: u64) -> Self {
-        let conditions = link.conditions();
-        let room = Arc::new(Semaphore::new(conditions.window()));
+impl<E: Network + Clock + Spawner + Rng> Outgoing<E> {
+    fn start(inner: SinkOf<E>, origin: Origin<E>) -> Self {
+        let seed = origin.seed();
+        let Origin { shared, line } = origin;
+        let conditions = line.conditions();
         let (pieces, on_their_way) = mpsc::channel(MOST_PIECES);
         let (failed, failure) = oneshot::channel();
+        let led = line.clone();
         let deliver = move |context: E| async move {
-            if let Err(error) = deliver(&context, &link, inner, on_their_way).await {
+            if let Err(error) = deliver(&context, &led, inner, on_their_way).await {
                 // Whoever sends next is told, if anybody does.
                 let _ = failed.send(error);
             }
@@ -84,9 +97,10 @@ impl<E: Network + Clock + Spawner> Outgoing<E> {
         Self {
             schedule: Schedule::new(conditions, seed),
             piece: conditions.piece(),
-            room,
+            room: Room::new(conditions.window()),
             pieces: Some(pieces),
             failure,
+            line,
             shared,
         }
     }
@@ -112,14 +126,15 @@ impl<E: Network + Clock> Outgoing<E> {
     ) -> Result<(), Error> {
         while !bufs.is_empty() {
             let bytes = bufs.len().min(self.piece);
-            let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+            self.room.widen(self.line.conditions().window());
             // When pieces do not arrive any more they are dropped, and there is room.
-            let room = self.room.clone().acquire_many_owned(permits).await;
+            let room = self.room.take(bytes).await;
             let now = self.shared.context.current();
+            self.schedule.change(self.line.conditions());
             let piece = Piece {
                 content: bufs.split_to(bytes),
                 passage: self.schedule.accept(bytes, now),
-                room: room.ok(),
+                room,
             };
             if pieces.send(piece).await.is_err() {
                 return Err(self.failure().await);
@@ -136,16 +151,17 @@ impl<E: Network + Clock> Outgoing<E> {
 /// Hands on what has arrived, and the end.
 async fn deliver<S: commonware_runtime::Sink>(
     clock: &impl Clock,
-    link: &Link,
+    line: &Line,
     mut inner: S,
     mut pieces: mpsc::Receiver<Piece<IoBufs>>,
 ) -> Result<(), Error> {
     let mut arrivals = Arrivals::default();
     while let Some(piece) = pieces.recv().await {
-        arrivals.wait(clock, piece.passage, &link.sent).await;
+        arrivals.wait(clock, piece.passage, line, line.sent()).await;
         inner.send(piece.content).await?;
         drop(piece.room);
     }
-    clock.sleep(link.conditions().delay).await;
+    clock.sleep(line.conditions().delay).await;
+    line.opened().await;
     Ok(())
 }

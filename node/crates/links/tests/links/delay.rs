@@ -40,7 +40,8 @@ fn dialling_takes_a_round_trip_whatever_comes_of_it() {
         let mut table = Table::default();
         let metrics = Metrics::new(&mut Registry::default());
         let far = "127.0.0.1:1001".parse().unwrap();
-        table.insert_address(far, Link::new("south", delay(40), &metrics));
+        let link = Link::new("south", delay(40), &metrics);
+        table.insert_address(far, Line::new(Some(link)));
         let linked = Linked::new(context.child("nobody"), table, PATIENCE);
         let start = context.current();
         assert!(linked.dial(far).await.is_err());

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Connections over links: everything arrives, in order, as late as it should,
-//! and everything else is as without a link.
+//! Connections over links, and with faults: everything arrives, in order, as late
+//! as it should, and everything else is as without a link.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod bandwidth;
 mod delay;
 mod ends;
+mod faults;
 mod loss;
 mod names;
 mod real;
@@ -17,7 +18,7 @@ use commonware_runtime::{
     deterministic::{Config, Context, Runner},
 };
 use prometheus_client::{encoding::text::encode, registry::Registry};
-use shardnode_links::{Conditions, Link, Linked, Metrics, Table};
+use shardnode_links::{Conditions, Fault, Faults, Line, Link, Linked, Metrics, Table};
 use std::{
     net::SocketAddr,
     num::NonZeroU64,
@@ -59,22 +60,36 @@ fn run<F: Future<Output = ()>>(test: impl FnOnce(Context) -> F) {
     Runner::new(Config::new().with_seed(7).with_cycle(CYCLE)).start(test);
 }
 
-/// A runtime of which `address()` is behind a link.
+/// A runtime of which `address()` is that of the peer `far`.
 struct Here {
     linked: Linked<Context>,
+    faults: Faults,
     registry: Registry,
 }
 
 impl Here {
-    fn new(context: &Context, conditions: Conditions) -> Self {
+    /// The peer is behind a link, or behind none.
+    fn new(context: &Context, conditions: impl Into<Option<Conditions>>) -> Self {
         let mut registry = Registry::default();
         let metrics = Metrics::new(&mut registry);
         let mut table = Table::default();
-        table.insert_address(address(), Link::new("south", conditions, &metrics));
+        let link = |conditions| Link::new("south", conditions, &metrics);
+        let line = Line::new(conditions.into().map(link));
+        table.insert_address(address(), line.clone());
         Self {
             linked: Linked::new(context.child("here"), table, PATIENCE),
+            faults: Faults::new([("far".to_owned(), line)].into()),
             registry,
         }
+    }
+
+    /// Begins a fault of the way to the peer.
+    fn begin(&self, context: &Context, fault: Fault, duration: Duration) {
+        let peers = ["far".to_owned()].into();
+        let begun = self
+            .faults
+            .begin(context.child("fault"), peers, fault, duration);
+        begun.unwrap();
     }
 
     fn exported(&self) -> String {
@@ -109,7 +124,7 @@ struct Connection {
     _listener: ListenerOf<Context>,
 }
 
-async fn connect(context: &Context, conditions: Conditions) -> Connection {
+async fn connect(context: &Context, conditions: impl Into<Option<Conditions>>) -> Connection {
     let here = Here::new(context, conditions);
     let mut listener = context.bind(address()).await.unwrap();
     let near = here.linked.dial(address()).await.unwrap();

@@ -10,7 +10,7 @@ fn a_name_is_behind_its_link() {
         let metrics = Metrics::new(&mut Registry::default());
         let mut table = Table::default();
         let link = Link::new("south", delay(40), &metrics);
-        table.insert_name("node.example", 1_000, Some(link));
+        table.insert_name("node.example", 1_000, Line::new(Some(link)));
         let linked = Linked::new(context.child("here"), table, PATIENCE);
         context.resolver_register("node.example", Some(vec![address().ip()]));
         let _listener = context.bind(address()).await.unwrap();

@@ -8,7 +8,7 @@ use commonware_runtime::{
     tokio::{Config, Runner},
 };
 use prometheus_client::registry::Registry;
-use shardnode_links::{Link, Linked, Metrics, Table};
+use shardnode_links::{Line, Link, Linked, Metrics, Table};
 
 #[test]
 fn a_round_trip_takes_two_delays_and_throughput_is_not_that_of_one_piece_each() {
@@ -17,7 +17,8 @@ fn a_round_trip_takes_two_delays_and_throughput_is_not_that_of_one_piece_each() 
         let far = listener.local_addr().unwrap();
         let mut table = Table::default();
         let metrics = Metrics::new(&mut Registry::default());
-        table.insert_address(far, Link::new("south", delay(100), &metrics));
+        let link = Link::new("south", delay(100), &metrics);
+        table.insert_address(far, Line::new(Some(link)));
         let linked = Linked::new(context.child("here"), table, PATIENCE);
 
         const PIECES: usize = 200;

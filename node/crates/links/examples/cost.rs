@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What it costs that a connection without a link can have a fault: round trips over
+//! TCP on this machine, on connections of the runtime's own and on those of a line,
+//! in turns.
+
+#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, reason = "it is what this is for")]
+
+use commonware_runtime::{
+    Listener as _, Network, Runner as _, Sink as _, Spawner as _, Stream as _, Supervisor as _,
+    tokio::{Config, Context, Runner},
+};
+use shardnode_links::{Line, Linked, Table};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+const TURNS: usize = 101;
+const ROUND_TRIPS: usize = 2_000;
+const BYTES: usize = 64;
+
+/// Answers with what is sent, on each connection.
+async fn echo(context: &Context) -> SocketAddr {
+    let mut listener = context.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(context.child("echo").spawn(move |context| async move {
+        while let Ok((_, mut sink, mut stream)) = listener.accept().await {
+            drop(context.child("connection").spawn(move |_| async move {
+                while let Ok(received) = stream.recv(BYTES).await {
+                    sink.send(received).await.unwrap();
+                }
+            }));
+        }
+    }));
+    address
+}
+
+/// The time of one round trip, on one more connection.
+async fn round_trip(network: &impl Network, far: SocketAddr) -> Duration {
+    let (mut sink, mut stream) = network.dial(far).await.unwrap();
+    let start = Instant::now();
+    for _ in 0..ROUND_TRIPS {
+        sink.send(vec![7; BYTES]).await.unwrap();
+        drop(stream.recv(BYTES).await.unwrap());
+    }
+    start.elapsed() / ROUND_TRIPS as u32
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn main() {
+    let config = Config::new()
+        .with_worker_threads(2)
+        .with_tcp_nodelay(Some(true));
+    Runner::new(config).start(|context| async move {
+        let far = echo(&context).await;
+        let mut table = Table::default();
+        table.insert_address(far, Line::new(None));
+        let linked = Linked::new(context.child("here"), table, Duration::from_secs(20));
+        let (mut own, mut lines) = (Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            own.push(round_trip(&context, far).await);
+            lines.push(round_trip(&linked, far).await);
+        }
+        let (own, lines) = (median(own), median(lines));
+        println!("a round trip on the runtime's own connections: {own:?}");
+        println!("and on those of a line without a fault:        {lines:?}");
+    });
+}
