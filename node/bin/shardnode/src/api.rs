@@ -9,6 +9,7 @@ use shardnode_chain::{Metrics, Node};
 use shardnode_clients::Fate;
 use shardnode_config::Config;
 use shardnode_execution::Outcome;
+use shardnode_links::{Fault, Faults, Ongoing};
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_mailboxes::{ledger::Lack, state_sync::Progress};
 use shardnode_primitives::{
@@ -16,8 +17,9 @@ use shardnode_primitives::{
     congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
-    AccountReport, CopyStatus, LoadStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness,
-    Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus, Unavailable,
+    AccountReport, CopyStatus, LinkCondition, LinkFault, LoadStatus, OutcomeReport, OutcomeStatus,
+    PoolStatus, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus,
+    TrackedStatus, Unavailable, UnknownPeer,
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -49,6 +51,7 @@ pub(crate) struct Api {
     region: String,
     role: Role,
     mempool_capacity: u64,
+    faults: Faults,
     moved: Moved,
     health: Arc<Health>,
     /// The chunk that a client asked for last: it is given in pieces, and the
@@ -57,7 +60,7 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    pub(crate) fn new(context: &Context, config: &Config, node: Node) -> Self {
+    pub(crate) fn new(context: &Context, config: &Config, node: Node, faults: Faults) -> Self {
         let moved = Moved::default();
         let api = Self {
             context: Arc::new(context.child("state")),
@@ -65,6 +68,7 @@ impl Api {
             region: config.region.clone(),
             role: config.role,
             mempool_capacity: config.features.mempool_capacity as u64,
+            faults,
             moved: moved.clone(),
             health: Health::watch(context, &node),
             last_chunk: Arc::default(),
@@ -120,6 +124,27 @@ fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus
         held_back: control.held_back(),
         overdue: control.overdue(),
     }
+}
+
+fn link_fault(ongoing: Ongoing) -> LinkFault {
+    let (condition, delay, loss_basis_points) = match ongoing.fault {
+        Fault::Cut => (LinkCondition::Cut, Duration::ZERO, 0),
+        Fault::Worse {
+            delay,
+            loss_basis_points,
+        } => (LinkCondition::Worse, delay, loss_basis_points),
+    };
+    LinkFault {
+        peers: ongoing.peers,
+        condition,
+        delay_milliseconds: whole_millis(delay),
+        loss_basis_points,
+        remaining_milliseconds: whole_millis(ongoing.left),
+    }
+}
+
+fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Why a node that fetches a state is not ready.
@@ -223,6 +248,7 @@ impl shardnode_rpc::Node for Api {
             cross_shard: view.cross_shard(),
             missed_chunks: view.block.missed_chunks(),
             peers: peers::connected(&self.context.encode()),
+            faulty_links: self.faults.peers() as u64,
             supply: SupplyStatus {
                 expected: supply.expected,
                 balances: supply.balances,
@@ -342,6 +368,29 @@ impl shardnode_rpc::Node for Api {
         let control = self.node.load.as_ref()?;
         let set = control.set(transfers_per_second, workload);
         Some(set.map(|()| load_status(control)))
+    }
+
+    fn link_fault(&self) -> Option<LinkFault> {
+        self.faults.ongoing(self.context.current()).map(link_fault)
+    }
+
+    fn begin_link_fault(&self, wanted: LinkFault) -> Result<(), UnknownPeer> {
+        let fault = match wanted.condition {
+            LinkCondition::Cut => Fault::Cut,
+            LinkCondition::Worse => Fault::Worse {
+                delay: Duration::from_millis(wanted.delay_milliseconds),
+                loss_basis_points: wanted.loss_basis_points,
+            },
+        };
+        let duration = Duration::from_millis(wanted.remaining_milliseconds);
+        let context = self.context.child("link_fault");
+        self.faults
+            .begin(context, wanted.peers, fault, duration)
+            .map_err(|unknown| UnknownPeer(unknown.0))
+    }
+
+    fn end_link_fault(&self) {
+        self.faults.end();
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {

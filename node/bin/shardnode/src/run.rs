@@ -138,7 +138,7 @@ async fn serve(
     let storage = Bounded::new(context.child("chain"), stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
     let traces = start_tracing(context, &config, &metrics).map_err(RunError::Tracing)?;
-    let links = links::table(&config, &metrics.register(shardnode_links::Metrics::new));
+    let (links, faults) = links::table(&config, &metrics.register(shardnode_links::Metrics::new));
     let limits = Limits::of(&identity);
     let quota = |channel| limits.quota(channel);
     let p2p::Joined {
@@ -172,7 +172,7 @@ async fn serve(
     .await
     .map_err(RunError::Chain)?;
 
-    let api = Api::new(&context.child("api"), &config, started.node);
+    let api = Api::new(&context.child("api"), &config, started.node, faults);
     metrics_of_peers(&api);
     if let Some((listener, tls, token)) = admin {
         let router = shardnode_rpc::admin_router(api.clone(), token);

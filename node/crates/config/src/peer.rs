@@ -16,6 +16,8 @@ use std::{
 /// Another node.
 #[derive(Clone, Debug)]
 pub struct Peer {
+    /// Its name.
+    pub name: String,
     /// Its identity.
     pub key: PublicKey,
     /// Its region, where that matters.
@@ -72,6 +74,7 @@ impl Peers {
                 }
                 let region = document.region.clone();
                 Ok(Peer {
+                    name: document.name.clone(),
                     key,
                     region,
                     ingress,
@@ -216,6 +219,7 @@ mod tests {
     #[test]
     fn a_named_peer_is_dialled_by_name() {
         let peer = |address: &str| Peer {
+            name: "node".into(),
             key: public_key(&format!("58{}", "66".repeat(31))).unwrap(),
             region: None,
             ingress: ingress(address).unwrap(),

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `server` | `/healthz`, `/readyz`, `/status`, `/metrics` |
 //! | `admin` | `/admin/load`, behind a bearer token |
+//! | `links` | `/admin/links`, behind it as well |
 //! | `jsonrpc` | `/rpc`: the JSON-RPC 2.0 envelope |
 //! | `methods` | its methods and their parameters |
 //! | `kept` | answers once for all who ask at about the same time |
@@ -24,6 +25,7 @@ mod jsonrpc;
 mod kept;
 mod large;
 pub mod ledger;
+mod links;
 mod methods;
 mod node;
 mod server;
@@ -33,11 +35,11 @@ pub mod types;
 
 pub use json::MAX_BODY;
 pub use methods::MOST_TOGETHER;
-pub use node::{Node, Unavailable};
+pub use node::{Node, Unavailable, UnknownPeer};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, CopyStatus, DiskStatus, LoadStatus, MachineStatus, MemoryStatus, OutcomeReport,
-    OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
-    SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, CopyStatus, DiskStatus, LinkCondition, LinkFault, LoadStatus, MachineStatus,
+    MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus, Status,
+    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the server needs of a node.
 
-use crate::{AccountReport, LoadStatus, OutcomeReport, Readiness, Status, Submitted};
+use crate::{AccountReport, LinkFault, LoadStatus, OutcomeReport, Readiness, Status, Submitted};
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
@@ -12,6 +12,11 @@ use std::time::SystemTime;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
+
+/// Nobody of this name is a peer of the node.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is no peer of this node")]
+pub struct UnknownPeer(pub String);
 
 /// A running node, as its HTTP API sees it. A clone is another handle of the
 /// same node.
@@ -40,6 +45,16 @@ pub trait Node: Clone + Send + Sync + 'static {
         transfers_per_second: u32,
         workload: Workload,
     ) -> Option<Result<LoadStatus, WorkloadError>>;
+
+    /// The fault of the links to peers, if there is one.
+    fn link_fault(&self) -> Option<LinkFault>;
+
+    /// Begins a fault of the links to peers, in the place of one that goes on. It
+    /// ends by itself.
+    fn begin_link_fault(&self, fault: LinkFault) -> Result<(), UnknownPeer>;
+
+    /// Ends the fault of the links to peers, if there is one.
+    fn end_link_fault(&self);
 
     /// Puts a transaction into a pool of its signer's shard.
     fn submit(

@@ -7,6 +7,7 @@ use crate::{
     json::{Failure, MAX_BODY},
     jsonrpc,
     kept::Answer,
+    links,
 };
 use axum::{
     Json, Router,
@@ -33,10 +34,17 @@ pub fn router<N: Node>(node: N) -> Router {
 
 /// The admin API of `node` for who has the token: it is served over TLS alone.
 pub fn admin_router<N: Node>(node: N, token: AdminToken) -> Router {
-    let routes = Router::new().route(
-        "/admin/load",
-        get(admin::get_load::<N>).put(admin::put_load::<N>),
-    );
+    let routes = Router::new()
+        .route(
+            "/admin/load",
+            get(admin::get_load::<N>).put(admin::put_load::<N>),
+        )
+        .route(
+            "/admin/links",
+            get(links::get_links::<N>)
+                .put(links::put_links::<N>)
+                .delete(links::delete_links::<N>),
+        );
     bounded(routes).with_state(AdminApi {
         node,
         token: Arc::new(token),

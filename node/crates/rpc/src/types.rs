@@ -5,7 +5,7 @@ use commonware_cryptography::ed25519::PublicKey;
 use serde::{Deserialize, Serialize, Serializer};
 use shardnode_load::Workload;
 use shardnode_primitives::{AccountId, Digest, ShardId};
-use std::fmt::Display;
+use std::{collections::BTreeSet, fmt::Display};
 
 /// What a node does in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,8 @@ pub struct Status {
     pub missed_chunks: u64,
     /// Connected peers.
     pub peers: u64,
+    /// Peers the links to which have a fault.
+    pub faulty_links: u64,
     /// Total supply by the headers of the finalised block.
     pub supply: SupplyStatus,
     /// What the finalised block's headers commit to, in shard order.
@@ -198,6 +200,31 @@ pub struct PoolStatus {
     pub capacity: u64,
     /// Those that it holds because the receiver's shard is congested.
     pub waiting: u64,
+}
+
+/// What a fault makes of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkCondition {
+    /// Nothing passes.
+    Cut,
+    /// Everything takes longer, and segments are lost.
+    Worse,
+}
+
+/// A fault of the links to peers, for a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkFault {
+    /// The peers.
+    pub peers: BTreeSet<String>,
+    /// What it makes of the links.
+    pub condition: LinkCondition,
+    /// How much longer everything takes, one way.
+    pub delay_milliseconds: u64,
+    /// How many of 10,000 segments are lost.
+    pub loss_basis_points: u16,
+    /// How long it lasts from now on.
+    pub remaining_milliseconds: u64,
 }
 
 /// The in-node generator.

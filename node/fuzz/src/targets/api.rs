@@ -31,6 +31,7 @@ pub fn target() -> Target {
     let token = AdminToken::new(TOKEN).expect("a token");
     let api = router(EmptyNode);
     let admin = admin_router(EmptyNode, token);
+    let links = admin.clone();
     Target {
         name: "api",
         decoders: vec![
@@ -39,6 +40,9 @@ pub fn target() -> Target {
             }),
             Decoder::new("PUT /admin/load", move |bytes| {
                 send(&admin, Method::PUT, "/admin/load", bytes)
+            }),
+            Decoder::new("PUT /admin/links", move |bytes| {
+                send(&links, Method::PUT, "/admin/links", bytes)
             }),
         ],
     }

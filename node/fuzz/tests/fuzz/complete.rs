@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Files that read text with serde, and what of the targets reads it.
-const TEXT: [(&str, &str); 11] = [
+const TEXT: [(&str, &str); 12] = [
     ("crates/config/src/document.rs", "config.json"),
     ("crates/config/src/files.rs", "config.json"),
     ("bin/shardnode/src/load.rs", "genesis.json"),
@@ -19,6 +19,7 @@ const TEXT: [(&str, &str); 11] = [
     ("crates/rpc/src/admin.rs", "PUT /admin/load"),
     ("crates/rpc/src/json.rs", "POST /rpc"),
     ("crates/rpc/src/jsonrpc.rs", "POST /rpc"),
+    ("crates/rpc/src/links.rs", "PUT /admin/links"),
     ("crates/rpc/src/methods.rs", "POST /rpc"),
     ("crates/rpc/src/types.rs", "config.json"),
 ];

@@ -20,10 +20,10 @@ use shardnode_primitives::{
     chunk::ChunkContent, genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, CopyStatus, DiskStatus, LoadStatus, MachineStatus, MemoryStatus,
-    Node, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus, Status,
-    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, admin_router,
-    router,
+    AccountReport, AdminToken, CopyStatus, DiskStatus, LinkFault, LoadStatus, MachineStatus,
+    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus,
+    Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable,
+    UnknownPeer, admin_router, router,
 };
 use std::{
     sync::{
@@ -63,6 +63,7 @@ pub(crate) struct Fixture {
     pub(crate) connected: bool,
     pub(crate) rate: Arc<AtomicU32>,
     pub(crate) workload: Arc<Mutex<Workload>>,
+    pub(crate) link_fault: Arc<Mutex<Option<LinkFault>>>,
     pub(crate) submitted: Arc<AtomicUsize>,
 }
 
@@ -161,6 +162,7 @@ impl Default for Fixture {
             connected: true,
             rate: Arc::default(),
             workload: Arc::default(),
+            link_fault: Arc::default(),
             submitted: Arc::default(),
         }
     }
@@ -208,6 +210,7 @@ impl Node for Fixture {
             cross_shard: 80,
             missed_chunks: 1,
             peers: 3,
+            faulty_links: 2,
             supply: SupplyStatus {
                 expected: 2_080,
                 balances: 2_000,
@@ -311,6 +314,24 @@ impl Node for Fixture {
         self.rate.store(transfers_per_second, Ordering::Relaxed);
         *self.workload.lock().unwrap() = workload;
         self.load().map(Ok)
+    }
+
+    fn link_fault(&self) -> Option<LinkFault> {
+        self.link_fault.lock().unwrap().clone()
+    }
+
+    /// Its only peer is `test-s0-p1`.
+    fn begin_link_fault(&self, fault: LinkFault) -> Result<(), UnknownPeer> {
+        let unknown = fault.peers.iter().find(|peer| *peer != "test-s0-p1");
+        if let Some(unknown) = unknown {
+            return Err(UnknownPeer(unknown.clone()));
+        }
+        *self.link_fault.lock().unwrap() = Some(fault);
+        Ok(())
+    }
+
+    fn end_link_fault(&self) {
+        *self.link_fault.lock().unwrap() = None;
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {

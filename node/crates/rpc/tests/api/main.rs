@@ -6,6 +6,7 @@
 mod admin;
 mod fixture;
 mod jsonrpc;
+mod links;
 mod methods;
 mod plain;
 mod tls;

@@ -6,8 +6,8 @@ use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
 };
 use shardnode_rpc::{
-    AccountReport, LoadStatus, Node, OutcomeReport, OutcomeStatus, Readiness, Status, Submitted,
-    Unavailable,
+    AccountReport, LinkFault, LoadStatus, Node, OutcomeReport, OutcomeStatus, Readiness, Status,
+    Submitted, Unavailable, UnknownPeer,
 };
 use std::time::SystemTime;
 
@@ -53,6 +53,16 @@ impl Node for EmptyNode {
             overdue: 0,
         }))
     }
+
+    fn link_fault(&self) -> Option<LinkFault> {
+        None
+    }
+
+    fn begin_link_fault(&self, _: LinkFault) -> Result<(), UnknownPeer> {
+        Ok(())
+    }
+
+    fn end_link_fault(&self) {}
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {
         Ok(Submitted {
