@@ -7,17 +7,15 @@
 #![allow(clippy::print_stdout, reason = "it is what this is for")]
 
 use commonware_runtime::{
-    Listener as _, Network, Runner as _, Sink as _, Spawner as _, Stream as _, Supervisor as _,
+    Clock, Listener as _, Network, Runner as _, Sink as _, Spawner as _, Stream as _,
+    Supervisor as _,
     tokio::{Config, Context, Runner},
 };
 use shardnode_links::{Line, Linked, Table};
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::{net::SocketAddr, time::Duration};
 
 const TURNS: usize = 150;
-const ROUND_TRIPS: usize = 1_000;
+const ROUND_TRIPS: u32 = 1_000;
 const BYTES: usize = 64;
 
 /// Answers with what is sent, on each connection.
@@ -37,14 +35,14 @@ async fn echo(context: &Context) -> SocketAddr {
 }
 
 /// The time of one round trip, on one more connection.
-async fn round_trip(network: &impl Network, far: SocketAddr) -> Duration {
+async fn round_trip(network: &(impl Network + Clock), far: SocketAddr) -> Duration {
     let (mut sink, mut stream) = network.dial(far).await.unwrap();
-    let start = Instant::now();
+    let start = network.current();
     for _ in 0..ROUND_TRIPS {
         sink.send(vec![7; BYTES]).await.unwrap();
         drop(stream.recv(BYTES).await.unwrap());
     }
-    start.elapsed() / ROUND_TRIPS as u32
+    network.current().duration_since(start).unwrap() / ROUND_TRIPS
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

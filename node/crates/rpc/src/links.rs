@@ -71,7 +71,7 @@ impl SetFault {
     }
 }
 
-fn within<T: PartialOrd + Display>(
+fn within<T: Copy + PartialOrd + Display>(
     field: &str,
     value: T,
     range: &RangeInclusive<T>,
