@@ -172,7 +172,8 @@ func (c *clients) step(ctx context.Context, number int) error {
 		state.rate, state.began, state.ended = rate, began, began.Add(c.length)
 		state.last = number == len(c.load.Steps)-1
 	})
-	c.console.printf("clients: %s, %s per second", plural(users, "user"), plural(rate, "transfer"))
+	c.console.printf("clients: step %d of %d, %s who each send a transfer in %s", number+1, len(c.load.Steps),
+		plural(users, "user"), time.Duration(c.load.EveryMilliseconds)*time.Millisecond)
 	report, log := c.dir.loaderReport(number), c.dir.loaderLog(number)
 	process, err := startProcess(c.shardnode, c.arguments(users, began, report), log)
 	if err != nil {

@@ -155,7 +155,7 @@ func TestInterruptedLoader(t *testing.T) {
 				return
 			case <-ticker.C:
 			}
-			if _, err := os.Stat(log); err != nil {
+			if content, err := os.ReadFile(log); err != nil || !strings.Contains(string(content), loaderWaits) {
 				continue
 			}
 			if pid := processWith(filepath.Dir(log)); pid != 0 {

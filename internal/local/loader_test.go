@@ -21,6 +21,9 @@ import (
 // loaderName is what a stand-in that loads is called among those that misbehave.
 const loaderName = "loader"
 
+// loaderWaits is what one says that is ready and needs nobody until it is over.
+const loaderWaits = "waits for its users"
+
 // standinLoader is a loader in all that this package sees: blocks of stand-ins
 // execute what they can of what its users would have sent, and pools refuse the rest.
 type standinLoader struct {
@@ -80,8 +83,12 @@ func runStandinLoader(behaviour string, args []string) error {
 		os.Exit(wrong.ExitCode)
 	}
 	first, err := loader.finalizedHeight()
-	if err != nil || !loader.load() {
+	if err != nil {
 		return err
+	}
+	log.Print(loaderWaits)
+	if !loader.load() {
+		return nil
 	}
 	last, err := loader.finalizedHeight()
 	if err != nil {

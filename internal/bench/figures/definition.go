@@ -72,7 +72,7 @@ var definitions = []Definition{
 	},
 	{
 		Name: v1alpha1.FigureOfferedPerSecond, Title: "offered", Unit: perSecond, Better: Neither,
-		rows: sampleRows(offered, seconds), estimate: statistics.Rate,
+		rows: offeredRows, estimate: statistics.Rate,
 	},
 	{
 		Name: v1alpha1.FigureHeldPerSecond, Title: "highest rate that holds", Unit: perSecond, Better: Higher,

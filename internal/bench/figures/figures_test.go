@@ -23,7 +23,7 @@ func run(cost float64) *result.Run {
 		OpenLoop: &result.OpenLoop{KneeUsers: 500, Steps: []result.OpenLoopStep{
 			{Users: 500, Transfers: result.ClientTransfers{Offered: 200, Executed: 200}, ExecutedPerSecond: ptr.To(120.0)},
 			{
-				Users: 1000, Transfers: result.ClientTransfers{Offered: 400, Executed: 100}, AcceptedPerSecond: 110,
+				Users: 1000, Transfers: result.ClientTransfers{Offered: 400, Executed: 100}, OfferedPerSecond: 120, AcceptedPerSecond: 110,
 				ExecutedPerSecond: ptr.To(90.0), ExecutedMs: result.Latency{Count: 100, P50: 700, P99: 1900},
 			},
 		}},
@@ -240,23 +240,31 @@ func TestUsersOfWhomNoneHold(t *testing.T) {
 	}
 }
 
-// What generators do not sign, pools take from clients.
+// What generators do not sign, pools take from clients; and what those offer is
+// known to the fraction, as samples do not tell it.
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	signed := run(0.5)
 	for i := range signed.Samples {
 		signed.Samples[i].Signed = nil
 	}
+	signed.OpenLoop.Last().OfferedPerSecond = 0.2
 	for name, users := range map[string]*result.OpenLoop{"clients": signed.OpenLoop, "nobody": nil} {
 		signed.OpenLoop = users
-		accepted := 0.0
+		accepted, offered := 0.0, 0.0
 		for _, figure := range figures.Of([]*result.Run{signed}, 95, 1) {
 			if figure.Name == v1alpha1.FigureAcceptedPerSecond {
 				accepted = figure.Value
 			}
+			if figure.Name == v1alpha1.FigureOfferedPerSecond {
+				offered = figure.Value
+			}
 		}
 		if want := map[string]float64{"clients": 110, "nobody": 0}[name]; accepted != want {
 			t.Errorf("of %s, pools accepted %f, want %f", name, accepted, want)
+		}
+		if want := map[string]float64{"clients": 0.2, "nobody": 120}[name]; offered != want {
+			t.Errorf("%s offer %f, want %f", name, offered, want)
 		}
 	}
 }

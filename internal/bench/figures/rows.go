@@ -93,6 +93,15 @@ func executedOfBest(run *result.Run) []statistics.Row {
 	return rows
 }
 
+// offeredRows are what was asked of generators, or was due of the last step of users.
+func offeredRows(run *result.Run) []statistics.Row {
+	step := run.OpenLoop.Last()
+	if step == nil {
+		return sampleRows(offered, seconds)(run)
+	}
+	return []statistics.Row{{Quantity: step.OfferedPerSecond, By: 1}}
+}
+
 // acceptedRows are what pools took from generators, or of the last step of users.
 func acceptedRows(run *result.Run) []statistics.Row {
 	step := run.OpenLoop.Last()
