@@ -12,7 +12,8 @@ type NodeTuningSpec struct {
 	// machine that runs Linux is tuned.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue() && !format.labelValue().validate(self[k]).hasValue())",message="must be labels: a qualified name, and a value of at most 63 letters, digits, '-', '_' and '.'",reason="FieldValueInvalid"
+	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
 
 	// tolerations are the taints that do not keep a machine from being tuned.
 	// +optional

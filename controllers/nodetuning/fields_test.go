@@ -68,7 +68,7 @@ spec:
 	Spec:    func(nodeTuning *v1alpha1.NodeTuning) any { return nodeTuning.Spec },
 	Effects: effectsOf,
 	Unbounded: []string{
-		"spec.nodeSelector", "spec.tolerations[].key", "spec.tolerations[].operator", "spec.tolerations[].value",
+		"spec.tolerations[].key", "spec.tolerations[].operator", "spec.tolerations[].value",
 		"spec.tolerations[].effect", "spec.tolerations[].tolerationSeconds",
 	},
 	Changes: map[string]fields.Change{

@@ -126,7 +126,7 @@ func TestTheDaemonSetIsKept(t *testing.T) {
 func TestAnotherSpec(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	c.tuning.Spec.NodeSelector = map[string]string{"a": "b"}
+	c.tuning.Spec.NodeSelector = map[string]v1alpha1.LabelValue{"a": "b"}
 	c.must(c.client.Update(t.Context(), c.tuning))
 	c.reconcile()
 	c.tuning.Spec.NodeSelector = nil

@@ -14,7 +14,7 @@ import (
 func TestSelects(t *testing.T) {
 	t.Parallel()
 	nodeTuning := &v1alpha1.NodeTuning{Spec: v1alpha1.NodeTuningSpec{
-		NodeSelector: map[string]string{"type": "large"},
+		NodeSelector: map[string]v1alpha1.LabelValue{"type": "large"},
 		Tolerations:  []corev1.Toleration{{Key: "mine", Operator: corev1.TolerationOpExists}},
 	}}
 	for name, test := range map[string]struct {

@@ -60,7 +60,9 @@ func RestoringName(tuning string) string { return tuning + ".restore" }
 // TunedMachines are the labels of the machines that a NodeTuning selects.
 func TunedMachines(nodeTuning *v1alpha1.NodeTuning) map[string]string {
 	machines := map[string]string{corev1.LabelOSStable: string(corev1.Linux)}
-	maps.Copy(machines, nodeTuning.Spec.NodeSelector)
+	for label, value := range nodeTuning.Spec.NodeSelector {
+		machines[label] = string(value)
+	}
 	return machines
 }
 

@@ -21,7 +21,7 @@ func highThroughput() *v1alpha1.NodeTuning {
 	return &v1alpha1.NodeTuning{
 		ObjectMeta: metav1.ObjectMeta{Name: "high-throughput"},
 		Spec: v1alpha1.NodeTuningSpec{
-			NodeSelector: map[string]string{resources.LabelMachineType: "c4d-highmem-16"},
+			NodeSelector: map[string]v1alpha1.LabelValue{resources.LabelMachineType: "c4d-highmem-16"},
 			Tolerations:  []corev1.Toleration{{Key: resources.TaintMachineType, Operator: corev1.TolerationOpExists}},
 		},
 	}

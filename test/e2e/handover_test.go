@@ -139,7 +139,7 @@ func (n *nodeTuning) deselect(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := live.DeepCopy()
-	live.Spec.NodeSelector = map[string]string{corev1.LabelHostname: "none"}
+	live.Spec.NodeSelector = map[string]v1alpha1.LabelValue{corev1.LabelHostname: "none"}
 	if err := n.Patch(t.Context(), live, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func (c *cluster) tune(t *testing.T, name, machine string, settings v1alpha1.Nod
 	if err := c.Create(t.Context(), &v1alpha1.NodeTuning{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.NodeTuningSpec{
-			NodeSelector: map[string]string{corev1.LabelHostname: machine}, Settings: settings,
+			NodeSelector: map[string]v1alpha1.LabelValue{corev1.LabelHostname: v1alpha1.LabelValue(machine)}, Settings: settings,
 		},
 	}); err != nil {
 		t.Fatal(err)
