@@ -89,7 +89,8 @@ func loadOf(t *testing.T, spec *v1alpha1.LoadSpec) []any {
 				load.Loop.Observe(bench.Sample{Nodes: []bench.NodeSample{{Name: "node", Status: status}}}, beginning.Add(elapsed))
 			}
 		}
-		found = append(found, load.Workload, rates)
+		// Clients, if there are any, are told of themselves and sign for themselves.
+		found = append(found, load.Workload, rates, load.Users)
 		if load.Loop != nil {
 			found = append(found, load.Loop.MostSettling)
 		}

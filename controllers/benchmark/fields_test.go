@@ -24,6 +24,9 @@ var (
 	rampLoad     = fields.Object{"spec.load": fields.Object{"profile": "Ramp", "ramp": fields.Object{"steps": []fields.Object{
 		{"transfersPerSecond": 1000, "durationSeconds": 10}, {"transfersPerSecond": 2000, "durationSeconds": 60},
 	}}}}
+	userLoad = fields.Object{"spec.load": fields.Object{"profile": "OpenLoop", "openLoop": fields.Object{
+		"everyMilliseconds": 1000, "steps": []fields.Object{{"users": 100}, {"users": 300}},
+	}}}
 	searchLoad = fields.Object{"spec.load": fields.Object{"profile": "Search", "search": fields.Object{
 		"initialTransfersPerSecond": 500, "maxTransfersPerSecond": 8000,
 	}}}
@@ -49,7 +52,7 @@ spec:
         shards: 2
         producersPerShard: 1
         regions: [{name: here, nodes: 2}]
-        genesis: {accountsPerShard: 10}
+        genesis: {accountsPerShard: 1000}
   load:
     profile: ClosedLoop
     closedLoop:
@@ -113,6 +116,8 @@ spec:
 		"spec.load.constant.transfersPerSecond":            {Given: constantLoad, To: 2000, In: ofLoad},
 		"spec.load.ramp.steps[].transfersPerSecond":        {Given: rampLoad, To: 2000, In: ofLoad},
 		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLoad},
+		"spec.load.openLoop.everyMilliseconds":             {Given: userLoad, To: 2000, In: ofLoad},
+		"spec.load.openLoop.steps[].users":                 {Given: userLoad, To: 200, In: ofLoad},
 		"spec.load.workload.senders":                       {To: "Uniform", In: ofLoad},
 		"spec.load.workload.receivers":                     {To: "Uniform", In: ofLoad},
 		"spec.load.workload.withinShardPercent":            {To: 20, In: ofLoad},
