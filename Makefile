@@ -458,7 +458,7 @@ generate: setup ## Generate the deepcopy code and the CRDs from api/, the API re
 # The vectors of one crate are read by the next.
 .PHONY: vectors
 vectors: setup-test ## Write the golden vectors of the node's formats anew, after a change that is meant
-	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test primitives --test mandates --test coding \
+	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test primitives --test mandates --test coding --test verifier \
 		--test witness vectors
 	@export UPDATE_VECTORS=1; $(CARGO) test --release --locked --workspace --test fuzz golden
 

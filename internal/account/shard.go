@@ -17,3 +17,10 @@ func LeastOf(shard, shards int) ID {
 	binary.BigEndian.PutUint64(id[:], least)
 	return id
 }
+
+// ShardOf is the shard of an account.
+func ShardOf(id ID, shards int) int {
+	// The product is below shards * 2^64.
+	shard, _ := bits.Mul64(binary.BigEndian.Uint64(id[:]), uint64(shards))
+	return int(shard)
+}

@@ -2,14 +2,10 @@
 //! What became of a transaction.
 //!
 //! An outcome is one byte: 0 for executed, else the number of the [`Failure`].
-//! An execution's `outcomes_root` is that of a [`merkle`] list with, for each
-//! transaction, `blake3(0x31 ‖ transaction hash ‖ outcome)`.
+//! An execution's `outcomes_root` is that of the list that
+//! [`shardnode_primitives::outcome`] specifies.
 
-use shardnode_primitives::{
-    Digest,
-    hash::{Domain, hash},
-    merkle,
-};
+use shardnode_primitives::{Digest, outcome};
 
 /// What became of one transaction of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +118,6 @@ impl Outcome {
     /// The leaf of the outcome of the transaction with this hash.
     #[must_use]
     pub fn leaf(self, transaction: &Digest) -> Digest {
-        merkle::leaf(&hash(Domain::Outcome, &[&transaction.0, &[self.code()]]).0)
+        outcome::leaf(transaction, self.code())
     }
 }

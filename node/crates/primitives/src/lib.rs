@@ -8,6 +8,7 @@
 //! | [`refusal`] | why a node does not take it |
 //! | [`receipt`] | cross-shard effects and their proofs |
 //! | [`chunk`] | one shard's transactions at one height, and the header that commits to them |
+//! | [`outcome`] | what became of a chunk's transactions |
 //! | [`endorsement`] | a committee's word for a header |
 //! | [`block`] | one header per shard, ordered by consensus |
 //! | [`randomness`] | what leaders reveal, and the epochs' seeds |
@@ -33,6 +34,7 @@ pub mod ids;
 pub mod list;
 pub mod merkle;
 pub mod namespace;
+pub mod outcome;
 pub mod randomness;
 pub mod receipt;
 pub mod refusal;
