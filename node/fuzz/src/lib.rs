@@ -20,6 +20,7 @@
 //! | [`state`](targets::state) | leaves, proofs of accounts, partial states |
 //! | [`witness`](targets::witness) | state witnesses, compressed and not |
 //! | [`parts`](targets::parts) | parts of witnesses |
+//! | [`proofs`](targets::proofs) | what clients are shown of accounts and outcomes |
 //! | [`messages`](targets::messages) | what nodes send each other about chunks and for clients |
 //! | [`records`](targets::records) | what is read back from disk |
 //! | [`documents`](targets::documents) | the files that a node is started with |

@@ -7,6 +7,7 @@ pub mod documents;
 pub mod load;
 pub mod messages;
 pub mod parts;
+pub mod proofs;
 pub mod receipts;
 pub mod records;
 pub mod state;
@@ -91,6 +92,7 @@ pub fn targets() -> Vec<Target> {
         load::target(),
         messages::target(),
         parts::target(),
+        proofs::target(),
         receipts::target(),
         records::target(),
         state::target(),

@@ -2,11 +2,14 @@
 //! Answers the HTTP API from the running node.
 
 use crate::{health::Health, peers, process, tcp};
+use commonware_codec::Encode;
 use commonware_consensus::types::Height;
+use commonware_cryptography::Digestible as _;
+use commonware_formatting::hex;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_blocks::{ChainView, finalized::EndorsedStake};
 use shardnode_chain::{Metrics, Node};
-use shardnode_clients::Fate;
+use shardnode_clients::{Fate, NoProof};
 use shardnode_config::Config;
 use shardnode_execution::Outcome;
 use shardnode_links::{Fault, Faults, Ongoing};
@@ -18,9 +21,11 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, CopyStatus, LinkCondition, LinkFault, LoadStatus, OutcomeReport, OutcomeStatus,
-    PoolStatus, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus,
-    TrackedStatus, Unavailable, UnknownPeer,
+    PoolStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
+    SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
 };
+use shardnode_state::Account;
+use shardnode_verifier::FinalizedBlock;
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
@@ -84,6 +89,18 @@ impl Api {
         let moved = *self.moved.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.context.current();
         moved.map(|moved| now.duration_since(moved).unwrap_or_default())
+    }
+
+    /// A proof, which waits for a header: a chain that stands still has none.
+    async fn in_time<T: Send + 'static>(
+        &self,
+        proof: impl Future<Output = Result<T, NoProof>> + Send + 'static,
+    ) -> Result<T, Unavailable> {
+        self.context
+            .timeout(ANSWER, proof)
+            .await
+            .map_err(|_| Unavailable("no block committed to the state in time".into()))?
+            .map_err(|none| Unavailable(none.to_string()))
     }
 
     pub(crate) fn context(&self) -> Arc<Context> {
@@ -218,6 +235,39 @@ fn outcome_report(fate: Fate) -> OutcomeReport {
         status,
         height,
         reason,
+    }
+}
+
+/// What is proven, with the block that it is proven against.
+fn proof_report<T>(
+    proven: T,
+    finalized: &FinalizedBlock,
+    proof: &impl Encode,
+) -> Result<ProofReport<T>, Unavailable> {
+    let block = finalized.blocks.last();
+    let block = block.ok_or_else(|| Unavailable("no block is final yet".into()))?;
+    Ok(ProofReport {
+        proven,
+        block_height: block.height,
+        block_hash: block.digest(),
+        proof: hex(&proof.encode()),
+    })
+}
+
+fn account_report(
+    id: AccountId,
+    shard: ShardId,
+    height: u64,
+    account: Option<Account>,
+) -> AccountReport {
+    let content = account.unwrap_or_default();
+    AccountReport {
+        id,
+        shard,
+        exists: account.is_some(),
+        balance: content.balance,
+        nonce: content.nonce,
+        height,
     }
 }
 
@@ -441,15 +491,33 @@ impl shardnode_rpc::Node for Api {
             .await
             .map_err(|_| Unavailable("no block committed to the state in time".into()))?
             .map_err(|unavailable| Unavailable(unavailable.to_string()))?;
-        let content = account.unwrap_or_default();
-        Ok(AccountReport {
-            id,
-            shard,
-            exists: account.is_some(),
-            balance: content.balance,
-            nonce: content.nonce,
-            height,
-        })
+        Ok(account_report(id, shard, height, account))
+    }
+
+    async fn prove_account(
+        &self,
+        id: AccountId,
+    ) -> Result<ProofReport<AccountReport>, Unavailable> {
+        let client = self.node.client.clone();
+        let (account, proven) = self
+            .in_time(async move { client.prove_account(id).await })
+            .await?;
+        let shard = self.node.identity.genesis.layout.shard_of(&id);
+        let report = account_report(id, shard, proven.height, account);
+        proof_report(report, &proven.finalized, &proven)
+    }
+
+    async fn prove_outcome(
+        &self,
+        signer: AccountId,
+        hash: Digest,
+    ) -> Result<ProofReport<OutcomeReport>, Unavailable> {
+        let client = self.node.client.clone();
+        let proven = self.in_time(async move { client.prove_outcome(signer, hash).await });
+        let (fate, proven) = proven
+            .await?
+            .ok_or_else(|| Unavailable("the outcome is not known".into()))?;
+        proof_report(outcome_report(fate), &proven.finalized, &proven)
     }
 
     async fn block(&self, height: u64) -> Option<Block> {

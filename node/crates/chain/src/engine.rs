@@ -683,6 +683,7 @@ where
         context.child("requests"),
         local,
         view.clone(),
+        marshal.clone(),
         channels.client_requests,
     );
     tasks.push(plain_task(&context, "requests", actor.start()));

@@ -16,7 +16,7 @@ use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
     futures::Pool,
 };
-use shardnode_blocks::ChainView;
+use shardnode_blocks::{ChainView, Marshal};
 use shardnode_mailboxes::Runtime;
 use shardnode_network::{
     channels::Channel,
@@ -78,10 +78,11 @@ where
         context: E,
         local: Local,
         view: watch::Receiver<Arc<ChainView>>,
+        marshal: Marshal,
         network: Channel<S, R>,
     ) -> (Self, Client) {
         let (sender, outgoing) = mpsc::channel(256);
-        let client = Client::new(local.clone(), view, sender);
+        let client = Client::new(local.clone(), view, marshal, sender);
         let actor = Self {
             context,
             local,

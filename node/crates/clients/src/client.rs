@@ -9,7 +9,7 @@ use crate::{
 use bytes::Bytes;
 use commonware_utils::channel::{mpsc, oneshot, watch};
 use futures::future::join_all;
-use shardnode_blocks::ChainView;
+use shardnode_blocks::{ChainView, Marshal};
 use shardnode_network::client_messages::{Answer, MOST_TOGETHER, Question};
 use shardnode_primitives::{
     AccountId, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
@@ -29,8 +29,10 @@ pub(crate) struct Outgoing {
 /// Serves clients.
 #[derive(Clone)]
 pub struct Client {
-    local: Local,
-    view: watch::Receiver<Arc<ChainView>>,
+    pub(crate) local: Local,
+    pub(crate) view: watch::Receiver<Arc<ChainView>>,
+    /// Finalised blocks and their certificates.
+    pub(crate) marshal: Marshal,
     outgoing: mpsc::Sender<Outgoing>,
     /// Room for transactions in lists that other nodes are asked about.
     listed: Arc<Semaphore>,
@@ -41,21 +43,27 @@ impl Client {
     pub(crate) fn new(
         local: Local,
         view: watch::Receiver<Arc<ChainView>>,
+        marshal: Marshal,
         outgoing: mpsc::Sender<Outgoing>,
     ) -> Self {
         Self {
             local,
             view,
+            marshal,
             outgoing,
             listed: Arc::new(Semaphore::new(LISTED)),
         }
     }
 
-    fn tracks(&self, shard: ShardId) -> bool {
+    pub(crate) fn shard_of(&self, account: &AccountId) -> ShardId {
+        self.local.identity.genesis.layout.shard_of(account)
+    }
+
+    pub(crate) fn tracks(&self, shard: ShardId) -> bool {
         self.local.identity.tracked() == Some(shard)
     }
 
-    async fn ask(&self, shard: ShardId, question: Question) -> Option<Answer> {
+    pub(crate) async fn ask(&self, shard: ShardId, question: Question) -> Option<Answer> {
         let (reply, response) = oneshot::channel();
         let outgoing = Outgoing {
             shard,
@@ -171,7 +179,10 @@ impl Client {
     }
 
     /// Waits until other nodes can be asked about so many transactions more.
-    async fn list_room(&self, transactions: usize) -> Option<tokio::sync::SemaphorePermit<'_>> {
+    pub(crate) async fn list_room(
+        &self,
+        transactions: usize,
+    ) -> Option<tokio::sync::SemaphorePermit<'_>> {
         let permits = u32::try_from(transactions).unwrap_or(u32::MAX);
         // Nobody closes it.
         self.listed.acquire_many(permits).await.ok()

@@ -6,7 +6,9 @@
 //! What another node says about an account is believed only with a proof
 //! against a state root that a finalised header committed to; a chunk only if
 //! its body hashes to what the finalised header says. Outcomes are the
-//! tracker's word.
+//! tracker's word, unless a proof of one is asked for. Clients that believe this
+//! node as little are given the proof as well, against a block with its
+//! certificate ([`shardnode_verifier`]).
 //!
 //! Transactions that come together are verified together: by the node that a
 //! client talks to, and again by the producer that has their shard's pool, which
@@ -21,10 +23,12 @@ mod answers;
 mod budget;
 mod client;
 mod local;
+mod proofs;
 mod signatures;
 
 pub use actor::Actor;
 pub use answers::{Fate, Unavailable};
 pub use client::Client;
 pub use local::Local;
+pub use proofs::NoProof;
 pub use signatures::Signatures;

@@ -5,7 +5,7 @@ use crate::{
     answers::{UNKNOWN, submit_code},
     signatures::Signatures,
 };
-use shardnode_execution::Outcome;
+use shardnode_execution::{Outcome, record::Executed};
 use shardnode_mailboxes::{
     bodies, ledger,
     pool::{self, Offered, Rejections},
@@ -15,7 +15,7 @@ use shardnode_network::{
     client_messages::{Answer, Question},
 };
 use shardnode_primitives::{
-    Refusal, SignedTransfer, Transaction, genesis::Protocol, highest_nonce,
+    Digest, Refusal, SignedTransfer, Transaction, genesis::Protocol, highest_nonce, merkle::Proof,
 };
 use shardnode_state::{Account, NO_ACCOUNT};
 use std::sync::Arc;
@@ -70,6 +70,20 @@ fn check_signer(
         return Err(Refusal::Balance);
     }
     Ok(account.balance)
+}
+
+/// The outcome of a transaction, with the proof in the list of all outcomes of the
+/// execution.
+fn prove(hash: &Digest, outcome: Outcome, executed: &Executed) -> Answer {
+    let (height, outcomes) = (executed.result.height, &executed.outcomes);
+    let place = outcomes
+        .iter()
+        .position(|(other, one)| other == hash && *one == outcome);
+    let leaves: Vec<_> = outcomes.iter().map(|(hash, one)| one.leaf(hash)).collect();
+    match place.and_then(|place| Proof::of(&leaves, place)) {
+        Some(proof) => Answer::ProvenOutcome(height, outcome.code(), proof),
+        None => Answer::Nothing,
+    }
 }
 
 impl Local {
@@ -199,6 +213,10 @@ impl Local {
                 Some(Some((height, outcome))) => Answer::Outcome(height, outcome.code()),
                 Some(None) => Answer::Outcome(0, UNKNOWN),
                 None => Answer::Nothing,
+            },
+            Question::ProveOutcome(hash) => match self.ledger.outcome_among(hash).await {
+                Some(Some((outcome, executed))) => prove(&hash, outcome, &executed),
+                _ => Answer::Nothing,
             },
             Question::Chunk(height, hash) => match self.bodies.serve(height, hash).await {
                 Ok(body) => Answer::Chunk(body),

@@ -296,6 +296,15 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             Question::Outcome { hash, reply } => {
                 reply.send_lossy(shard.outcome(&hash));
             }
+            Question::OutcomeAmong { hash, reply } => {
+                let known = match shard.outcome(&hash) {
+                    Some((height, outcome)) => stored_execution(&self.identity, shard, height)
+                        .await?
+                        .map(|executed| (outcome, executed)),
+                    None => None,
+                };
+                reply.send_lossy(known);
+            }
             Question::Outcomes { hashes, reply } => {
                 let outcomes = hashes.iter().map(|hash| shard.outcome(hash)).collect();
                 reply.send_lossy(outcomes);

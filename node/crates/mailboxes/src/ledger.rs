@@ -65,6 +65,13 @@ pub enum Question {
         /// The height of its chunk, and what became of it.
         reply: oneshot::Sender<Option<(u64, Outcome)>>,
     },
+    /// [`Mailbox::outcome_among`].
+    OutcomeAmong {
+        /// The transaction's hash.
+        hash: Digest,
+        /// What became of it, and the execution that it is of.
+        reply: oneshot::Sender<Option<(Outcome, Arc<Executed>)>>,
+    },
     /// [`Mailbox::outcomes`].
     Outcomes {
         /// The transactions' hashes.
@@ -191,6 +198,13 @@ impl Mailbox {
     /// 1,000,000 transactions.
     pub async fn outcome(&self, hash: Digest) -> Option<Option<(u64, Outcome)>> {
         self.ask(|reply| Question::Outcome { hash, reply }).await
+    }
+
+    /// What became of a transaction, as by [`Self::outcome`], and the whole
+    /// execution, whose outcomes a header commits to.
+    pub async fn outcome_among(&self, hash: Digest) -> Option<Option<(Outcome, Arc<Executed>)>> {
+        self.ask(|reply| Question::OutcomeAmong { hash, reply })
+            .await
     }
 
     /// What became of transactions, each as by [`Self::outcome`].

@@ -9,6 +9,7 @@
 //!                              | 0x03 ‖ height (8) ‖ body hash
 //!                              | 0x04 ‖ varint ‖ transactions
 //!                              | 0x05 ‖ varint ‖ transaction hashes
+//!                              | 0x06 ‖ transaction hash
 //! answer   = 0x01 ‖ number (8) ‖ 0x00 ‖ code (1)
 //!                              | 0x01 ‖ height (8) ‖ proof of the account
 //!                              | 0x02 ‖ height (8) ‖ outcome (1)
@@ -16,6 +17,7 @@
 //!                              | 0x04                        nothing
 //!                              | 0x05 ‖ varint ‖ codes
 //!                              | 0x06 ‖ varint ‖ (height (8) ‖ outcome (1))s
+//!                              | 0x07 ‖ height (8) ‖ outcome (1) ‖ proof of the outcome
 //! ```
 //!
 //! Lists have 1 to [`MOST_TOGETHER`] elements, and the answer to one has as many
@@ -25,7 +27,7 @@ use bytes::{BufMut, Bytes};
 use commonware_codec::{
     Buf, EncodeSize, Error, FixedSize as _, RangeCfg, Read, ReadExt as _, Write,
 };
-use shardnode_primitives::{AccountId, Digest, Transaction, list::read_list};
+use shardnode_primitives::{AccountId, Digest, Transaction, list::read_list, merkle::Proof};
 use shardnode_state::AccountProof;
 
 /// The most transactions that one question is about.
@@ -46,16 +48,20 @@ pub enum Question {
     SubmitAll(Vec<Transaction>),
     /// What became of the transactions with these hashes.
     Outcomes(Vec<Digest>),
+    /// What became of the transaction with this hash, with a proof.
+    ProveOutcome(Digest),
 }
 
 impl Question {
-    /// How many transactions it lists.
+    /// How many transactions it lists, or takes as much as: a proof of one outcome
+    /// is made of all of its chunk.
     #[must_use]
     pub const fn listed(&self) -> usize {
         match self {
             Self::Submit(_) | Self::Account(_) | Self::Outcome(_) | Self::Chunk(..) => 0,
             Self::SubmitAll(transactions) => transactions.len(),
             Self::Outcomes(hashes) => hashes.len(),
+            Self::ProveOutcome(_) => MOST_TOGETHER,
         }
     }
 }
@@ -78,6 +84,9 @@ pub enum Answer {
     SubmittedAll(Vec<u8>),
     /// Of each transaction, what [`Self::Outcome`] says of one.
     Outcomes(Vec<(u64, u8)>),
+    /// What [`Self::Outcome`] says of one that is known, and the proof in the list
+    /// of its chunk's outcomes.
+    ProvenOutcome(u64, u8, Proof),
 }
 
 /// A question or its answer. The number is the asker's choice and names the
@@ -122,6 +131,10 @@ impl Write for ClientMessage {
                         5u8.write(buf);
                         hashes.write(buf);
                     }
+                    Question::ProveOutcome(hash) => {
+                        6u8.write(buf);
+                        hash.write(buf);
+                    }
                 }
             }
             Self::Reply(id, answer) => {
@@ -155,6 +168,12 @@ impl Write for ClientMessage {
                         6u8.write(buf);
                         outcomes.write(buf);
                     }
+                    Answer::ProvenOutcome(height, code, proof) => {
+                        7u8.write(buf);
+                        height.write(buf);
+                        code.write(buf);
+                        proof.write(buf);
+                    }
                 }
             }
         }
@@ -166,7 +185,7 @@ impl EncodeSize for ClientMessage {
         let content = match self {
             Self::Ask(_, Question::Submit(_)) => Transaction::SIZE,
             Self::Ask(_, Question::Account(_)) => AccountId::SIZE,
-            Self::Ask(_, Question::Outcome(_)) => Digest::SIZE,
+            Self::Ask(_, Question::Outcome(_) | Question::ProveOutcome(_)) => Digest::SIZE,
             Self::Ask(_, Question::Chunk(..)) => 8 + Digest::SIZE,
             Self::Ask(_, Question::SubmitAll(transactions)) => transactions.encode_size(),
             Self::Ask(_, Question::Outcomes(hashes)) => hashes.encode_size(),
@@ -177,6 +196,7 @@ impl EncodeSize for ClientMessage {
             Self::Reply(_, Answer::Nothing) => 0,
             Self::Reply(_, Answer::SubmittedAll(codes)) => codes.encode_size(),
             Self::Reply(_, Answer::Outcomes(outcomes)) => outcomes.encode_size(),
+            Self::Reply(_, Answer::ProvenOutcome(_, _, proof)) => 8 + 1 + proof.encode_size(),
         };
         1 + 8 + 1 + content
     }
@@ -208,6 +228,7 @@ impl Read for ClientMessage {
                 id,
                 Question::Outcomes(together(buf, &(), Digest::SIZE)?),
             )),
+            (0, 6) => Ok(Self::Ask(id, Question::ProveOutcome(Digest::read(buf)?))),
             (1, 0) => Ok(Self::Reply(id, Answer::Submitted(u8::read(buf)?))),
             (1, 1) => Ok(Self::Reply(
                 id,
@@ -229,6 +250,10 @@ impl Read for ClientMessage {
             (1, 6) => Ok(Self::Reply(
                 id,
                 Answer::Outcomes(together(buf, &((), ()), u64::SIZE + u8::SIZE)?),
+            )),
+            (1, 7) => Ok(Self::Reply(
+                id,
+                Answer::ProvenOutcome(u64::read(buf)?, u8::read(buf)?, Proof::read(buf)?),
             )),
             (0 | 1, other) | (other, _) => Err(Error::InvalidEnum(other)),
         }

@@ -40,6 +40,6 @@ pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
     AccountReport, CopyStatus, DiskStatus, LinkCondition, LinkFault, LoadStatus, MachineStatus,
-    MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus, Status,
-    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus, ProofReport, Readiness, Role,
+    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

@@ -2,7 +2,7 @@
 //! The methods of `/rpc`.
 
 use crate::{
-    AccountReport, Node, OutcomeReport, Submitted,
+    AccountReport, Node, OutcomeReport, ProofReport, Submitted,
     error::{ErrorCode, RpcError},
     json::{account, digest, hex, read},
     ledger::{BlockReport, ChunkReport},
@@ -21,6 +21,8 @@ pub(crate) enum Answer {
     Outcomes(Outcomes),
     Outcome(OutcomeReport),
     Account(AccountReport),
+    ProvenAccount(Box<ProofReport<AccountReport>>),
+    ProvenOutcome(Box<ProofReport<OutcomeReport>>),
     Block(BlockReport),
     Chunk(Box<ChunkReport>),
 }
@@ -130,6 +132,8 @@ pub(crate) enum Call {
     TransferOutcome(TransferOutcome),
     TransfersOutcome(TransfersOutcome),
     AccountGet(AccountGet),
+    AccountProve(AccountGet),
+    TransferProve(TransferOutcome),
     BlockGet(BlockGet),
     ChunkGet(ChunkGet),
 }
@@ -137,7 +141,11 @@ pub(crate) enum Call {
 impl Call {
     /// Whether the result can be large.
     pub(crate) const fn is_large(&self) -> bool {
-        matches!(self, Self::BlockGet(_) | Self::ChunkGet(_))
+        // A proof has a whole block.
+        matches!(
+            self,
+            Self::AccountProve(_) | Self::TransferProve(_) | Self::BlockGet(_) | Self::ChunkGet(_)
+        )
     }
 }
 
@@ -149,6 +157,8 @@ pub(crate) fn read_call(method: &str, params: Value) -> Result<Call, RpcError> {
         "transfers_outcome" => parameters(params).map(Call::TransfersOutcome),
         "transfer_outcome" => parameters(params).map(Call::TransferOutcome),
         "account_get" => parameters(params).map(Call::AccountGet),
+        "account_prove" => parameters(params).map(Call::AccountProve),
+        "transfer_prove" => parameters(params).map(Call::TransferProve),
         "block_get" => parameters(params).map(Call::BlockGet),
         "chunk_get" => parameters(params).map(Call::ChunkGet),
         _ => Err(RpcError::new(
@@ -186,6 +196,14 @@ pub(crate) async fn carry_out<N: Node>(node: &N, call: Call) -> Result<Answer, R
             Ok(Answer::Outcome(node.outcome(signer, hash).await?))
         }
         Call::AccountGet(AccountGet { id }) => Ok(Answer::Account(node.account(id).await?)),
+        Call::AccountProve(AccountGet { id }) => {
+            let proof = node.prove_account(id).await?;
+            Ok(Answer::ProvenAccount(Box::new(proof)))
+        }
+        Call::TransferProve(TransferOutcome { hash, signer }) => {
+            let proof = node.prove_outcome(signer, hash).await?;
+            Ok(Answer::ProvenOutcome(Box::new(proof)))
+        }
         Call::BlockGet(BlockGet { height }) => {
             let block = node
                 .block(height)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the server needs of a node.
 
-use crate::{AccountReport, LinkFault, LoadStatus, OutcomeReport, Readiness, Status, Submitted};
+use crate::{
+    AccountReport, LinkFault, LoadStatus, OutcomeReport, ProofReport, Readiness, Status, Submitted,
+};
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
@@ -87,6 +89,20 @@ pub trait Node: Clone + Send + Sync + 'static {
         &self,
         id: AccountId,
     ) -> impl Future<Output = Result<AccountReport, Unavailable>> + Send;
+
+    /// An account as a finalised block commits to it, and the proof.
+    fn prove_account(
+        &self,
+        id: AccountId,
+    ) -> impl Future<Output = Result<ProofReport<AccountReport>, Unavailable>> + Send;
+
+    /// What became of the signer's transaction with this hash, as a finalised block
+    /// commits to it, and the proof.
+    fn prove_outcome(
+        &self,
+        signer: AccountId,
+        hash: Digest,
+    ) -> impl Future<Output = Result<ProofReport<OutcomeReport>, Unavailable>> + Send;
 
     /// The finalised block at `height`, if this node has it.
     fn block(&self, height: u64) -> impl Future<Output = Option<Block>> + Send;

@@ -365,6 +365,22 @@ pub struct AccountReport {
     pub height: u64,
 }
 
+/// The answer of `account_prove` or `transfer_prove`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProofReport<T> {
+    /// What is proven.
+    #[serde(flatten)]
+    pub proven: T,
+    /// The height of the finalised block that the proof is against.
+    pub block_height: u64,
+    /// Its hash.
+    #[serde(serialize_with = "text")]
+    pub block_hash: Digest,
+    /// The proof, as hex digits.
+    pub proof: String,
+}
+
 /// Hashes, keys and accounts are written as their hex digits.
 pub(crate) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)

@@ -48,6 +48,7 @@ fn golden() -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for (owner, file) in [
         ("primitives", vectors::PRIMITIVES),
+        ("verifier", vectors::VERIFIER),
         ("witness", vectors::WITNESS),
     ] {
         for (name, hex) in vectors_of(file) {

@@ -27,7 +27,8 @@ use shardnode_network::{
 };
 use shardnode_primitives::{
     AccountId, ChunkBody, ChunkHeader, Digest, ExecutionResult, Namespaces, ProvenBucket,
-    Randomness, ShardId, ShardTotals, Transaction, genesis::private_key, hash::ZERO,
+    Randomness, ShardId, ShardTotals, Transaction, genesis::private_key, hash::ZERO, merkle::Proof,
+    outcome,
 };
 use shardnode_state::{Account, Changes, StateTree};
 use shardnode_storage::{ExecutionRecord, SnapshotPiece, SnapshotPointer};
@@ -41,6 +42,7 @@ use std::{
 };
 
 pub(crate) const PRIMITIVES: &str = "crates/primitives/tests/primitives/vectors.json";
+pub(crate) const VERIFIER: &str = "crates/verifier/tests/verifier/vectors.json";
 pub(crate) const WITNESS: &str = "crates/witness/tests/witness/vectors.json";
 
 /// Values of the vectors of `primitives`.
@@ -269,6 +271,12 @@ fn state_sync(values: &Values) -> Vectors {
     ])
 }
 
+/// Of the second of three outcomes.
+fn outcome_proof() -> Proof {
+    let leaves = [0, 1, 0].map(|code| outcome::leaf(&DIGEST, code));
+    Proof::of(&leaves, 1).unwrap()
+}
+
 fn client_messages(values: &Values) -> Vectors {
     let ask = |question| ClientMessage::Ask(7, question);
     let reply = |answer| ClientMessage::Reply(7, answer);
@@ -310,6 +318,14 @@ fn client_messages(values: &Values) -> Vectors {
             "clientMessage.reply.chunk",
             reply(Answer::Chunk(values.body.0.clone())),
         ),
+        (
+            "clientMessage.ask.proveOutcome",
+            ask(Question::ProveOutcome(DIGEST)),
+        ),
+        (
+            "clientMessage.reply.provenOutcome",
+            reply(Answer::ProvenOutcome(257, 1, outcome_proof())),
+        ),
         ("clientMessage.reply.nothing", reply(Answer::Nothing)),
     ];
     messages
@@ -320,7 +336,10 @@ fn client_messages(values: &Values) -> Vectors {
 
 /// A file of one transfer that was signed before.
 fn prepared(values: &Values) -> Vectors {
-    let path = std::env::temp_dir().join(format!("shardnode-prepared-of-{}", std::process::id()));
+    // Several tests compute the vectors at the same time.
+    let (process, thread) = (std::process::id(), std::thread::current().id());
+    let name = format!("shardnode-prepared-of-{process}-{thread:?}");
+    let path = std::env::temp_dir().join(name);
     let workload = Workload {
         within_shard_percent: Some(40),
         ..Workload::default()

@@ -21,9 +21,9 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, AdminToken, CopyStatus, DiskStatus, LinkFault, LoadStatus, MachineStatus,
-    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, Readiness, Role, ShardStatus,
-    Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable,
-    UnknownPeer, admin_router, router,
+    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProofReport, Readiness, Role,
+    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    Unavailable, UnknownPeer, admin_router, router,
 };
 use std::{
     sync::{
@@ -403,6 +403,31 @@ impl Node for Fixture {
             balance: 10,
             nonce: 3,
             height: HEIGHT,
+        })
+    }
+
+    async fn prove_account(
+        &self,
+        id: AccountId,
+    ) -> Result<ProofReport<AccountReport>, Unavailable> {
+        Ok(ProofReport {
+            proven: self.account(id).await?,
+            block_height: HEIGHT + 1,
+            block_hash: digest(14),
+            proof: "00ff".into(),
+        })
+    }
+
+    async fn prove_outcome(
+        &self,
+        signer: AccountId,
+        hash: Digest,
+    ) -> Result<ProofReport<OutcomeReport>, Unavailable> {
+        Ok(ProofReport {
+            proven: self.outcome(signer, hash).await?,
+            block_height: HEIGHT + 1,
+            block_hash: digest(14),
+            proof: "00ff".into(),
         })
     }
 

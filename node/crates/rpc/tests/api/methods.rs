@@ -167,6 +167,40 @@ fn account_get() {
     );
 }
 
+#[test]
+fn account_prove() {
+    let params = json!({"id": "Ab".repeat(32)});
+    assert_eq!(
+        call(&Fixture::default(), "account_prove", &params).unwrap(),
+        json!({
+            "id": "ab".repeat(32), "shard": 1, "exists": true,
+            "balance": 10, "nonce": 3, "height": HEIGHT,
+            "blockHeight": HEIGHT + 1, "blockHash": "0e".repeat(32), "proof": "00ff",
+        })
+    );
+    assert_eq!(
+        call(&disconnected(), "account_prove", &params).unwrap_err(),
+        error(-32_003, "no node of shard 1 answered")
+    );
+}
+
+#[test]
+fn transfer_prove() {
+    let (hash, signer) = (transaction(1).hash(), *transaction(1).signer());
+    let params = json!({"hash": hash.to_string(), "signer": signer.to_string()});
+    assert_eq!(
+        call(&Fixture::default(), "transfer_prove", &params).unwrap(),
+        json!({
+            "status": "Failed", "height": HEIGHT, "reason": "stale nonce",
+            "blockHeight": HEIGHT + 1, "blockHash": "0e".repeat(32), "proof": "00ff",
+        })
+    );
+    assert_eq!(
+        call(&disconnected(), "transfer_prove", &params).unwrap_err(),
+        error(-32_003, "no node of shard 1 answered")
+    );
+}
+
 fn expected_header(body: &ChunkBody) -> Value {
     let header = header(body);
     json!({
@@ -296,6 +330,11 @@ fn wrong_parameters_are_named() {
             "chunk_get",
             json!({"height": 1, "shard": 65_536}),
             "shard: invalid value",
+        ),
+        (
+            "account_prove",
+            json!({"id": "00"}),
+            "id: must be 64 hex digits",
         ),
         (
             "account_get",

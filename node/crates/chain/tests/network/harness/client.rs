@@ -2,10 +2,14 @@
 //! A client of a network under test.
 
 use super::Network;
+use commonware_codec::Encode as _;
+use commonware_consensus::types::Height;
+use commonware_cryptography::Digestible as _;
 use commonware_runtime::Clock as _;
 use shardnode_clients::Fate;
 use shardnode_execution::Outcome;
-use shardnode_primitives::{Digest, Namespaces, Refusal, Transfer};
+use shardnode_primitives::{AccountId, Digest, Namespaces, Refusal, Transfer};
+use shardnode_verifier::Verifier;
 use std::time::Duration;
 
 /// Pays an account of another shard, submitting through a node that does not
@@ -69,6 +73,9 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
         assert_eq!(payer.unwrap().nonce, 1);
     }
 
+    what_nodes_say_is_proven(network, [signer.id, receiver.id]).await;
+    what_became_of_it_is_proven(network, signer.id, transaction.hash()).await;
+
     let broke = Transfer {
         amount: u64::MAX,
         nonce: 2,
@@ -81,6 +88,46 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
     assert_eq!(client.submit(transaction).await, Err(Refusal::Nonce));
     nothing_for_nothing(network, elsewhere, transfer).await;
     lists_are_judged_one_by_one(network).await;
+}
+
+/// Every node proves what it says of accounts of every shard, and of one that does
+/// not exist, to whoever has the genesis document.
+async fn what_nodes_say_is_proven(network: &Network, ids: [AccountId; 2]) {
+    let genesis = &network.genesis;
+    let verifier = Verifier::new(genesis);
+    let stranger = genesis.account(genesis.account_count()).id;
+    for index in 0..4 {
+        let client = &network.node(index).client;
+        for id in ids.into_iter().chain([stranger]) {
+            let (said, proven) = client.prove_account(id).await.unwrap();
+            let shown = verifier.account(&id, proven.encode(), 1).unwrap();
+            assert_eq!(shown.account, said);
+            assert_eq!(said.is_none(), id == stranger);
+            assert_eq!(shown.at.shard, genesis.layout.shard_of(&id));
+            assert!(shown.at.height < shown.at.block);
+            let block = network
+                .node(index)
+                .marshal
+                .get_block(Height::new(shown.at.block));
+            assert_eq!(block.await.unwrap().digest(), shown.at.digest);
+        }
+    }
+}
+
+/// Every node proves what became of a transfer; of one that there was not, none says
+/// anything.
+async fn what_became_of_it_is_proven(network: &Network, signer: AccountId, hash: Digest) {
+    let verifier = Verifier::new(&network.genesis);
+    for index in 0..4 {
+        let client = &network.node(index).client;
+        let proven = client.prove_outcome(signer, hash).await.unwrap();
+        let (fate, proven) = proven.unwrap();
+        let shown = verifier.outcome(&signer, &hash, proven.encode()).unwrap();
+        assert_eq!(fate, Fate::Known(shown.at.height, Outcome::Executed));
+        assert_eq!(shown.outcome, Outcome::Executed.code());
+        let other = client.prove_outcome(signer, Digest([7; 32])).await;
+        assert_eq!(other.unwrap(), None);
+    }
 }
 
 /// Of transactions that come together, of all shards and through any node, each
