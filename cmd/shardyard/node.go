@@ -67,20 +67,22 @@ type node struct {
 	status *chain.Status
 	// seed is what the genesis accounts of its network are derived from.
 	seed string
+	// genesis is the genesis document of a network of this machine.
+	genesis []byte
 }
 
 // find finds a node that answers.
 func (f *nodeFlags) find(ctx context.Context) (*node, error) {
-	addresses, seed, err := f.addresses()
+	running, err := f.running()
 	if err != nil {
 		return nil, err
 	}
 	var refusals []error
-	for _, address := range addresses {
+	for _, address := range running.Nodes {
 		client := chain.NewClient(address, chain.Admin{})
 		status, err := client.Status(ctx)
 		if err == nil {
-			return &node{client, status, seed}, nil
+			return &node{client, status, running.Seed, running.Genesis}, nil
 		}
 		client.Close()
 		refusals = append(refusals, err)
@@ -88,26 +90,28 @@ func (f *nodeFlags) find(ctx context.Context) (*node, error) {
 	return nil, fmt.Errorf("no node answers: %w", errors.Join(refusals...))
 }
 
-func (f *nodeFlags) addresses() (addresses []string, seed string, err error) {
+// running is the network that is named. Of that of a node anywhere there is no
+// genesis document.
+func (f *nodeFlags) running() (*local.Running, error) {
 	if f.node != "" {
 		address, err := parseNode(f.node)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		return []string{address}, nodeconfig.GenesisSeed(cmp.Or(f.seed, defaultSeed)), nil
+		return &local.Running{Nodes: []string{address}, Seed: nodeconfig.GenesisSeed(cmp.Or(f.seed, defaultSeed))}, nil
 	}
 	if f.seed != "" {
-		return nil, "", errors.New("--seed goes with --node: a network of this machine says its seed itself")
+		return nil, errors.New("--seed goes with --node: a network of this machine says its seed itself")
 	}
 	stateDir, err := stateDirOr(f.stateDir)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	running, err := local.FindRunning(stateDir, f.network)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: name a node with --node, or run shardyard up", err)
+		return nil, fmt.Errorf("%w: name a node with --node, or run shardyard up", err)
 	}
-	return running.Nodes, running.Seed, nil
+	return running, nil
 }
 
 // stateDirOr is a folder that somebody named, or else the default one.

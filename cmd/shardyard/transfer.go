@@ -16,6 +16,7 @@ import (
 	"github.com/shardyard/shardyard/internal/account"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/keys"
+	"github.com/shardyard/shardyard/internal/proof"
 )
 
 // outcomeInterval is how often a node is asked what became of a transfer.
@@ -33,6 +34,9 @@ The key of an account that is none of genesis is in a file of 64 hex digits: the
 seed of an ed25519 key. Its id is what the chain knows it by, and shardyard account
 looks it up.
 
+What became of it is proven by a final block, where the genesis document is at hand, as
+for shardyard account.
+
 A transfer expires after some blocks, so that what became of it is known at the end
 even if no chunk takes it. Nonces of an account must rise: while a load pays from the
 same account, either may be refused.`
@@ -40,6 +44,7 @@ same account, either may be refused.`
 // transferOptions say what to send.
 type transferOptions struct {
 	node         nodeFlags
+	verify       verifyFlags
 	from         string
 	keyFile      string
 	to           string
@@ -62,10 +67,11 @@ func newTransferCommand() *cobra.Command {
 			if !ok {
 				return fmt.Errorf("unknown output format %q: want text or json", format)
 			}
-			return runTransfer(command.Context(), command.OutOrStdout(), &options, write)
+			return runTransfer(command, &options, write)
 		},
 	}
 	options.node.add(command)
+	options.verify.add(command)
 	flags := command.Flags()
 	flags.StringVar(&options.from, "from", "", "genesis account that pays, genesis/INDEX")
 	flags.StringVar(&options.keyFile, "key", "", "file with the key of the account that pays")
@@ -94,21 +100,23 @@ type receipt struct {
 	Status chain.OutcomeStatus `json:"status"`
 	Height uint64              `json:"height"`
 	Reason string              `json:"reason,omitempty"`
+	// Verified is the block that it is proven by; nil if the node is believed.
+	Verified *proof.At `json:"verified"`
 }
 
 var transferFormats = map[string]func(io.Writer, *receipt) error{
 	"text": func(out io.Writer, sent *receipt) error {
-		_, err := fmt.Fprintf(out, "transfer %s was executed at height %d\n", sent.Hash, sent.Height)
+		_, err := fmt.Fprintf(out, "transfer %s was executed at height %d\nverified: %s\n", sent.Hash, sent.Height, verifiedWords(sent.Verified))
 		return err
 	},
 	"json": func(out io.Writer, sent *receipt) error { return json.NewEncoder(out).Encode(sent) },
 }
 
-func runTransfer(ctx context.Context, out io.Writer, options *transferOptions, write func(io.Writer, *receipt) error) error {
+func runTransfer(command *cobra.Command, options *transferOptions, write func(io.Writer, *receipt) error) error {
 	if options.expiresAfter == 0 {
 		return errors.New("--expires-after-blocks must be at least 1")
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout,
+	ctx, cancel := context.WithTimeoutCause(command.Context(), options.timeout,
 		fmt.Errorf("it is not known what became of the transfer after %s", options.timeout))
 	defer cancel()
 	node, err := options.node.find(ctx)
@@ -116,6 +124,10 @@ func runTransfer(ctx context.Context, out io.Writer, options *transferOptions, w
 		return err
 	}
 	defer node.Close()
+	verifier, err := options.verify.verifier(command, node)
+	if err != nil {
+		return err
+	}
 	sent, expiresAt, err := node.send(ctx, options)
 	if err != nil {
 		return err
@@ -123,10 +135,15 @@ func runTransfer(ctx context.Context, out io.Writer, options *transferOptions, w
 	if err := node.await(ctx, sent, expiresAt); err != nil {
 		return err
 	}
+	if verifier != nil {
+		if err := node.verifyOutcome(ctx, verifier, sent); err != nil {
+			return err
+		}
+	}
 	if sent.Status == chain.OutcomeFailed {
 		return fmt.Errorf("transfer %s failed at height %d: %s", sent.Hash, sent.Height, sent.Reason)
 	}
-	return write(out, sent)
+	return write(command.OutOrStdout(), sent)
 }
 
 // send signs a transfer with the next nonce of who pays, and submits it.

@@ -21,6 +21,8 @@ type Running struct {
 	Nodes []string
 	// Seed is what the genesis document derives its accounts from.
 	Seed string
+	// Genesis is the genesis document.
+	Genesis []byte
 }
 
 // FindRunning finds a network that runs on this machine, by its name or, without
@@ -83,7 +85,7 @@ func (d networkDir) running() (*Running, error) {
 	if err := json.Unmarshal(content, &genesis); err != nil {
 		return nil, fmt.Errorf("read %s: %w", d.genesis(), err)
 	}
-	running := &Running{Network: current.Network, Seed: genesis.Seed}
+	running := &Running{Network: current.Network, Seed: genesis.Seed, Genesis: content}
 	for _, validator := range current.Validators {
 		if validator.PID != 0 {
 			running.Nodes = append(running.Nodes, validator.HTTP)
