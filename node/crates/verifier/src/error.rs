@@ -30,7 +30,7 @@ pub enum VerifyError {
     /// A vote is not of the voter that it is said to be of, for this block and
     /// this chain.
     #[error("vote of {0} does not hold: of another chain, another block, or forged")]
-    Vote(PublicKey),
+    Vote(Box<PublicKey>),
     /// The block is not the one that the certificate is of, or not the parent of
     /// the one before it.
     #[error("block {got} instead of {want}, which is final")]

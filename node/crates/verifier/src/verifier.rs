@@ -184,7 +184,7 @@ impl Verifier {
                 .get()
                 .is_some_and(|signature| key.verify(&self.namespace, &message, signature));
             if !holds {
-                return Err(VerifyError::Vote(key.clone()));
+                return Err(VerifyError::Vote(Box::new(key.clone())));
             }
         }
         Ok(())
