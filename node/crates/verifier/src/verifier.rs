@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks proofs; see the [crate](crate) for what they are.
+//! Checks proofs; see the [crate] for what they are.
 
 use crate::{FinalizedBlock, Limits, ProvenAccount, ProvenOutcome, VerifyError};
 use bytes::Bytes;
