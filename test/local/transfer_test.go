@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/account"
 	"github.com/shardyard/shardyard/internal/keys"
+	"github.com/shardyard/shardyard/internal/proof"
 )
 
 // fee is what every transfer costs, unless spec.protocol says something else.
@@ -39,6 +40,9 @@ func TestTransfer(t *testing.T) {
 	there := []string{"--node", "http://" + rpc.HTTP}
 
 	before := network.account(t, here, "genesis/0")
+	if before.Verified == nil || before.Verified.BlockHeight <= before.Height {
+		t.Errorf("the account at height %d is verified by %+v", before.Height, before.Verified)
+	}
 	if !before.Exists || before.Balance != 1_000_000_000 || before.Nonce != 0 {
 		t.Fatalf("the account is %+v", before)
 	}
@@ -124,6 +128,8 @@ type accountAnswer struct {
 	Balance uint64 `json:"balance"`
 	Nonce   uint64 `json:"nonce"`
 	Height  uint64 `json:"height"`
+	// Verified is the block that it is proven by; nil if the node is believed.
+	Verified *proof.At `json:"verified"`
 }
 
 func (c *command) account(t *testing.T, of []string, name string) accountAnswer {
