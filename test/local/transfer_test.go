@@ -32,12 +32,7 @@ func TestTransfer(t *testing.T) {
 	network := up(t, stateDir, "-f", withoutLoad(t))
 	network.says(t, "genesis hash ")
 	here := []string{"--state-dir", stateDir, "--network", "small"}
-	nodes := network.validators(t)
-	rpc := nodes[len(nodes)-1]
-	if rpc.Name != "small-r0" {
-		t.Fatalf("the last of %+v is no rpc node", nodes)
-	}
-	there := []string{"--node", "http://" + rpc.HTTP}
+	there := []string{"--node", "http://" + network.rpcNode(t).HTTP}
 
 	before := network.account(t, here, "genesis/0")
 	if before.Verified == nil || before.Verified.BlockHeight <= before.Height {
@@ -64,6 +59,17 @@ func TestTransfer(t *testing.T) {
 	network.transfer(t, here, "--key", keyFile, "--to", "genesis/1", "--amount", "100")
 
 	network.refusesTransfers(t, here, keyFile, own)
+}
+
+// rpcNode is the network's only one, its last node.
+func (c *command) rpcNode(t *testing.T) validatorProcess {
+	t.Helper()
+	nodes := c.validators(t)
+	rpc := nodes[len(nodes)-1]
+	if rpc.Name != "small-r0" {
+		t.Fatalf("the last of %+v is no rpc node", nodes)
+	}
+	return rpc
 }
 
 // refusesTransfers sends what is wrong.
