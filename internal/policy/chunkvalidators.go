@@ -7,46 +7,20 @@ import "github.com/shardyard/shardyard/internal/topology"
 // chunkValidatorTurns are what is left of the chunk validators while one after
 // the other goes.
 type chunkValidatorTurns struct {
-	// all are the chunk validators, away those that do not run, and absent those
-	// that do not take part or have only just begun to.
-	all, away, absent int
+	roleTurns
 	// spare is how many validators, producers included, may be away for chunks
 	// to be endorsed.
 	spare int
-	// taken is true when one that runs is about to go.
-	taken bool
 }
 
 func newChunkValidatorTurns(observation *Observation) chunkValidatorTurns {
-	var t chunkValidatorTurns
 	validators := 0
 	for i := range observation.Nodes {
-		node := &observation.Nodes[i]
-		if node.Validator.Role != topology.RoleRPC {
+		if observation.Nodes[i].Validator.Role != topology.RoleRPC {
 			validators++
 		}
-		if node.Validator.Role != topology.RoleChunkValidator {
-			continue
-		}
-		t.all++
-		switch {
-		case node.LetGo, !node.Ready() && !node.Running():
-			t.away++
-			t.absent++
-		case !node.Ready() || !settled(node, observation.Now):
-			t.absent++
-		}
 	}
-	t.spare = max(1, (validators-1)/3)
-	return t
-}
-
-// gone are the chunk validators that are absent or about to go.
-func (t *chunkValidatorTurns) gone() int {
-	if t.taken {
-		return t.absent + 1
-	}
-	return t.absent
+	return chunkValidatorTurns{newRoleTurns(observation, topology.RoleChunkValidator), max(1, (validators-1)/3)}
 }
 
 // takeChunkValidator says whether it is a chunk validator's turn to go, and

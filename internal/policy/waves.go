@@ -42,12 +42,12 @@ type turns struct {
 	missing, broken []int
 
 	chunkValidators chunkValidatorTurns
-	rpcNodes        rpcNodeTurns
+	rpcNodes        roleTurns
 }
 
 func newTurns(observation *Observation) *turns {
 	nodes, shards, spec := observation.Nodes, observation.Plan.Shards, &observation.Network.Spec
-	chunkValidators, rpcNodes := newChunkValidatorTurns(observation), newRPCNodeTurns(observation)
+	chunkValidators, rpcNodes := newChunkValidatorTurns(observation), newRoleTurns(observation, topology.RoleRPC)
 	spare := (len(nodes) - chunkValidators.all - rpcNodes.all - 1) / 3
 	t := &turns{
 		observation:     observation,
