@@ -43,23 +43,14 @@ func traffic(network *v1alpha1.ShardNetwork, plan *topology.Plan, prices *Prices
 		rate, load, 100*senders/float64(validators)))
 }
 
-// highestRate is that of the network's own load.
+// highestRate is that of the network's own load. Whatever else a load can be runs beside
+// a Benchmark, and no network has it.
 func highestRate(load *v1alpha1.LoadSpec) (int64, bool) {
 	switch {
 	case load == nil:
 		return 0, false
 	case load.Constant != nil:
 		return ptr.Deref(load.Constant.TransfersPerSecond, 0), true
-	case load.ClosedLoop != nil:
-		return load.ClosedLoop.MaxTransfersPerSecond, true
-	case load.Search != nil:
-		return load.Search.MaxTransfersPerSecond, true
-	case load.OpenLoop != nil:
-		var most int64
-		for _, step := range load.OpenLoop.Steps {
-			most = max(most, int64(step.Users)*1000/int64(load.OpenLoop.EveryMilliseconds))
-		}
-		return most, true
 	case load.Ramp == nil:
 		return 0, false
 	}
