@@ -13,10 +13,12 @@ use serde_json::Value;
 use shardnode_load::{Receivers, Senders, Workload};
 use shardnode_loader::{
     client::MOST_TOGETHER,
+    error::RunError,
     lane::WhenFull,
+    options::{Options, Profile},
     prepare::{PrepareError, prepare},
     prepared::{Prepared, PreparedError},
-    run::{Options, Profile, RunError, run},
+    run::run,
     tally::Tally,
 };
 use shardnode_primitives::{Genesis, GenesisDocument, genesis::GenesisError};

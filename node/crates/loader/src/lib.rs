@@ -15,17 +15,27 @@
 //! | [`tally`] | how it is counted |
 //! | [`report`] | how it is written down |
 //! | [`prepared`] | files of transfers that were signed before |
+//! | [`options`] | what a run is told |
+//! | `division` | which connection pays from which accounts |
+//! | `nodes` | to which nodes connections go, and how far the chain is by them |
+//! | `sources` | what each connection sends, and what signs it |
 //! | [`prepare`], [`run`] | how these come together |
+//! | [`error`] | why a run has no result |
 //! | [`client`], [`answers`] | requests to nodes, and what they answer |
 
 pub mod answers;
 pub mod backoff;
 pub mod client;
+mod division;
+pub mod error;
 pub mod follow;
 pub mod lane;
+mod nodes;
+pub mod options;
 pub mod prepare;
 pub mod prepared;
 pub mod report;
 pub mod run;
 pub mod schedule;
+mod sources;
 pub mod tally;
