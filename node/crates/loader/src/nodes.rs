@@ -14,6 +14,7 @@ use tokio::time::Instant;
 const SETTLED: u64 = 2;
 /// Between two looks at the chain.
 const TICK: Duration = Duration::from_millis(100);
+
 /// Where the nodes are, and what they track.
 pub(crate) struct Nodes {
     /// Their addresses.
