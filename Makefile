@@ -203,7 +203,7 @@ image-toolbox:
 .PHONY: demo
 demo: setup ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@$(MAKE) -j2 build-shardyard build-shardnode$(if $(RELEASE),,-development)
-	@exec bin/shardyard up -f $(MANIFEST) $(if $(RELEASE),,--shardnode bin/development/shardnode) $(if $(DURATION),--for $(DURATION) -o json) $(if $(FRESH),--fresh)
+	@exec bin/shardyard up -f $(MANIFEST) --trace-basis-points 1000 $(if $(RELEASE),,--shardnode bin/development/shardnode) $(if $(DURATION),--for $(DURATION) -o json) $(if $(FRESH),--fresh)
 
 ##@ Release
 

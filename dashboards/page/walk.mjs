@@ -156,6 +156,28 @@ try {
   await search(full);
   await isAt(`#block/${full}`);
 
+  // The newest traced block, then one that stays the same, and what of it is chosen.
+  await press('Traces');
+  await isThere(`document.querySelectorAll('.lanes .lit').length > 2`);
+  const traced = await page.$eval('.times li:nth-child(3) a', (link) => link.getAttribute('href'));
+  await press(traced);
+  await isThere((height) => document.querySelector('[data-height]')?.dataset.height === height, traced.split('/')[1]);
+  const timeline = await (await fetch(new URL(`traces/${traced.split('/')[1]}`, address))).json();
+  assert(timeline.path.length > 2 && timeline.nodes.length === Number(validators), `${traced} is ${JSON.stringify(timeline)}`);
+  const told = timeline.path.filter(({ beginMs, endMs }) => endMs - beginMs >= 0.05);
+  await isThere((rows) => document.querySelectorAll('.traces tbody tr').length === rows, told.length);
+  assert.deepEqual(
+    await page.$$eval('.traces tbody td:nth-child(3)', (cells) => cells.map(({ textContent }) => textContent)), told.map(({ phase }) => phase));
+  await picture('traces');
+  const { node } = timeline.nodes[0];
+  await page.select('select[name=node]', node);
+  await isThere((node) => [...document.querySelectorAll('[data-node]')].map(({ dataset }) => dataset.node).join() === node, node);
+  await page.select('select[name=shard]', 'shard 1');
+  await isThere(`[...document.querySelectorAll('[data-node] .lane > span')].every(({ textContent }) => textContent === 'shard 1')`);
+  await page.select('select[name=node]', '');
+  await page.select('select[name=shard]', '');
+  await press('Blocks');
+
   // Another device loads the page anew, where its address says that it was.
   await page.setViewport({ width: 390, height: 800, isMobile: true });
   const isWideEnough = async (view) => {
@@ -163,6 +185,12 @@ try {
     assert(overflow <= 0, `on a small screen, ${view} is ${overflow} pixels too wide`);
     await picture(`small-${view}`);
   };
+  await isThere(`document.querySelectorAll('[data-block]').length > 1`);
+  await isWideEnough('blocks');
+  await press('Traces');
+  await isThere(`document.querySelectorAll('.lanes .lit').length > 2`);
+  await isWideEnough('traces');
+  await page.evaluate((hash) => { location.hash = hash; }, `#block/${full}`);
   await shows([['Hash', block.hash]]);
   await isWideEnough('block');
   await press(`#chunk/${height}/${shard}`);
@@ -171,9 +199,6 @@ try {
   await press(`#transaction/${height}/${shard}/0`);
   await shows([['Hash', transaction.hash]]);
   await isWideEnough('transaction');
-  await press('Blocks');
-  await isThere(`document.querySelectorAll('[data-block]').length > 1`);
-  await isWideEnough('blocks');
   await press('Live');
   await isThere(`document.querySelectorAll('[data-validator]').length === ${Number(validators)}`);
   await isThere(`[...document.querySelectorAll('[data-panel]')].some(({ dataset }) => dataset.state === 'shown')`);

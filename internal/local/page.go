@@ -136,6 +136,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		Accounts: uint64(network.genesis.Shards) * uint64(network.genesis.Accounts.PerShard),
 		Newest:   census.newestNode,
 	}.Handler()))
+	mux.Handle("GET /traces/", http.StripPrefix("/traces", network.spans.traces().Handler()))
 	answers := metrics.Handler(store)
 	mux.Handle("GET /api/v1/", answers)
 	mux.Handle("POST /api/v1/", answers)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/local/traces"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/otlp"
 	"github.com/shardyard/shardyard/internal/trace"
@@ -35,8 +36,9 @@ type collector struct {
 	listener net.Listener
 	server   *http.Server
 	file     *otlp.File
-	sample   int32
-	serving  sync.WaitGroup
+	// recent are those that the page shows.
+	recent  *traces.Recent
+	serving sync.WaitGroup
 }
 
 // collectSpans begins to take spans of so many of 10,000 heights; nil for none.
@@ -54,10 +56,10 @@ func collectSpans(ctx context.Context, dir networkDir, sampleBasisPoints int32) 
 	}
 	c := &collector{
 		listener: listener,
-		server:   &http.Server{Handler: otlp.Handler(file.Append), ReadTimeout: spanTimeout, WriteTimeout: spanTimeout},
 		file:     file,
-		sample:   sampleBasisPoints,
+		recent:   traces.NewRecent(sampleBasisPoints),
 	}
+	c.server = &http.Server{Handler: otlp.Handler(c.keep), ReadTimeout: spanTimeout, WriteTimeout: spanTimeout}
 	// It ends when it is closed, and not before.
 	c.serving.Go(func() { _ = c.server.Serve(listener) })
 	return c, nil
@@ -68,7 +70,20 @@ func (c *collector) tracing() *nodeconfig.Tracing {
 	if c == nil {
 		return nil
 	}
-	return &nodeconfig.Tracing{Endpoint: "http://" + c.listener.Addr().String(), SampleBasisPoints: c.sample}
+	return &nodeconfig.Tracing{Endpoint: "http://" + c.listener.Addr().String(), SampleBasisPoints: c.recent.SampleBasisPoints}
+}
+
+func (c *collector) keep(request []byte, spans []trace.Span) error {
+	c.recent.Add(spans)
+	return c.file.Append(request)
+}
+
+// traces are those of the newest blocks; nil if there is no collector.
+func (c *collector) traces() *traces.Recent {
+	if c == nil {
+		return nil
+	}
+	return c.recent
 }
 
 // close takes no more spans. What was kept stays.

@@ -176,7 +176,7 @@ func TestHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var kept [][]byte
-			handler := otlp.Handler(func(request []byte) error {
+			handler := otlp.Handler(func(request []byte, _ []trace.Span) error {
 				kept = append(kept, request)
 				return nil
 			})

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"github.com/shardyard/shardyard/internal/trace"
 )
 
 // contentType is that of OTLP in protobuf.
 const contentType = "application/x-protobuf"
 
-// Handler takes requests at /v1/traces and gives each to keep.
-func Handler(keep func(request []byte) error) http.Handler {
+// Handler takes requests at /v1/traces and gives each to keep, with the spans in it.
+func Handler(keep func(request []byte, spans []trace.Span) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Content-Type") != contentType {
@@ -28,11 +30,12 @@ func Handler(keep func(request []byte) error) http.Handler {
 			http.Error(w, "the request cannot be read", http.StatusBadRequest)
 			return
 		}
-		if _, err := Decode(request); err != nil {
+		spans, err := Decode(request)
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if err := keep(request); err != nil {
+		if err := keep(request, spans); err != nil {
 			http.Error(w, "spans cannot be kept: "+err.Error(), http.StatusInsufficientStorage)
 			return
 		}

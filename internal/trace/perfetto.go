@@ -3,7 +3,6 @@
 package trace
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,11 +32,8 @@ const pathProcess = 1
 // with lanes for each shard and for blocks, one for the critical paths above, and
 // arrows from what a span waited for last, if that was of another node.
 func WritePerfetto(w io.Writer, spans []Span) error {
-	spans = slices.Clone(spans)
-	slices.SortStableFunc(spans, func(a, b Span) int {
-		return cmp.Or(a.Begin.Compare(b.Begin), b.End.Compare(a.End), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name))
-	})
-	export := export{processes: map[string]int{}, lanes: map[lane][]int{}, ends: map[int]time.Time{}}
+	spans = byBegin(spans)
+	export := export{processes: map[string]int{}, lanes: lanes{}, threads: map[lane][]int{}}
 	export.name("process_name", pathProcess, 0, "critical path")
 	byHeight := map[uint64][]Span{}
 	threads := map[Span]int{}
@@ -52,21 +48,15 @@ func WritePerfetto(w io.Writer, spans []Span) error {
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": export.events, "displayTimeUnit": "ms"})
 }
 
-// lane is where spans of a node lie that belong together.
-type lane struct {
-	node  string
-	shard int
-	whole bool
-}
-
 type export struct {
 	events    []event
 	processes map[string]int
-	// lanes have threads, as many as there are spans at a time.
-	lanes   map[lane][]int
-	ends    map[int]time.Time
-	threads int
-	flows   int
+	lanes     lanes
+	// threads are those of a lane's rows.
+	threads map[lane][]int
+	// last is the highest thread.
+	last  int
+	flows int
 }
 
 func (e *export) name(kind string, process, thread int, name string) {
@@ -83,8 +73,7 @@ func (e *export) add(span Span) int {
 		e.processes[span.Node] = process
 		e.name("process_name", process, 0, span.Node+" ("+span.Region+")")
 	}
-	of := lane{span.Node, span.Shard, span.Name == "block" || span.Name == "chunk"}
-	thread := e.thread(of, span, process)
+	thread := e.thread(span, process)
 	arguments := map[string]any{"height": span.Height}
 	if span.Shard != NoShard {
 		arguments["shard"] = span.Shard
@@ -93,15 +82,13 @@ func (e *export) add(span Span) int {
 	return thread
 }
 
-// thread is the first one of a lane that is free: spans of one must not overlap.
-func (e *export) thread(of lane, span Span, process int) int {
-	for _, thread := range e.lanes[of] {
-		if !e.ends[thread].After(span.Begin) {
-			e.ends[thread] = span.End
-			return thread
-		}
+// thread is that of the row that a span lies in.
+func (e *export) thread(span Span, process int) int {
+	of, row := laneOf(span), e.lanes.row(span)
+	if row < len(e.threads[of]) {
+		return e.threads[of][row]
 	}
-	e.threads++
+	e.last++
 	name := "blocks"
 	if of.shard != NoShard {
 		name = fmt.Sprintf("shard %d", of.shard)
@@ -109,10 +96,9 @@ func (e *export) thread(of lane, span Span, process int) int {
 	if of.whole {
 		name += ", whole"
 	}
-	e.name("thread_name", process, e.threads, name)
-	e.lanes[of] = append(e.lanes[of], e.threads)
-	e.ends[e.threads] = span.End
-	return e.threads
+	e.name("thread_name", process, e.last, name)
+	e.threads[of] = append(e.threads[of], e.last)
+	return e.last
 }
 
 func (e *export) addPath(spans []Span) {

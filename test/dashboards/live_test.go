@@ -155,8 +155,10 @@ func run(t *testing.T) *runtime {
 			StateDir:     stateDir,
 			Shardnode:    shardnode,
 			ReadyTimeout: patience,
-			Page:         local.PageOptions{Address: "127.0.0.1:0", ScrapeInterval: time.Second},
-			Progress:     t.Output(),
+			// For the page to show what blocks waited for.
+			TraceBasisPoints: 10_000,
+			Page:             local.PageOptions{Address: "127.0.0.1:0", ScrapeInterval: time.Second},
+			Progress:         t.Output(),
 		})
 		ended <- err
 	}()

@@ -7,25 +7,27 @@ import { NetworkMap } from './NetworkMap';
 import { getNetwork, type Network, type Polled, usePolled } from './network';
 import { Page, type Settings } from './Page';
 import { to, useRoute } from './route';
+import { Traces } from './Traces';
 import { number } from './words';
 
 // pollInterval is how often the network is asked how it is.
 const pollInterval = 1_000;
 
 // views are those that the page begins with, by their names in its address.
-const views = { live: 'Live', blocks: 'Blocks' };
+const views = { live: 'Live', blocks: 'Blocks', traces: 'Traces' };
 
 export function App({ dashboard, settings }: { dashboard: Dashboard; settings: Settings }): ReactElement {
   const polled = usePolled(getNetwork, pollInterval);
   const route = useRoute();
-  const live = route.view === 'live';
+  const view = route.view in views ? route.view : 'blocks';
+  const live = view === 'live';
   return (
     <main>
       <header className="bar">
         <h1>{polled.data?.network ?? dashboard.title}</h1>
         <nav aria-label="Views">
           {Object.entries(views).map(([name, title]) => (
-            <a key={name} href={to(name)} aria-current={(name === 'live') === live ? 'page' : undefined}>{title}</a>
+            <a key={name} href={to(name)} aria-current={name === view ? 'page' : undefined}>{title}</a>
           ))}
         </nav>
         <Headline polled={polled} />
@@ -33,7 +35,8 @@ export function App({ dashboard, settings }: { dashboard: Dashboard; settings: S
       {live && polled.data && <NetworkMap network={polled.data} />}
       {live && <Dashboards shown={dashboard.title} />}
       {live && <Page dashboard={dashboard} settings={settings} />}
-      {!live && <Explorer route={route} />}
+      {view === 'traces' && <Traces route={route} />}
+      {view === 'blocks' && <Explorer route={route} />}
     </main>
   );
 }

@@ -22,6 +22,7 @@ function Contents({ block }: { block: Block }): ReactElement {
         {block.height > 0 && <a href={to('block', block.height - 1)} rel="prev">← {number(block.height - 1)}</a>}
         <a href={to('block', block.height + 1)} rel="next">{number(block.height + 1)} →</a>
         <a href={to('blocks', block.height)}>List</a>
+        <a href={to('traces', block.height)}>What it waited for</a>
       </nav>
       <Facts facts={[
         ['Time', <time key="time" dateTime={new Date(block.timestampMs).toISOString()}>{timeOf(block.timestampMs)}</time>],

@@ -3,7 +3,8 @@
 // What is shown, as the part of the page's address after # says it: #live,
 // #blocks, #blocks/HEIGHT (from there downwards), #block/HEIGHT,
 // #chunk/HEIGHT/SHARD, #chunk/HEIGHT/SHARD/from/POSITION (its transactions from
-// there on), #transaction/HEIGHT/SHARD/POSITION, #account/ID and #find/TEXT.
+// there on), #transaction/HEIGHT/SHARD/POSITION, #account/ID, #find/TEXT, #traces
+// (the newest traced block) and #traces/HEIGHT.
 
 import { useEffect, useState } from 'react';
 

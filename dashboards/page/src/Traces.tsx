@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { type ReactElement, useCallback, useState } from 'react';
+import { usePolled } from './network';
+import { type Route, to } from './route';
+import { TimelineView } from './TimelineView';
+import { type Filter, getTimeline, getTracedBlocks, phases, type TracedBlock } from './timeline';
+import { number } from './words';
+
+const pollInterval = 2_000;
+
+// shown is how many blocks can be chosen at a time.
+const shown = 60;
+
+// Traces shows what the newest traced blocks waited for, and what the nodes did for one of them.
+export function Traces({ route }: { route: Route }): ReactElement {
+  const { data, error } = usePolled(getTracedBlocks, pollInterval);
+  // The choices stay while one goes from block to block.
+  const [filter, setFilter] = useState<Filter>({});
+  const blocks = data?.blocks.slice(0, shown) ?? [];
+  const height = route.of[0] ?? blocks[0]?.height;
+  return (
+    <section className="explorer traces" aria-label="Traces">
+      {error && <p role="alert">{error}</p>}
+      {data?.sampleBasisPoints === 0 && (
+        <p>
+          The nodes of this network record no spans. With <code>shardyard up --trace-basis-points 10000</code> they do for every height,
+          and with fewer for so many of 10,000.
+        </p>
+      )}
+      {data && data.sampleBasisPoints > 0 && blocks.length === 0 && <p>no traced block is whole yet</p>}
+      {blocks.length > 0 && <Chooser blocks={blocks} chosen={height} newest={route.of.length === 0} />}
+      {height !== undefined && <One key={height} height={height} filter={filter} setFilter={setFilter} />}
+    </section>
+  );
+}
+
+// Chooser has a bar for each block, as high as the block took long, of what it waited for.
+function Chooser({ blocks, chosen, newest }: { blocks: TracedBlock[]; chosen?: string | number; newest: boolean }): ReactElement {
+  const longest = Math.max(...blocks.map(({ milliseconds }) => milliseconds));
+  const times = blocks.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
+  return (
+    <>
+      <nav aria-label="Which block">
+        <a href={to('traces')} aria-current={newest ? 'page' : undefined}>Newest</a>
+        <span className="note">
+          {blocks.length} traced blocks, the newest to the right: {number(times[Math.floor(times.length / 2)])} ms in the middle, {number(longest)} ms at most
+        </span>
+      </nav>
+      <ol className="times" reversed>
+        {blocks.map(({ height, milliseconds, waited }) => (
+          <li key={height}>
+            <a
+              href={to('traces', height)} aria-current={String(chosen) === String(height) ? 'true' : undefined}
+              aria-label={`Block ${height}, ${number(milliseconds)} ms`} title={`block ${height}: ${number(milliseconds)} ms\n${summary(waited)}`}
+            >
+              {phases.filter((phase) => waited[phase] > 0).map((phase) => (
+                <span key={phase} className={`phase ${phase}`} style={{ height: `${(100 * waited[phase]) / longest}%` }} />
+              ))}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+const summary = (waited: Record<string, number>) =>
+  Object.entries(waited).sort(([, a], [, b]) => b - a).slice(0, 4).map(([phase, time]) => `${phase} ${time.toFixed(1)} ms`).join('\n');
+
+// One is a block. Spans of the newest one may still come.
+function One({ height, filter, setFilter }: { height: string | number; filter: Filter; setFilter: (filter: Filter) => void }): ReactElement {
+  const ask = useCallback(() => getTimeline(height), [height]);
+  const { data, error } = usePolled(ask, pollInterval);
+  return (
+    <article data-height={height}>
+      <h2>Block {number(Number(height))}</h2>
+      {error && <p role="alert">{error}</p>}
+      {!data && !error && <p>asking …</p>}
+      {data && <TimelineView timeline={data} filter={filter} setFilter={setFilter} />}
+    </article>
+  );
+}
