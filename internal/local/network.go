@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/proof"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -147,6 +148,15 @@ func (n *network) keepManifest() error {
 		return err
 	}
 	return writeFile(n.dir.manifest(), content, fileMode)
+}
+
+// verifier believes what the genesis document says alone.
+func (n *network) verifier() (*proof.Verifier, error) {
+	document, err := os.ReadFile(n.dir.genesis())
+	if err != nil {
+		return nil, err
+	}
+	return proof.New(document)
 }
 
 func (n *network) newGenesis(createdAt time.Time) (*nodeconfig.Genesis, error) {

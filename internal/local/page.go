@@ -127,6 +127,10 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 	}
 	defer scraper.Stop()
 
+	verifier, err := network.verifier()
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
 	census := &census{network: network.manifest.Name, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
 	mux.HandleFunc("GET /network", census.serveNetwork)
@@ -134,6 +138,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		Shards:   network.genesis.Shards,
 		Seed:     network.genesis.Seed,
 		Accounts: uint64(network.genesis.Shards) * uint64(network.genesis.Accounts.PerShard),
+		Verifier: verifier,
 		Newest:   census.newestNode,
 	}.Handler()))
 	mux.Handle("GET /traces/", http.StripPrefix("/traces", network.spans.traces().Handler()))

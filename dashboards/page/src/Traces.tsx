@@ -38,11 +38,15 @@ export function Traces({ route }: { route: Route }): ReactElement {
 // Chooser has a bar for each block, as high as the block took long, of what it waited for.
 function Chooser({ blocks, chosen, newest }: { blocks: TracedBlock[]; chosen?: string | number; newest: boolean }): ReactElement {
   const longest = Math.max(...blocks.map(({ milliseconds }) => milliseconds));
+  const index = blocks.findIndex(({ height }) => String(height) === String(chosen));
+  const [earlier, later] = index < 0 ? [] : [blocks[index + 1], blocks[index - 1]];
   const times = blocks.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
   return (
     <>
       <nav aria-label="Which block">
         <a href={to('traces')} aria-current={newest ? 'page' : undefined}>Newest</a>
+        {earlier && <a href={to('traces', earlier.height)} rel="prev">Earlier</a>}
+        {later && <a href={to('traces', later.height)} rel="next">Later</a>}
         <span className="note">
           {blocks.length} traced blocks, the newest to the right: {number(times[Math.floor(times.length / 2)])} ms in the middle, {number(longest)} ms at most
         </span>
@@ -50,8 +54,9 @@ function Chooser({ blocks, chosen, newest }: { blocks: TracedBlock[]; chosen?: s
       <ol className="times" reversed>
         {blocks.map(({ height, milliseconds, waited }) => (
           <li key={height}>
+            {/* With a keyboard, one goes from block to block by the links above. */}
             <a
-              href={to('traces', height)} aria-current={String(chosen) === String(height) ? 'true' : undefined}
+              tabIndex={-1} href={to('traces', height)} aria-current={String(chosen) === String(height) ? 'true' : undefined}
               aria-label={`Block ${height}, ${number(milliseconds)} ms`} title={`block ${height}: ${number(milliseconds)} ms\n${summary(waited)}`}
             >
               {phases.filter((phase) => waited[phase] > 0).map((phase) => (

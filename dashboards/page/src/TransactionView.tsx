@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { type ReactElement, useCallback } from 'react';
-import { always, getChunk, getOutcome, type Outcome, type Transaction, useAnswer } from './chain';
+import { always, getChunk, getOutcome, type Outcome, proveOutcome, type Transaction, useAnswer } from './chain';
 import { AccountLink, Facts, hash, Lookup } from './Facts';
+import { Proof } from './Proof';
 import { to } from './route';
 import { number } from './words';
 
@@ -30,18 +31,22 @@ function Contents({ transaction }: { transaction: Transaction }): ReactElement {
   const { hash: name, signer } = transaction;
   const ask = useCallback(() => getOutcome(name, signer), [name, signer]);
   const { data: outcome, error } = useAnswer(ask, settled);
+  const prove = useCallback(() => proveOutcome(name, signer), [name, signer]);
   return (
-    <Facts facts={[
-      ['Outcome', error ? <span role="alert">{error}</span> : outcome ? inWords(outcome) : 'asking a validator …'],
-      ['Hash', hash(name)],
-      ['Kind', transaction.kind],
-      ['From', <AccountLink key="from" id={signer} full />],
-      ['To', <AccountLink key="to" id={transaction.receiver} full />],
-      ['Amount', number(transaction.amount)],
-      ['Nonce', number(transaction.nonce)],
-      ['Expires', transaction.expiresAt === 0 ? 'never' : `at height ${number(transaction.expiresAt)}`],
-      ['Signature', hash(transaction.signature)],
-    ]} />
+    <>
+      <Facts facts={[
+        ['Outcome', error ? <span role="alert">{error}</span> : outcome ? inWords(outcome) : 'asking a validator …'],
+        ['Hash', hash(name)],
+        ['Kind', transaction.kind],
+        ['From', <AccountLink key="from" id={signer} full />],
+        ['To', <AccountLink key="to" id={transaction.receiver} full />],
+        ['Amount', number(transaction.amount)],
+        ['Nonce', number(transaction.nonce)],
+        ['Expires', transaction.expiresAt === 0 ? 'never' : `at height ${number(transaction.expiresAt)}`],
+        ['Signature', hash(transaction.signature)],
+      ]} />
+      {outcome && settled(outcome) && <Proof ask={prove} says={(proven) => inWords(proven).toLowerCase()} />}
+    </>
   );
 }
 

@@ -79,6 +79,15 @@ export interface Account {
   height: number;
 }
 
+// Proven is where something was proven, by the genesis document alone.
+export interface Proven {
+  blockHeight: number;
+  blockHash: string;
+  blockTimeMs: number;
+  votes: number;
+  voters: number;
+}
+
 export type Found =
   | { kind: 'Block'; height: number }
   | { kind: 'Transaction'; height: number; shard: number; position: number }
@@ -96,6 +105,9 @@ export const getChunk = (height: string, shard: string, from: string, limit: num
   get<Chunk>(`${path('chunks', height, shard)}?${new URLSearchParams({ from, limit: String(limit) })}`);
 export const getOutcome = (hash: string, signer: string) => get<Outcome>(`${path('outcomes', hash)}?${new URLSearchParams({ signer })}`);
 export const getAccount = (id: string) => get<Account>(path('accounts', id));
+export const proveAccount = (id: string) => get<Account & { verified: Proven }>(path('accounts', id, 'proof'));
+export const proveOutcome = (hash: string, signer: string) =>
+  get<Outcome & { verified: Proven }>(`${path('outcomes', hash, 'proof')}?${new URLSearchParams({ signer })}`);
 export const find = (text: string) => get<Found>(`${path('find')}?${new URLSearchParams({ text })}`);
 
 const retryInterval = 2_000;

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/proof"
 )
 
 const (
@@ -18,6 +19,10 @@ const (
 	// others to answer too.
 	atATime         = 4
 	searchesAtATime = 1
+
+	// proofsAtATime is how many proofs are asked for: a node may have to wait for the
+	// block that one is against.
+	proofsAtATime = 1
 
 	// patience is how long a request may take, the wait for its turn included.
 	patience = 20 * time.Second
@@ -30,6 +35,8 @@ type Chain struct {
 	// Seed is what its genesis accounts are derived from, and Accounts how many.
 	Seed     string
 	Accounts uint64
+	// Verifier believes what the network's genesis document says of it alone.
+	Verifier *proof.Verifier
 	// Newest is a client of a node that has the newest finalised block, and the height
 	// of that block; nil while no node answers.
 	Newest func(context.Context) (*chain.Client, uint64)
@@ -41,15 +48,18 @@ type Chain struct {
 //	/blocks/HEIGHT                               a block and its chunk headers
 //	/chunks/HEIGHT/SHARD?from=POSITION&limit=N   a chunk, and N of its transactions
 //	/outcomes/HASH?signer=ACCOUNT                what became of a transaction
+//	/outcomes/HASH/proof?signer=ACCOUNT          the same, and the block that it was proven against
 //	/accounts/ACCOUNT                            an account
+//	/accounts/ACCOUNT/proof                      the same, and the block that it was proven against
 //	/find?text=TEXT                              where to find what somebody has a height, a hash or an account of
 //
-// Heights, hashes and the rest are answered as a node has them. The status is 400
+// Heights, hashes and the rest are answered as a node has them, and what a proof is
+// asked for is checked. The status is 400
 // for what makes no sense, 404 for what the node does not have, 502 when it does
 // not answer as it should, and 503 when no node answers.
 func (c Chain) Handler() http.Handler {
 	mux := http.NewServeMux()
-	turns, searches := make(chan struct{}, atATime), make(chan struct{}, searchesAtATime)
+	turns, searches, proofs := make(chan struct{}, atATime), make(chan struct{}, searchesAtATime), make(chan struct{}, proofsAtATime)
 	serve := func(pattern string, turns chan struct{}, answer answerer) {
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
 			content, err := c.answer(r, turns, answer)
@@ -66,7 +76,9 @@ func (c Chain) Handler() http.Handler {
 	serve("/blocks/{height}", turns, block)
 	serve("/chunks/{height}/{shard}", turns, chunk)
 	serve("/outcomes/{hash}", turns, outcome)
+	serve("/outcomes/{hash}/proof", proofs, c.proveOutcome)
 	serve("/accounts/{id}", turns, accountOf)
+	serve("/accounts/{id}/proof", proofs, c.proveAccount)
 	serve("/find", searches, c.find)
 	return mux
 }
