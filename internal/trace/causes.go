@@ -37,6 +37,8 @@ const (
 type kind struct {
 	phase  Phase
 	causes []cause
+	// before are those that are spans of the block before.
+	before []cause
 }
 
 // cause is what a span can have waited for.
@@ -68,62 +70,62 @@ var kinds = map[string]kind{
 	"block": {},
 	"chunk": {},
 
-	"gather":  {Execution, nil},
-	"execute": {Execution, []cause{{name: "gather", where: ofChunkOnNode}}},
-	"record":  {Persistence, []cause{{name: "execute", where: ofChunkOnNode}}},
+	"gather":  {phase: Execution, before: []cause{{name: "record_block", where: onNode}, {name: "record", where: ofChunkOnNode}}},
+	"execute": {phase: Execution, causes: []cause{{name: "gather", where: ofChunkOnNode}}},
+	"record":  {phase: Persistence, causes: []cause{{name: "execute", where: ofChunkOnNode}}},
 
-	"take":          {Production, []cause{{name: "record", where: ofChunkOnNode}}},
-	"divide":        {Production, []cause{{name: "take", where: ofChunkOnNode}}},
-	"record_header": {Persistence, []cause{{name: "divide", where: ofChunkOnNode}}},
-	"record_body":   {Persistence, []cause{{name: "record_header", where: ofChunkOnNode}}},
-	"distribute":    {Production, []cause{{name: "record_body", where: ofChunkOnNode}}},
+	"take":          {phase: Production, causes: []cause{{name: "record", where: ofChunkOnNode}}},
+	"divide":        {phase: Production, causes: []cause{{name: "take", where: ofChunkOnNode}}},
+	"record_header": {phase: Persistence, causes: []cause{{name: "divide", where: ofChunkOnNode}}},
+	"record_body":   {phase: Persistence, causes: []cause{{name: "record_header", where: ofChunkOnNode}}},
+	"distribute":    {phase: Production, causes: []cause{{name: "record_body", where: ofChunkOnNode}}},
 
-	"witness_make":       {Witness, []cause{{name: "record_header", where: ofChunkOnNode}}},
-	"witness_distribute": {Witness, []cause{{name: "witness_make", where: ofChunkOnNode}}},
-	"witness_receive":    {Witness, []cause{{name: "witness_distribute", where: ofChunk, streams: true}}},
+	"witness_make":       {phase: Witness, causes: []cause{{name: "record_header", where: ofChunkOnNode}}},
+	"witness_distribute": {phase: Witness, causes: []cause{{name: "witness_make", where: ofChunkOnNode}}},
+	"witness_receive":    {phase: Witness, causes: []cause{{name: "witness_distribute", where: ofChunk, streams: true}}},
 
-	"receive_body": {Availability, []cause{{name: "distribute", where: ofChunk, streams: true}}},
-	"receive_part": {Availability, []cause{{name: "distribute", where: ofChunk, streams: true}}},
+	"receive_body": {phase: Availability, causes: []cause{{name: "distribute", where: ofChunk, streams: true}}},
+	"receive_part": {phase: Availability, causes: []cause{{name: "distribute", where: ofChunk, streams: true}}},
 
-	"validate": {Validation, []cause{
+	"validate": {phase: Validation, causes: []cause{
 		{name: "witness_receive", where: ofChunkOnNode},
 		{name: "distribute", where: ofChunk, streams: true},
 	}},
-	"compare": {Validation, []cause{
+	"compare": {phase: Validation, causes: []cause{
 		{name: "receive_body", where: ofChunkOnNode},
 		{name: "record", where: ofChunkOnNode},
 		{name: "distribute", where: ofChunk, streams: true},
 	}},
-	"endorse": {Validation, []cause{
+	"endorse": {phase: Validation, causes: []cause{
 		{name: "validate", where: ofChunkOnNode},
 		{name: "compare", where: ofChunkOnNode},
 	}},
 
-	"endorsed": {Leading, []cause{
+	"endorsed": {phase: Leading, causes: []cause{
 		{name: "endorse", where: ofChunk},
 		{name: "receive_body", where: ofChunkOnNode},
 		{name: "receive_part", where: ofChunkOnNode},
 	}},
-	"collect": {Leading, []cause{{name: "endorsed", where: onNode}}},
-	"pace":    {Pacing, []cause{{name: "collect", where: onNode}}},
-	"propose": {Leading, []cause{
+	"collect": {phase: Leading, causes: []cause{{name: "endorsed", where: onNode}}},
+	"pace":    {phase: Pacing, causes: []cause{{name: "collect", where: onNode}}},
+	"propose": {phase: Leading, causes: []cause{
 		{name: "pace", where: onNode},
 		{name: "collect", where: onNode},
 		{name: "record", where: onNode},
 	}},
 
-	"verify": {Consensus, []cause{
+	"verify": {phase: Consensus, causes: []cause{
 		{name: "propose", where: ofView},
 		{name: "receive_body", where: onNode},
 		{name: "receive_part", where: onNode},
 		{name: "record", where: onNode},
 	}},
-	"notarise": {Consensus, []cause{
+	"notarise": {phase: Consensus, causes: []cause{
 		{name: "verify", where: ofView},
 		{name: "propose", where: ofView},
 	}},
-	"finalise":     {Consensus, []cause{{name: "notarise", where: ofView}}},
-	"record_block": {Persistence, []cause{{name: "finalise", where: onNode}}},
+	"finalise":     {phase: Consensus, causes: []cause{{name: "notarise", where: ofView}}},
+	"record_block": {phase: Persistence, causes: []cause{{name: "finalise", where: onNode}}},
 }
 
 // Names are the names of all spans that are known, in no order.

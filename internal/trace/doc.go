@@ -19,7 +19,10 @@
 //     if the two spans are of different nodes, else of Queue, for something that
 //     could have begun on this node and did not yet. The time before a leader
 //     began to collect is a gap of Turn: it was not its turn.
-//  4. Go on with the span taken, until the begin of block, or until there is
+//  4. What gather waited for is of the block before: its storing, and the recording
+//     of the execution before, on the same node, if that height is traced as well.
+//     The walk ends there.
+//  5. Go on with the span taken, until the begin of block, or until there is
 //     none to take: what is left then is given to the first span taken, as a gap
 //     of Queue before it.
 //

@@ -51,8 +51,9 @@ var (
 	errNoRecordBlock = errors.New("no span says how its leader came to have it stored")
 )
 
-// CriticalPath is what the block of one height waited for.
-func CriticalPath(spans []Span) (*Path, error) {
+// CriticalPath is what the block of one height waited for, by its spans and those
+// of the height before, if that is traced.
+func CriticalPath(spans, before []Span) (*Path, error) {
 	block, ok := lastOf(spans, func(span Span) bool { return span.Name == "block" })
 	if !ok {
 		return nil, errNoBlock
@@ -62,10 +63,11 @@ func CriticalPath(spans []Span) (*Path, error) {
 		return nil, errNoRecordBlock
 	}
 	walk := walk{
-		spans: spans,
-		begin: block.Begin,
-		at:    block.End,
-		path:  &Path{Height: block.Height, Leader: block.Node, Begin: block.Begin, End: block.End},
+		spans:  spans,
+		before: before,
+		begin:  block.Begin,
+		at:     block.End,
+		path:   &Path{Height: block.Height, Leader: block.Node, Begin: block.Begin, End: block.End},
 	}
 	walk.back(present)
 	slices.Reverse(walk.path.Segments)
@@ -75,7 +77,9 @@ func CriticalPath(spans []Span) (*Path, error) {
 // walk goes back in time.
 type walk struct {
 	spans []Span
-	begin time.Time
+	// before are the spans of the height before.
+	before []Span
+	begin  time.Time
 	// at is up to where the time before is still to be given to something.
 	at   time.Time
 	path *Path
@@ -86,6 +90,11 @@ type walk struct {
 func (w *walk) back(present Span) {
 	for w.at.After(w.begin) {
 		cause, ended, ok := w.cause(present)
+		if found, end, isThere := w.causeBefore(present); isThere && (!ok || end.After(ended)) {
+			cause, ended, ok = found, end, true
+			// What that waited for in turn is the block before's to say.
+			w.spans, w.before = nil, nil
+		}
 		if !ok {
 			w.give(segmentOf(present), present.Begin)
 			w.give(gap(present, present), w.begin)
@@ -114,9 +123,20 @@ func (w *walk) give(segment Segment, from time.Time) {
 
 // cause is what a span waited for last, and when that was over.
 func (w *walk) cause(present Span) (found Span, ended time.Time, ok bool) {
+	return w.last(kinds[present.Name].causes, w.spans, present)
+}
+
+// causeBefore is that of what it waited for of the block before.
+func (w *walk) causeBefore(present Span) (found Span, ended time.Time, ok bool) {
+	return w.last(kinds[present.Name].before, w.before, present)
+}
+
+// last is the one of some spans that was over last, of those that the present one
+// can have waited for.
+func (w *walk) last(causes []cause, spans []Span, present Span) (found Span, ended time.Time, ok bool) {
 	end := earlier(present.End, w.at)
-	for _, cause := range kinds[present.Name].causes {
-		for _, span := range w.spans {
+	for _, cause := range causes {
+		for _, span := range spans {
 			if span.Name != cause.name || !cause.where.holds(span, present) {
 				continue
 			}

@@ -65,8 +65,9 @@ type TimelineSpan struct {
 	EndMs   float64 `json:"endMs"`
 }
 
-// NewTimeline lays out the spans of one height.
-func NewTimeline(height uint64, spans []Span) *Timeline {
+// NewTimeline lays out the spans of one height, with what its block waited for, also
+// of the height before, if that is traced.
+func NewTimeline(height uint64, spans, before []Span) *Timeline {
 	spans = byBegin(spans)
 	timeline := &Timeline{Height: height, Path: []TimelineSegment{}, Nodes: []TimelineNode{}}
 	if len(spans) == 0 {
@@ -74,7 +75,7 @@ func NewTimeline(height uint64, spans []Span) *Timeline {
 		return timeline
 	}
 	origin := spans[0].Begin
-	path, err := CriticalPath(spans)
+	path, err := CriticalPath(spans, before)
 	if err != nil {
 		timeline.Incomplete = err.Error()
 		path = &Path{}

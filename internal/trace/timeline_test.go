@@ -21,7 +21,7 @@ func TestTimeline(t *testing.T) {
 			spans = append(spans, span)
 		}
 	}
-	timeline := trace.NewTimeline(height, spans)
+	timeline := trace.NewTimeline(height, spans, nil)
 	if timeline.Height != height || timeline.Incomplete != "" || timeline.Leader == "" || len(timeline.Nodes) != nodes {
 		t.Fatalf("block %d of %q, with %d nodes: %s", timeline.Height, timeline.Leader, len(timeline.Nodes), timeline.Incomplete)
 	}
@@ -96,11 +96,11 @@ func TestTimelineWithoutAPath(t *testing.T) {
 			spans = append(spans, span)
 		}
 	}
-	timeline := trace.NewTimeline(1, spans)
+	timeline := trace.NewTimeline(1, spans, nil)
 	if timeline.Incomplete == "" || len(timeline.Path) != 0 || len(timeline.Nodes) == 0 || timeline.Nodes[0].Lanes[0].Spans[0].BeginMs != 0 {
 		t.Errorf("got %+v", timeline)
 	}
-	if empty := trace.NewTimeline(7, nil); empty.Incomplete == "" || len(empty.Nodes) != 0 {
+	if empty := trace.NewTimeline(7, nil, nil); empty.Incomplete == "" || len(empty.Nodes) != 0 {
 		t.Errorf("of nothing there is %+v", empty)
 	}
 }

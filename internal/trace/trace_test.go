@@ -78,6 +78,11 @@ var lateBlocks = map[string]late{
 		phase: trace.Persistence, node: "n2",
 		place: trace.Row{Phase: trace.Persistence, Node: "n2", Region: "north"},
 	},
+	"a disk that stores blocks slowly": {
+		change: slower(50*time.Millisecond, func(span trace.Span) bool { return span.Name == "record_block" && span.Node == "n2" }),
+		phase:  trace.Persistence, node: "n2",
+		place: trace.Row{Phase: trace.Persistence, Span: "record_block", Node: "n2", Region: "north"},
+	},
 	"a region far away": {
 		change: farAway("west", 80*time.Millisecond),
 		phase:  trace.Network, node: "n3", region: "west",
@@ -121,6 +126,30 @@ func isOf(row, wanted trace.Row) bool {
 	return row.Phase == wanted.Phase && (wanted.Span == "" || row.Span == wanted.Span) &&
 		(wanted.Shard == nil || row.Shard != nil && *row.Shard == *wanted.Shard) &&
 		(wanted.Node == "" || row.Node == wanted.Node) && (wanted.Region == "" || row.Region == wanted.Region)
+}
+
+// What an execution waits for is the storing of the block before, on a node that
+// is slow at it, and that it could not begin where that block is not traced.
+func TestExecutionWaitsForTheBlockBefore(t *testing.T) {
+	t.Parallel()
+	model := usual()
+	slower(50*time.Millisecond, func(span trace.Span) bool { return span.Name == "record_block" && span.Node == "n2" })(model)
+	spans := model.run(blocks)
+	waited := func(report *trace.Report, phase trace.Phase) (milliseconds float64) {
+		for _, row := range report.Places {
+			if row.Node == "n2" && row.Phase == phase {
+				milliseconds += row.Milliseconds.Max
+			}
+		}
+		return milliseconds
+	}
+	if report := trace.NewReport(spans); waited(report, trace.Queue) > 1 || waited(report, trace.Persistence) < 50 {
+		t.Errorf("every height is traced, and blocks wait for %+v", report.Places)
+	}
+	sampled := slices.DeleteFunc(spans, func(span trace.Span) bool { return span.Height%3 != 0 })
+	if report := trace.NewReport(sampled); waited(report, trace.Queue) < 45 {
+		t.Errorf("every third height is traced, and blocks wait for %+v", report.Places)
+	}
 }
 
 // An induced delay is in the report to the millisecond.

@@ -53,7 +53,7 @@ func (r *Recent) Handler() http.Handler {
 			http.Error(w, fmt.Sprintf("height %d is not among the newest traced ones", height), http.StatusNotFound)
 			return
 		}
-		write(w, trace.NewTimeline(height, spans))
+		write(w, trace.NewTimeline(height, spans, r.spansOf(height-1)))
 	})
 	return mux
 }
@@ -65,7 +65,7 @@ func (r *Recent) list() list {
 	}
 	answer.SampleBasisPoints = r.SampleBasisPoints
 	for _, height := range r.heights() {
-		path, err := trace.CriticalPath(r.spansOf(height))
+		path, err := trace.CriticalPath(r.spansOf(height), r.spansOf(height-1))
 		if err != nil {
 			continue
 		}
