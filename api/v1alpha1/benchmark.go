@@ -9,7 +9,7 @@ import (
 // KindBenchmark is the kind of a Benchmark.
 const KindBenchmark = "Benchmark"
 
-// Benchmark is an experiment: a network that is made for it, the load that it
+// Benchmark is an experiment: a network, made for it or named, the load that it
 // carries, what is measured for how long and how often, and what has to come out.
 //
 // The networks of its runs have its name; hence a DNS label that begins with a

@@ -146,6 +146,12 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	NetworkUID string `json:"networkUID,omitempty"`
 
+	// networkGeneration is the generation that the spec of a network that is named had
+	// when the run began: the run counts as long as it has it.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	NetworkGeneration int64 `json:"networkGeneration,omitempty"`
+
 	// recorderUID is the pod that records the run. There is no load before.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

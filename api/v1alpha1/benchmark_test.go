@@ -111,7 +111,9 @@ func TestValidBenchmarks(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no samples: %v", err)
 	}
-	manifests := [][]byte{[]byte(benchmarkManifest)}
+	// A network that is named is not there yet, and nothing is known of what it can carry.
+	named := editedBenchmark(t, set("spec.network", object{"name": "running"}), remove("spec.variants"), remove("spec.baseline"))
+	manifests := [][]byte{[]byte(benchmarkManifest), encode(t, named)}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -149,7 +151,26 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 	}{
 		"no network": {
 			[]edit{remove("spec.network.template")},
-			[]refusal{{"spec.network.template", "Required value"}, notChecked},
+			[]refusal{{"spec.network", "exactly one of name and template is required"}},
+		},
+		"two networks": {
+			[]edit{set("spec.network.name", "running"), remove("spec.variants"), remove("spec.baseline")},
+			[]refusal{{"spec.network", "exactly one of name and template is required"}},
+		},
+		"a network of no name": {
+			[]edit{set("spec.network", object{"name": "Running"}), remove("spec.variants"), remove("spec.baseline")},
+			[]refusal{{"spec.network.name", "should match"}},
+		},
+		"variants of one network": {
+			[]edit{set("spec.network", object{"name": "running"})},
+			[]refusal{{"spec.variants", "must not be set with network.name"}},
+		},
+		"users of a network that is named": {
+			[]edit{
+				set("spec.network", object{"name": "running"}), remove("spec.variants"), remove("spec.baseline"),
+				set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(nil)}),
+			},
+			[]refusal{{"spec.load.openLoop", "must not be set with network.name"}},
 		},
 		"an impossible network": {
 			[]edit{set("spec.network.template.spec.regions", []object{{"name": "north", "nodes": 3}})},

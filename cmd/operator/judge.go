@@ -25,7 +25,7 @@ const artifactMode os.FileMode = 0o755
 // recorded. Whoever does it again makes the same.
 func newJudgeCommand() *cobra.Command {
 	var options benchmarkPod
-	var folder string
+	var folder, network string
 	var compared baseline
 	command := &cobra.Command{
 		Use:   "judge-runs",
@@ -36,7 +36,7 @@ func newJudgeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			made, err := judge(benchmark, options.records, compared)
+			made, err := judge(benchmark, options.records, network, compared)
 			if err != nil {
 				return err
 			}
@@ -56,6 +56,7 @@ func newJudgeCommand() *cobra.Command {
 	options.addFlags(command)
 	flags := command.Flags()
 	flags.StringVar(&folder, "artifact", "", "folder to write the result to")
+	flags.StringVar(&network, "network", "", "file that holds the ShardNetwork, as JSON, of a benchmark that names one")
 	flags.StringVar(&compared.folder, "baseline", "", "folder of an earlier result, to compare with")
 	flags.StringVar(&compared.name, "baseline-name", "", "what that is called")
 	if err := command.MarkFlagRequired("artifact"); err != nil {
@@ -81,9 +82,15 @@ func (b *baseline) read() (*result.Result, error) {
 	return earlier, nil
 }
 
-// judge makes the result of a benchmark.
-func judge(benchmark *v1alpha1.Benchmark, records string, compared baseline) (*result.Result, error) {
+// judge makes the result of a benchmark. The network is a file, for a benchmark that
+// names one.
+func judge(benchmark *v1alpha1.Benchmark, records, network string, compared baseline) (*result.Result, error) {
 	earlier, err := compared.read()
+	if err != nil {
+		return nil, err
+	}
+	runs := bench.Runs(&benchmark.Spec)
+	measured, err := networkOf(benchmark, runs[0], network)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +101,15 @@ func judge(benchmark *v1alpha1.Benchmark, records string, compared baseline) (*r
 		Repeat:        []string{"kubectl", "create", "-f", artifact.BenchmarkFile},
 		// The nodes' machines are what their manifest asks for: this one is not theirs.
 		Environment: result.Environment{OS: runtime.GOOS, Architecture: runtime.GOARCH},
-		Seeds:       verdict.Seeds(benchmark.Spec.Network.Template.Spec.Genesis.Seed),
+		Seeds:       verdict.Seeds(measured.Spec.Genesis.Seed),
 	}
 	// Which very benchmark it was says nothing to the one that repeats it.
 	made.Benchmark.UID = ""
 	for i := range max(1, len(benchmark.Spec.Variants)) {
-		variant := result.Variant{Network: bench.NetworkSpec(&benchmark.Spec, i)}
+		variant := result.Variant{Network: *measured.Spec.DeepCopy()}
+		if benchmark.Spec.Network.Name == "" {
+			variant.Network = bench.NetworkSpec(&benchmark.Spec, i)
+		}
 		variant.Network.Load = benchmark.Spec.Load.DeepCopy()
 		if len(benchmark.Spec.Variants) > 0 {
 			variant.Name = benchmark.Spec.Variants[i].Name
@@ -107,7 +117,7 @@ func judge(benchmark *v1alpha1.Benchmark, records string, compared baseline) (*r
 		made.Variants = append(made.Variants, variant)
 	}
 	images := map[string]recording.NodeImage{}
-	for _, run := range bench.Runs(&benchmark.Spec) {
+	for _, run := range runs {
 		recorded, image, err := recording.Read(records, benchmark.UID, run)
 		if err != nil {
 			return nil, err
@@ -121,6 +131,11 @@ func judge(benchmark *v1alpha1.Benchmark, records string, compared baseline) (*r
 		made.Runs = append(made.Runs, *recorded)
 		program := &made.Variants[run.Variant].Shardnode
 		program.Image, program.ImageID = image.Name, image.ID
+	}
+	if benchmark.Spec.Network.Name != "" {
+		made.Environment.Network = &result.Network{
+			Name: measured.Name, CreatedAt: measured.CreationTimestamp.UTC(), Height: made.Runs[0].BeganHeight,
+		}
 	}
 	made.StartedAt = made.Runs[0].StartedAt
 	made.EndedAt = time.UnixMilli(made.Runs[len(made.Runs)-1].Window.EndMs).UTC()

@@ -71,7 +71,10 @@ type recordOptions struct {
 	// adminToken and genesis are files; empty when somebody else tells the nodes their
 	// load.
 	adminToken, genesis string
-	patience            time.Duration
+	// network is the file of the network that the benchmark names; empty when it names
+	// none.
+	network  string
+	patience time.Duration
 }
 
 // newRecordCommand is what the recorder of a run runs. It needs no rights in the
@@ -91,9 +94,10 @@ func newRecordCommand() *cobra.Command {
 	flags.StringVar(&options.nodeImage.Name, "node-image", "", "image of the network's nodes, for the record")
 	flags.StringVar(&options.nodeImage.ID, "node-image-id", "", "what the name of that image came to on their machines, for the record")
 	flags.StringVar(&options.adminToken, "admin-token", "",
-		"file that holds the token of the nodes' admin API, for a load of profile ClosedLoop")
+		"file that holds the token of the nodes' admin API, where the recorder tells the nodes their load")
 	flags.StringVar(&options.genesis, "genesis", "",
-		"file that holds the genesis document of the network, for a load of profile ClosedLoop")
+		"file that holds the genesis document of the network, where the recorder tells the nodes their load")
+	flags.StringVar(&options.network, "network", "", "file that holds the ShardNetwork, as JSON, of a benchmark that names one")
 	flags.DurationVar(&options.patience, "patience", 5*time.Minute,
 		"how long the load may take to begin, and longer than its steps to reach the last one")
 	if err := command.MarkFlagRequired("run"); err != nil {
@@ -116,6 +120,11 @@ func (o *recordOptions) record(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if options.Steering != nil && options.Steering.InUse {
+		if err := recording.Begin(o.records, run); err != nil {
+			return err
+		}
+	}
 	recorded, err := recording.Record(command.Context(), options)
 	if err != nil {
 		return err
@@ -133,9 +142,9 @@ func (o *recordOptions) record(command *cobra.Command) error {
 
 // recordingOptions say what to record of a run.
 func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *recordOptions, log io.Writer) (*recording.Options, error) {
-	network := &v1alpha1.ShardNetwork{
-		ObjectMeta: metav1.ObjectMeta{Namespace: benchmark.Namespace, Name: benchmark.Name},
-		Spec:       bench.NetworkSpec(&benchmark.Spec, run.Variant),
+	network, err := networkOf(benchmark, run, o.network)
+	if err != nil {
+		return nil, err
 	}
 	plan, err := topology.New(network)
 	if err != nil {
@@ -146,10 +155,11 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 		return nil, err
 	}
 	var steering *recording.Steering
-	if load.Loop != nil {
+	if resources.Steered(benchmark) {
 		if steering, err = o.steering(load, network, plan); err != nil {
 			return nil, err
 		}
+		steering.InUse = benchmark.Spec.Network.Name != ""
 	}
 	warmUp, duration := bench.Measured(&benchmark.Spec)
 	return &recording.Options{
@@ -166,13 +176,46 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 	}, nil
 }
 
+// networkOf is the network of a run: one that was made for it, or the one that the
+// benchmark names, from the file that says what it is.
+func networkOf(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, path string) (*v1alpha1.ShardNetwork, error) {
+	if benchmark.Spec.Network.Name == "" {
+		return &v1alpha1.ShardNetwork{
+			ObjectMeta: metav1.ObjectMeta{Namespace: benchmark.Namespace, Name: benchmark.Name},
+			Spec:       bench.NetworkSpec(&benchmark.Spec, run.Variant),
+		}, nil
+	}
+	return readNetwork(benchmark, path)
+}
+
+// readNetwork reads the network that a benchmark names.
+func readNetwork(benchmark *v1alpha1.Benchmark, path string) (*v1alpha1.ShardNetwork, error) {
+	wanted := benchmark.Spec.Network.Name
+	if path == "" {
+		return nil, fmt.Errorf("the benchmark names the network %s, and needs --network", wanted)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the network: %w", err)
+	}
+	network := &v1alpha1.ShardNetwork{}
+	if err := json.Unmarshal(content, network); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", path, err)
+	}
+	if network.Name != wanted || network.Namespace != benchmark.Namespace {
+		return nil, fmt.Errorf("%s holds the network %s/%s, and the benchmark names %s/%s",
+			path, network.Namespace, network.Name, benchmark.Namespace, wanted)
+	}
+	return network, nil
+}
+
 // steering is how the nodes of a run are told a load: by the token of their admin API,
 // each if it holds the key that the genesis document names.
 func (o *recordOptions) steering(
 	load *loading.Load, network *v1alpha1.ShardNetwork, plan *topology.Plan,
 ) (*recording.Steering, error) {
 	if o.adminToken == "" || o.genesis == "" {
-		return nil, errors.New("a load of profile ClosedLoop needs --admin-token and --genesis: the recorder tells the nodes their load")
+		return nil, errors.New("the recorder tells the nodes their load, and needs --admin-token and --genesis")
 	}
 	token, err := os.ReadFile(o.adminToken)
 	if err != nil {

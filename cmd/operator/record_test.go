@@ -4,19 +4,24 @@ package main
 
 import (
 	"crypto/ed25519"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/recording"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -110,6 +115,87 @@ func TestRecordersThatCannotSteer(t *testing.T) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// namedRun is a benchmark that names a network, and the files that its recorder has.
+func namedRun(t *testing.T) (*v1alpha1.Benchmark, *recordOptions) {
+	t.Helper()
+	benchmark, options, _ := steeredRun(t)
+	network := &v1alpha1.ShardNetwork{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: benchmark.Namespace, Name: benchmark.Name, CreationTimestamp: metav1.NewTime(time.Unix(1_700_000_000, 0)),
+		},
+		Spec: benchmark.Spec.Network.Template.Spec,
+	}
+	content, err := json.Marshal(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.network = filepath.Join(t.TempDir(), "network.json")
+	if err := os.WriteFile(options.network, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	benchmark.Spec.Network = v1alpha1.BenchmarkNetwork{Name: benchmark.Name}
+	benchmark.Name = "bench"
+	benchmark.Spec.Load = v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: ptr.To[int64](100)},
+	}
+	return benchmark, options
+}
+
+// The load of a network that is named is told by the recorder, whatever its profile.
+func TestTheRecorderOfANamedNetwork(t *testing.T) {
+	t.Parallel()
+	benchmark, options := namedRun(t)
+	made, err := recordingOptions(benchmark, bench.Runs(&benchmark.Spec)[0], options, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Steering == nil || !made.Steering.InUse || made.Schedule.Rate(0) != 100 || made.Steering.Load.Schedule.Rate(0) != 100 {
+		t.Fatalf("the load is steered by %+v", made.Steering)
+	}
+	name := made.Validators[0].Name
+	if want := name + "-0.near-4-shards-local-p2p.chains.svc.cluster.local:26800"; made.Steering.Admin(name).Address != want {
+		t.Errorf("the admin API of %s is at %s, want %s", name, made.Steering.Admin(name).Address, want)
+	}
+	benchmark.Spec.Network.Name = "other"
+	if _, err := recordingOptions(benchmark, bench.Runs(&benchmark.Spec)[0], options, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "holds the network chains/near-4-shards-local, and the benchmark names chains/other") {
+		t.Errorf("of another network, the error is %v", err)
+	}
+	options.network = ""
+	if _, err := recordingOptions(benchmark, bench.Runs(&benchmark.Spec)[0], options, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "names the network other, and needs --network") {
+		t.Errorf("without a network, the error is %v", err)
+	}
+}
+
+// The result says which network was measured, and since when it had been there.
+func TestTheResultOfANamedNetwork(t *testing.T) {
+	t.Parallel()
+	benchmark, options := namedRun(t)
+	folder := t.TempDir()
+	for _, run := range bench.Runs(&benchmark.Spec) {
+		kept := recorded(run, 0.5)
+		kept.BeganHeight = 4711
+		if err := recording.Write(folder, benchmark.UID, recording.NodeImage{}, kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := judge(benchmark, folder, options.network, baseline{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &result.Network{Name: "near-4-shards-local", CreatedAt: time.Unix(1_700_000_000, 0).UTC(), Height: 4711}
+	if !reflect.DeepEqual(made.Environment.Network, want) {
+		t.Errorf("the network is %+v, want %+v", made.Environment.Network, want)
+	}
+	if network := made.Variants[0].Network; network.Shards != 4 || network.Load.Profile != v1alpha1.LoadProfileConstant {
+		t.Errorf("what was measured is %+v", network)
+	}
+	if made.Seeds.Genesis == "" || made.Benchmark.Spec.Network.Name == "" {
+		t.Errorf("the result is of %+v", made.Benchmark.Spec.Network)
 	}
 }
 

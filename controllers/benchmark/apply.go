@@ -32,8 +32,12 @@ func (r *run) applyShared(ctx context.Context) error {
 	return nil
 }
 
-// makeNetwork makes the network of the present run, without load.
-func (r *run) makeNetwork(ctx context.Context) error {
+// makeNetwork makes the network of the present run, without load, or has the one that
+// is named carry the load of the run.
+func (r *run) makeNetwork(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	if r.benchmark.Spec.Network.Name != "" {
+		return r.claim(ctx, observation.Network)
+	}
 	return r.apply(ctx, r.network())
 }
 

@@ -47,6 +47,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=benchmarks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=shardyard.dev,resources=benchmarks/status,verbs=patch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=shardyard.dev,resources=faults,verbs=list
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;create;patch

@@ -74,6 +74,15 @@ spec:
 	// A ShardNetwork has a table of its own.
 	Parts: []string{"spec.network.template.spec"},
 	Changes: map[string]fields.Change{
+		// Which network is measured, that somebody else made.
+		"spec.network.name": {
+			Given: fields.Object{
+				"spec.network":  fields.Object{"name": "running"},
+				"spec.variants": fields.Without, "spec.baseline": fields.Without,
+			},
+			To: "other", In: []fields.Effect{inPods, inObjects},
+		},
+
 		// What is measured, and how often.
 		"spec.warmUpSeconds":   {To: 20, In: []fields.Effect{inMeasurement}},
 		"spec.durationSeconds": {To: 60, In: []fields.Effect{inMeasurement}},

@@ -138,7 +138,7 @@ func (c *cluster) get(object client.Object, name string) bool {
 func (c *cluster) network() *v1alpha1.ShardNetwork {
 	c.t.Helper()
 	network := &v1alpha1.ShardNetwork{}
-	if !c.get(network, c.benchmark.Name) {
+	if !c.get(network, resources.NetworkOf(c.benchmark)) {
 		return nil
 	}
 	return network
@@ -258,8 +258,11 @@ func (c *cluster) act() {
 func (c *cluster) loaded(network *v1alpha1.ShardNetwork) bool {
 	c.t.Helper()
 	recorder := c.pod("bench-recorder-" + network.Labels[resources.LabelRun])
-	return network.Spec.Load != nil ||
-		resources.LoadedByRecorder(network) && recorder != nil && recorder.Status.Phase == corev1.PodRunning
+	runs := recorder != nil && recorder.Status.Phase == corev1.PodRunning
+	if c.benchmark.Spec.Network.Name != "" {
+		return resources.ClaimedFor(network, c.benchmark) && runs
+	}
+	return network.Spec.Load != nil || resources.LoadedByRecorder(network) && runs
 }
 
 // judge has the judge do what it does.
@@ -357,13 +360,17 @@ func (c *cluster) checkEnd(phase v1alpha1.BenchmarkPhase, reason, words string) 
 }
 
 // checkNothingRuns checks that nothing is left of a benchmark that runs or is paid
-// for, but the volume of its result, which goes with it.
+// for, but the volume of its result, which goes with it, and a network that it names.
 func (c *cluster) checkNothingRuns() {
 	c.t.Helper()
 	inNamespace := client.InNamespace(c.benchmark.Namespace)
 	networks := &v1alpha1.ShardNetworkList{}
 	c.must(c.client.List(c.t.Context(), networks, inNamespace))
 	for i := range networks.Items {
+		if network := &networks.Items[i]; network.Name == c.benchmark.Spec.Network.Name {
+			c.checkReleased(network)
+			continue
+		}
 		c.t.Errorf("its network is left: %+v", networks.Items[i].ObjectMeta)
 	}
 	pods := &corev1.PodList{}

@@ -38,14 +38,10 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 			Number: int32(i + 1), Variant: planned.VariantName, Repetition: int32(planned.Repetition),
 		})
 	}
-	network := &v1alpha1.ShardNetwork{}
-	found, err := r.find(ctx, network, v1alpha1.KindShardNetwork, r.benchmark.Name)
-	if err != nil {
+	if err := r.observeNetwork(ctx, observation); err != nil {
 		return nil, err
 	}
-	if found {
-		observation.Network = network
-	}
+	var err error
 	if present, ok := policy.PresentRun(r.status); ok {
 		if observation.NodeImageIDs, err = r.nodeImageIDs(ctx, &r.status.Runs[present]); err != nil {
 			return nil, err
@@ -61,6 +57,19 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 	return observation, nil
 }
 
+// observeNetwork finds the network of the benchmark.
+func (r *run) observeNetwork(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	if r.benchmark.Spec.Network.Name != "" {
+		return r.observeNamed(ctx, observation)
+	}
+	network := &v1alpha1.ShardNetwork{}
+	found, err := r.find(ctx, network, v1alpha1.KindShardNetwork, r.benchmark.Name)
+	if err == nil && found {
+		observation.Network = network
+	}
+	return err
+}
+
 // nodeImageIDs are what the name of the node image came to on the machines of a run's
 // nodes, each once; none once the run is recorded, when nobody asks any more.
 func (r *run) nodeImageIDs(ctx context.Context, present *v1alpha1.BenchmarkRunStatus) ([]string, error) {
@@ -69,7 +78,7 @@ func (r *run) nodeImageIDs(ctx context.Context, present *v1alpha1.BenchmarkRunSt
 	}
 	pods := &corev1.PodList{}
 	if err := r.reader.List(ctx, pods, client.InNamespace(r.benchmark.Namespace),
-		client.MatchingLabels(resources.NetworkLabels(r.benchmark.Name))); err != nil {
+		client.MatchingLabels(resources.NetworkLabels(resources.NetworkOf(r.benchmark)))); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	var ids []string

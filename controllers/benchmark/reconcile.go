@@ -23,8 +23,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	// What a benchmark made goes with it: all of it has an owner.
-	if benchmark == nil || benchmark.DeletionTimestamp != nil || policy.BenchmarkEnded(benchmark.Status.Phase) {
+	if benchmark == nil {
+		// What a benchmark made goes with it: all of it has an owner. What it claimed stays.
+		return ctrl.Result{}, r.releaseLeft(ctx, request.NamespacedName)
+	}
+	if benchmark.DeletionTimestamp != nil || policy.BenchmarkEnded(benchmark.Status.Phase) {
 		return ctrl.Result{}, nil
 	}
 	run := &run{
@@ -97,7 +100,7 @@ func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *po
 	r.moved = task != policy.TaskWait
 	switch task {
 	case policy.TaskMakeNetwork:
-		return r.makeNetwork(ctx)
+		return r.makeNetwork(ctx, observation)
 	case policy.TaskMakeRecorder:
 		return r.makeRecorder(ctx, observation)
 	case policy.TaskBeginLoad:

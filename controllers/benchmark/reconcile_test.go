@@ -182,16 +182,28 @@ func TestTheLoadWaitsForItsRecorder(t *testing.T) {
 	}
 }
 
-// A load whose rate a controller finds is told by the recorder: the network never has
-// one in its spec.
-func TestAClosedLoop(t *testing.T) {
+// A load whose rate a controller, or a search, finds is told by the recorder: the
+// network never has one in its spec.
+func TestLoadsThatARecorderFinds(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, func(spec *v1alpha1.BenchmarkSpec) {
-		spec.Repetitions = 2
-		spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: &v1alpha1.ClosedLoopLoad{
+	for name, load := range map[string]v1alpha1.LoadSpec{
+		"a closed loop": {Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: &v1alpha1.ClosedLoopLoad{
 			TargetBlockTimeMilliseconds: 1500, InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 1000,
-		}}
-	})
+		}},
+		"a search": {Profile: v1alpha1.LoadProfileSearch, Search: &v1alpha1.SearchLoad{
+			InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 1000,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testALoadThatARecorderFinds(t, load)
+		})
+	}
+}
+
+func testALoadThatARecorderFinds(t *testing.T, load v1alpha1.LoadSpec) {
+	t.Helper()
+	c := newCluster(t, func(spec *v1alpha1.BenchmarkSpec) { spec.Repetitions, spec.Load = 2, load })
 	c.untilRun(v1alpha1.RunRecording)
 	c.until("the recorder", func() bool { return c.pod("bench-recorder-1") != nil })
 	recorder := c.pod("bench-recorder-1")
@@ -374,14 +386,6 @@ func TestWhatCannotBeRun(t *testing.T) {
 		"a region elsewhere": {
 			func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Template.Spec.Regions[0].Cluster = "east" },
 			"region north of its network is in another cluster",
-		},
-		"a search": {
-			func(spec *v1alpha1.BenchmarkSpec) {
-				spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileSearch, Search: &v1alpha1.SearchLoad{
-					InitialTransfersPerSecond: 1, MaxTransfersPerSecond: 2,
-				}}
-			},
-			"a search is for networks on one machine",
 		},
 		"users": {
 			func(spec *v1alpha1.BenchmarkSpec) {

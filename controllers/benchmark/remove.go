@@ -16,11 +16,19 @@ import (
 // would be part of the next. The network goes last but all that it made, so that
 // once it is gone, its nodes are.
 func (r *run) remove(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	if r.benchmark.Spec.Network.Name != "" {
+		return r.leave(ctx, observation)
+	}
 	if network := observation.Network; network != nil {
 		if err := r.delete(ctx, network, metav1.DeletePropagationForeground); err != nil {
 			return fmt.Errorf("delete network: %w", err)
 		}
 	}
+	return r.removeRecorder(ctx, observation)
+}
+
+// removeRecorder removes the recorder of a run.
+func (r *run) removeRecorder(ctx context.Context, observation *policy.BenchmarkObservation) error {
 	// What a recorder that failed wrote into its log is worth reading.
 	if pod := observation.Recorder; pod != nil && (!policy.PodEnded(pod) || r.present().Fault == "") {
 		if err := r.delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {

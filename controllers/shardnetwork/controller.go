@@ -86,6 +86,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/status,verbs=patch
+// +kubebuilder:rbac:groups=shardyard.dev,resources=benchmarks,verbs=get
 // +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
@@ -140,7 +141,9 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 		now:      time.Now,
 	}
 	controller := ctrl.NewControllerManagedBy(manager).
-		For(&v1alpha1.ShardNetwork{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		// Labels say whether a benchmark has the nodes carry its load.
+		For(&v1alpha1.ShardNetwork{}, builder.WithPredicates(
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: parallelNetworks}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestsOf)).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(reconciler.requestsOn),

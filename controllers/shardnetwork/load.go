@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
@@ -26,12 +28,16 @@ import (
 // driveLoad has every producer sign its share of the load. The load begins when
 // the network produces with all its nodes, and again when the spec has another;
 // a node that restarted is told again. Nodes that the recorder of a benchmark tells
-// their load are left alone.
+// their load are left alone, and are told that of the spec again once it does not.
 func (r *run) driveLoad(ctx context.Context) error {
 	if r.observation == nil {
 		return nil
 	}
-	if resources.LoadedByRecorder(r.network) {
+	byRecorder, err := r.loadedByRecorder(ctx)
+	if err != nil {
+		return err
+	}
+	if byRecorder {
 		r.status.Load = nil
 		return nil
 	}
@@ -52,6 +58,26 @@ func (r *run) driveLoad(ctx context.Context) error {
 		r.status.Load.OfferedTransfersPerSecond = ptr.To(offered)
 	}
 	return err
+}
+
+// loadedByRecorder says whether the recorder of a benchmark tells the nodes their load:
+// of a benchmark that the network was made for, or of one that says so on the network
+// and that there is.
+func (r *run) loadedByRecorder(ctx context.Context) (bool, error) {
+	name, _ := resources.Claimant(r.network)
+	if name == "" {
+		return resources.LoadedByRecorder(r.network), nil
+	}
+	benchmark := &v1alpha1.Benchmark{}
+	// A benchmark that has just claimed the network may not be in a cache.
+	err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.network.Namespace, Name: name}, benchmark)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read Benchmark %s: %w", name, err)
+	}
+	return policy.LoadClaimed(r.network, benchmark), nil
 }
 
 // tellRefusedLoad has the log say which nodes did not take their load. They are

@@ -127,6 +127,59 @@ func TestLoadOfARecorder(t *testing.T) {
 	}
 }
 
+// Nodes of a network that a benchmark names are told no load of the operator as long as
+// that benchmark is under way, and the network's own as soon as it is not.
+func TestLoadOfABenchmarkThatNamesTheNetwork(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create()
+	cluster.mustReconcile(network)
+	benchmark := &v1alpha1.Benchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: network.Namespace, Name: "bench"},
+		Spec: v1alpha1.BenchmarkSpec{
+			Network: v1alpha1.BenchmarkNetwork{Name: network.Name}, Load: *network.Spec.Load, DurationSeconds: 5,
+		},
+	}
+	if err := cluster.client.Create(t.Context(), benchmark); err != nil {
+		t.Fatal(err)
+	}
+	generation := network.Generation
+	if err := cluster.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(resources.NewClaim(benchmark, 1, network)),
+		client.FieldOwner("shardyard-benchmark")); err != nil {
+		t.Fatal(err)
+	}
+	cluster.read(network)
+	if !resources.ClaimedFor(network, benchmark) || network.Generation != generation {
+		t.Fatalf("the network is %+v", network.ObjectMeta)
+	}
+	told := cluster.runRefusingNode(network, "127.90.0.5", cluster.key("quickstart-s0-p0"))
+	for range 3 {
+		cluster.mustReconcile(network)
+	}
+	if count := told.Load(); count != 0 {
+		t.Errorf("it is told the load %d times", count)
+	}
+	if cluster.read(network); network.Status.Load != nil {
+		t.Errorf("the network says that it carries its own load: %+v", network.Status.Load)
+	}
+	benchmark.Status.Phase = v1alpha1.BenchmarkFailed
+	if err := cluster.client.Status().Update(t.Context(), benchmark); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	if told.Load() == 0 {
+		t.Error("a node whose benchmark has ended is not told its load")
+	}
+	before := told.Load()
+	if err := cluster.client.Delete(t.Context(), benchmark); err != nil {
+		t.Fatal(err)
+	}
+	cluster.mustReconcile(network)
+	if told.Load() == before {
+		t.Error("a node whose benchmark is gone is not told its load")
+	}
+}
+
 // key is the one in the Secret of a validator.
 func (c *cluster) key(validator string) keys.Key {
 	c.t.Helper()

@@ -31,13 +31,15 @@ type BenchmarkTask string
 const (
 	// TaskWait says that something is under way.
 	TaskWait BenchmarkTask = "Wait"
-	// TaskMakeNetwork makes the network of the run.
+	// TaskMakeNetwork makes the network of the run, or has one that is named carry the
+	// load of the run instead of its own.
 	TaskMakeNetwork BenchmarkTask = "MakeNetwork"
 	// TaskMakeRecorder makes the pod that records the run.
 	TaskMakeRecorder BenchmarkTask = "MakeRecorder"
 	// TaskBeginLoad gives the network its load.
 	TaskBeginLoad BenchmarkTask = "BeginLoad"
-	// TaskRemove removes the network, and the recorder once nobody needs it.
+	// TaskRemove removes the network, and the recorder once nobody needs it. One that is
+	// named has its own load again.
 	TaskRemove BenchmarkTask = "Remove"
 	// TaskMakeJudge makes the pod that makes the result.
 	TaskMakeJudge BenchmarkTask = "MakeJudge"
@@ -49,8 +51,13 @@ type BenchmarkObservation struct {
 	// Runs are all that are planned, as far as that tells: number, variant and
 	// repetition.
 	Runs []v1alpha1.BenchmarkRunStatus
-	// Network is the network of the benchmark's name; nil when there is none.
+	// Network is the network of the benchmark's name, or the one that it names; nil when
+	// there is none.
 	Network *v1alpha1.ShardNetwork
+	// Claimant is another benchmark whose load a network that is named carries, and
+	// Faults are what is wrong with it on purpose; empty when there are none.
+	Claimant string
+	Faults   []string
 	// NodeImageIDs are what the name of the node image came to on the machines of the
 	// network's nodes, each once, as far as they say.
 	NodeImageIDs []string
@@ -125,7 +132,11 @@ func AdvanceBenchmark(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus)
 // beginRun notes that a run begins, once nothing is in its way.
 func beginRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run v1alpha1.BenchmarkRunStatus) BenchmarkTask {
 	status.Phase = v1alpha1.BenchmarkRunning
-	if o.Network != nil {
+	if o.named() {
+		if !beginNamed(o, status, &run) {
+			return TaskWait
+		}
+	} else if o.Network != nil {
 		underWay(o, status, fmt.Sprintf("%s waits until the network of an earlier run is gone", RunName(&run)))
 		return TaskRemove
 	}
@@ -141,6 +152,9 @@ func beginRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run v1a
 func advanceRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
 	switch run.Phase {
 	case v1alpha1.RunPreparing:
+		if o.named() {
+			return prepareNamed(o, status, run)
+		}
 		return prepareRun(o, status, run)
 	case v1alpha1.RunRecording:
 		return recordRun(o, status, run)
@@ -194,7 +208,7 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 	if run.RecorderUID != "" && recorder != nil && string(recorder.UID) == run.RecorderUID && PodEnded(recorder) {
 		return endRecording(o, status, run)
 	}
-	if lost := networkLost(o.Network, run); lost != "" {
+	if lost := runLost(o, run); lost != "" {
 		return breakRun(o, status, run, lost)
 	}
 	if run.RecorderUID == "" {
@@ -247,7 +261,7 @@ func endRecording(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run
 		run.MeasuredFrom, run.MeasuredTo = &recorded.From, &recorded.To
 		run.TransfersPerSecond = recorded.TransfersPerSecond
 		run.Phase = v1alpha1.RunRemoving
-		underWay(o, status, RunName(run)+" is recorded, and its network is removed")
+		underWay(o, status, RunName(run)+" is recorded")
 		// What is removed before that is noted would be missed.
 		return TaskWait
 	}
@@ -255,10 +269,14 @@ func endRecording(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run
 
 // removeRun waits until nothing is left of a run that could disturb the next.
 func removeRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
-	if o.Network != nil || o.Recorder != nil && (run.Fault == "" || !PodEnded(o.Recorder)) {
-		words := RunName(run) + " is recorded, and its network is removed"
+	left := leftOfNetwork(o, run)
+	if left == "" && o.Recorder != nil && (run.Fault == "" || !PodEnded(o.Recorder)) {
+		left = "its recorder is removed"
+	}
+	if left != "" {
+		words := fmt.Sprintf("%s is recorded, and %s", RunName(run), left)
 		if run.Fault != "" {
-			words = fmt.Sprintf("%s does not count, and its network is removed: %s", RunName(run), run.Fault)
+			words = fmt.Sprintf("%s does not count, and %s: %s", RunName(run), left, run.Fault)
 		}
 		underWay(o, status, words)
 		return TaskRemove
@@ -276,7 +294,7 @@ func removeRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 func breakRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus, fault string) BenchmarkTask {
 	run.Fault = shorten(fault)
 	run.Phase = v1alpha1.RunRemoving
-	underWay(o, status, fmt.Sprintf("%s does not count, and its network is removed: %s", RunName(run), run.Fault))
+	underWay(o, status, fmt.Sprintf("%s does not count: %s", RunName(run), run.Fault))
 	return TaskWait
 }
 
@@ -325,6 +343,21 @@ func endJudged(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) {
 		words = judged.Words[0]
 	}
 	end(o, status, judged.Phase, reason, words)
+}
+
+// runLost says why the network of a run is no longer what it was when it was ready, or
+// no longer carries the load of the run; empty when neither is so.
+func runLost(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string {
+	if !o.named() {
+		return networkLost(o.Network, run)
+	}
+	if lost := claimLost(o, run); lost != "" {
+		return lost
+	}
+	if !o.claimed() || !resources.RunOf(o.Network, run.Number) {
+		return "somebody gave its network another load: its labels no longer say that it carries that of the run"
+	}
+	return ""
 }
 
 // networkLost says why the network of a run is no longer what it was when it was

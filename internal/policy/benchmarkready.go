@@ -20,10 +20,6 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 				"a benchmark has all regions in the operator's cluster", region.Name)
 		}
 	}
-	if benchmark.Spec.Load.Search != nil {
-		return "a search is for networks on one machine: " +
-			"run it with shardyard bench run, or here at the rate that it finds, with profile Constant"
-	}
 	if benchmark.Spec.Load.OpenLoop != nil {
 		return "the users of an open loop are processes beside a network on one machine: run it with shardyard bench run, " +
 			"or send what they send to a network here with shardnode load"

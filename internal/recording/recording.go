@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
@@ -31,7 +32,7 @@ type Options struct {
 	// is, HOST:PORT.
 	Validators []topology.Validator
 	Address    func(validator string) string
-	// Schedule is the load that the network will have, unless it is steered.
+	// Schedule is the load that the network will have, unless a controller finds it.
 	Schedule bench.Schedule
 	// Steering is the load that the recorder has the network carry; nil when somebody
 	// else does.
@@ -58,6 +59,8 @@ type session struct {
 	blocks   *record.Follower
 	began    time.Time
 	settled  bool
+	// base is the finalised height at which the load began.
+	base uint64
 	// rate is that of the last step of the load.
 	rate int64
 	// fault is why the run does not count.
@@ -99,11 +102,19 @@ func Record(ctx context.Context, options *Options) (*result.Run, error) {
 		}
 	}
 	recorded := s.recorder.Run(s.fault)
+	recorded.BeganHeight = s.base
+	if s.wheel != nil {
+		recorded.Search = options.Steering.Load.Found()
+	}
 	return &recorded, nil
 }
 
 // noLoad says why there is nothing to record.
 func (s *session) noLoad() error {
+	if s.wheel != nil && s.wheel.inUse {
+		return fmt.Errorf("the network did not come to rest within %s: not all producers answered at one time that they sign nothing, "+
+			"with nothing left in their pools: no load was begun", s.Patience)
+	}
 	if s.wheel != nil {
 		return fmt.Errorf("not all producers answered at one time within %s: no load was begun", s.Patience)
 	}
@@ -157,7 +168,8 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 		}
 	}
 	sample := s.nodes.sample(at, answers)
-	if s.wheel != nil {
+	s.watch(&sample, answers)
+	if s.wheel != nil && s.wheel.loop != nil {
 		s.steer(&sample, answers)
 	} else {
 		s.follow(&sample, answers)
@@ -174,8 +186,8 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 // the producers sign one.
 func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Status) (bool, error) {
 	if s.wheel != nil {
-		unloaded, err := s.nodes.unloaded(answers)
-		if err != nil || !unloaded {
+		free, err := s.wheel.free(ctx, s.nodes, answers)
+		if err != nil || !free {
 			return false, err
 		}
 	} else if offered, _ := s.nodes.offered(answers); offered == 0 {
@@ -190,7 +202,7 @@ func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Stat
 	if best == nil {
 		return false, nil
 	}
-	s.began = at
+	s.began, s.base = at, best.FinalizedHeight
 	s.recorder = record.NewUnsettled(at, best.GenesisHash)
 	s.blocks = record.NewFollower(s.recorder, s.audit, best.FinalizedHeight)
 	if s.wheel != nil {
@@ -217,13 +229,23 @@ func (s *session) steer(sample *record.Sample, answers []*chain.Status) {
 			s.settle(sample.At, decision.TransfersPerSecond)
 		}
 	}
+	if !s.settled && sample.At.Sub(s.began) > s.wheel.loop.MostSettling {
+		s.blame(s.wheel.loop.Unsettled())
+	}
+}
+
+// watch sees that the producers sign what the recorder tells them, if it does.
+func (s *session) watch(sample *record.Sample, answers []*chain.Status) {
+	if s.wheel == nil {
+		return
+	}
+	if s.wheel.loop == nil && slices.ContainsFunc(answers, func(status *chain.Status) bool { return status != nil }) {
+		s.wheel.seen = sample.At
+	}
 	for _, fault := range []string{s.wheel.fault(sample.At), s.wheel.meddled(s.nodes, answers)} {
 		if fault != "" {
 			s.blame(fault)
 		}
-	}
-	if !s.settled && sample.At.Sub(s.began) > s.wheel.loop.MostSettling {
-		s.blame(s.wheel.loop.Unsettled())
 	}
 }
 

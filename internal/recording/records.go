@@ -67,6 +67,19 @@ func Write(folder string, benchmark types.UID, image NodeImage, recorded *result
 	return out.Sync()
 }
 
+// Begin notes that a recorder begins a run. The error is that one did so before:
+// whatever that has seen, this one has not.
+func Begin(folder string, run bench.PlannedRun) error {
+	out, err := os.OpenFile(filepath.Join(folder, run.Key()+".begun"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("another recorder began %s before this one, and ended", run)
+	}
+	if err != nil {
+		return fmt.Errorf("note that %s begins: %w", run, err)
+	}
+	return errors.Join(out.Sync(), out.Close())
+}
+
 // Read reads the record of a run of a benchmark.
 func Read(folder string, benchmark types.UID, run bench.PlannedRun) (recorded *result.Run, image NodeImage, err error) {
 	content, err := os.ReadFile(pathOf(folder, run))

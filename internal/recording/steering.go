@@ -19,24 +19,30 @@ import (
 // stopTimeout is how long the end of a load may take to be told to all producers.
 const stopTimeout = 5 * time.Second
 
-// Steering is a load that the recorder itself has the network carry, because its
-// controller runs beside the record.
+// Steering is a load that the recorder itself has the network carry: because its
+// controller runs beside the record, or because the network is somebody else's.
 type Steering struct {
-	// Load has a loop.
 	Load *loading.Load
+	// InUse says that the network was there before the run, and has carried other loads.
+	// What it still carries of one is ended, and executed, before this one begins.
+	InUse bool
 	// Admin is where a producer serves its admin API, who it is, and what opens it.
 	Admin func(validator string) chain.Admin
 }
 
 // wheel steers the load of one run.
 type wheel struct {
+	// loop is nil when a schedule says the rates.
 	loop   *loading.Loop
 	driver *loading.Driver
 	log    *slog.Logger
 	// end ends the driving that is under way; nil before it began.
 	end     context.CancelFunc
 	driving sync.WaitGroup
-	// seen is when the controller saw the chain last.
+	// inUse is true of a network that was there before the run, and ended once it was
+	// told to end its load of before.
+	inUse, ended bool
+	// seen is when any validator, or the controller of its chain, was heard of last.
 	seen time.Time
 	// told is what the validators had been told before they were asked last.
 	told []*int64
@@ -49,6 +55,9 @@ func newWheel(options *Options, nodes nodes) *wheel {
 	}
 	driven := loading.Options{
 		Load: options.Steering.Load,
+		Announce: func(rate int64) {
+			options.Log.Info("the load is at a step", "transfersPerSecond", rate)
+		},
 		Refused: func(validator string, err error) {
 			options.Log.Warn("a validator does not take its load", "validator", validator, "error", err.Error())
 		},
@@ -61,7 +70,28 @@ func newWheel(options *Options, nodes nodes) *wheel {
 			Process: func() (int, bool) { return 0, true },
 		})
 	}
-	return &wheel{loop: options.Steering.Load.Loop, driver: loading.NewDriver(driven), log: options.Log}
+	return &wheel{
+		loop: options.Steering.Load.Loop, inUse: options.Steering.InUse,
+		driver: loading.NewDriver(driven), log: options.Log,
+	}
+}
+
+// free says whether the network carries nothing, so that a load can begin. One that was
+// there before is told to end what it carries.
+func (w *wheel) free(ctx context.Context, nodes nodes, answers []*chain.Status) (bool, error) {
+	if !w.inUse {
+		return nodes.unloaded(answers)
+	}
+	if !w.ended {
+		err := w.driver.Stop(ctx)
+		if err != nil {
+			w.log.Warn("the load of before did not end everywhere", "error", err.Error())
+		}
+		w.ended = err == nil
+		// What was answered was so before.
+		return false, nil
+	}
+	return nodes.atRest(answers), nil
 }
 
 // begin has the producers sign what the controller asks for, from a time on.
@@ -91,7 +121,7 @@ func (w *wheel) stop(ctx context.Context) {
 // fault is why a load that is steered cannot be measured; empty if it can.
 func (w *wheel) fault(at time.Time) string {
 	if blind := at.Sub(w.seen); blind > standstillPatience {
-		return fmt.Sprintf("no validator answered for %s, and the controller saw nothing of the chain", blind.Round(time.Second))
+		return fmt.Sprintf("no validator answered for %s, and nothing was seen of the chain", blind.Round(time.Second))
 	}
 	if refusal := w.driver.Refusal(); refusal != nil && at.Sub(refusal.Since) > standstillPatience {
 		return fmt.Sprintf("validator %s did not take its load for %s: %v",
@@ -158,4 +188,21 @@ func (n nodes) unloaded(answers []*chain.Status) (bool, error) {
 		}
 	}
 	return all, nil
+}
+
+// atRest says whether all producers answered that they sign nothing, and all nodes
+// that answered have nothing in their pools.
+func (n nodes) atRest(answers []*chain.Status) bool {
+	for i, status := range answers {
+		if status == nil || status.Load == nil {
+			if n[i].validator.Role == topology.RoleProducer {
+				return false
+			}
+			continue
+		}
+		if status.Load.TransfersPerSecond > 0 || status.Pool.Transactions > 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -96,6 +96,23 @@ func (s *steered) serveAdmin(t *testing.T, node int, key keys.Key) string {
 // loop of a spec.
 func (s *steered) record(ctx context.Context, t *testing.T, edit func(*v1alpha1.ClosedLoopLoad, *recording.Options)) (*result.Run, error) {
 	t.Helper()
+	loop := &v1alpha1.ClosedLoopLoad{
+		TargetBlockTimeMilliseconds: 60, InitialTransfersPerSecond: steadyRate / 2, MaxTransfersPerSecond: steadyRate,
+		MaxBacklogBlocks: 4, MaxSettleSeconds: 3600,
+	}
+	return s.recordLoad(ctx, t, &v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: loop},
+		func(options *recording.Options) {
+			if edit != nil {
+				edit(loop, options)
+			}
+		})
+}
+
+// recordLoad records that chain with a load.
+func (s *steered) recordLoad(
+	ctx context.Context, t *testing.T, spec *v1alpha1.LoadSpec, edit func(*recording.Options),
+) (*result.Run, error) {
+	t.Helper()
 	s.created = time.Now().Add(-10 * time.Second)
 	wrong := s.wrong
 	s.wrong = func(node int, status *chain.Status) {
@@ -130,19 +147,13 @@ func (s *steered) record(ctx context.Context, t *testing.T, edit func(*v1alpha1.
 		}
 		options.Validators = append(options.Validators, validator)
 	}
-	loop := &v1alpha1.ClosedLoopLoad{
-		TargetBlockTimeMilliseconds: 60, InitialTransfersPerSecond: steadyRate / 2, MaxTransfersPerSecond: steadyRate,
-		MaxBacklogBlocks: 4, MaxSettleSeconds: 3600,
-	}
 	options.Steering = &recording.Steering{Admin: func(validator string) chain.Admin { return admins[validator] }}
-	if edit != nil {
-		edit(loop, options)
-	}
-	load, err := loading.New(&v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: loop})
+	edit(options)
+	load, err := loading.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Steering.Load = load
+	options.Steering.Load, options.Schedule = load, load.Schedule
 	run, err := recording.Record(ctx, options)
 	if log := s.log.String(); strings.Contains(log, adminToken) {
 		t.Errorf("the token is in the log:\n%s", log)

@@ -72,7 +72,7 @@ func TestPatienceWithNodes(t *testing.T) {
 	}
 	wheel.seen = since.Add(-time.Second)
 	if fault, want := wheel.fault(since.Add(standstillPatience)),
-		"no validator answered for 31s, and the controller saw nothing of the chain"; fault != want {
+		"no validator answered for 31s, and nothing was seen of the chain"; fault != want {
 		t.Errorf("the fault is %q, want %q", fault, want)
 	}
 }

@@ -169,7 +169,7 @@ func newRecorderPolicy(benchmark *v1alpha1.Benchmark, ports topology.Ports) *net
 			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
 			Egress: []networkingv1.NetworkPolicyEgressRule{
 				{
-					To:    []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{MatchLabels: networkSelector(benchmark.Name)}}},
+					To:    []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{MatchLabels: networkSelector(NetworkOf(benchmark))}}},
 					Ports: reached,
 				},
 				nameResolution(),

@@ -57,8 +57,9 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 	}, places...))
 	pod.Labels[LabelRun] = runLabel(number)
 	mountBaseline(pod, benchmark)
+	mountNetwork(pod, benchmark)
 	if Steered(benchmark) {
-		steer(pod, benchmark.Name)
+		steer(pod, NetworkOf(benchmark))
 	}
 	return pod
 }
@@ -68,6 +69,7 @@ func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod 
 	arguments := slices.Concat([]string{"judge-runs", "--artifact=" + artifactDir}, places, baselineArguments(benchmark))
 	pod := benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, arguments)
 	mountBaseline(pod, benchmark)
+	mountNetwork(pod, benchmark)
 	return pod
 }
 

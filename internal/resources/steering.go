@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// LabelLoad is the label of a benchmark's network that says who tells its nodes their
-	// load when that is not the operator.
+	// LabelLoad is the label of a network that carries the load of a benchmark's run, and
+	// says who tells its nodes that load when that is not the operator.
 	LabelLoad = "shardyard.dev/load"
 	// LoadByRecorder is the value of LabelLoad when the recorder of the run does.
 	LoadByRecorder = "recorder"
@@ -31,16 +31,19 @@ const (
 func SteeringPolicyName(benchmark string) string { return benchmark + "-steering" }
 
 // Steered says whether the recorders of a benchmark tell nodes their load: the
-// controller of a closed loop runs beside the load.
-func Steered(benchmark *v1alpha1.Benchmark) bool { return benchmark.Spec.Load.ClosedLoop != nil }
+// controller of a closed loop, and a search, run beside the load, and the spec of a
+// network that somebody else made is left as it is.
+func Steered(benchmark *v1alpha1.Benchmark) bool {
+	load := &benchmark.Spec.Load
+	return load.ClosedLoop != nil || load.Search != nil || benchmark.Spec.Network.Name != ""
+}
 
-// LoadedByRecorder says whether the load of a network is told by the recorder of a
-// run, and not by the operator. Of a network that somebody made by hand it is not,
+// LoadedByRecorder says whether the load of a network that was made for a run is told
+// by the recorder of the run, and not by the operator. Of a network that somebody made by hand it is not,
 // whatever its labels say, nor of one whose spec has a load.
 func LoadedByRecorder(network *v1alpha1.ShardNetwork) bool {
-	owner := metav1.GetControllerOf(network)
-	return network.Spec.Load == nil && network.Labels[LabelLoad] == LoadByRecorder &&
-		owner != nil && owner.Kind == v1alpha1.KindBenchmark && owner.APIVersion == v1alpha1.GroupVersion.String()
+	_, made := RunNetworkOwner(network)
+	return made && network.Spec.Load == nil && network.Labels[LabelLoad] == LoadByRecorder
 }
 
 // steer gives the recorder of a benchmark what it takes to tell the nodes of its run
@@ -84,7 +87,7 @@ func newSteeringPolicy(benchmark *v1alpha1.Benchmark, ports topology.Ports) *net
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
 		ObjectMeta: ofBenchmark(benchmark, SteeringPolicyName(benchmark.Name)),
 		Spec: networkingv1.NetworkPolicySpec{
-			PodSelector: metav1.LabelSelector{MatchLabels: networkSelector(benchmark.Name)},
+			PodSelector: metav1.LabelSelector{MatchLabels: networkSelector(NetworkOf(benchmark))},
 			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
 			Ingress: []networkingv1.NetworkPolicyIngressRule{{
 				From:  []networkingv1.NetworkPolicyPeer{{PodSelector: recorders}},

@@ -211,6 +211,10 @@ func facts(made *result.Result) []fact {
 		add(strings.TrimSpace("shardnode "+made.Variants[i].Name), describe(&made.Variants[i].Shardnode))
 	}
 	add("seeds", fmt.Sprintf("genesis %q, intervals %d", made.Seeds.Genesis, made.Seeds.Statistics))
+	if network := environment.Network; network != nil {
+		add("network", fmt.Sprintf("%s, there since %s, at height %d when the first load began",
+			network.Name, network.CreatedAt.UTC().Format(time.RFC3339), network.Height))
+	}
 	if environment.CPUs > 0 {
 		add("processors", fmt.Sprintf("%d %s", environment.CPUs, environment.CPUModel))
 	}

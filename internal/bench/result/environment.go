@@ -2,6 +2,8 @@
 
 package result
 
+import "time"
+
 // Environment is the machine that a benchmark ran on.
 type Environment struct {
 	OS           string `json:"os"`
@@ -19,6 +21,17 @@ type Environment struct {
 	// LoadAverage is how many processes wanted to run in the minute before the
 	// benchmark began.
 	LoadAverage *float64 `json:"loadAverage,omitempty"`
+	// Network is the network that was measured, if it was there before; absent when
+	// each run had one of its own.
+	Network *Network `json:"network,omitempty"`
+}
+
+// Network is a network that was there before a benchmark.
+type Network struct {
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"createdAt"`
+	// Height is the last block that was finalised before the first run's load began.
+	Height uint64 `json:"height"`
 }
 
 // Program is a program that took part.

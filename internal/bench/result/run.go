@@ -13,7 +13,10 @@ type Run struct {
 	StartedAt   time.Time `json:"startedAt"`
 	GenesisHash string    `json:"genesisHash"`
 	// LoadBeganMs is when the load began, in milliseconds since 1970.
-	LoadBeganMs int64  `json:"loadBeganMs"`
+	LoadBeganMs int64 `json:"loadBeganMs"`
+	// BeganHeight is the last block that was finalised before; absent when it was not
+	// recorded.
+	BeganHeight uint64 `json:"beganHeight,omitempty"`
 	Window      Window `json:"window"`
 	// Fault says why the run does not count; empty when it does.
 	Fault string `json:"fault,omitempty"`

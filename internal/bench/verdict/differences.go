@@ -24,6 +24,7 @@ func Differences(baseline, candidate *result.Result) []string {
 	differ("the number of processors", before.CPUs, after.CPUs)
 	differ("the kernel", before.Kernel, after.Kernel)
 	differ("the file system", before.FileSystem, after.FileSystem)
+	differ("the network that was there before", networkName(before), networkName(after))
 	was, is := &baseline.Benchmark.Spec, &candidate.Benchmark.Spec
 	if !equality.Semantic.DeepEqual(was.Load, is.Load) {
 		notes = append(notes, "the load differs")
@@ -36,4 +37,12 @@ func Differences(baseline, candidate *result.Result) []string {
 		notes = append(notes, "the node program is the same")
 	}
 	return notes
+}
+
+// networkName is the network that was there before the runs, as sentences name it.
+func networkName(environment *result.Environment) string {
+	if environment.Network == nil {
+		return "none"
+	}
+	return environment.Network.Name
 }

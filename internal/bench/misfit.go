@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+const (
+	// maxProducerRate is the most that a producer signs, in transfers per second.
+	maxProducerRate = 1_000_000
+	// minStepBlocks is how many blocks tell at least whether a rate holds.
+	minStepBlocks = 20
+)
+
+// Misfit says why a network cannot carry the load of a benchmark; empty when it can.
+// Of a network that is made from the template of a benchmark, the API server says it.
+func Misfit(network *v1alpha1.ShardNetworkSpec, load *v1alpha1.LoadSpec) string {
+	most := int64(network.Shards) * int64(network.ProducersPerShard) * maxProducerRate
+	if asked := mostAsked(load); asked > most {
+		return fmt.Sprintf("the load asks for %d transfers per second, and its producers sign %d at most", asked, most)
+	}
+	shortest := int64(network.Protocol.MinBlockTimeMilliseconds)
+	if loop := load.ClosedLoop; loop != nil && int64(loop.TargetBlockTimeMilliseconds) <= shortest {
+		return fmt.Sprintf("the load aims at blocks of %d ms, and its blocks take %d ms at least",
+			loop.TargetBlockTimeMilliseconds, shortest)
+	}
+	if search := load.Search; search != nil && int64(search.StepSeconds)*1000 < minStepBlocks*shortest {
+		return fmt.Sprintf("the search tries each rate for %d s, which is less than %d blocks of %d ms",
+			search.StepSeconds, minStepBlocks, shortest)
+	}
+	if workload := load.Workload; workload != nil && workload.WithinShardPercent != nil &&
+		*workload.WithinShardPercent != 100 && network.Shards == 1 {
+		return fmt.Sprintf("the load has %d percent of transfers within their shard, and it has no other shard", *workload.WithinShardPercent)
+	}
+	return ""
+}
+
+// mostAsked is the highest rate that a load can come to.
+func mostAsked(load *v1alpha1.LoadSpec) (most int64) {
+	switch {
+	case load.Ramp != nil:
+		for _, step := range load.Ramp.Steps {
+			if step.TransfersPerSecond != nil {
+				most = max(most, *step.TransfersPerSecond)
+			}
+		}
+	case load.Constant != nil && load.Constant.TransfersPerSecond != nil:
+		most = *load.Constant.TransfersPerSecond
+	case load.ClosedLoop != nil:
+		most = load.ClosedLoop.MaxTransfersPerSecond
+	case load.Search != nil:
+		most = load.Search.MaxTransfersPerSecond * int64(max(100, load.Search.OfferedPercent)) / 100
+	}
+	return most
+}
