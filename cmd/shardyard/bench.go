@@ -37,7 +37,9 @@ const (
 const noBaseline = "none"
 
 const benchRunLong = `Run a benchmark on this machine: for each run a network is made, carries the
-load, is measured and is removed. Two variants take turns.
+load, is measured and is removed. Two variants take turns. A network that the
+benchmark names is one that shardyard up runs: it carries the load instead of its
+own, and has its own again afterwards.
 
 The result is a folder with result.json, blocks.csv, report.html, which opens by
 itself, and benchmark.yaml, which makes the next result. The last lines that are
@@ -54,10 +56,10 @@ func newBenchCommand() *cobra.Command {
 
 // benchFlags are the flags of bench run.
 type benchFlags struct {
-	path, artifact, format, baseline, commit string
-	shardnodes                               []string
-	keep                                     bool
-	readyTimeout                             time.Duration
+	path, artifact, format, baseline, commit, stateDir string
+	shardnodes                                         []string
+	keep                                               bool
+	readyTimeout                                       time.Duration
 }
 
 func newBenchRunCommand() *cobra.Command {
@@ -85,7 +87,11 @@ func newBenchRunCommand() *cobra.Command {
 	flags.StringArrayVar(&given.shardnodes, "shardnode", nil,
 		"the node program (default the one beside this program, or else of the PATH); VARIANT=PATH for that of a variant")
 	flags.BoolVar(&given.keep, "keep", false, "leave the networks of the runs, with their logs and data, in the artifact")
-	flags.DurationVar(&given.readyTimeout, "ready-timeout", 2*time.Minute, "how long the validators of a run may take to become ready")
+	flags.DurationVar(&given.readyTimeout, "ready-timeout", 2*time.Minute,
+		"how long the validators of a run may take to become ready, or a network that the benchmark names to come to rest")
+	flags.StringVar(&given.stateDir, "state-dir", "",
+		"folder that networks of this machine are kept in, for a benchmark that names one "+
+			"(default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
 	return command
 }
 
@@ -190,7 +196,7 @@ func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options
 	if options.Shardyard, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	if err := f.findShardnodes(options); err != nil {
+	if err := f.findNetwork(options); err != nil {
 		return nil, err
 	}
 	switch f.baseline {
@@ -205,6 +211,17 @@ func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options
 	}
 	options.Repeat = f.repeat(options)
 	return options, nil
+}
+
+// findNetwork finds what runs the networks of the benchmark, or where the one is that
+// it names.
+func (f *benchFlags) findNetwork(options *experiment.Options) (err error) {
+	options.StateDir = f.stateDir
+	if options.Benchmark.Spec.Network.Name == "" || len(f.shardnodes) > 0 {
+		return f.findShardnodes(options)
+	}
+	options.StateDir, err = stateDirOr(f.stateDir)
+	return err
 }
 
 // findShardnodes finds the node programs: that of all variants, and those of some.
@@ -248,6 +265,9 @@ func (f *benchFlags) repeat(options *experiment.Options) []string {
 	}
 	for _, variant := range slices.Sorted(maps.Keys(options.Shardnodes)) {
 		repeat = append(repeat, "--shardnode", variant+"="+options.Shardnodes[variant])
+	}
+	if f.stateDir != "" {
+		repeat = append(repeat, "--state-dir", f.stateDir)
 	}
 	if f.baseline != "" {
 		repeat = append(repeat, "--baseline", f.baseline)

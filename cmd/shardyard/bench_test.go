@@ -23,6 +23,7 @@ import (
 const (
 	near4       = "../../config/samples/benchmark/near-4-shards-local.yaml"
 	beforeAfter = "../../config/samples/benchmark/before-after-local.yaml"
+	running     = "../../config/samples/benchmark/running-network.yaml"
 )
 
 func TestBenchOptions(t *testing.T) {
@@ -70,6 +71,21 @@ func TestBenchOptions(t *testing.T) {
 		"no such baseline": {
 			[]string{"-f", near4, "--shardnode", shardnode, "--baseline", "/no/such/artifact"},
 			"error: read the baseline: open /no/such/artifact: no such file or directory",
+		},
+		"a program of a network that runs": {
+			[]string{"-f", running, "--shardnode", shardnode},
+			"error: --shardnode: the network quickstart, which the benchmark names, runs its programs already",
+		},
+		"a network that stays anyway": {
+			[]string{"-f", running, "--keep"}, "error: --keep: the network quickstart, which the benchmark names, stays anyway",
+		},
+		"a network that does not run": {
+			[]string{"-f", running, "--state-dir", full, "--artifact", filepath.Join(t.TempDir(), "artifact")},
+			"error: the network of " + filepath.Join(full, "quickstart") + " does not run",
+		},
+		"a place for networks that are not there": {
+			[]string{"-f", near4, "--shardnode", shardnode, "--state-dir", full},
+			"error: --state-dir: the benchmark names no network: its runs make their own",
 		},
 		"an artifact that is there": {
 			[]string{"-f", near4, "--shardnode", shardnode, "--artifact", full}, "error: " + full + " is not empty",

@@ -25,6 +25,9 @@ const (
 	retryInterval = time.Second
 )
 
+// errNotTold is why a node does not sign its share that was not told it yet.
+var errNotTold = errors.New("it was not told its load yet")
+
 // Node is a validator that is told its share of a load.
 type Node struct {
 	Validator topology.Validator
@@ -39,6 +42,9 @@ type Node struct {
 type Options struct {
 	Nodes []Node
 	Load  *Load
+	// Told says that somebody else told the nodes a load before: what they sign is not
+	// known.
+	Told bool
 	// Changed tells that a process started, became ready or ended; nil where they do
 	// not.
 	Changed <-chan struct{}
@@ -85,6 +91,12 @@ func NewDriver(options Options) *Driver {
 	driver := &Driver{Options: options, applied: make([]applied, count), told: make([]atomic.Pointer[int64], count)}
 	for i := range options.Nodes {
 		driver.validators = append(driver.validators, options.Nodes[i].Validator)
+		if options.Told && options.Nodes[i].Validator.Role == topology.RoleProducer {
+			process, _ := options.Nodes[i].Process()
+			driver.applied[i] = applied{process: process, failing: &Refusal{
+				Validator: options.Nodes[i].Validator.Name, Since: time.Now(), Err: errNotTold,
+			}}
+		}
 	}
 	return driver
 }

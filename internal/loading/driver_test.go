@@ -290,3 +290,25 @@ func TestLoads(t *testing.T) {
 		t.Error("a profile that there is not was taken")
 	}
 }
+
+// Producers that somebody else told a load are told theirs, be it nothing.
+func TestProducersThatWereToldBefore(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []int64{0, 10} {
+		first, second, driver, refused := driven(t, newLoop())
+		options := driver.Options
+		options.Told = true
+		driver = loading.NewDriver(options)
+		for range 2 {
+			if !driver.Apply(t.Context(), rate) {
+				t.Fatalf("not all took their share: %+v", driver.Refusal())
+			}
+		}
+		if a, b := first.told(), second.told(); len(a) != 1 || len(b) != 1 || a[0]+b[0] != rate {
+			t.Errorf("they were told %d and %d, want %d together, once", a, b, rate)
+		}
+		if len(refused) > 0 {
+			t.Errorf("refusals were told: %v", refused)
+		}
+	}
+}

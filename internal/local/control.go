@@ -20,7 +20,7 @@ import (
 )
 
 // The paths of the socket by which other programs of the same user have faults
-// happen: who may open it is what its folder says.
+// happen, besides borrowPath: who may open it is what its folder says.
 const (
 	strikePath = "/strike"
 	liftPath   = "/lift"
@@ -59,22 +59,23 @@ func (n *network) obey(ctx context.Context, group *group) (cease func()) {
 	path := n.dir.control()
 	// The lock of the network says that nobody else listens.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		group.console.printf("faults cannot be run: %v", err)
+		group.console.printf("faults and benchmarks cannot be run: %v", err)
 		return func() {}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {
-		group.console.printf("faults cannot be run: %v", err)
+		group.console.printf("faults and benchmarks cannot be run: %v", err)
 		return func() {}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+strikePath, func(w http.ResponseWriter, r *http.Request) { follow(w, r, group.strike) })
 	mux.HandleFunc("POST "+liftPath, func(w http.ResponseWriter, r *http.Request) { follow(w, r, group.lift) })
+	mux.HandleFunc("POST "+borrowPath, func(w http.ResponseWriter, r *http.Request) { group.borrow(ctx, w, r) })
 	server := &http.Server{Handler: mux, ReadTimeout: controlTimeout, WriteTimeout: controlTimeout}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			group.console.printf("faults cannot be run any more: %v", err)
+			group.console.printf("faults and benchmarks cannot be run any more: %v", err)
 		}
 	})
 	return func() {
@@ -94,12 +95,17 @@ func follow(w http.ResponseWriter, r *http.Request, do func(*order) error) {
 		err = do(&given)
 	}
 	if err != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusConflict)
-		_ = json.NewEncoder(w).Encode(refusal{err.Error()})
+		refuse(w, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// refuse says why an order is not followed.
+func refuse(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusConflict)
+	_ = json.NewEncoder(w).Encode(refusal{err.Error()})
 }
 
 // strike has a fault happen to all validators of an order, or to none.
@@ -216,9 +222,14 @@ func (k *keeper) order(ctx context.Context, path string, given *order) error {
 	if response.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	var refused refusal
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxOrderBytes)).Decode(&refused); err != nil {
+	return refused(response)
+}
+
+// refused is why an order was not followed, as the answer says it.
+func refused(response *http.Response) error {
+	var said refusal
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxOrderBytes)).Decode(&said); err != nil {
 		return fmt.Errorf("the program that runs the network answers %s", response.Status)
 	}
-	return errors.New(refused.Error)
+	return errors.New(said.Error)
 }

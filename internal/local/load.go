@@ -4,10 +4,12 @@ package local
 
 import "github.com/shardyard/shardyard/internal/loading"
 
-// newLoadDriver lets the producers of a group sign a load.
-func newLoadDriver(group *group, load *loading.Load) *loading.Driver {
+// newLoadDriver lets the producers of a group sign a load. Others may have told them
+// another one before.
+func newLoadDriver(group *group, load *loading.Load, told bool) *loading.Driver {
 	options := loading.Options{
 		Load:    load,
+		Told:    told,
 		Changed: group.changed,
 		Announce: func(rate int64) {
 			group.console.printf("load: %s", plural(rate, "transfer")+" per second")

@@ -72,7 +72,7 @@ func newRun(group *group, load *loading.Load, base *chain.Status) *run {
 	return &run{
 		group:   group,
 		console: group.console,
-		load:    newLoadDriver(group, load),
+		load:    newLoadDriver(group, load, false),
 		audit:   bench.NewAudit(),
 		window:  bench.Window{Begin: time.Now(), Settled: load.Schedule.Settled()},
 		base:    base,
@@ -84,7 +84,7 @@ func newRun(group *group, load *loading.Load, base *chain.Status) *run {
 func (r *run) carry(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var driver sync.WaitGroup
-	driver.Go(func() { r.load.Run(ctx, r.window.Begin) })
+	driver.Go(func() { r.drive(ctx, r.load.Load) })
 	if r.recording != nil && r.recording.clients != nil {
 		driver.Go(func() { r.recording.clients.run(ctx) })
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	// Without says that there is to be no baseline, although the benchmark says how
 	// to compare.
 	Without bool
+	// StateDir is the folder that networks of this machine are kept in, for a benchmark
+	// that names one.
+	StateDir string
 	// Folder is where the networks of runs are made, and Keep leaves them there.
 	Folder string
 	Keep   bool
@@ -39,7 +42,8 @@ type Options struct {
 	Commit string
 	// Shardyard is the path of this program.
 	Shardyard string
-	// ReadyTimeout is how long the validators of a run may take to become ready.
+	// ReadyTimeout is how long the validators of a run may take to become ready, or a
+	// network that is named to come to rest.
 	ReadyTimeout time.Duration
 	// Progress is where progress is shown.
 	Progress io.Writer
@@ -60,6 +64,9 @@ func (o *Options) Check() error {
 				"name that of variant %s with --shardnode %s=PATH", i, variant.Name, variant.Name)
 		}
 	}
+	if err := o.checkNetwork(); err != nil {
+		return err
+	}
 	named := o.Baseline != nil || o.Without
 	switch {
 	case len(spec.Variants) > 0 && named:
@@ -69,6 +76,22 @@ func (o *Options) Check() error {
 	case len(spec.Variants) == 0 && spec.Baseline != nil && !named:
 		return errors.New("spec.baseline says how to compare, and there is nothing to compare with: " +
 			"name an earlier artifact with --baseline, or none with --baseline none")
+	default:
+		return nil
+	}
+}
+
+// checkNetwork says whether the options fit where the network of the benchmark comes
+// from.
+func (o *Options) checkNetwork() error {
+	name := o.Benchmark.Spec.Network.Name
+	switch {
+	case name == "" && o.StateDir != "":
+		return errors.New("--state-dir: the benchmark names no network: its runs make their own")
+	case name != "" && (o.Shardnode != "" || len(o.Shardnodes) > 0):
+		return fmt.Errorf("--shardnode: the network %s, which the benchmark names, runs its programs already", name)
+	case name != "" && o.Keep:
+		return fmt.Errorf("--keep: the network %s, which the benchmark names, stays anyway", name)
 	default:
 		return nil
 	}

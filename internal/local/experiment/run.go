@@ -28,6 +28,9 @@ func Run(ctx context.Context, options Options) (*result.Result, error) {
 	if err := options.Check(); err != nil {
 		return nil, err
 	}
+	if options.Benchmark.Spec.Network.Name != "" {
+		return options.runNamed(ctx)
+	}
 	variants := options.variants()
 	made := &result.Result{
 		SchemaVersion: result.SchemaVersion,
@@ -43,19 +46,34 @@ func Run(ctx context.Context, options Options) (*result.Result, error) {
 	if err := options.describePrograms(made, variants); err != nil {
 		return nil, err
 	}
-	runs := bench.Runs(&options.Benchmark.Spec)
+	if err := options.recordAll(made, func(run bench.PlannedRun) (*result.Run, error) {
+		return options.record(ctx, run, &variants[run.Variant])
+	}); err != nil {
+		return nil, err
+	}
+	return options.conclude(made), nil
+}
+
+// recordAll makes all runs of the benchmark, in their order.
+func (o *Options) recordAll(made *result.Result, record func(bench.PlannedRun) (*result.Run, error)) error {
+	runs := bench.Runs(&o.Benchmark.Spec)
 	for i, run := range runs {
-		_, _ = fmt.Fprintf(options.Progress, "%s, %d of %d in all\n", run, i+1, len(runs))
-		recorded, err := options.record(ctx, run, &variants[run.Variant])
+		_, _ = fmt.Fprintf(o.Progress, "%s, %d of %d in all\n", run, i+1, len(runs))
+		recorded, err := record(run)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", run, err)
+			return fmt.Errorf("%s: %w", run, err)
 		}
 		recorded.Variant, recorded.Repetition = run.VariantName, run.Repetition
 		made.Runs = append(made.Runs, *recorded)
 	}
+	return nil
+}
+
+// conclude says what the runs came to.
+func (o *Options) conclude(made *result.Result) *result.Result {
 	made.EndedAt = time.Now().UTC()
-	verdict.Conclude(made, options.Baseline, options.BaselineName)
-	return made, nil
+	verdict.Conclude(made, o.Baseline, o.BaselineName)
+	return made
 }
 
 // record makes one run. Its network is removed, unless it is to be kept.

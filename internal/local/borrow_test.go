@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// ownShares are what one validator is told of the steps of the network's own load.
+const ownShares = "2 10"
+
+// steady is a load of one rate.
+func steady(rate int64) *v1alpha1.LoadSpec {
+	return &v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: ptr.To(rate)},
+	}
+}
+
+// A network that runs carries the load of a benchmark, and its own again afterwards.
+func TestBorrow(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "ready after ")
+	run.signs(t, "net-s0-p0", ownShares)
+	load := steady(80)
+	borrowed, err := Borrow(t.Context(), stateDir, "net", load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if borrowed.Network.Name != "net" || time.Since(borrowed.CreatedAt) > time.Hour {
+		t.Errorf("the network is %+v", borrowed)
+	}
+	if _, err := Borrow(t.Context(), stateDir, "net", load); err == nil ||
+		!strings.Contains(err.Error(), "the network net cannot be measured: it carries the load of another benchmark") {
+		t.Errorf("of a network that is borrowed, the error is %v", err)
+	}
+	var progress output
+	recorded, err := borrowed.Record(t.Context(), load, time.Second, 2*time.Second, patience, &progress)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &progress)
+	}
+	if recorded.Fault != "" || recorded.BeganHeight == 0 || len(recorded.MeasuredBlocks()) == 0 {
+		t.Errorf("the run has the fault %q, began at height %d and has %d blocks",
+			recorded.Fault, recorded.BeganHeight, len(recorded.MeasuredBlocks()))
+	}
+	for _, sample := range recorded.MeasuredSamples() {
+		if sample.OfferedPerSecond != 80 {
+			t.Errorf("%d transfers per second are measured, want 80", sample.OfferedPerSecond)
+		}
+	}
+	run.signs(t, "net-s0-p0", "0 20 0")
+	borrowed.GiveBack()
+	run.says(t, "the validators have their own load again")
+	run.signs(t, "net-s0-p0", "0 20 0 "+ownShares)
+	again, err := Borrow(t.Context(), stateDir, "net", load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.GiveBack()
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever a benchmark told the validators that is no more, they are told their own load.
+func TestBorrowedByOneThatIsKilled(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "ready after ")
+	run.signs(t, "net-s0-p0", ownShares)
+	borrowed, err := Borrow(t.Context(), stateDir, "net", steady(80))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.says(t, "a benchmark tells the validators their load")
+	client := chain.NewClient(borrowed.addresses["net-s0-p0"], borrowed.admins["net-s0-p0"])
+	defer client.Close()
+	if _, err := client.SetLoad(t.Context(), 777, chain.Workload{}); err != nil {
+		t.Fatal(err)
+	}
+	borrowed.GiveBack()
+	run.signs(t, "net-s0-p0", "777 "+ownShares)
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
+// A benchmark of a network that ends is not recorded, and does not hang.
+func TestTheNetworkEndsWhileItIsBorrowed(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "ready after ")
+	borrowed, err := Borrow(t.Context(), stateDir, "net", steady(80))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer borrowed.GiveBack()
+	var progress output
+	go func() {
+		ticker := time.NewTicker(20 * time.Millisecond)
+		defer ticker.Stop()
+		for t.Context().Err() == nil && !strings.Contains(progress.String(), "the load began") {
+			<-ticker.C
+		}
+		run.interrupt()
+	}()
+	if recorded, err := borrowed.Record(t.Context(), steady(80), 0, time.Hour, patience, &progress); err == nil ||
+		!strings.Contains(err.Error(), "the program that runs the network ended") {
+		t.Errorf("the record is %+v and the error %v\n%s", recorded, err, &progress)
+	}
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNetworksThatAreNotBorrowed(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	refuses := func(load *v1alpha1.LoadSpec, want string) {
+		t.Helper()
+		if borrowed, err := Borrow(t.Context(), stateDir, "net", load); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the network is %+v and the error %v, want %q", borrowed, err, want)
+		}
+	}
+	refuses(steady(1), "does not run")
+	run := startUp(t, stateDir, Options{}, nil)
+	run.says(t, "ready after ")
+	refuses(steady(4_000_001), "the network net cannot carry the load: the load asks for 4000001 transfers per second")
+	keeper := newKeeper(run.dir)
+	wanted := readFault(t)
+	if err := keeper.Strike(t.Context(), []string{"net-s1-p0"}, &wanted.Spec, nil); err != nil {
+		t.Fatal(err)
+	}
+	refuses(steady(1), "the network net cannot be measured: validator net-s1-p0 has a fault")
+	if err := keeper.Lift(t.Context(), []string{"net-s1-p0"}); err != nil {
+		t.Fatal(err)
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
