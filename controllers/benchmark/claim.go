@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -30,6 +31,7 @@ func (r *run) observeNamed(ctx context.Context, observation *policy.BenchmarkObs
 		return fmt.Errorf("read ShardNetwork %s: %w", key.Name, err)
 	}
 	observation.Network = network
+	observation.Misfit = bench.Misfit(&network.Spec, &r.benchmark.Spec.Load)
 	claimant, err := r.claimant(ctx, network)
 	if err != nil {
 		return err

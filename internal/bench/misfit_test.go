@@ -42,7 +42,7 @@ func TestMisfit(t *testing.T) {
 		want   string
 	}{
 		"as much as two producers sign":    {constant(2_000_000), 1, ""},
-		"more than two producers sign":     {constant(2_000_001), 1, "asks for 2000001 transfers per second, and its producers sign 2000000 at most"},
+		"more than two producers sign":     {constant(2_000_001), 1, "asks for 2000001 transfers per second, and its producers sign 2000000"},
 		"a step of more":                   {ramp(1, 2_000_001, 1), 1, "its producers sign 2000000 at most"},
 		"steps of less":                    {ramp(1, 2_000_000), 1, ""},
 		"a loop up to that":                {closedLoop(501, 2_000_000), 1, ""},

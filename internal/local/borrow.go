@@ -136,7 +136,7 @@ func (k *keeper) Borrow(ctx context.Context) (giveBack func(), lost <-chan struc
 	}
 	// There is no end to wait for.
 	endless := &http.Client{Transport: k.client.Transport}
-	response, err := endless.Do(request)
+	response, err := endless.Do(request) //nolint:bodyclose // It is closed when the network is given back.
 	if err != nil {
 		cancel()
 		return nil, nil, fmt.Errorf("ask the program that runs the network: %w", err)

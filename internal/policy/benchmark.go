@@ -58,6 +58,8 @@ type BenchmarkObservation struct {
 	// Faults are what is wrong with it on purpose; empty when there are none.
 	Claimant string
 	Faults   []string
+	// Misfit is why a network that is named cannot carry the load; empty when it can.
+	Misfit string
 	// NodeImageIDs are what the name of the node image came to on the machines of the
 	// network's nodes, each once, as far as they say.
 	NodeImageIDs []string

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -54,8 +53,8 @@ func networkUnfit(o *BenchmarkObservation) string {
 			return fmt.Sprintf("the ShardNetwork %s cannot be measured: %s", name, words)
 		}
 	}
-	if words := bench.Misfit(&o.Network.Spec, &o.Benchmark.Spec.Load); words != "" {
-		return fmt.Sprintf("the ShardNetwork %s cannot carry the load: %s", name, words)
+	if o.Misfit != "" {
+		return fmt.Sprintf("the ShardNetwork %s cannot carry the load: %s", name, o.Misfit)
 	}
 	return ""
 }

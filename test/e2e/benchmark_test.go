@@ -55,6 +55,10 @@ func (c *cluster) testBenchmark(t *testing.T) {
 		b.checkSteered(t)
 		b.remove(t)
 	})
+	t.Run("a network that runs", func(t *testing.T) {
+		t.Parallel()
+		c.testBenchmarkOfRunningNetwork(t)
+	})
 	t.Run("validator killed", func(t *testing.T) {
 		t.Parallel()
 		b := c.newBenchmark(t, "broken", 1)
@@ -66,6 +70,41 @@ func (c *cluster) testBenchmark(t *testing.T) {
 		b.untilEnded(t, v1alpha1.BenchmarkFailed, v1alpha1.ReasonRunBroken)
 		b.remove(t)
 	})
+}
+
+// testBenchmarkOfRunningNetwork runs a benchmark that names a network, which has a load of
+// its own and has it again afterwards.
+func (c *cluster) testBenchmarkOfRunningNetwork(t *testing.T) {
+	t.Helper()
+	spec := newBenchmarkSpec(1)
+	own := *spec.Network.Template.Spec.DeepCopy()
+	own.Load = &v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: ptr.To[int64](5)},
+	}
+	n := c.create(t, benchmarkNamespace, "running", &own)
+	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+	before := n.mustRead(t)
+	spec.Network = v1alpha1.BenchmarkNetwork{Name: n.name}
+	b := c.newBenchmarkOf(t, "named", spec)
+	b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
+	b.checkSteered(t)
+	after := n.mustRead(t)
+	if after.UID != before.UID || after.Generation != before.Generation || after.Labels[resources.LabelBenchmarkUID] != "" {
+		t.Errorf("the network was %+v, and is %+v", before.ObjectMeta, after.ObjectMeta)
+	}
+	eventually(t, "the own load of "+n.name, func(ctx context.Context) error {
+		live, err := n.read(ctx)
+		if err != nil {
+			return err
+		}
+		if load := live.Status.Load; load == nil || load.OfferedTransfersPerSecond == nil || *load.OfferedTransfersPerSecond != 5 {
+			return fmt.Errorf("its load is %+v", load)
+		}
+		return nil
+	})
+	b.remove(t)
+	n.remove(t)
+	n.waitForEnd(t)
 }
 
 // benchmark is a Benchmark of the cluster.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/artifact"
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
 )
 
@@ -31,6 +32,30 @@ func TestBenchRunOfANetworkThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkRunningNetwork(t, made, began)
+	network.says(t, "the validators have their own load again")
+	watch(t, network).eventually(t, "the producers sign the network's own load", func(statuses []*chain.Status) bool {
+		return signed(statuses) == 400
+	})
+	network.signal(t, os.Interrupt)
+	if summary := network.summary(t); !summary.SupplyConserved {
+		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+// signed is what all producers sign together.
+func signed(statuses []*chain.Status) (rate int64) {
+	for _, status := range statuses {
+		if status != nil && status.Load != nil {
+			rate += status.Load.TransfersPerSecond
+		}
+	}
+	return rate
+}
+
+// checkRunningNetwork checks that both runs are of one network that was there before.
+func checkRunningNetwork(t *testing.T, made *result.Result, began time.Time) {
+	t.Helper()
 	measured := made.Environment.Network
 	if measured == nil || measured.Name != "small" || measured.Height == 0 || measured.CreatedAt.After(began) {
 		t.Errorf("the result is of the network %+v", measured)
@@ -41,19 +66,5 @@ func TestBenchRunOfANetworkThatRuns(t *testing.T) {
 	}
 	if made.Variants[0].Shardnode.Version == "" || made.Variants[0].Network.Shards != 2 {
 		t.Errorf("what was measured is %+v", made.Variants[0])
-	}
-	network.says(t, "the validators have their own load again")
-	watch(t, network).eventually(t, "the producers sign the network's own load", func(statuses []*chain.Status) bool {
-		var rate int64
-		for _, status := range statuses {
-			if status != nil && status.Load != nil {
-				rate += status.Load.TransfersPerSecond
-			}
-		}
-		return rate == 400
-	})
-	network.signal(t, os.Interrupt)
-	if summary := network.summary(t); !summary.SupplyConserved {
-		t.Errorf("the summary is %+v", summary)
 	}
 }

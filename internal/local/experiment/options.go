@@ -64,9 +64,12 @@ func (o *Options) Check() error {
 				"name that of variant %s with --shardnode %s=PATH", i, variant.Name, variant.Name)
 		}
 	}
-	if err := o.checkNetwork(); err != nil {
-		return err
-	}
+	return errors.Join(o.checkNetwork(), o.checkBaseline())
+}
+
+// checkBaseline says whether the options fit how the benchmark compares.
+func (o *Options) checkBaseline() error {
+	spec := &o.Benchmark.Spec
 	named := o.Baseline != nil || o.Without
 	switch {
 	case len(spec.Variants) > 0 && named:
