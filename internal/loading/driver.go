@@ -190,7 +190,7 @@ func (d *Driver) applyTo(ctx context.Context, index int, share int64) {
 		return
 	}
 	failing := &Refusal{Validator: node.Validator.Name, Since: time.Now(), Err: err}
-	if known.failing != nil {
+	if known.failing != nil && !errors.Is(known.failing.Err, errNotTold) {
 		failing.Since = known.failing.Since
 	} else if ctx.Err() == nil {
 		d.Refused(failing.Validator, err)

@@ -312,3 +312,22 @@ func TestProducersThatWereToldBefore(t *testing.T) {
 		}
 	}
 }
+
+// That one does not take its load is told of producers that were told before, too.
+func TestARefusalOfOneThatWasToldBefore(t *testing.T) {
+	t.Parallel()
+	_, second, driver, refused := driven(t, newLoop())
+	second.set(func(p *producer) { p.refuses = true })
+	options := driver.Options
+	options.Told = true
+	driver = loading.NewDriver(options)
+	for range 2 {
+		driver.Apply(t.Context(), 10)
+	}
+	if refused["second"] != 1 || refused["first"] != 0 {
+		t.Errorf("the refusals that were told are %v", refused)
+	}
+	if refusal := driver.Refusal(); refusal == nil || !strings.Contains(refusal.Err.Error(), "not now") {
+		t.Errorf("the refusal is %+v", refusal)
+	}
+}

@@ -71,13 +71,14 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
-// Whatever a benchmark told the validators that is no more, they are told their own load.
+// Whatever a benchmark told the validators that is no more, they are told their own load
+// again, be it none.
 func TestBorrowedByOneThatIsKilled(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
-	run := startUp(t, stateDir, Options{}, nil)
+	idle := testManifest(t, "transfersPerSecond: 10", "transfersPerSecond: 0", "transfersPerSecond: 42", "transfersPerSecond: 0")
+	run := startUp(t, stateDir, Options{Manifest: idle}, nil)
 	run.says(t, "ready after ")
-	run.signs(t, "net-s0-p0", ownShares)
 	borrowed, err := Borrow(t.Context(), stateDir, "net", steady(80))
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestBorrowedByOneThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	borrowed.GiveBack()
-	run.signs(t, "net-s0-p0", "777 "+ownShares)
+	run.signs(t, "net-s0-p0", "777 0")
 	run.interrupt()
 	if _, err := run.end(t); err != nil {
 		t.Error(err)
