@@ -15,19 +15,16 @@ cd "$root"
 
 # generate ROOT
 generate() {
-	local crds=$1/config/crd/bases local_crds=$1/config/crd/local dashboards=$1/dashboards files=$1/charts/shardyard/files
+	local crds=$1/config/crd/bases dashboards=$1/dashboards files=$1/charts/shardyard/files
 	local chart readme
 	"$controller_gen" object:headerFile=hack/boilerplate.go.txt paths=./api/v1alpha1 \
 		output:object:dir="$1/api/v1alpha1"
 	"$controller_gen" crd paths=./api/v1alpha1 output:crd:dir="$crds"
-	# What no operator applies is not for clusters.
-	mkdir -p "$local_crds"
-	mv "$crds/shardyard.dev_faults.yaml" "$local_crds"
 	"$controller_gen" rbac:roleName=shardyard-operator paths=./controllers/... output:rbac:dir="$1/config/rbac"
 	mkdir -p "$dashboards"
 	mkdir -p "$1/docs"
 	go -C dashboards/generator run . "$root" "$(realpath "$dashboards")" "$(realpath "$1/docs")/metrics.md"
-	go run ./hack/reference "$crds" "$local_crds" >"$1/docs/api.md"
+	go run ./hack/reference "$crds" >"$1/docs/api.md"
 	mkdir -p "$1/terraform/modules"
 	go run ./hack/names >"$1/terraform/modules/names.json"
 
@@ -58,7 +55,6 @@ generate "$fresh"
 stale=0
 diff -u api/v1alpha1/zz_generated.deepcopy.go "$fresh/api/v1alpha1/zz_generated.deepcopy.go" || stale=1
 diff -ru config/crd/bases "$fresh/config/crd/bases" || stale=1
-diff -ru config/crd/local "$fresh/config/crd/local" || stale=1
 for dashboard in "$fresh"/dashboards/*.json; do
 	diff -u "dashboards/${dashboard##*/}" "$dashboard" || stale=1
 done

@@ -6,15 +6,81 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// FaultPhase is how far a fault of a cluster is.
+// +kubebuilder:validation:Enum=Pending;Running;Stopping;Measured;NotMeasured
+type FaultPhase string
+
+// The phases of a fault. The last two are for good.
+const (
+	// FaultPending says that nothing was done to the network.
+	FaultPending FaultPhase = "Pending"
+	// FaultRunning says that a pod measures the chain before, during and after the
+	// fault.
+	FaultRunning FaultPhase = "Running"
+	// FaultStopping says that the fault cannot be measured, and is taken back.
+	FaultStopping FaultPhase = "Stopping"
+	// FaultMeasured says that the fault is over, and what came of it is known.
+	FaultMeasured FaultPhase = "Measured"
+	// FaultNotMeasured says that the fault is over or never began, and that what came of
+	// it is not known.
+	FaultNotMeasured FaultPhase = "NotMeasured"
+)
+
 // FaultStatus is what came of a fault.
 type FaultStatus struct {
 	// conditions say what came of the fault: Effective, whether the chain felt it, and
-	// Recovered, whether everything was as before when it was over.
+	// Recovered, whether everything was as before when it was over. In a cluster, Ready
+	// is True once that was measured; Stalled is True once it is known that it will not
+	// be.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about; -1
+	// until the operator observed the fault for the first time.
+	// +optional
+	// +kubebuilder:validation:Minimum=-1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// phase is how far the fault is, in a cluster.
+	// +optional
+	Phase FaultPhase `json:"phase,omitempty"`
+
+	// problem is why what came of the fault is not measured; empty if it is.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1100
+	Problem string `json:"problem,omitempty"`
+
+	// networkUID is the very network that the fault is of, and networkGeneration the
+	// generation of its spec: one that changes meanwhile is not measured.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	NetworkUID string `json:"networkUID,omitempty"`
+
+	// networkGeneration is the generation of the network's spec.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	NetworkGeneration int64 `json:"networkGeneration,omitempty"`
+
+	// podUID is the very pod that measures the fault, and begins it if it is one of the
+	// network. Another one of its name does not count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	PodUID string `json:"podUID,omitempty"`
+
+	// killed are the very pods that the operator deletes for action Kill. Those that
+	// take their places stay.
+	// +optional
+	// +listType=map
+	// +listMapKey=validator
+	// +kubebuilder:validation:MaxItems=4096
+	Killed []FaultPod `json:"killed,omitempty"`
+
+	// stopTime is when the operator began to take back a fault that cannot be measured.
+	// +optional
+	StopTime *metav1.Time `json:"stopTime,omitempty"`
 
 	// startTime is when the fault began.
 	// +optional
@@ -30,7 +96,13 @@ type FaultStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	RecoveryMilliseconds *int64 `json:"recoveryMilliseconds,omitempty"`
 
-	// validators are those that the fault was of, and what was seen of each.
+	// validatorsTotal is how many validators the fault was of, in a cluster.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ValidatorsTotal int32 `json:"validatorsTotal,omitempty"`
+
+	// validators are those that the fault was of, and what was seen of each. In a cluster
+	// they are the first of them, as many as the last words of a pod have room for.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -49,6 +121,21 @@ type FaultStatus struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	Felt []FaultMeasure `json:"felt,omitempty"`
+}
+
+// FaultPod is the pod of a validator.
+type FaultPod struct {
+	// validator is the name of the validator.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Validator string `json:"validator,omitempty"`
+
+	// uid is that of the pod.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid,omitempty"`
 }
 
 // FaultValidatorStatus is what was seen of one validator while the fault lasted.

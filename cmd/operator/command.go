@@ -13,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/controllers/benchmark"
+	"github.com/shardyard/shardyard/controllers/fault"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/shardnetwork"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -40,7 +41,7 @@ func newCommand() *cobra.Command {
 	var options options
 	command := &cobra.Command{
 		Use:           "operator",
-		Short:         "Keep the ShardNetworks of a cluster as their specs say, and run its Benchmarks",
+		Short:         "Keep the ShardNetworks of a cluster as their specs say, and run its Benchmarks and Faults",
 		Version:       version.Get().String(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
@@ -69,7 +70,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&options.nodeImage, "node-image", "", "image of the nodes of networks that name none")
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the operator's own cluster")
 	flags.StringArrayVar(&options.watchNamespaces, "watch-namespace", nil,
-		"namespace of the networks, benchmarks and schedules that are kept; can be given several times (default all)")
+		"namespace of the networks, benchmarks, schedules and faults that are kept; can be given several times (default all)")
 	flags.StringToStringVar(&options.podMonitorLabels, "pod-monitor-label", nil,
 		"label, as KEY=VALUE, that the cluster's Prometheus selects PodMonitors by")
 	flags.StringVar(&options.libraryMetrics, "library-metrics", string(resources.LibraryMetricsDrop),
@@ -81,7 +82,7 @@ func newCommand() *cobra.Command {
 		"tune no machine, and put the old values back on those that are tuned")
 	command.MarkFlagsRequiredTogether("node-tuning-namespace", "node-tuning-image")
 	flags.StringVar(&options.recorderImage, "recorder-image", "",
-		"image of the pods that record and judge benchmarks, which is the operator's; without it, none is run")
+		"image of the pods that record and judge benchmarks and measure faults, which is the operator's; without it, none is run")
 	flags.StringVar(&options.metricsAddress, "metrics-bind-address", ":8443",
 		"address of the operator's metrics, over HTTPS for whoever the cluster authorises; 0 for none")
 	flags.StringVar(&options.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 for none")
@@ -90,7 +91,8 @@ func newCommand() *cobra.Command {
 	if err := command.MarkFlagRequired("node-image"); err != nil {
 		panic(err)
 	}
-	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newServeArtifactCommand(), newCheckCommand())
+	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newServeArtifactCommand(), newFaultCommand(),
+		newCheckCommand())
 	return command
 }
 
@@ -142,4 +144,9 @@ func (o *options) tuningSettings() nodetuning.Settings {
 // benchmarkSettings are what the controller of Benchmarks needs to know.
 func (o *options) benchmarkSettings() benchmark.Settings {
 	return benchmark.Settings{Image: o.recorderImage, ClusterDomain: o.clusterDomain}
+}
+
+// faultSettings are what the controller of Faults needs to know.
+func (o *options) faultSettings() fault.Settings {
+	return fault.Settings{Image: o.recorderImage, ClusterDomain: o.clusterDomain}
 }

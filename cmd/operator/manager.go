@@ -21,6 +21,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/benchmark"
 	"github.com/shardyard/shardyard/controllers/benchmarkschedule"
+	"github.com/shardyard/shardyard/controllers/fault"
 	"github.com/shardyard/shardyard/controllers/leftovers"
 	"github.com/shardyard/shardyard/controllers/nodetuning"
 	"github.com/shardyard/shardyard/controllers/reporting"
@@ -83,6 +84,9 @@ func newManager(options *options) (manager.Manager, error) {
 	}
 	if err := benchmarkschedule.Setup(manager); err != nil {
 		return nil, fmt.Errorf("set up benchmarkschedule controller: %w", err)
+	}
+	if err := fault.Setup(manager, options.faultSettings()); err != nil {
+		return nil, fmt.Errorf("set up fault controller: %w", err)
 	}
 	if err := leftovers.Setup(manager, options.watchNamespaces); err != nil {
 		return nil, fmt.Errorf("set up the search for leftovers: %w", err)

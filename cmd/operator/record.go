@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/summary"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
-	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/recording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -217,31 +215,14 @@ func (o *recordOptions) steering(
 	if o.adminToken == "" || o.genesis == "" {
 		return nil, errors.New("the recorder tells the nodes their load, and needs --admin-token and --genesis")
 	}
-	token, err := os.ReadFile(o.adminToken)
+	admin, err := readAdmin(o.adminToken, o.genesis, plan)
 	if err != nil {
-		return nil, fmt.Errorf("read the token of the admin API: %w", err)
-	}
-	document, err := os.ReadFile(o.genesis)
-	if err != nil {
-		return nil, fmt.Errorf("read the genesis document: %w", err)
-	}
-	publicKeys, err := nodeconfig.PublicKeys(document)
-	if err != nil {
-		return nil, fmt.Errorf("decode %s: %w", o.genesis, err)
-	}
-	for _, validator := range plan.Validators {
-		if publicKeys[validator.Name] == nil {
-			return nil, fmt.Errorf("%s names no validator %s", o.genesis, validator.Name)
-		}
+		return nil, err
 	}
 	return &recording.Steering{
 		Load: load,
 		Admin: func(validator string) chain.Admin {
-			return chain.Admin{
-				Address:   resources.AdminAddress(network, o.clusterDomain, validator, plan.Ports),
-				PublicKey: publicKeys[validator],
-				Token:     string(bytes.TrimSpace(token)),
-			}
+			return admin(resources.AdminAddress(network, o.clusterDomain, validator, plan.Ports), validator)
 		},
 	}, nil
 }

@@ -20,7 +20,7 @@ var Benchmark []byte
 //go:embed bases/shardyard.dev_benchmarkschedules.yaml
 var BenchmarkSchedule []byte
 
-// Fault is the definition of the Fault resource, in YAML. Clusters do not have it.
+// Fault is the definition of the Fault resource, in YAML.
 //
-//go:embed local/shardyard.dev_faults.yaml
+//go:embed bases/shardyard.dev_faults.yaml
 var Fault []byte

@@ -11,7 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-var definitions = []string{"../../config/crd/bases", "../../config/crd/local"}
+var definitions = []string{"../../config/crd/bases"}
 
 // Whoever asks kubectl explain for a field learns what it is: every field of
 // every kind has a description, which begins with its name, or that of the type in Go.

@@ -29,6 +29,9 @@ const (
 
 	// readyPatience is how long validators may take to take part before the fault.
 	readyPatience = 30 * time.Second
+
+	// summonPatience is how long whoever begins a fault may take once it is time.
+	summonPatience = 2 * time.Minute
 )
 
 // Actor has a fault happen.
@@ -51,6 +54,10 @@ type Options struct {
 	// Address is where the HTTP API of a validator is, HOST:PORT.
 	Address func(validator string) string
 	Actor   Actor
+	// Summon tells whoever begins the fault, where that is not the Actor, that it is time:
+	// the fault begins when one of the validators is seen to be gone. What it returns
+	// tells them that it is no longer.
+	Summon func() (dismiss func())
 	// Progress says what happens.
 	Progress func(format string, args ...any)
 }
@@ -116,8 +123,11 @@ func (s *session) before(ctx context.Context) error {
 // during has the fault happen for its duration.
 func (s *session) during(ctx context.Context) (err error) {
 	before := s.watch.begin()
+	if err := s.summon(ctx); err != nil {
+		return err
+	}
 	duration := time.Duration(s.Spec.DurationSeconds) * time.Second
-	s.Progress("%s of %s for %s begins at height %d", s.Spec.Action, strings.Join(s.names, ", "), duration, before.to)
+	s.Progress("%s of %s for %s begins at height %d", s.Spec.Action, strings.Join(s.names, ", "), duration, s.watch.height())
 	s.status.StartTime = ptr.To(metav1.Now())
 	lift := func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), liftTimeout)
@@ -147,6 +157,23 @@ func (s *session) during(ctx context.Context) (err error) {
 		s.judged.Window(v1alpha1.FaultBefore, s.judged.Before), s.judged.Window(v1alpha1.FaultDuring, s.judged.During))
 	s.conclude(s.judged.Effective())
 	return nil
+}
+
+// summon waits until somebody else begins the fault. What is seen meanwhile is of no
+// period.
+func (s *session) summon(ctx context.Context) error {
+	if s.Summon == nil {
+		return nil
+	}
+	s.Progress("waiting for %s of %s", s.Spec.Action, strings.Join(s.names, ", "))
+	dismiss := s.Summon()
+	defer dismiss()
+	err := until(ctx, summonPatience, func() bool { return s.watch.gone(s.names) })
+	if errors.Is(err, errLate) {
+		return fmt.Errorf("nobody was seen to begin the fault within %s", summonPatience)
+	}
+	s.watch.begin()
+	return err
 }
 
 // after waits until all of the validators take part again and the chain is as before.

@@ -5,6 +5,7 @@ package faulting
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,6 +137,23 @@ func (w *watch) made() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return max(int(w.best-w.now.from)-transit, 0)
+}
+
+// height is the highest finalised block that anybody told of.
+func (w *watch) height() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.best
+}
+
+// gone says whether one of some validators does not answer, or began anew in the
+// current period.
+func (w *watch) gone(names []string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.nodes, func(node *watched) bool {
+		return slices.Contains(names, node.name) && (!node.answers || w.now.Answers[node.name].Restarted)
+	})
 }
 
 // seen is what was seen in a period that has ended, with as many of its blocks as are

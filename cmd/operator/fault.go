@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// dueTimeout bounds reading the header of a question whether a fault is due.
+const dueTimeout = 5 * time.Second
+
+// faultOptions are what the pod of a fault is told.
+type faultOptions struct {
+	order, summary, clusterDomain string
+	// adminToken and genesis are files; empty unless nodes are told of the fault.
+	adminToken, genesis string
+	// listen is where the pod says that the fault is due; empty unless the operator begins
+	// the fault.
+	listen string
+}
+
+// newFaultCommand is what the pod of a fault runs. It needs no rights in the cluster:
+// it asks the nodes alone, and tells them of faults of their links.
+func newFaultCommand() *cobra.Command {
+	var options faultOptions
+	command := &cobra.Command{
+		Use:   "measure-fault",
+		Short: "Measure what comes of a fault, and begin and end it where it is one of the links between nodes",
+		Args:  cobra.NoArgs,
+		RunE:  func(command *cobra.Command, _ []string) error { return options.run(command) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.order, "fault", "", "file that holds the Fault and its ShardNetwork, as JSON")
+	flags.StringVar(&options.summary, "summary", "", "file to write to, in few words, what came of it")
+	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
+	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a fault of links")
+	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a fault of links")
+	flags.StringVar(&options.listen, "listen", "", "address to say at that the fault is due, for a fault of processes")
+	for _, name := range []string{"fault", "summary"} {
+		if err := command.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return command
+}
+
+func (o *faultOptions) run(command *cobra.Command) error {
+	content, err := os.ReadFile(o.order)
+	if err != nil {
+		return err
+	}
+	order := &resources.FaultOrder{}
+	if err := json.Unmarshal(content, order); err != nil {
+		return fmt.Errorf("decode %s: %w", o.order, err)
+	}
+	options, err := o.faulting(order)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(command.ErrOrStderr(), nil))
+	options.Progress = func(format string, args ...any) { log.Info(fmt.Sprintf(format, args...)) }
+	if o.listen != "" {
+		due := &dueServer{}
+		if err := due.start(command.Context(), o.listen); err != nil {
+			return err
+		}
+		defer due.close()
+		options.Actor, options.Summon = bystander{}, due.summon
+	}
+	status, err := faulting.Run(command.Context(), options)
+	if err != nil {
+		return err
+	}
+	message, err := faulting.EncodeOutcome(status)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.summary, []byte(message), summaryMode)
+}
+
+// faulting says what to do to which network, but for who begins the fault if nodes are
+// not told of it.
+func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options, error) {
+	network, spec := &order.Network, &order.Fault.Spec
+	plan, err := topology.New(network)
+	if err != nil {
+		return nil, fmt.Errorf("plan network %s: %w", network.Name, err)
+	}
+	scope, err := fault.Select(&spec.Validators, plan)
+	if err != nil {
+		return nil, err
+	}
+	orders, err := fault.LinkOrders(spec, scope, plan)
+	if err != nil {
+		return nil, err
+	}
+	address := func(validator string) string {
+		return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
+	}
+	options := &faulting.Options{Spec: spec, Plan: plan, Scope: scope, Orders: orders, Address: address}
+	switch ofLinks := fault.IsOfLinks(spec.Action); {
+	case ofLinks:
+		if o.adminToken == "" || o.genesis == "" {
+			return nil, errors.New("a fault of links needs --admin-token and --genesis: nodes are told of it")
+		}
+		admin, err := readAdmin(o.adminToken, o.genesis, plan)
+		if err != nil {
+			return nil, err
+		}
+		options.Actor = &faulting.Links{Client: func(validator string) *chain.Client {
+			return chain.NewClient(address(validator), admin(resources.AdminAddress(network, o.clusterDomain, validator, plan.Ports), validator))
+		}}
+	case o.listen == "":
+		return nil, fmt.Errorf("action %s needs --listen: the operator begins it", spec.Action)
+	}
+	return options, nil
+}
+
+// readAdmin reads how the admin API of nodes is reached, from files: by its token, of
+// each node that holds the key that the genesis document names.
+func readAdmin(tokenFile, genesisFile string, plan *topology.Plan) (func(address, validator string) chain.Admin, error) {
+	token, err := os.ReadFile(tokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the token of the admin API: %w", err)
+	}
+	document, err := os.ReadFile(genesisFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the genesis document: %w", err)
+	}
+	publicKeys, err := nodeconfig.PublicKeys(document)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s: %w", genesisFile, err)
+	}
+	for _, validator := range plan.Validators {
+		if publicKeys[validator.Name] == nil {
+			return nil, fmt.Errorf("%s names no validator %s", genesisFile, validator.Name)
+		}
+	}
+	return func(address, validator string) chain.Admin {
+		return chain.Admin{Address: address, PublicKey: publicKeys[validator], Token: string(bytes.TrimSpace(token))}
+	}, nil
+}
+
+// bystander is the Actor of a fault that the operator begins, and that ends by itself.
+type bystander struct{}
+
+func (bystander) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.LinkOrder) error {
+	return nil
+}
+
+func (bystander) Lift(context.Context, []string) error { return nil }
+
+// dueServer says whether the operator is to begin a fault now.
+type dueServer struct {
+	due    atomic.Bool
+	server http.Server
+}
+
+func (s *dueServer) start(ctx context.Context, address string) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+resources.PathDue, func(response http.ResponseWriter, _ *http.Request) {
+		if !s.due.Load() {
+			response.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	s.server.Handler, s.server.ReadHeaderTimeout = mux, dueTimeout
+	go func() { _ = s.server.Serve(listener) }()
+	return nil
+}
+
+// summon has the fault be due until dismissed.
+func (s *dueServer) summon() (dismiss func()) {
+	s.due.Store(true)
+	return func() { s.due.Store(false) }
+}
+
+func (s *dueServer) close() { _ = s.server.Close() }

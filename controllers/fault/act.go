@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/shardyard/shardyard/internal/drift"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// finalizer keeps a fault until it is taken back: what takes it back would go with it.
+const finalizer = "shardyard.dev/fault"
+
+// makePod makes the pod that measures the fault, and all that it needs.
+func (r *run) makePod(ctx context.Context, observation *policy.FaultObservation) error {
+	objects, err := resources.FaultObjects(r.fault, observation.Network, topology.DefaultPorts)
+	if err != nil {
+		return fmt.Errorf("build objects: %w", err)
+	}
+	objects = append(objects, resources.NewWatcher(r.fault, observation.Network, resources.FaultInputs{
+		Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain,
+	}))
+	if err := r.hold(ctx); err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := r.apply(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold keeps the fault until it is taken back.
+func (r *run) hold(ctx context.Context) error {
+	before := r.fault.DeepCopy()
+	if !controllerutil.AddFinalizer(r.fault, finalizer) {
+		return nil
+	}
+	if err := r.client.Patch(ctx, r.fault, lockedPatch(before)); err != nil {
+		return fmt.Errorf("add finalizer %s: %w", finalizer, err)
+	}
+	return nil
+}
+
+// letGo lets the fault be deleted.
+func (r *run) letGo(ctx context.Context) error {
+	before := r.fault.DeepCopy()
+	if !controllerutil.RemoveFinalizer(r.fault, finalizer) {
+		return nil
+	}
+	if err := r.client.Patch(ctx, r.fault, lockedPatch(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove finalizer %s: %w", finalizer, err)
+	}
+	return nil
+}
+
+// lockedPatch fails when somebody else changed the finalizers meanwhile: they are one
+// list.
+func lockedPatch(before client.Object) client.Patch {
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+}
+
+// apply applies an object, unless there is one of its name that is somebody else's.
+func (r *run) apply(ctx context.Context, object resources.Object) error {
+	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	if _, err := r.find(ctx, live, kind, name); err != nil {
+		return err
+	}
+	wanted, err := drift.Prepare(object)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", kind, name, err)
+	}
+	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
+		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind, name, err)
+	}
+	return nil
+}
+
+// release lets the pod that measures begin: this very one, which the status names.
+func (r *run) release(ctx context.Context, pod *corev1.Pod) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"schedulingGates":null}}`, pod.UID)
+	if err := r.client.Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("release pod %s: %w", pod.Name, err)
+	}
+	return nil
+}
+
+// kill deletes the very pods that are noted, without the time that a pod has to end.
+func (r *run) kill(ctx context.Context, observation *policy.FaultObservation) error {
+	var failed error
+	for _, noted := range r.status.Killed {
+		pod := observation.Victims[noted.Validator]
+		if pod == nil || string(pod.UID) != noted.UID {
+			continue
+		}
+		err := r.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: ptr.To(pod.UID)})
+		// By now there may be a new one of its name.
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			failed = errors.Join(failed, fmt.Errorf("kill pod %s: %w", pod.Name, err))
+		}
+	}
+	return failed
+}
+
+// delete deletes this very pod, if it is not being deleted already.
+func (r *run) delete(ctx context.Context, pod *corev1.Pod) error {
+	if pod.DeletionTimestamp != nil {
+		return nil
+	}
+	err := r.client.Delete(ctx, pod, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &pod.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete pod %s: %w", pod.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"net"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// goAway takes back a fault that is deleted, and lets it go then.
+func (r *run) goAway(ctx context.Context) error {
+	r.gone = true
+	if !controllerutil.ContainsFinalizer(r.fault, finalizer) {
+		return nil
+	}
+	if policy.FaultEnded(r.status.Phase) {
+		// By now the network may have another fault.
+		return r.tidy(ctx)
+	}
+	observation, err := r.observe(ctx)
+	if err != nil {
+		return err
+	}
+	over, err := r.takeBack(ctx, observation, r.fault.DeletionTimestamp)
+	if err != nil {
+		return err
+	}
+	if over {
+		return r.letGo(ctx)
+	}
+	r.gone = false
+	policy.DeletedFault(r.fault, r.status, r.now())
+	return r.report(ctx)
+}
+
+// tidy lets a fault go that has ended: nothing of it is left to take back.
+func (r *run) tidy(ctx context.Context) error {
+	pod := &corev1.Pod{}
+	// What a pod that has ended wrote into its log is worth reading.
+	if found, err := r.find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name)); err == nil && found && !policy.PodEnded(pod) {
+		if err := r.delete(ctx, pod); err != nil {
+			return err
+		}
+	}
+	return r.letGo(ctx)
+}
+
+// takeBack ends the pod that measures, and then the fault of links that it may have
+// begun. It says whether nothing is left to be ended.
+func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation, since *metav1.Time) (bool, error) {
+	if pod := observation.Pod; pod != nil && !policy.PodEnded(pod) {
+		r.moved = true
+		return false, r.delete(ctx, pod)
+	}
+	network := observation.Network
+	begun := r.status.PodUID != "" && fault.IsOfLinks(r.fault.Spec.Action)
+	if !begun || network == nil || string(network.UID) != r.status.NetworkUID {
+		return true, nil
+	}
+	err := r.endLinkFaults(ctx)
+	if err != nil && since != nil && policy.FaultOverByItself(r.fault, since.Time, r.now()) {
+		ctrl.LoggerFrom(ctx).Info("nodes that were not told ended the fault by their own clocks", "reason", err.Error())
+		return true, nil
+	}
+	return err == nil, err
+}
+
+// endLinkFaults has all nodes that run end faults of their links.
+func (r *run) endLinkFaults(ctx context.Context) error {
+	pods, err := r.nodePods(ctx)
+	if err != nil {
+		return err
+	}
+	token, document := &corev1.Secret{}, &corev1.ConfigMap{}
+	for object, name := range map[client.Object]string{
+		token: resources.AdminTokenName(r.fault.Spec.NetworkName), document: resources.GenesisName(r.fault.Spec.NetworkName),
+	} {
+		if err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.fault.Namespace, Name: name}, object); err != nil {
+			return fmt.Errorf("read how nodes are reached: %w", err)
+		}
+	}
+	keys, err := nodeconfig.PublicKeys([]byte(resources.GenesisFile(document)))
+	if err != nil {
+		return fmt.Errorf("read genesis document: %w", err)
+	}
+	var nodes []*chain.Client
+	defer func() {
+		for _, node := range nodes {
+			node.Close()
+		}
+	}()
+	for name, pod := range pods {
+		// A process that begins knows of no fault.
+		if pod.Status.Phase == corev1.PodRunning && pod.Status.PodIP != "" {
+			nodes = append(nodes, newNode(pod.Status.PodIP, keys[name], resources.AdminToken(token)))
+		}
+	}
+	return faulting.EndLinkFaults(ctx, nodes)
+}
+
+// newNode is a client of the node at an address, if it holds a key.
+func newNode(ip string, key ed25519.PublicKey, token string) *chain.Client {
+	address := func(port int) string { return net.JoinHostPort(ip, strconv.Itoa(port)) }
+	return chain.NewClient(address(topology.DefaultPorts.HTTP), chain.Admin{
+		Address: address(topology.DefaultPorts.Admin), PublicKey: key, Token: token,
+	})
+}

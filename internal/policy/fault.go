@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// linkEndPatience is how much later than its duration a fault of links is over for
+// nodes that nobody could tell.
+const linkEndPatience = time.Minute
+
+// FaultTask is what there is to do next for a fault.
+type FaultTask string
+
+const (
+	// FaultWait says that something is under way, or in the way.
+	FaultWait FaultTask = "Wait"
+	// FaultMakePod makes the pod that measures the fault, behind its gate.
+	FaultMakePod FaultTask = "MakePod"
+	// FaultDiscard deletes a pod that has done nothing and knows the network as it was.
+	FaultDiscard FaultTask = "Discard"
+	// FaultRelease lets that pod begin.
+	FaultRelease FaultTask = "Release"
+	// FaultKill deletes the pods that are noted.
+	FaultKill FaultTask = "Kill"
+	// FaultTakeBack ends the pod that measures, and the fault.
+	FaultTakeBack FaultTask = "TakeBack"
+)
+
+// FaultObservation is a fault and what there is of it in the cluster.
+type FaultObservation struct {
+	Fault *v1alpha1.Fault
+	// Network is the network of the fault; nil when there is none.
+	Network *v1alpha1.ShardNetwork
+	// Scope are the validators that the fault is of, and Unusable says why there are none.
+	Scope    []topology.Validator
+	Unusable string
+	// Others are the other faults of the network.
+	Others []v1alpha1.Fault
+	// Pod is the pod that measures; nil when there is none.
+	Pod *corev1.Pod
+	// Measured is what it said at its end; nil when it said nothing that can be
+	// understood.
+	Measured *v1alpha1.FaultStatus
+	// Victims are the pods of the validators in scope, by validator, of a fault that kills
+	// them.
+	Victims map[string]*corev1.Pod
+	Now     time.Time
+}
+
+// FaultEnded says whether a fault is in a phase that is for good.
+func FaultEnded(phase v1alpha1.FaultPhase) bool {
+	return phase == v1alpha1.FaultMeasured || phase == v1alpha1.FaultNotMeasured
+}
+
+// FaultGoesOn says whether a fault may be in effect, or be taken back.
+func FaultGoesOn(phase v1alpha1.FaultPhase) bool {
+	return phase == v1alpha1.FaultRunning || phase == v1alpha1.FaultStopping
+}
+
+// AdvanceFault takes a fault one step on: what there is to do now, and the status that
+// says what is so once that is done. The pod that measures begins once the status names
+// it, and pods are killed once it names them, so whoever comes in between does neither a
+// second time.
+func AdvanceFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+	switch status.Phase {
+	case v1alpha1.FaultRunning:
+		return runFault(o, status)
+	case v1alpha1.FaultStopping:
+		return FaultTakeBack
+	default:
+		return beginFault(o, status)
+	}
+}
+
+// beginFault has the pod of a fault made, and notes it once nothing is in the way.
+func beginFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+	status.Phase = v1alpha1.FaultPending
+	if words := faultUnfit(o); words != "" {
+		endFault(o.Fault, status, v1alpha1.ReasonNotRunnable, words, o.Now)
+		return FaultWait
+	}
+	if words := networkWaits(o); words != "" {
+		noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonNetworkWaits, "nothing was done: "+words, o.Now)
+		return FaultWait
+	}
+	if o.Pod == nil {
+		faultUnderWay(o, status, "the pod that measures it is made")
+		return FaultMakePod
+	}
+	if o.Pod.DeletionTimestamp != nil {
+		faultUnderWay(o, status, "it waits until a pod that has done nothing is gone")
+		return FaultWait
+	}
+	if !resources.Knows(o.Pod, o.Network) {
+		faultUnderWay(o, status, "the spec of its network was changed, and the pod that measures it is made again")
+		return FaultDiscard
+	}
+	status.Phase = v1alpha1.FaultRunning
+	status.PodUID = string(o.Pod.UID)
+	status.NetworkUID, status.NetworkGeneration = string(o.Network.UID), o.Network.Generation
+	status.ValidatorsTotal = int32(len(o.Scope))
+	faultUnderWay(o, status, "the pod that measures it starts")
+	return FaultWait
+}
+
+// runFault has a fault measured.
+func runFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+	pod := o.Pod
+	switch {
+	case pod == nil || string(pod.UID) != status.PodUID:
+		return stopFault(o, status, "the pod that measured it was deleted")
+	case pod.Status.Phase == corev1.PodFailed:
+		return stopFault(o, status, "the pod that measured it ended: "+podTrouble(pod))
+	case PodEnded(pod) && o.Measured == nil:
+		return stopFault(o, status, "the pod that measured it ended and did not say what came of it")
+	case PodEnded(pod):
+		faultMeasured(o, status)
+		return FaultWait
+	case pod.DeletionTimestamp != nil:
+		return stopFault(o, status, "the pod that measured it was deleted")
+	}
+	if lost := faultNetworkLost(o.Network, status); lost != "" {
+		return stopFault(o, status, lost)
+	}
+	if resources.Gated(pod) {
+		faultUnderWay(o, status, "the pod that measures it starts")
+		return FaultRelease
+	}
+	if pod.Status.Phase != corev1.PodRunning {
+		if o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience {
+			return stopFault(o, status, fmt.Sprintf("the pod that measures it did not start within %s: %s", recorderPatience, podTrouble(pod)))
+		}
+		faultUnderWay(o, status, "the pod that measures it starts: "+podTrouble(pod))
+		return FaultWait
+	}
+	if o.Fault.Spec.Action == v1alpha1.FaultActionKill {
+		return killFault(o, status)
+	}
+	faultUnderWay(o, status, "a pod measures the network before, during and after the fault, which it begins and ends")
+	return FaultWait
+}
+
+// killFault has validators killed while the pod that measures says that it is time.
+func killFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+	due := podReady(o.Pod)
+	switch {
+	case len(status.Killed) == 0 && !due:
+		faultUnderWay(o, status, "a pod measures the network before the fault")
+		return FaultWait
+	case len(status.Killed) == 0:
+		return noteKilled(o, status)
+	}
+	faultUnderWay(o, status, fmt.Sprintf("%s killed, and a pod measures the network", counted(len(status.Killed), "validator is", "validators are")))
+	if due && slices.ContainsFunc(status.Killed, func(noted v1alpha1.FaultPod) bool {
+		live := o.Victims[noted.Validator]
+		return live != nil && string(live.UID) == noted.UID
+	}) {
+		return FaultKill
+	}
+	return FaultWait
+}
+
+// noteKilled notes the very pods that are deleted next.
+func noteKilled(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+	var killed []v1alpha1.FaultPod
+	for i := range o.Scope {
+		name := o.Scope[i].Name
+		pod := o.Victims[name]
+		if pod == nil || pod.DeletionTimestamp != nil {
+			return stopFault(o, status, fmt.Sprintf("validator %s has no pod that could be killed", name))
+		}
+		killed = append(killed, v1alpha1.FaultPod{Validator: name, UID: string(pod.UID)})
+	}
+	status.Killed = killed
+	faultUnderWay(o, status, fmt.Sprintf("%s killed", counted(len(killed), "validator is", "validators are")))
+	return FaultWait
+}
+
+// counted is a number of things in words that know one from many.
+func counted(number int, one, many string) string {
+	if number == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", number, many)
+}
+
+// faultMeasured notes what came of a fault.
+func faultMeasured(o *FaultObservation, status *v1alpha1.FaultStatus) {
+	said := o.Measured
+	status.StartTime, status.EndTime = said.StartTime, said.EndTime
+	status.RecoveryMilliseconds = said.RecoveryMilliseconds
+	status.ValidatorsTotal, status.Validators = said.ValidatorsTotal, said.Validators
+	status.Windows, status.Felt = said.Windows, said.Felt
+	status.Phase = v1alpha1.FaultMeasured
+	var words []string
+	for _, condition := range said.Conditions {
+		condition.ObservedGeneration = o.Fault.Generation
+		meta.SetStatusCondition(&status.Conditions, condition)
+		words = append(words, fmt.Sprintf("%s is %s (%s)", condition.Type, condition.Status, condition.Reason))
+	}
+	noteFault(o.Fault, status, metav1.ConditionTrue, v1alpha1.ReasonMeasured, "the fault is over, and was measured: "+strings.Join(words, ", "), o.Now)
+}
+
+// stopFault notes why a fault is not measured. What is left of it is taken back once
+// that is noted.
+func stopFault(o *FaultObservation, status *v1alpha1.FaultStatus, problem string) FaultTask {
+	status.Phase, status.Problem = v1alpha1.FaultStopping, shorten(problem)
+	now := metav1.NewTime(o.Now)
+	status.StopTime = &now
+	noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is taken back, and not measured: "+status.Problem, o.Now)
+	return FaultWait
+}
+
+// FaultTakenBack notes that nothing is left of a fault that is not measured.
+func FaultTakenBack(o *FaultObservation, status *v1alpha1.FaultStatus) {
+	endFault(o.Fault, status, v1alpha1.ReasonNotMeasured, "the fault is over, and what came of it is not known: "+status.Problem, o.Now)
+}
+
+// FaultOverByItself says whether the nodes have ended a fault of links by their own
+// clocks, since it was to be taken back at a time.
+func FaultOverByItself(fault *v1alpha1.Fault, since, now time.Time) bool {
+	return now.Sub(since) > time.Duration(fault.Spec.DurationSeconds)*time.Second+linkEndPatience
+}
+
+// faultNetworkLost says why the network of a fault is no longer what it was when the
+// fault began; empty when it is.
+func faultNetworkLost(network *v1alpha1.ShardNetwork, status *v1alpha1.FaultStatus) string {
+	switch {
+	case network == nil:
+		return "its network was deleted"
+	case string(network.UID) != status.NetworkUID:
+		return "its network was deleted, and there is another of its name"
+	case network.DeletionTimestamp != nil:
+		return "somebody deletes its network"
+	case network.Generation != status.NetworkGeneration:
+		return "the spec of its network was changed meanwhile"
+	}
+	if words := rollsOut(network); words != "" {
+		return "its network " + words
+	}
+	return ""
+}
