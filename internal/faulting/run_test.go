@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faulting_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/keys"
+	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/adminapi"
+)
+
+const (
+	blockTime = 20 * time.Millisecond
+	victim    = "net-s0-p0"
+)
+
+// fakeNode tells of a chain that goes by the clock alone.
+type fakeNode struct {
+	created time.Time
+	// asked counts how often its status was asked for since the count began, which kill
+	// turns into a crash: it does not answer from one question to another, and begins
+	// anew then.
+	asked      atomic.Int64
+	kill       atomic.Bool
+	from, till int64
+	// impaired says that its links have a fault.
+	impaired atomic.Bool
+}
+
+func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
+	height := uint64(time.Since(n.created) / blockTime)
+	var answer any
+	switch {
+	case request.URL.Path == "/readyz":
+		answer = chain.Readiness{Ready: true}
+	case request.URL.Path == "/status":
+		status := chain.Status{FinalizedHeight: height, CPUSeconds: 100 + time.Since(n.created).Seconds()}
+		if n.kill.Load() {
+			asked := n.asked.Add(1)
+			if asked > n.from && asked <= n.till {
+				response.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			if asked > n.till {
+				status.CPUSeconds -= 100
+			}
+		}
+		if n.impaired.Load() {
+			status.FaultyLinks = 1
+		}
+		answer = status
+	default:
+		var asked struct {
+			Params struct {
+				Height uint64 `json:"height"`
+			} `json:"params"`
+		}
+		if err := json.NewDecoder(request.Body).Decode(&asked); err != nil {
+			response.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		at := n.created.Add(time.Duration(asked.Params.Height) * blockTime)
+		answer = map[string]any{"jsonrpc": "2.0", "id": 1, "result": chain.Block{
+			Height: asked.Params.Height, TimestampMs: at.UnixMilli(), Chunks: []chain.ChunkHeader{{Height: asked.Params.Height}},
+		}}
+	}
+	_ = json.NewEncoder(response).Encode(answer)
+}
+
+// fakeNetwork is two producers of one shard, and a fault of the first.
+func fakeNetwork(t *testing.T, spec v1alpha1.FaultSpec) (*faulting.Options, *fakeNode) {
+	t.Helper()
+	created := time.Now().Add(-time.Second)
+	plan := &topology.Plan{Network: "net", Shards: 1}
+	addresses := map[string]string{}
+	var first *fakeNode
+	for slot := range 2 {
+		node := &fakeNode{created: created}
+		if slot == 0 {
+			first = node
+		}
+		server := httptest.NewServer(node)
+		t.Cleanup(server.Close)
+		name := fmt.Sprintf("net-s0-p%d", slot)
+		plan.Validators = append(plan.Validators, topology.Validator{
+			Name: name, Role: topology.RoleProducer, Seat: &topology.Seat{Slot: slot},
+		})
+		addresses[name] = server.Listener.Addr().String()
+	}
+	spec.DurationSeconds, spec.BaselineSeconds, spec.RecoverySeconds = 2, 1, 30
+	spec.Validators.Names = []string{victim}
+	scope := plan.Validators[:1]
+	orders, err := fault.LinkOrders(&spec, scope, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &faulting.Options{
+		Spec: &spec, Plan: plan, Scope: scope, Orders: orders,
+		Address:  func(validator string) string { return addresses[validator] },
+		Progress: t.Logf,
+	}, first
+}
+
+// bystander does nothing.
+type bystander struct{}
+
+func (bystander) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.LinkOrder) error {
+	return nil
+}
+func (bystander) Lift(context.Context, []string) error { return nil }
+
+// A fault that somebody else begins is measured from when its validators are seen to
+// be gone. What passes before is of no time.
+func TestAFaultThatSomebodyElseBegins(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionKill})
+	// Whoever is summoned takes two seconds, and the node one to be back.
+	node.from, node.till = 10, 15
+	var summoned, dismissed atomic.Int64
+	options.Actor, options.Summon = bystander{}, func() func() {
+		summoned.Add(1)
+		node.kill.Store(true)
+		return func() { dismissed.Add(1) }
+	}
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summoned.Load() != 1 || dismissed.Load() != 1 {
+		t.Errorf("it was asked for %d times, and no longer %d times", summoned.Load(), dismissed.Load())
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultRestarted || seen.Answered == seen.Asked {
+		t.Errorf("the validator shows %+v", seen)
+	}
+	before, during := status.Windows[0], status.Windows[1]
+	if before.DurationMilliseconds > 2500 || during.DurationMilliseconds < 2000 || during.DurationMilliseconds > 3500 {
+		t.Errorf("it was measured for %d ms before and %d ms after", before.DurationMilliseconds, during.DurationMilliseconds)
+	}
+	if effective := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionEffective); effective.Reason != v1alpha1.ReasonNotFelt {
+		t.Errorf("it is %s: %s, and the chain goes by the clock", effective.Reason, effective.Message)
+	}
+	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionRecovered) || status.StartTime == nil {
+		t.Errorf("the status is %+v", status)
+	}
+}
+
+// adminNode is the admin API of a node, which may refuse.
+type adminNode struct {
+	node    *fakeNode
+	refuses bool
+	orders  []string
+}
+
+func (a *adminNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
+	a.orders = append(a.orders, request.Method+" "+request.Header.Get("Authorization"))
+	if a.refuses {
+		response.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	a.node.impaired.Store(request.Method == http.MethodPut)
+	_, _ = response.Write([]byte("{}"))
+}
+
+// links tells the nodes of faults: the first at its admin API, and the second as well.
+func links(t *testing.T, nodes []*adminNode) *faulting.Links {
+	t.Helper()
+	clients := map[string]chain.Admin{}
+	for slot, node := range nodes {
+		key, err := keys.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener, err := adminapi.Listen(t.Context(), net.JoinHostPort("127.0.0.1", "0"), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: node, ReadHeaderTimeout: time.Minute}
+		go func() { _ = server.Serve(listener) }()
+		t.Cleanup(func() { _ = server.Close() })
+		clients[fmt.Sprintf("net-s0-p%d", slot)] = chain.Admin{
+			Address: listener.Addr().String(), PublicKey: key.Public(), Token: "the-token",
+		}
+	}
+	return &faulting.Links{Client: func(node string) *chain.Client { return chain.NewClient("", clients[node]) }}
+}
+
+// Nodes on both sides of links are told of their fault, and that it is over.
+func TestAFaultOfLinks(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{
+		Action: v1alpha1.FaultActionDelay, Delay: &v1alpha1.DelayFault{Milliseconds: 1},
+	})
+	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
+	options.Actor = links(t, nodes)
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultImpaired {
+		t.Errorf("the validator shows %+v", seen)
+	}
+	for _, node := range nodes {
+		if want := []string{"PUT Bearer the-token", "DELETE Bearer the-token"}; !slices.Equal(node.orders, want) {
+			t.Errorf("a node is told %q, want %q", node.orders, want)
+		}
+	}
+}
+
+// A fault of which not all nodes can be told is taken back from those that were, and
+// not measured.
+func TestAFaultThatANodeRefuses(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
+	nodes := []*adminNode{{node: node}, {node: &fakeNode{}, refuses: true}}
+	options.Actor = links(t, nodes)
+	status, err := faulting.Run(t.Context(), options)
+	if status != nil || err == nil || !strings.Contains(err.Error(), "tell validator net-s0-p1 of a fault of its links") {
+		t.Errorf("it is measured: %+v, %v", status, err)
+	}
+	if node.impaired.Load() {
+		t.Error("a node is left with the fault")
+	}
+}
+
+// Whoever is told to end takes the fault back.
+func TestAFaultThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
+	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	options.Actor = &interrupted{Links: links(t, nodes), cancel: cancel}
+	if status, err := faulting.Run(ctx, options); status != nil || err == nil {
+		t.Errorf("it is measured: %+v, %v", status, err)
+	}
+	if node.impaired.Load() || len(nodes[0].orders) != 2 {
+		t.Errorf("a node is left with the fault: %q", nodes[0].orders)
+	}
+}
+
+// interrupted is told to end once the fault has begun.
+type interrupted struct {
+	*faulting.Links
+
+	cancel func()
+}
+
+func (i *interrupted) Strike(ctx context.Context, names []string, spec *v1alpha1.FaultSpec, orders []fault.LinkOrder) error {
+	defer i.cancel()
+	return i.Links.Strike(ctx, names, spec, orders)
+}

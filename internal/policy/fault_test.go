@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// faultCase is a fault of one validator of a network that is ready.
+type faultCase struct {
+	*policy.FaultObservation
+	status *v1alpha1.FaultStatus
+}
+
+// newFaultCase has a fault in a phase, with all that belongs to it: a fault that kills
+// if it runs.
+func newFaultCase(phase v1alpha1.FaultPhase) *faultCase {
+	fault := &v1alpha1.Fault{
+		ObjectMeta: metav1.ObjectMeta{Name: "fault", Generation: 1, UID: "fault"},
+		Spec: v1alpha1.FaultSpec{
+			NetworkName: "net", Action: v1alpha1.FaultActionKill, Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce},
+			DurationSeconds: 30,
+		},
+	}
+	c := &faultCase{
+		FaultObservation: &policy.FaultObservation{
+			Fault:   fault,
+			Network: &v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Name: "net", UID: "network", Generation: 1}},
+			Scope:   []topology.Validator{{Name: "net-s0-p0"}},
+			Victims: map[string]*corev1.Pod{"net-s0-p0": newPod("victim", corev1.PodRunning)},
+			Now:     benchmarkNow,
+		},
+		status: &v1alpha1.FaultStatus{Phase: phase},
+	}
+	c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+	if phase == v1alpha1.FaultRunning {
+		c.status.PodUID, c.status.NetworkUID, c.status.NetworkGeneration = "watcher", "network", 1
+		c.Pod = newPod("watcher", corev1.PodRunning)
+	}
+	return c
+}
+
+// gated is the pod that measures, which has done nothing.
+func (c *faultCase) gated() {
+	c.Pod = resources.NewWatcher(c.Fault, c.Network, resources.FaultInputs{})
+	c.Pod.UID = "watcher"
+}
+
+// due has the pod that measures ask for the fault.
+func (c *faultCase) due() {
+	c.Pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+}
+
+func (c *faultCase) noted() {
+	c.status.Killed = []v1alpha1.FaultPod{{Validator: "net-s0-p0", UID: "victim"}}
+}
+
+func (c *faultCase) networkCondition(kind string, status metav1.ConditionStatus, reason string) {
+	meta.SetStatusCondition(&c.Network.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: "words", ObservedGeneration: 1,
+	})
+}
+
+func (c *faultCase) ready() *metav1.Condition {
+	return meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionReady)
+}
+
+// Each step of a fault, and what there is to do.
+func TestStepsOfAFault(t *testing.T) {
+	t.Parallel()
+	const pending, running = v1alpha1.FaultPending, v1alpha1.FaultRunning
+	cases := map[string]struct {
+		phase v1alpha1.FaultPhase
+		given func(c *faultCase)
+		task  policy.FaultTask
+		want  v1alpha1.FaultPhase
+	}{
+		"a new one":             {"", func(*faultCase) {}, policy.FaultMakePod, pending},
+		"a pod that has a gate": {pending, (*faultCase).gated, policy.FaultWait, running},
+		"a pod of before the spec changed": {
+			pending, func(c *faultCase) {
+				c.gated()
+				c.Network.Generation = 2
+				meta.SetStatusCondition(&c.Network.Status.Conditions, metav1.Condition{
+					Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning, ObservedGeneration: 2,
+				})
+			}, policy.FaultDiscard, pending,
+		},
+		"a pod that goes": {
+			pending, func(c *faultCase) { c.gated(); c.Pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, policy.FaultWait, pending,
+		},
+		"a pod that is noted": {running, func(c *faultCase) { c.gated() }, policy.FaultRelease, running},
+		"a pod that starts": {
+			running, func(c *faultCase) { c.Pod.Status.Phase = corev1.PodPending }, policy.FaultWait, running,
+		},
+		"a pod that measures": {running, func(*faultCase) {}, policy.FaultWait, running},
+		"a pod that asks":     {running, (*faultCase).due, policy.FaultWait, running},
+		"a victim that is noted": {
+			running, func(c *faultCase) { c.due(); c.noted() }, policy.FaultKill, running,
+		},
+		"a victim that is noted, and nobody asks any more": {running, (*faultCase).noted, policy.FaultWait, running},
+		"a victim that is gone": {
+			running, func(c *faultCase) { c.due(); c.noted(); c.Victims = nil }, policy.FaultWait, running,
+		},
+		"a victim that is another": {
+			running, func(c *faultCase) { c.due(); c.noted(); c.Victims["net-s0-p0"].UID = "after" }, policy.FaultWait, running,
+		},
+		"a network that is worse for it": {
+			running, func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDegraded)
+			}, policy.FaultWait, running,
+		},
+		"a pod that has ended": {
+			running, func(c *faultCase) {
+				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
+			}, policy.FaultWait, v1alpha1.FaultMeasured,
+		},
+		"a pod that had ended before its network went": {
+			running, func(c *faultCase) {
+				c.Pod.Status.Phase, c.Measured, c.Network = corev1.PodSucceeded, &v1alpha1.FaultStatus{}, nil
+			}, policy.FaultWait, v1alpha1.FaultMeasured,
+		},
+		"one that is taken back": {
+			v1alpha1.FaultStopping, func(*faultCase) {}, policy.FaultTakeBack, v1alpha1.FaultStopping,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newFaultCase(test.phase)
+			test.given(c)
+			if task := policy.AdvanceFault(c.FaultObservation, c.status); task != test.task || c.status.Phase != test.want {
+				t.Errorf("there is %s to do, and the fault is %s (%s), want %s and %s",
+					task, c.status.Phase, c.status.Problem, test.task, test.want)
+			}
+		})
+	}
+}
+
+// What a fault waits for, and what it is not for at all.
+func TestWhatKeepsAFaultFromBeginning(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		given  func(c *faultCase)
+		reason string
+		words  string
+	}{
+		"no network": {
+			func(c *faultCase) { c.Network = nil }, v1alpha1.ReasonNetworkWaits, "there is no network net in this namespace",
+		},
+		"a network that goes": {
+			func(c *faultCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+			v1alpha1.ReasonNetworkWaits, "network net is deleted",
+		},
+		"a network that is not ready": {
+			func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
+			},
+			v1alpha1.ReasonNetworkWaits, "network net is not ready: Starting: words",
+		},
+		"a network that was ready as it was before": {
+			func(c *faultCase) { c.Network.Generation = 2 }, v1alpha1.ReasonNetworkWaits, "it is not known yet whether network net is ready",
+		},
+		"a roll-out": {
+			func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating)
+			},
+			v1alpha1.ReasonNetworkWaits, "network net is rolled out: Updating: words",
+		},
+		"a drain": {
+			func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDraining)
+			},
+			v1alpha1.ReasonNetworkWaits, "machines of network net are drained: words",
+		},
+		"another fault": {
+			func(c *faultCase) {
+				other := v1alpha1.Fault{ObjectMeta: metav1.ObjectMeta{Name: "other"}}
+				other.Status.Phase = v1alpha1.FaultStopping
+				c.Others = append(c.Others, other)
+			},
+			v1alpha1.ReasonNetworkWaits, "the fault other of network net goes on",
+		},
+		"another cluster": {
+			func(c *faultCase) { c.Network.Spec.Regions = []v1alpha1.Region{{Name: "west", Cluster: "far"}} },
+			v1alpha1.ReasonNotRunnable, "region west of network net is in another cluster",
+		},
+		"a benchmark": {
+			func(c *faultCase) {
+				c.Network.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
+					&v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: "bench"}}, v1alpha1.GroupVersion.WithKind(v1alpha1.KindBenchmark))}
+			},
+			v1alpha1.ReasonNotRunnable, "network net is of a run of the Benchmark bench",
+		},
+		"nobody": {
+			func(c *faultCase) { c.Unusable = "spec.validators: nobody" }, v1alpha1.ReasonNotRunnable, "spec.validators: nobody",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newFaultCase("")
+			// Not even a pod that is there is let in.
+			c.gated()
+			test.given(c)
+			task := policy.AdvanceFault(c.FaultObservation, c.status)
+			want := v1alpha1.FaultPending
+			if test.reason == v1alpha1.ReasonNotRunnable {
+				want = v1alpha1.FaultNotMeasured
+			}
+			if ready := c.ready(); task != policy.FaultWait || c.status.Phase != want || ready.Reason != test.reason ||
+				!strings.Contains(ready.Message, test.words) || c.status.PodUID != "" {
+				t.Errorf("there is %s to do, and the fault is %s by %s: %s, want %s by %s: %s",
+					task, c.status.Phase, ready.Reason, ready.Message, want, test.reason, test.words)
+			}
+		})
+	}
+}
+
+// What keeps a fault from being measured is noted before it is taken back.
+func TestWhatBreaksAFault(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		given func(c *faultCase)
+		want  string
+	}{
+		"no pod":      {func(c *faultCase) { c.Pod = nil }, "the pod that measured it was deleted"},
+		"another pod": {func(c *faultCase) { c.Pod.UID = "other" }, "the pod that measured it was deleted"},
+		"a pod that goes": {
+			func(c *faultCase) { c.Pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, "the pod that measured it was deleted",
+		},
+		"a pod that failed": {
+			func(c *faultCase) {
+				c.Pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}
+			}, "the pod that measured it ended: Evicted: low on memory",
+		},
+		"a pod that says nothing": {
+			func(c *faultCase) { c.Pod.Status.Phase = corev1.PodSucceeded }, "the pod that measured it ended and did not say what came of it",
+		},
+		"a pod that does not start": {
+			func(c *faultCase) {
+				c.Pod.Status.Phase = corev1.PodPending
+				c.Pod.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+			}, "the pod that measures it did not start within 10m0s: its pod is Pending",
+		},
+		"no network": {func(c *faultCase) { c.Network = nil }, "its network was deleted"},
+		"another network": {
+			func(c *faultCase) { c.Network.UID = "other" }, "its network was deleted, and there is another of its name",
+		},
+		"a network that goes": {
+			func(c *faultCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, "somebody deletes its network",
+		},
+		"a network that changes": {
+			func(c *faultCase) { c.Network.Generation = 2 }, "the spec of its network was changed meanwhile",
+		},
+		"a roll-out while somebody is to be killed": {
+			func(c *faultCase) {
+				c.due()
+				c.noted()
+				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating)
+			}, "its network is rolled out: Updating: words",
+		},
+		"nobody to kill": {
+			func(c *faultCase) { c.due(); c.Victims = nil }, "validator net-s0-p0 has no pod that could be killed",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newFaultCase(v1alpha1.FaultRunning)
+			test.given(c)
+			task := policy.AdvanceFault(c.FaultObservation, c.status)
+			if task != policy.FaultWait || c.status.Phase != v1alpha1.FaultStopping || c.status.Problem != test.want || c.status.StopTime == nil {
+				t.Errorf("there is %s to do, and the fault is %s: %q, want %q", task, c.status.Phase, c.status.Problem, test.want)
+			}
+			policy.FaultTakenBack(c.FaultObservation, c.status)
+			if c.status.Phase != v1alpha1.FaultNotMeasured || c.status.Problem != test.want || c.ready().Reason != v1alpha1.ReasonNotMeasured ||
+				c.status.StartTime != nil || len(c.status.Conditions) != 2 {
+				t.Errorf("the status is %+v", c.status)
+			}
+		})
+	}
+}
+
+// Nodes end a fault of links by themselves after its duration, and not before.
+func TestFaultsThatAreOverByThemselves(t *testing.T) {
+	t.Parallel()
+	fault := newFaultCase("").Fault
+	for elapsed, want := range map[time.Duration]bool{29 * time.Second: false, 30 * time.Second: false, 2 * time.Minute: true} {
+		if got := policy.FaultOverByItself(fault, benchmarkNow, benchmarkNow.Add(elapsed)); got != want {
+			t.Errorf("after %s it is over: %v, want %v", elapsed, got, want)
+		}
+	}
+}
