@@ -43,6 +43,7 @@ func TestTheOperatorOfSomeNamespaces(t *testing.T) {
 	})
 	t.Run("makes the network of a benchmark", cluster.testBenchmark)
 	t.Run("makes the benchmarks of a schedule", cluster.testBenchmarkSchedule)
+	t.Run("takes a fault on", cluster.testFault)
 	t.Run("makes agents that tune machines", func(t *testing.T) { cluster.tune(t, "op-shardyard-node-tuning") })
 
 	t.Run("leaves a network elsewhere alone", func(t *testing.T) {

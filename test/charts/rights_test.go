@@ -43,6 +43,8 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 
 	t.Run("makes the benchmarks of a schedule", cluster.testBenchmarkSchedule)
 
+	t.Run("takes a fault on", cluster.testFault)
+
 	t.Run("makes agents that tune machines", func(t *testing.T) { cluster.tune(t, "op-shardyard-node-tuning") })
 
 	t.Run("shows its metrics to readers of metrics alone", func(t *testing.T) {

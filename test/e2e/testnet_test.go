@@ -32,6 +32,7 @@ func (c *cluster) testNetwork(t *testing.T) {
 	t.Run("keeps what genesis fixes", n.testFixedFields)
 	t.Run("goes on without a validator", n.testLoss)
 	t.Run("fills the dashboards", n.testDashboards)
+	t.Run("has faults happen to it", n.testFaults)
 	t.Run("leaves nothing behind", n.testRemoval)
 }
 

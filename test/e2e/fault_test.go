@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// testFaults has the producers of a shard cut off, and then one of them killed. Both
+// faults are there from the beginning, and a network has one at a time.
+func (n *network) testFaults(t *testing.T) {
+	plan := n.plan(t)
+	cut := n.newFault(t, "cut-off", v1alpha1.FaultSpec{
+		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10,
+	})
+	victim := plan.Validators[0].Name
+	before := n.mustPods(t)[resources.PodName(victim)].UID
+	killed := n.newFault(t, "killed", v1alpha1.FaultSpec{
+		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,
+		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce}, DurationSeconds: 20,
+	})
+
+	// Neither half of four validators is a quorum.
+	cut.untilMeasured(t)
+	cut.check(t, v1alpha1.FaultImpaired)
+	if !meta.IsStatusConditionTrue(cut.Status.Conditions, v1alpha1.ConditionEffective) {
+		t.Errorf("the chain did not feel it: %+v", cut.Status)
+	}
+	killed.untilMeasured(t)
+	killed.check(t, v1alpha1.FaultRestarted)
+	if killed.Status.StartTime.Before(cut.Status.EndTime) {
+		t.Errorf("a fault began at %s, before the one that ended at %s", killed.Status.StartTime, cut.Status.EndTime)
+	}
+	if after := n.mustPods(t)[resources.PodName(victim)].UID; after == before || killed.Status.Killed[0].UID != string(before) {
+		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Killed)
+	}
+	for _, made := range []*happening{cut, killed} {
+		if err := n.Delete(t.Context(), made.Fault); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// happening is a Fault of a network.
+type happening struct {
+	*v1alpha1.Fault
+	*network
+}
+
+// newFault has a fault happen to the network. When the test fails, it says how it was.
+func (n *network) newFault(t *testing.T, name string, spec v1alpha1.FaultSpec) *happening {
+	t.Helper()
+	spec.NetworkName, spec.BaselineSeconds = n.name, 5
+	h := &happening{network: n, Fault: &v1alpha1.Fault{
+		ObjectMeta: metav1.ObjectMeta{Namespace: n.namespace, Name: name}, Spec: spec,
+	}}
+	if err := n.Create(t.Context(), h.Fault); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			n.cluster.show(t, "--namespace", n.namespace, "describe", "fault", name)
+			n.cluster.show(t, "--namespace", n.namespace, "logs", resources.WatcherName(name))
+		}
+	})
+	return h
+}
+
+// untilMeasured waits until the fault is over and was measured.
+func (h *happening) untilMeasured(t *testing.T) {
+	t.Helper()
+	eventually(t, "the end of "+h.Fault.Name, func(ctx context.Context) error {
+		if err := h.Get(ctx, client.ObjectKeyFromObject(h.Fault), h.Fault); err != nil {
+			return err
+		}
+		if !policy.FaultEnded(h.Status.Phase) {
+			return fmt.Errorf("it is %s: %+v", h.Status.Phase, h.Status.Conditions)
+		}
+		return nil
+	})
+	if h.Status.Phase != v1alpha1.FaultMeasured {
+		t.Fatalf("%s is %s: %s", h.Fault.Name, h.Status.Phase, h.Status.Problem)
+	}
+}
+
+// check checks what the validators of the fault showed, and that they take part again.
+func (h *happening) check(t *testing.T, want v1alpha1.FaultReach) {
+	t.Helper()
+	if len(h.Status.Validators) == 0 || int(h.Status.ValidatorsTotal) != len(h.Status.Validators) {
+		t.Errorf("of %d validators, there are %+v", h.Status.ValidatorsTotal, h.Status.Validators)
+	}
+	for _, validator := range h.Status.Validators {
+		if validator.Reached != want {
+			t.Errorf("%s shows %+v, want %s", validator.Name, validator, want)
+		}
+	}
+	if h.Status.RecoveryMilliseconds == nil {
+		t.Errorf("the validators did not take part again: %+v", h.Status.Conditions)
+	}
+}
