@@ -57,7 +57,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Delay') == has(self.delay)",message="is required when action is Delay, and must not be set otherwise",fieldPath=".delay",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Loss') == has(self.loss)",message="is required when action is Loss, and must not be set otherwise",fieldPath=".loss",reason="FieldValueInvalid"
 type FaultSpec struct {
-	// networkName is the name of the network.
+	// networkName is the name of the network, which is in the namespace of the fault.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
@@ -68,7 +68,7 @@ type FaultSpec struct {
 	// +required
 	Validators FaultValidators `json:"validators,omitzero"`
 
-	// action is what goes wrong.
+	// action is what goes wrong. Clusters refuse Pause.
 	// +required
 	// +unionDiscriminator
 	Action FaultAction `json:"action,omitempty"`
@@ -156,7 +156,7 @@ type FaultValidators struct {
 
 // KillFault says more about killing validators.
 type KillFault struct {
-	// restart is when a validator is started again.
+	// restart is when a validator is started again. Clusters refuse AfterDuration.
 	// +required
 	Restart FaultRestart `json:"restart,omitempty"`
 }

@@ -252,6 +252,21 @@ func TestADeletedFault(t *testing.T) {
 	t.Error("the fault does not go")
 }
 
+// A fault that is over ends no other one when it is deleted.
+func TestADeletedFaultThatIsOver(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	ended := c.serveAdmin("127.91.0.7")
+	c.until("the end", c.ended)
+	if len(c.fault.Finalizers) == 0 {
+		t.Fatal("nothing is left to do")
+	}
+	c.must(c.client.Delete(t.Context(), c.fault))
+	if there, err := c.tryReconcile(c.fault); err != nil || there || ended.Load() > 0 {
+		t.Errorf("the fault is there: %v (%v), and nodes were told %d times to end one", there, err, ended.Load())
+	}
+}
+
 // A fault that nobody took on goes at once.
 func TestADeletedFaultThatNeverBegan(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+const faultManifest = `
+apiVersion: shardyard.dev/v1alpha1
+kind: Fault
+metadata:
+  name: fault
+spec:
+  networkName: net
+  validators: {role: Producer, count: 1}
+  action: Pause
+  durationSeconds: 30
+`
+
+func faults(t *testing.T) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(apiServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Resource(v1alpha1.GroupVersion.WithResource("faults")).Namespace("default")
+}
+
+// A fault that is there stays what it is, and a table tells how far it is and why.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	created, err := faults(t).Create(t.Context(), &unstructured.Unstructured{Object: parse(t, []byte(faultManifest))}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(created.Object["status"]), "map[observedGeneration:-1]"; got != want {
+		t.Errorf("a new fault has the status %s, want %s", got, want)
+	}
+	changed := created.DeepCopy()
+	set("spec.durationSeconds", int64(60))(t, changed.Object)
+	if _, err := faults(t).Update(t.Context(), changed, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) ||
+		!strings.Contains(err.Error(), "cannot change: another fault is another Fault") {
+		t.Errorf("the error is %v", err)
+	}
+	condition := func(kind, status, reason string) object {
+		return object{"type": kind, "status": status, "reason": reason, "message": "words", "lastTransitionTime": "2026-11-21T02:30:00Z"}
+	}
+	set("status", object{"phase": "Measured", "conditions": []object{
+		condition("Effective", "True", "Felt"), condition("Recovered", "Unknown", "TooFewBlocks"), condition("Ready", "True", "Measured"),
+	}})(t, created.Object)
+	if _, err := faults(t).UpdateStatus(t.Context(), created, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	table := printed(t, "faults", created.GetName())
+	var columns, cells []string
+	for i, column := range table.ColumnDefinitions {
+		if column.Priority == 0 && column.Type != "date" {
+			columns = append(columns, column.Name)
+			cells = append(cells, fmt.Sprint(table.Rows[0].Cells[i]))
+		}
+	}
+	if got, want := strings.Join(columns, ", "), "Name, Network, Action, Phase, Effective, Recovered, Reason"; got != want {
+		t.Errorf("columns are %s, want %s", got, want)
+	}
+	want := created.GetName() + ", net, Pause, Measured, True, Unknown, Measured"
+	if got := strings.Join(cells, ", "); got != want {
+		t.Errorf("cells are %s, want %s", got, want)
+	}
+}
