@@ -70,13 +70,13 @@ type FaultStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	PodUID string `json:"podUID,omitempty"`
 
-	// killed are the very pods that the operator deletes for action Kill. Those that
-	// take their places stay.
+	// victims are the very pods that the operator deletes for action Kill, from when it
+	// is about to. Those that take their places stay.
 	// +optional
 	// +listType=map
 	// +listMapKey=validator
 	// +kubebuilder:validation:MaxItems=4096
-	Killed []FaultPod `json:"killed,omitempty"`
+	Victims []FaultPod `json:"victims,omitempty"`
 
 	// stopTime is when the operator began to take back a fault that cannot be measured.
 	// +optional

@@ -816,8 +816,8 @@ func (in *FaultStatus) DeepCopyInto(out *FaultStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
-	if in.Killed != nil {
-		in, out := &in.Killed, &out.Killed
+	if in.Victims != nil {
+		in, out := &in.Victims, &out.Victims
 		*out = make([]FaultPod, len(*in))
 		copy(*out, *in)
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -71,7 +70,8 @@ func TestPodsThatCannotMeasure(t *testing.T) {
 		"no file":     {"partition-shard", faultOptions{adminToken: "none", genesis: "none"}, nil, "read the token of the admin API"},
 		"no listener": {"kill-producer-at-once", faultOptions{}, nil, "action Kill needs --listen"},
 		"nobody": {
-			"kill-producer-at-once", faultOptions{listen: "127.0.0.1:0"},
+			"kill-producer-at-once",
+			faultOptions{listen: "127.0.0.1:0"},
 			func(spec *v1alpha1.FaultSpec) { spec.Validators.Names = []string{"nobody"} }, "has no validator nobody",
 		},
 	} {
@@ -129,7 +129,7 @@ func TestWhenAFaultIsDue(t *testing.T) {
 	defer due.close()
 	check := func(want int) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://"+address+resources.PathDue, http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+resources.PathDue, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/shardyard/shardyard/internal/drift"
+	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -27,13 +28,14 @@ const finalizer = "shardyard.dev/fault"
 
 // makePod makes the pod that measures the fault, and all that it needs.
 func (r *run) makePod(ctx context.Context, observation *policy.FaultObservation) error {
-	objects, err := resources.FaultObjects(r.fault, observation.Network, topology.DefaultPorts)
+	inputs := resources.FaultInputs{
+		Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain, OfLinks: fault.IsOfLinks(r.fault.Spec.Action),
+	}
+	objects, err := resources.FaultObjects(r.fault, observation.Network, topology.DefaultPorts, inputs)
 	if err != nil {
 		return fmt.Errorf("build objects: %w", err)
 	}
-	objects = append(objects, resources.NewWatcher(r.fault, observation.Network, resources.FaultInputs{
-		Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain,
-	}))
+	objects = append(objects, resources.NewWatcher(r.fault, observation.Network, inputs))
 	if err := r.hold(ctx); err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func (r *run) release(ctx context.Context, pod *corev1.Pod) error {
 // kill deletes the very pods that are noted, without the time that a pod has to end.
 func (r *run) kill(ctx context.Context, observation *policy.FaultObservation) error {
 	var failed error
-	for _, noted := range r.status.Killed {
+	for _, noted := range r.status.Victims {
 		pod := observation.Victims[noted.Validator]
 		if pod == nil || string(pod.UID) != noted.UID {
 			continue

@@ -59,7 +59,8 @@ func effectsOf(t *testing.T, wanted *v1alpha1.Fault) map[fields.Effect]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := resources.FaultObjects(wanted, network, plan.Ports)
+	inputs := resources.FaultInputs{OfLinks: fault.IsOfLinks(wanted.Spec.Action)}
+	objects, err := resources.FaultObjects(wanted, network, plan.Ports, inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func effectsOf(t *testing.T, wanted *v1alpha1.Fault) map[fields.Effect]string {
 	return map[fields.Effect]string{
 		inScope:   fields.Text(t, scope),
 		inOrders:  fields.Text(t, orders),
-		inPod:     fields.Text(t, resources.NewWatcher(wanted, network, resources.FaultInputs{})),
+		inPod:     fields.Text(t, resources.NewWatcher(wanted, network, inputs)),
 		inObjects: fields.Text(t, objects),
 		inMeasurement: fields.Text(t, []int32{
 			wanted.Spec.BaselineSeconds, wanted.Spec.DurationSeconds, wanted.Spec.RecoverySeconds,

@@ -296,8 +296,8 @@ func (c *cluster) outcome() string {
 		Windows:    []v1alpha1.FaultWindow{{Name: v1alpha1.FaultDuring, DurationMilliseconds: 30_000, Blocks: 40}},
 		Felt:       []v1alpha1.FaultMeasure{v1alpha1.FaultSlowBlocks},
 		Conditions: []metav1.Condition{
-			{Type: v1alpha1.ConditionEffective, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFelt, Message: "felt", LastTransitionTime: now},
-			{Type: v1alpha1.ConditionRecovered, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAsBefore, Message: "as before", LastTransitionTime: now},
+			{Type: v1alpha1.ConditionEffective, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFelt, LastTransitionTime: now},
+			{Type: v1alpha1.ConditionRecovered, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAsBefore, LastTransitionTime: now},
 		},
 	})
 	c.must(err)
@@ -418,7 +418,8 @@ func (c *cluster) checkWaits(reason, words string) {
 	c.t.Helper()
 	c.reconcile()
 	c.reconcile()
-	if ready := ready(c.fault); c.fault.Status.Phase != v1alpha1.FaultPending || ready.Reason != reason || !strings.Contains(ready.Message, words) {
+	if ready := ready(c.fault); c.fault.Status.Phase != v1alpha1.FaultPending || ready.Reason != reason ||
+		!strings.Contains(ready.Message, words) {
 		c.t.Errorf("the fault is %s by %s: %s, want Pending by %s: %s", c.fault.Status.Phase, ready.Reason, ready.Message, reason, words)
 	}
 	if pod := c.watcher(); pod != nil && !resources.Gated(pod) {

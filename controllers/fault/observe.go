@@ -80,13 +80,16 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 func (r *run) observePod(ctx context.Context, observation *policy.FaultObservation) error {
 	pod := &corev1.Pod{}
 	found, err := r.find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name))
-	if _, taken := errors.AsType[*nameTakenError](err); taken && (policy.FaultGoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil) {
-		return nil
-	}
-	if found {
+	_, taken := errors.AsType[*nameTakenError](err)
+	switch begun := policy.FaultGoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil; {
+	case found:
 		observation.Pod, observation.Measured = pod, measured(pod)
+		return nil
+	case taken && begun:
+		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // others are the other faults of the network.

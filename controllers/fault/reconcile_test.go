@@ -39,18 +39,24 @@ func TestAFaultOfLinks(t *testing.T) {
 	if len(c.watchers) != 1 || status.PodUID != c.watchers[0] || len(c.fault.Finalizers) > 0 || status.Problem != "" {
 		t.Errorf("%d pods measured it, the status names %s, and it is held by %q", len(c.watchers), status.PodUID, c.fault.Finalizers)
 	}
-	for name, object := range map[string]client.Object{
-		"fault-fault": &corev1.ConfigMap{}, "fault-fault-links": &networkingv1.NetworkPolicy{},
-	} {
-		c.must(c.client.Get(t.Context(), client.ObjectKey{Namespace: c.network.Namespace, Name: name}, object))
-		if !metav1.IsControlledBy(object, c.fault) {
-			t.Errorf("%s is not the fault's: %+v", name, object.GetOwnerReferences())
-		}
-	}
+	c.checkOwned()
 	before := c.fault.ResourceVersion
 	c.reconcile()
 	if c.fault.ResourceVersion != before {
 		t.Error("a fault that has ended was written")
+	}
+}
+
+// checkOwned checks that the cluster deletes what a fault of links made with it.
+func (c *cluster) checkOwned() {
+	c.t.Helper()
+	for name, object := range map[string]client.Object{
+		"fault-fault": &corev1.ConfigMap{}, "fault-fault-links": &networkingv1.NetworkPolicy{},
+	} {
+		c.must(c.client.Get(c.t.Context(), client.ObjectKey{Namespace: c.network.Namespace, Name: name}, object))
+		if !metav1.IsControlledBy(object, c.fault) {
+			c.t.Errorf("%s is not the fault's: %+v", name, object.GetOwnerReferences())
+		}
 	}
 }
 
@@ -79,7 +85,7 @@ func TestThePodKnowsTheNetwork(t *testing.T) {
 	c := newCluster(t, delay)
 	c.until("the pod", func() bool { return c.watcher() != nil })
 	first := c.watcher().UID
-	c.network.Spec.Load = &v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: new(int64)}}
+	c.network.Spec.Update.OnTrouble = v1alpha1.OnTroubleContinue
 	c.must(c.client.Update(t.Context(), c.network))
 	c.checkWaits(v1alpha1.ReasonNetworkWaits, "it is not known yet whether network net is ready")
 	c.condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, "it runs")
@@ -98,13 +104,14 @@ func TestAKill(t *testing.T) {
 	for range 5 {
 		c.reconcile()
 	}
-	if live := c.pod(resources.PodName(victim)); live == nil || live.UID != before || len(c.fault.Status.Killed) > 0 {
+	if live := c.pod(resources.PodName(victim)); live == nil || live.UID != before || len(c.fault.Status.Victims) > 0 {
 		t.Fatal("a validator is killed before anybody measured")
 	}
 	c.due(pod)
 	c.reconcile()
-	if live := c.pod(resources.PodName(victim)); live == nil || len(c.fault.Status.Killed) != 1 || c.fault.Status.Killed[0].UID != string(before) {
-		t.Fatalf("before it is killed, the status is %+v", c.fault.Status.Killed)
+	noted := []v1alpha1.FaultPod{{Validator: victim, UID: string(before)}}
+	if live := c.pod(resources.PodName(victim)); live == nil || !slices.Equal(c.fault.Status.Victims, noted) {
+		t.Fatalf("before it is killed, the status is %+v", c.fault.Status.Victims)
 	}
 	c.reconcile()
 	if live := c.pod(resources.PodName(victim)); live != nil {
@@ -167,7 +174,9 @@ func TestWhatIsNotMeasuredIsTakenBack(t *testing.T) {
 		given   func(c *cluster, pod *corev1.Pod)
 		words   string
 	}{
-		"the pod fails": {"127.91.0.1", func(c *cluster, pod *corev1.Pod) { c.end(pod, 1, "error: the chain made 3 blocks") }, "the chain made 3 blocks"},
+		"the pod fails": {
+			"127.91.0.1", func(c *cluster, pod *corev1.Pod) { c.end(pod, 1, "error: 3 blocks") }, "exit code 1: error: 3 blocks",
+		},
 		"the pod says nothing": {
 			"127.91.0.2", func(c *cluster, pod *corev1.Pod) { c.end(pod, 0, "all is well") }, "did not say what came of it",
 		},
@@ -292,7 +301,7 @@ func TestOneFaultAtATime(t *testing.T) {
 	second := c.newFault("second", kill)
 	_, err := c.tryReconcile(second)
 	c.must(err)
-	if words := ready(second).Message; words != "nothing was done: the fault fault of network net goes on" {
+	if words := ready(second).Message; words != "nothing was done: the fault "+c.fault.Name+" of network net goes on" {
 		t.Errorf("it is told %q", words)
 	}
 	c.until("the end", c.ended)

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -81,11 +82,15 @@ func DecodeOutcome(message string) (*v1alpha1.FaultStatus, error) {
 		status.Validators = append(status.Validators, seen)
 	}
 	if status.StartTime == nil || status.EndTime == nil ||
-		meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionEffective) == nil ||
-		meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionRecovered) == nil {
+		!says(status, v1alpha1.ConditionEffective) || !says(status, v1alpha1.ConditionRecovered) {
 		return nil, errors.New("what came of the fault does not say when it was, or whether it had an effect, or whether it passed")
 	}
 	return status, nil
+}
+
+// says says whether there is a condition.
+func says(status *v1alpha1.FaultStatus, kind string) bool {
+	return slices.ContainsFunc(status.Conditions, func(condition metav1.Condition) bool { return condition.Type == kind })
 }
 
 func cut(text string, most int) string {

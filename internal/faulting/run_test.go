@@ -47,10 +47,10 @@ type fakeNode struct {
 func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 	height := uint64(time.Since(n.created) / blockTime)
 	var answer any
-	switch {
-	case request.URL.Path == "/readyz":
+	switch request.URL.Path {
+	case "/readyz":
 		answer = chain.Readiness{Ready: true}
-	case request.URL.Path == "/status":
+	case "/status":
 		status := chain.Status{FinalizedHeight: height, CPUSeconds: 100 + time.Since(n.created).Seconds()}
 		if n.kill.Load() {
 			asked := n.asked.Add(1)

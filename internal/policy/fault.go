@@ -157,44 +157,38 @@ func runFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 func killFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 	due := podReady(o.Pod)
 	switch {
-	case len(status.Killed) == 0 && !due:
+	case len(status.Victims) == 0 && !due:
 		faultUnderWay(o, status, "a pod measures the network before the fault")
 		return FaultWait
-	case len(status.Killed) == 0:
-		return noteKilled(o, status)
+	case len(status.Victims) == 0:
+		return noteVictims(o, status)
 	}
-	faultUnderWay(o, status, fmt.Sprintf("%s killed, and a pod measures the network", counted(len(status.Killed), "validator is", "validators are")))
-	if due && slices.ContainsFunc(status.Killed, func(noted v1alpha1.FaultPod) bool {
+	alive := slices.ContainsFunc(status.Victims, func(noted v1alpha1.FaultPod) bool {
 		live := o.Victims[noted.Validator]
 		return live != nil && string(live.UID) == noted.UID
-	}) {
+	})
+	if due && alive {
+		faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", count(len(status.Victims), "validator")))
 		return FaultKill
 	}
+	faultUnderWay(o, status, "a pod measures the network during and after the fault")
 	return FaultWait
 }
 
-// noteKilled notes the very pods that are deleted next.
-func noteKilled(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
-	var killed []v1alpha1.FaultPod
+// noteVictims notes the very pods that are deleted next.
+func noteVictims(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+	var victims []v1alpha1.FaultPod
 	for i := range o.Scope {
 		name := o.Scope[i].Name
 		pod := o.Victims[name]
 		if pod == nil || pod.DeletionTimestamp != nil {
 			return stopFault(o, status, fmt.Sprintf("validator %s has no pod that could be killed", name))
 		}
-		killed = append(killed, v1alpha1.FaultPod{Validator: name, UID: string(pod.UID)})
+		victims = append(victims, v1alpha1.FaultPod{Validator: name, UID: string(pod.UID)})
 	}
-	status.Killed = killed
-	faultUnderWay(o, status, fmt.Sprintf("%s killed", counted(len(killed), "validator is", "validators are")))
+	status.Victims = victims
+	faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", count(len(victims), "validator")))
 	return FaultWait
-}
-
-// counted is a number of things in words that know one from many.
-func counted(number int, one, many string) string {
-	if number == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", number, many)
 }
 
 // faultMeasured notes what came of a fault.

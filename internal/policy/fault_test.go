@@ -63,7 +63,7 @@ func (c *faultCase) due() {
 }
 
 func (c *faultCase) noted() {
-	c.status.Killed = []v1alpha1.FaultPod{{Validator: "net-s0-p0", UID: "victim"}}
+	c.status.Victims = []v1alpha1.FaultPod{{Validator: "net-s0-p0", UID: "victim"}}
 }
 
 func (c *faultCase) networkCondition(kind string, status metav1.ConditionStatus, reason string) {

@@ -17,7 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -53,6 +52,8 @@ type FaultInputs struct {
 	Image string
 	// ClusterDomain is the DNS domain of the cluster.
 	ClusterDomain string
+	// OfLinks says that the fault is of the links between nodes, which are told of it.
+	OfLinks bool
 }
 
 // FaultOrder is what the pod of a fault reads: the fault, and the network as it was
@@ -70,13 +71,15 @@ func WatcherName(fault string) string { return fault + "-fault" }
 func FaultPolicyName(fault string) string { return fault + "-fault-links" }
 
 // FaultObjects are what the pod of a fault needs to be there.
-func FaultObjects(wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork, ports topology.Ports) ([]Object, error) {
+func FaultObjects(
+	wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork, ports topology.Ports, inputs FaultInputs,
+) ([]Object, error) {
 	config, err := newFaultConfig(wanted, network)
 	if err != nil {
 		return nil, err
 	}
-	objects := []Object{config, newWatcherPolicy(wanted, ports)}
-	if fault.IsOfLinks(wanted.Spec.Action) {
+	objects := []Object{config, newWatcherPolicy(wanted, ports, inputs)}
+	if inputs.OfLinks {
 		objects = append(objects, newFaultPolicy(wanted, ports))
 	}
 	return objects, nil
@@ -128,7 +131,7 @@ func NewWatcher(wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork, inputs F
 		},
 	}
 	pod.Annotations = map[string]string{annotationNetwork: versionOf(network)}
-	if fault.IsOfLinks(spec.Action) {
+	if inputs.OfLinks {
 		steer(pod, spec.NetworkName)
 	} else {
 		summon(&pod.Spec.Containers[0])
@@ -204,9 +207,9 @@ func newFaultConfig(wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork) (*co
 
 // newWatcherPolicy closes the pod of a fault to everybody but the machine that it is
 // on, and lets it reach the nodes of the network and names resolved.
-func newWatcherPolicy(wanted *v1alpha1.Fault, ports topology.Ports) *networkingv1.NetworkPolicy {
+func newWatcherPolicy(wanted *v1alpha1.Fault, ports topology.Ports, inputs FaultInputs) *networkingv1.NetworkPolicy {
 	reached := []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.HTTP)}
-	if fault.IsOfLinks(wanted.Spec.Action) {
+	if inputs.OfLinks {
 		reached = append(reached, policyPort(corev1.ProtocolTCP, ports.Admin))
 	}
 	return &networkingv1.NetworkPolicy{

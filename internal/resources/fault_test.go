@@ -32,16 +32,20 @@ func newFault(action v1alpha1.FaultAction) (*v1alpha1.Fault, *v1alpha1.ShardNetw
 		}
 }
 
-var faultInputs = resources.FaultInputs{Image: "operator:test", ClusterDomain: "cluster.local"}
+func faultInputs(action v1alpha1.FaultAction) resources.FaultInputs {
+	return resources.FaultInputs{
+		Image: "operator:test", ClusterDomain: "cluster.local", OfLinks: action != v1alpha1.FaultActionKill,
+	}
+}
 
 func faultObjects(t *testing.T, action v1alpha1.FaultAction) []resources.Object {
 	t.Helper()
 	fault, network := newFault(action)
-	objects, err := resources.FaultObjects(fault, network, topology.DefaultPorts)
+	objects, err := resources.FaultObjects(fault, network, topology.DefaultPorts, faultInputs(action))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(objects, resources.NewWatcher(fault, network, faultInputs))
+	return append(objects, resources.NewWatcher(fault, network, faultInputs(action)))
 }
 
 // Whatever a fault makes goes with it, and none of it is of the network.
@@ -91,7 +95,7 @@ func TestThePodOfAFault(t *testing.T) {
 		v1alpha1.FaultActionKill, v1alpha1.FaultActionPartition, v1alpha1.FaultActionDelay, v1alpha1.FaultActionLoss,
 	} {
 		fault, network := newFault(action)
-		pod := resources.NewWatcher(fault, network, faultInputs)
+		pod := resources.NewWatcher(fault, network, faultInputs(action))
 		if result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec)); !result.Allowed {
 			t.Errorf("%s: it violates %s", action, result.ForbiddenDetail())
 		}
@@ -118,6 +122,16 @@ func TestThePodOfAFault(t *testing.T) {
 	}
 }
 
+// selects says whether a policy is about a pod.
+func selects(selector map[string]string, pod *corev1.Pod) bool {
+	for label, value := range selector {
+		if pod.Labels[label] != value {
+			return false
+		}
+	}
+	return len(selector) > 0
+}
+
 // The pod reaches the nodes, and their admin API for a fault of links alone.
 func TestThePoliciesOfFaults(t *testing.T) {
 	t.Parallel()
@@ -125,15 +139,7 @@ func TestThePoliciesOfFaults(t *testing.T) {
 		objects := faultObjects(t, action)
 		pod := objects[len(objects)-1].(*corev1.Pod)
 		own := objects[1].(*networkingv1.NetworkPolicy)
-		selects := func(selector map[string]string) bool {
-			for label, value := range selector {
-				if pod.Labels[label] != value {
-					return false
-				}
-			}
-			return len(selector) > 0
-		}
-		if !selects(own.Spec.PodSelector.MatchLabels) || len(own.Spec.Ingress) > 0 || len(own.Spec.PolicyTypes) != 2 {
+		if !selects(own.Spec.PodSelector.MatchLabels, pod) || len(own.Spec.Ingress) > 0 || len(own.Spec.PolicyTypes) != 2 {
 			t.Errorf("%s: the policy of the pod is %+v", action, own.Spec)
 		}
 		var ports []int
@@ -143,21 +149,24 @@ func TestThePoliciesOfFaults(t *testing.T) {
 		if slices.Contains(ports, topology.DefaultPorts.Admin) != ofLinks || !slices.Contains(ports, topology.DefaultPorts.HTTP) {
 			t.Errorf("%s: the pod reaches the ports %v", action, ports)
 		}
-		for label, value := range own.Spec.Egress[0].To[0].PodSelector.MatchLabels {
-			if resources.NetworkLabels("net")[label] != value {
-				t.Errorf("%s: the pod may reach what has %s=%s", action, label, value)
-			}
+		nodes := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: resources.NetworkLabels("net")}}
+		if !selects(own.Spec.Egress[0].To[0].PodSelector.MatchLabels, nodes) {
+			t.Errorf("%s: the pod may reach %+v", action, own.Spec.Egress[0].To)
 		}
-		if !ofLinks {
-			continue
-		}
-		lets := objects[2].(*networkingv1.NetworkPolicy).Spec
-		if !selects(lets.Ingress[0].From[0].PodSelector.MatchLabels) || lets.Ingress[0].Ports[0].Port.IntValue() != topology.DefaultPorts.Admin ||
-			lets.PodSelector.MatchLabels[resources.LabelNetwork] != "net" || len(lets.PolicyTypes) != 1 {
-			t.Errorf("the nodes let in %+v", lets)
-		}
-		if arguments := strings.Join(pod.Spec.Containers[0].Args, " "); !strings.Contains(arguments, "--admin-token=") {
-			t.Errorf("the pod is told %s", arguments)
-		}
+	}
+}
+
+// The nodes let the pod in to their admin API, and nobody else.
+func TestWhomNodesLetIn(t *testing.T) {
+	t.Parallel()
+	objects := faultObjects(t, v1alpha1.FaultActionDelay)
+	pod := objects[3].(*corev1.Pod)
+	lets := objects[2].(*networkingv1.NetworkPolicy).Spec
+	if !selects(lets.Ingress[0].From[0].PodSelector.MatchLabels, pod) || lets.Ingress[0].Ports[0].Port.IntValue() != topology.DefaultPorts.Admin ||
+		lets.PodSelector.MatchLabels[resources.LabelNetwork] != "net" || len(lets.PolicyTypes) != 1 {
+		t.Errorf("the nodes let in %+v", lets)
+	}
+	if arguments := strings.Join(pod.Spec.Containers[0].Args, " "); !strings.Contains(arguments, "--admin-token=") {
+		t.Errorf("the pod is told %s", arguments)
 	}
 }

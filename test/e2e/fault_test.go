@@ -42,8 +42,8 @@ func (n *network) testFaults(t *testing.T) {
 	if killed.Status.StartTime.Before(cut.Status.EndTime) {
 		t.Errorf("a fault began at %s, before the one that ended at %s", killed.Status.StartTime, cut.Status.EndTime)
 	}
-	if after := n.mustPods(t)[resources.PodName(victim)].UID; after == before || killed.Status.Killed[0].UID != string(before) {
-		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Killed)
+	if after := n.mustPods(t)[resources.PodName(victim)].UID; after == before || killed.Status.Victims[0].UID != string(before) {
+		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Victims)
 	}
 	for _, made := range []*happening{cut, killed} {
 		if err := n.Delete(t.Context(), made.Fault); err != nil {
@@ -80,7 +80,8 @@ func (n *network) newFault(t *testing.T, name string, spec v1alpha1.FaultSpec) *
 // untilMeasured waits until the fault is over and was measured.
 func (h *happening) untilMeasured(t *testing.T) {
 	t.Helper()
-	eventually(t, "the end of "+h.Fault.Name, func(ctx context.Context) error {
+	name := h.Fault.GetName()
+	eventually(t, "the end of "+name, func(ctx context.Context) error {
 		if err := h.Get(ctx, client.ObjectKeyFromObject(h.Fault), h.Fault); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (h *happening) untilMeasured(t *testing.T) {
 		return nil
 	})
 	if h.Status.Phase != v1alpha1.FaultMeasured {
-		t.Fatalf("%s is %s: %s", h.Fault.Name, h.Status.Phase, h.Status.Problem)
+		t.Fatalf("%s is %s: %s", name, h.Status.Phase, h.Status.Problem)
 	}
 }
 
