@@ -80,16 +80,14 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 func (r *run) observePod(ctx context.Context, observation *policy.FaultObservation) error {
 	pod := &corev1.Pod{}
 	found, err := r.find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name))
-	_, taken := errors.AsType[*nameTakenError](err)
-	switch begun := policy.FaultGoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil; {
-	case found:
+	if found {
 		observation.Pod, observation.Measured = pod, measured(pod)
-		return nil
-	case taken && begun:
-		return nil
-	default:
-		return err
 	}
+	begun := policy.FaultGoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil
+	if _, taken := errors.AsType[*nameTakenError](err); taken && begun {
+		err = nil
+	}
+	return err
 }
 
 // others are the other faults of the network.

@@ -88,7 +88,7 @@ func DecodeOutcome(message string) (*v1alpha1.FaultStatus, error) {
 	return status, nil
 }
 
-// says says whether there is a condition.
+// says is true when there is a condition.
 func says(status *v1alpha1.FaultStatus, kind string) bool {
 	return slices.ContainsFunc(status.Conditions, func(condition metav1.Condition) bool { return condition.Type == kind })
 }

@@ -205,7 +205,8 @@ func faultMeasured(o *FaultObservation, status *v1alpha1.FaultStatus) {
 		meta.SetStatusCondition(&status.Conditions, condition)
 		words = append(words, fmt.Sprintf("%s is %s (%s)", condition.Type, condition.Status, condition.Reason))
 	}
-	noteFault(o.Fault, status, metav1.ConditionTrue, v1alpha1.ReasonMeasured, "the fault is over, and was measured: "+strings.Join(words, ", "), o.Now)
+	noteFault(o.Fault, status, metav1.ConditionTrue, v1alpha1.ReasonMeasured,
+		"the fault is over, and was measured: "+strings.Join(words, ", "), o.Now)
 }
 
 // stopFault notes why a fault is not measured. What is left of it is taken back once

@@ -21,15 +21,17 @@ import (
 
 // newFault is a fault whose network has another name than it has.
 func newFault(action v1alpha1.FaultAction) (*v1alpha1.Fault, *v1alpha1.ShardNetwork) {
-	return &v1alpha1.Fault{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "chains", Name: "fault", UID: "fault-uid"},
-			Spec: v1alpha1.FaultSpec{
-				NetworkName: "net", Action: action, DurationSeconds: 30, BaselineSeconds: 10, RecoverySeconds: 120,
-			},
-		}, &v1alpha1.ShardNetwork{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "chains", Name: "net", UID: "network-uid", Generation: 3},
-			Spec:       v1alpha1.ShardNetworkSpec{Shards: 7},
-		}
+	fault := &v1alpha1.Fault{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "chains", Name: "fault", UID: "fault-uid"},
+		Spec: v1alpha1.FaultSpec{
+			NetworkName: "net", Action: action, DurationSeconds: 30, BaselineSeconds: 10, RecoverySeconds: 120,
+		},
+	}
+	network := &v1alpha1.ShardNetwork{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "chains", Name: "net", UID: "network-uid", Generation: 3},
+		Spec:       v1alpha1.ShardNetworkSpec{Shards: 7},
+	}
+	return fault, network
 }
 
 func faultInputs(action v1alpha1.FaultAction) resources.FaultInputs {
@@ -162,7 +164,8 @@ func TestWhomNodesLetIn(t *testing.T) {
 	objects := faultObjects(t, v1alpha1.FaultActionDelay)
 	pod := objects[3].(*corev1.Pod)
 	lets := objects[2].(*networkingv1.NetworkPolicy).Spec
-	if !selects(lets.Ingress[0].From[0].PodSelector.MatchLabels, pod) || lets.Ingress[0].Ports[0].Port.IntValue() != topology.DefaultPorts.Admin ||
+	rule := lets.Ingress[0]
+	if !selects(rule.From[0].PodSelector.MatchLabels, pod) || rule.Ports[0].Port.IntValue() != topology.DefaultPorts.Admin ||
 		lets.PodSelector.MatchLabels[resources.LabelNetwork] != "net" || len(lets.PolicyTypes) != 1 {
 		t.Errorf("the nodes let in %+v", lets)
 	}

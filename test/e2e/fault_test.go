@@ -80,7 +80,7 @@ func (n *network) newFault(t *testing.T, name string, spec v1alpha1.FaultSpec) *
 // untilMeasured waits until the fault is over and was measured.
 func (h *happening) untilMeasured(t *testing.T) {
 	t.Helper()
-	name := h.Fault.GetName()
+	name := h.GetName()
 	eventually(t, "the end of "+name, func(ctx context.Context) error {
 		if err := h.Get(ctx, client.ObjectKeyFromObject(h.Fault), h.Fault); err != nil {
 			return err
