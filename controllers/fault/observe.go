@@ -69,7 +69,7 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 	}
 	if err != nil {
 		observation.Unusable = err.Error()
-		return nil
+		return nil //nolint:nilerr // It is the fault's, and ends it.
 	}
 	observation.Scope = scope
 	return nil
