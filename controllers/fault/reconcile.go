@@ -110,6 +110,9 @@ func (r *run) explain(err error) error {
 	switch taken, ok := errors.AsType[*nameTakenError](err); {
 	case err == nil, errors.Is(err, context.Canceled), apierrors.IsConflict(err):
 		return err
+	case isNotTakenBack(err):
+		reason, words := policy.FaultNotTakenBack(err)
+		policy.HoldFault(r.fault, r.status, reason, words, r.now())
 	case ok:
 		reason, words := policy.FaultNameTaken(taken.kind, taken.name)
 		// What was to be noted is not so.
@@ -121,4 +124,9 @@ func (r *run) explain(err error) error {
 		policy.HoldFault(r.fault, r.status, reason, words, r.now())
 	}
 	return err
+}
+
+func isNotTakenBack(err error) bool {
+	_, ok := errors.AsType[*notTakenBackError](err)
+	return ok
 }

@@ -227,6 +227,9 @@ func TestAFaultThatNobodyCanTakeBack(t *testing.T) {
 		if _, err := c.tryReconcile(c.fault); err == nil || c.fault.Status.Phase != v1alpha1.FaultStopping {
 			t.Fatalf("the fault is %s: %v", c.fault.Status.Phase, err)
 		}
+		if words := ready(c.fault).Message; !strings.Contains(words, "not all nodes could be told yet: end the fault: read how nodes are reached") {
+			t.Errorf("it is told %q", words)
+		}
 	}
 	c.clock = c.clock.Add(30*time.Second + 2*time.Minute)
 	c.untilEnded()
@@ -259,6 +262,26 @@ func TestADeletedFault(t *testing.T) {
 		}
 	}
 	t.Error("the fault does not go")
+}
+
+// What keeps a fault from going is said.
+func TestADeletedFaultThatNobodyCanTakeBack(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	c.running()
+	c.must(c.client.Delete(t.Context(), c.fault))
+	c.reconcile()
+	c.act()
+	there, err := c.tryReconcile(c.fault)
+	if err == nil || !there || ready(c.fault).Reason != v1alpha1.ReasonTakingBack ||
+		!strings.Contains(ready(c.fault).Message, "not all nodes could be told yet") {
+		t.Fatalf("the fault is there: %v (%v), and says %+v", there, err, ready(c.fault))
+	}
+	// By then the nodes have ended it by their own clocks.
+	c.clock = c.fault.DeletionTimestamp.Add(30*time.Second + 2*time.Minute)
+	if there, err := c.tryReconcile(c.fault); err != nil || there {
+		t.Errorf("the fault does not go: %v", err)
+	}
 }
 
 // A fault that is over ends no other one when it is deleted.

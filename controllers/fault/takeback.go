@@ -4,6 +4,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"crypto/ed25519"
 	"fmt"
 	"net"
@@ -24,6 +25,15 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
+// notTakenBackError is why nodes could not be told that a fault is over.
+type notTakenBackError struct {
+	cause error
+}
+
+func (e *notTakenBackError) Error() string { return "end the fault: " + e.cause.Error() }
+
+func (e *notTakenBackError) Unwrap() error { return e.cause }
+
 // goAway takes back a fault that is deleted, and lets it go then.
 func (r *run) goAway(ctx context.Context) error {
 	r.gone = true
@@ -40,7 +50,7 @@ func (r *run) goAway(ctx context.Context) error {
 	}
 	over, err := r.takeBack(ctx, observation, r.fault.DeletionTimestamp)
 	if err != nil {
-		return err
+		return errors.Join(r.explain(err), r.report(ctx))
 	}
 	if over {
 		return r.letGo(ctx)
@@ -79,7 +89,10 @@ func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation
 		ctrl.LoggerFrom(ctx).Info("nodes that were not told ended the fault by their own clocks", "reason", err.Error())
 		return true, nil
 	}
-	return err == nil, err
+	if err != nil {
+		return false, &notTakenBackError{cause: err}
+	}
+	return true, nil
 }
 
 // endLinkFaults has all nodes that run end faults of their links.

@@ -49,6 +49,11 @@ func FaultNameTaken(kind, name string) (reason, words string) {
 	return v1alpha1.ReasonNameTaken, fmt.Sprintf("the %s %s belongs to somebody else: delete it, or make a fault of another name", kind, name)
 }
 
+// FaultNotTakenBack is a fault that nodes could not be told the end of.
+func FaultNotTakenBack(cause error) (reason, words string) {
+	return v1alpha1.ReasonTakingBack, "it is taken back, and not all nodes could be told yet: " + quote(cause.Error())
+}
+
 // NoWatchers is a fault of an operator that can make no pods that measure.
 func NoWatchers() (reason, words string) {
 	return v1alpha1.ReasonNotRunnable,
