@@ -227,7 +227,7 @@ func TestAFaultThatNobodyCanTakeBack(t *testing.T) {
 		if _, err := c.tryReconcile(c.fault); err == nil || c.fault.Status.Phase != v1alpha1.FaultStopping {
 			t.Fatalf("the fault is %s: %v", c.fault.Status.Phase, err)
 		}
-		if words := ready(c.fault).Message; !strings.Contains(words, "not all nodes could be told yet: end the fault: read how nodes are reached") {
+		if words := ready(c.fault).Message; !strings.Contains(words, "not all nodes could be told yet: end the fault: read how nodes") {
 			t.Errorf("it is told %q", words)
 		}
 	}

@@ -4,8 +4,8 @@ package fault
 
 import (
 	"context"
-	"errors"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
