@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,16 +67,12 @@ func (r *run) claimant(ctx context.Context, network *v1alpha1.ShardNetwork) (str
 func (r *run) faults(ctx context.Context, network string) ([]string, error) {
 	faults := &v1alpha1.FaultList{}
 	err := r.reader.List(ctx, faults, client.InNamespace(r.benchmark.Namespace))
-	if meta.IsNoMatchError(err) {
-		// The cluster knows no faults.
-		return nil, nil
-	}
 	if err != nil {
 		return nil, fmt.Errorf("list faults: %w", err)
 	}
 	var names []string
 	for i := range faults.Items {
-		if fault := &faults.Items[i]; policy.FaultUnderWay(fault) && fault.Spec.NetworkName == network {
+		if fault := &faults.Items[i]; policy.FaultGoesOn(fault.Status.Phase) && fault.Spec.NetworkName == network {
 			names = append(names, fault.Name)
 		}
 	}

@@ -49,7 +49,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=faults,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=faults/finalizers,verbs=update
 // +kubebuilder:rbac:groups=shardyard.dev,resources=faults/status,verbs=patch
-// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get
+// +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks;benchmarks,verbs=get
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get

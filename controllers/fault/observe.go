@@ -59,6 +59,9 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 		return fmt.Errorf("read network: %w", err)
 	}
 	observation.Network = network
+	if observation.Claimant, err = r.claimant(ctx, network); err != nil {
+		return err
+	}
 	plan, err := topology.New(network)
 	if err != nil {
 		return fmt.Errorf("plan network %s: %w", network.Name, err)
@@ -73,6 +76,26 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 	}
 	observation.Scope = scope
 	return nil
+}
+
+// claimant is the benchmark whose load a network carries that it was not made for.
+func (r *run) claimant(ctx context.Context, network *v1alpha1.ShardNetwork) (string, error) {
+	name, _ := resources.Claimant(network)
+	if name == "" {
+		return "", nil
+	}
+	benchmark := &v1alpha1.Benchmark{}
+	err := r.reader.Get(ctx, client.ObjectKey{Namespace: network.Namespace, Name: name}, benchmark)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read benchmark: %w", err)
+	}
+	if !policy.LoadClaimed(network, benchmark) {
+		return "", nil
+	}
+	return name, nil
 }
 
 // observePod finds the pod that measures. One of somebody else is in the way of a fault

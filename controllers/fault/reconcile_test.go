@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -92,6 +93,27 @@ func TestThePodKnowsTheNetwork(t *testing.T) {
 	c.until("the end", c.ended)
 	if c.fault.Status.Phase != v1alpha1.FaultMeasured || len(c.watchers) != 1 || c.watchers[0] == string(first) {
 		t.Errorf("the fault is %s, by the pods %q, and the first was %s", c.fault.Status.Phase, c.watchers, first)
+	}
+}
+
+// A network that carries the load of a benchmark has no fault until that has ended.
+func TestABenchmarkOfTheNetworkComesFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	benchmark := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: c.fault.Namespace, Name: "measures"}}
+	benchmark.Spec.Network.Name = c.network.Name
+	benchmark.Spec.DurationSeconds = 5
+	benchmark.Spec.Load = v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: ptr.To[int64](100)},
+	}
+	c.must(c.client.Create(t.Context(), benchmark))
+	claim := resources.NewClaim(benchmark, 1, c.network)
+	c.must(c.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(claim), client.FieldOwner("test"), client.ForceOwnership))
+	c.checkWaits(v1alpha1.ReasonNetworkWaits, "carries the load of the Benchmark measures")
+	c.must(c.client.Delete(t.Context(), benchmark))
+	c.until("the end", c.ended)
+	if c.fault.Status.Phase != v1alpha1.FaultMeasured {
+		t.Errorf("the fault is %s: %s", c.fault.Status.Phase, c.fault.Status.Problem)
 	}
 }
 

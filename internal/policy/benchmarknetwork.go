@@ -168,8 +168,3 @@ func leftOfNetwork(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) st
 		return ""
 	}
 }
-
-// FaultUnderWay says whether a fault has begun and is not over.
-func FaultUnderWay(fault *v1alpha1.Fault) bool {
-	return fault.Status.StartTime != nil && fault.Status.EndTime == nil
-}

@@ -197,18 +197,3 @@ func TestLoadClaimed(t *testing.T) {
 		})
 	}
 }
-
-func TestFaultsUnderWay(t *testing.T) {
-	t.Parallel()
-	now := metav1.NewTime(benchmarkNow)
-	fault := &v1alpha1.Fault{}
-	if policy.FaultUnderWay(fault) {
-		t.Error("a fault is under way that has not begun")
-	}
-	if fault.Status.StartTime = &now; !policy.FaultUnderWay(fault) {
-		t.Error("a fault is not under way that has begun")
-	}
-	if fault.Status.EndTime = &now; policy.FaultUnderWay(fault) {
-		t.Error("a fault is under way that is over")
-	}
-}

@@ -49,6 +49,8 @@ type FaultObservation struct {
 	Unusable string
 	// Others are the other faults of the network.
 	Others []v1alpha1.Fault
+	// Claimant is the benchmark whose load the network carries; empty when there is none.
+	Claimant string
 	// Pod is the pod that measures; nil when there is none.
 	Pod *corev1.Pod
 	// Measured is what it said at its end; nil when it said nothing that can be

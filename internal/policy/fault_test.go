@@ -192,6 +192,9 @@ func TestWhatKeepsAFaultFromBeginning(t *testing.T) {
 			},
 			v1alpha1.ReasonNetworkWaits, "the fault other of network net goes on",
 		},
+		"a benchmark that measures the network": {
+			func(c *faultCase) { c.Claimant = "b" }, v1alpha1.ReasonNetworkWaits, "network net carries the load of the Benchmark b",
+		},
 		"another cluster": {
 			func(c *faultCase) { c.Network.Spec.Regions = []v1alpha1.Region{{Name: "west", Cluster: "far"}} },
 			v1alpha1.ReasonNotRunnable, "region west of network net is in another cluster",

@@ -91,6 +91,9 @@ func networkWaits(o *FaultObservation) string {
 			return fmt.Sprintf("the fault %s of network %s goes on", o.Others[i].Name, network.Name)
 		}
 	}
+	if o.Claimant != "" {
+		return fmt.Sprintf("network %s carries the load of the Benchmark %s, which a fault would break", network.Name, o.Claimant)
+	}
 	if network.DeletionTimestamp != nil {
 		return fmt.Sprintf("network %s is deleted", network.Name)
 	}
