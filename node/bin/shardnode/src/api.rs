@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Answers the HTTP API from the running node.
 
-use crate::{health::Health, peers, process, tcp};
+use crate::{health::Health, log::Levels, peers, process, profiles::Profiles, tcp};
+use axum::body::Bytes;
 use commonware_codec::Encode;
 use commonware_consensus::types::Height;
 use commonware_cryptography::Digestible as _;
@@ -20,9 +21,10 @@ use shardnode_primitives::{
     congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
-    AccountReport, CopyStatus, LinkCondition, LinkFault, LoadStatus, OutcomeReport, OutcomeStatus,
-    PoolStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
-    SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
+    AccountReport, CopyStatus, LinkCondition, LinkFault, LoadStatus, LogLevel, OutcomeReport,
+    OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport,
+    Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
+    Unavailable, UnknownPeer,
 };
 use shardnode_state::Account;
 use shardnode_verifier::FinalizedBlock;
@@ -57,6 +59,8 @@ pub(crate) struct Api {
     role: Role,
     mempool_capacity: u64,
     faults: Faults,
+    profiles: Profiles,
+    levels: Levels,
     moved: Moved,
     health: Arc<Health>,
     /// The chunk that a client asked for last: it is given in pieces, and the
@@ -65,7 +69,13 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    pub(crate) fn new(context: &Context, config: &Config, node: Node, faults: Faults) -> Self {
+    pub(crate) fn new(
+        context: &Context,
+        config: &Config,
+        node: Node,
+        faults: Faults,
+        levels: Levels,
+    ) -> Self {
         let moved = Moved::default();
         let api = Self {
             context: Arc::new(context.child("state")),
@@ -74,6 +84,8 @@ impl Api {
             role: config.role,
             mempool_capacity: config.features.mempool_capacity as u64,
             faults,
+            profiles: Profiles::new(config),
+            levels,
             moved: moved.clone(),
             health: Health::watch(context, &node),
             last_chunk: Arc::default(),
@@ -441,6 +453,32 @@ impl shardnode_rpc::Node for Api {
 
     fn end_link_fault(&self) {
         self.faults.end();
+    }
+
+    fn profile(&self) -> Option<ProfileStatus> {
+        self.profiles.status()
+    }
+
+    fn begin_profile(&self, extent: ProfileExtent) -> Result<(), ProfileOngoing> {
+        let view = self.node.view.clone();
+        self.profiles.begin(&self.context, view, extent)
+    }
+
+    fn end_profile(&self) {
+        self.profiles.end();
+    }
+
+    fn profile_content(&self) -> Option<Bytes> {
+        self.profiles.content()
+    }
+
+    fn log_level(&self) -> LogLevel {
+        self.levels.current()
+    }
+
+    fn set_log_level(&self, level: LogLevel) -> Result<(), Unavailable> {
+        let set = self.levels.set(level);
+        set.map_err(|error| Unavailable(error.to_string()))
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {

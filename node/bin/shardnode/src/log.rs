@@ -1,22 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The log: one line an event, on standard error.
 
-use shardnode_config::{Log, LogFormat, LogLevel};
+use shardnode_config::{Log, LogFormat};
+use shardnode_rpc::LogLevel;
 use std::{
     any::Any,
     backtrace::{Backtrace, BacktraceStatus},
     io::{self, IsTerminal as _},
     panic::{self, PanicHookInfo},
+    sync::{Arc, Mutex, PoisonError},
 };
-use tracing::{Subscriber, error};
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use tracing::{Subscriber, error, info};
+use tracing_subscriber::{EnvFilter, fmt::MakeWriter, reload};
 
 /// Starts logging, for the rest of the process. Panics are events like others.
-pub fn init(log: Log) {
-    let subscriber = subscriber(log, io::stderr, io::stderr().is_terminal());
+pub fn init(log: Log) -> Levels {
+    let (subscriber, levels) = subscriber(log, io::stderr, io::stderr().is_terminal());
     // Fails only if the process already logs.
     let _ = tracing::subscriber::set_global_default(subscriber);
     panic::set_hook(Box::new(log_panic));
+    levels
+}
+
+/// Which events are logged, which can be set while the node runs. A clone is of the
+/// same log.
+#[derive(Clone)]
+pub struct Levels {
+    current: Arc<Mutex<LogLevel>>,
+    reload: Arc<Reload>,
+}
+
+type Reload = dyn Fn(EnvFilter) -> Result<(), reload::Error> + Send + Sync;
+
+impl Levels {
+    fn new(
+        level: LogLevel,
+        reload: impl Fn(EnvFilter) -> Result<(), reload::Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            current: Arc::new(Mutex::new(level)),
+            reload: Arc::new(reload),
+        }
+    }
+
+    /// The least severe events that are logged.
+    #[must_use]
+    pub fn current(&self) -> LogLevel {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets them, from now on.
+    ///
+    /// # Errors
+    /// If there is no log any more.
+    pub fn set(&self, level: LogLevel) -> Result<(), reload::Error> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.reload)(filter(level))?;
+        let before = std::mem::replace(&mut *current, level);
+        info!(?before, now = ?level, "the level of the log was set");
+        Ok(())
+    }
 }
 
 fn log_panic(info: &PanicHookInfo<'_>) {
@@ -39,7 +82,7 @@ pub fn panic_message(payload: &(dyn Any + Send)) -> String {
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-fn subscriber<W>(log: Log, writer: W, colours: bool) -> Box<dyn Subscriber + Send + Sync>
+fn subscriber<W>(log: Log, writer: W, colours: bool) -> (Box<dyn Subscriber + Send + Sync>, Levels)
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -47,8 +90,18 @@ where
         .with_env_filter(filter(log.level))
         .with_writer(writer);
     match log.format {
-        LogFormat::Text => Box::new(builder.with_ansi(colours).finish()),
-        LogFormat::Json => Box::new(builder.json().flatten_event(true).finish()),
+        LogFormat::Text => {
+            let builder = builder.with_ansi(colours).with_filter_reloading();
+            let handle = builder.reload_handle();
+            let levels = Levels::new(log.level, move |filter| handle.reload(filter));
+            (Box::new(builder.finish()), levels)
+        }
+        LogFormat::Json => {
+            let builder = builder.json().flatten_event(true).with_filter_reloading();
+            let handle = builder.reload_handle();
+            let levels = Levels::new(log.level, move |filter| handle.reload(filter));
+            (Box::new(builder.finish()), levels)
+        }
     }
 }
 
@@ -88,7 +141,7 @@ mod tests {
         let buffer = Buffer::default();
         let writer = buffer.clone();
         let log = Log { level, format };
-        let subscriber = subscriber(log, move || writer.clone(), false);
+        let (subscriber, _) = subscriber(log, move || writer.clone(), false);
         tracing::subscriber::with_default(subscriber, || {
             tracing::warn!(height = 7, "disk is slow");
             tracing::debug!("detail");
@@ -117,6 +170,36 @@ mod tests {
         assert_eq!(events[0]["message"], "disk is slow");
         assert_eq!(events[0]["height"], 7);
         assert_eq!(events[1]["message"], "detail");
+    }
+
+    #[test]
+    fn a_level_is_set_while_it_logs() {
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let buffer = Buffer::default();
+            let writer = buffer.clone();
+            let level = LogLevel::Info;
+            let (subscriber, levels) =
+                subscriber(Log { level, format }, move || writer.clone(), false);
+            let written = |level: LogLevel| {
+                levels.set(level).unwrap();
+                assert_eq!(levels.current(), level);
+                buffer.0.lock().unwrap().clear();
+                tracing::info!("news");
+                tracing::debug!("detail");
+                tracing::info!(target: "commonware_p2p", "step");
+                let bytes = buffer.0.lock().unwrap().clone();
+                let text = String::from_utf8(bytes).unwrap();
+                ["news", "detail", "step"].map(|word| text.contains(word))
+            };
+            tracing::subscriber::with_default(subscriber, || {
+                assert_eq!(levels.current(), LogLevel::Info);
+                assert_eq!(written(LogLevel::Debug), [true; 3]);
+                assert_eq!(written(LogLevel::Warn), [false; 3]);
+                assert_eq!(written(LogLevel::Info), [true, false, false]);
+            });
+            assert!(levels.set(LogLevel::Debug).is_err());
+            assert_eq!(levels.current(), LogLevel::Info);
+        }
     }
 
     #[test]

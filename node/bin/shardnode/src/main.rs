@@ -7,6 +7,7 @@
 mod api;
 mod health;
 mod peers;
+mod profiles;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -124,14 +125,14 @@ fn main() -> ExitCode {
 }
 
 fn run(config: Config) -> ExitCode {
-    log::init(config.log);
+    let levels = log::init(config.log);
     let data_dir = config.data_dir.clone();
     if let Err(unusable) = data_dir::check(&data_dir).and_then(|()| data_dir::formats(&data_dir)) {
         error!("{}", chain(&unusable));
         return ExitCode::FAILURE;
     }
     // Consensus panics when its storage fails.
-    match panic::catch_unwind(AssertUnwindSafe(|| run::run(config))) {
+    match panic::catch_unwind(AssertUnwindSafe(|| run::run(config, levels))) {
         Ok(Ok(())) => return ExitCode::SUCCESS,
         Ok(Err(failure)) => error!("{}", chain(&failure)),
         Err(panic) => {

@@ -6,6 +6,7 @@ use crate::{
     api::Api,
     http::{self, HttpMetrics},
     links,
+    log::Levels,
     open_files::{self, StoredFiles},
     p2p, peers,
     process::ProcessMetrics,
@@ -90,7 +91,7 @@ pub(crate) enum RunError {
 }
 
 /// Runs until a signal or until the node cannot go on.
-pub(crate) fn run(config: Config) -> Result<(), RunError> {
+pub(crate) fn run(config: Config, levels: Levels) -> Result<(), RunError> {
     let stored_files = open_files::raise_limit();
     let runner = runtime::Runner::new(
         runtime::Config::new()
@@ -101,7 +102,7 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
             .with_catch_panics(false),
     );
     runner.start(|context| async move {
-        let result = Box::pin(serve(&context, config, stored_files)).await;
+        let result = Box::pin(serve(&context, config, levels, stored_files)).await;
         // Tasks get to finish what they write.
         let _ = context.stop(0, Some(Duration::from_secs(5))).await;
         result
@@ -111,6 +112,7 @@ pub(crate) fn run(config: Config) -> Result<(), RunError> {
 async fn serve(
     context: &Context,
     config: Config,
+    levels: Levels,
     stored_files: NonZeroUsize,
 ) -> Result<(), RunError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
@@ -172,7 +174,7 @@ async fn serve(
     .await
     .map_err(RunError::Chain)?;
 
-    let api = Api::new(&context.child("api"), &config, started.node, faults);
+    let api = Api::new(&context.child("api"), &config, started.node, faults, levels);
     metrics_of_peers(&api);
     if let Some((listener, tls, token)) = admin {
         let router = shardnode_rpc::admin_router(api.clone(), token);

@@ -2,7 +2,7 @@
 //! The configuration as it is written.
 
 use serde::Deserialize;
-use shardnode_rpc::Role;
+use shardnode_rpc::{LogLevel, Role};
 use std::{net::SocketAddr, path::PathBuf};
 
 #[derive(Debug, Deserialize)]
@@ -171,22 +171,6 @@ impl Default for Log {
             format: LogFormat::Text,
         }
     }
-}
-
-/// How severe an event is.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogLevel {
-    /// What the node cannot go on with.
-    Error,
-    /// What somebody should look at.
-    Warn,
-    /// What happens rarely and matters.
-    Info,
-    /// What happens at every height.
-    Debug,
-    /// What happens for every message.
-    Trace,
 }
 
 /// The form of a line of the log.

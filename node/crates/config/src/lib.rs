@@ -16,7 +16,7 @@ mod files;
 mod link;
 mod peer;
 
-pub use document::{Features, Log, LogFormat, LogLevel, Switch};
+pub use document::{Features, Log, LogFormat, Switch};
 pub use error::ConfigError;
 pub use peer::Peer;
 

@@ -10,6 +10,8 @@
 //! | `server` | `/healthz`, `/readyz`, `/status`, `/metrics` |
 //! | `admin` | `/admin/load`, behind a bearer token |
 //! | `links` | `/admin/links`, behind it as well |
+//! | `profile` | `/admin/profile`, behind it as well |
+//! | `log` | `/admin/log`, behind it as well |
 //! | `jsonrpc` | `/rpc`: the JSON-RPC 2.0 envelope |
 //! | `methods` | its methods and their parameters |
 //! | `kept` | answers once for all who ask at about the same time |
@@ -26,8 +28,10 @@ mod kept;
 mod large;
 pub mod ledger;
 mod links;
+mod log;
 mod methods;
 mod node;
+mod profile;
 mod server;
 pub mod tls;
 mod token;
@@ -35,11 +39,12 @@ pub mod types;
 
 pub use json::MAX_BODY;
 pub use methods::MOST_TOGETHER;
-pub use node::{Node, Unavailable, UnknownPeer};
+pub use node::{Node, ProfileOngoing, Unavailable, UnknownPeer};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, CopyStatus, DiskStatus, LinkCondition, LinkFault, LoadStatus, MachineStatus,
-    MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus, ProofReport, Readiness, Role,
-    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, CopyStatus, DiskStatus, LinkCondition, LinkFault, LoadStatus, LogLevel,
+    MachineStatus, MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent,
+    ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted,
+    SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

@@ -2,8 +2,10 @@
 //! What the server needs of a node.
 
 use crate::{
-    AccountReport, LinkFault, LoadStatus, OutcomeReport, ProofReport, Readiness, Status, Submitted,
+    AccountReport, LinkFault, LoadStatus, LogLevel, OutcomeReport, ProfileExtent, ProfileStatus,
+    ProofReport, Readiness, Status, Submitted,
 };
+use axum::body::Bytes;
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
@@ -19,6 +21,11 @@ pub struct Unavailable(pub String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is no peer of this node")]
 pub struct UnknownPeer(pub String);
+
+/// A profile is being taken, and there is one at a time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a profile of this node is being taken, and there is one at a time")]
+pub struct ProfileOngoing;
 
 /// A running node, as its HTTP API sees it. A clone is another handle of the
 /// same node.
@@ -57,6 +64,24 @@ pub trait Node: Clone + Send + Sync + 'static {
 
     /// Ends the fault of the links to peers, if there is one.
     fn end_link_fault(&self);
+
+    /// The profile that is taken or was taken last, if there is one.
+    fn profile(&self) -> Option<ProfileStatus>;
+
+    /// Begins a profile, in the place of one that was taken. It ends by itself.
+    fn begin_profile(&self, extent: ProfileExtent) -> Result<(), ProfileOngoing>;
+
+    /// Ends the profile that is taken, and forgets it or the one that was taken.
+    fn end_profile(&self);
+
+    /// The file of the profile that was taken, if there is one.
+    fn profile_content(&self) -> Option<Bytes>;
+
+    /// The least severe events that are logged.
+    fn log_level(&self) -> LogLevel;
+
+    /// Sets the least severe events that are logged from now on.
+    fn set_log_level(&self, level: LogLevel) -> Result<(), Unavailable>;
 
     /// Puts a transaction into a pool of its signer's shard.
     fn submit(

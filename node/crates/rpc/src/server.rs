@@ -7,7 +7,7 @@ use crate::{
     json::{Failure, MAX_BODY},
     jsonrpc,
     kept::Answer,
-    links,
+    links, log, profile,
 };
 use axum::{
     Json, Router,
@@ -44,7 +44,15 @@ pub fn admin_router<N: Node>(node: N, token: AdminToken) -> Router {
             get(links::get_links::<N>)
                 .put(links::put_links::<N>)
                 .delete(links::delete_links::<N>),
-        );
+        )
+        .route(
+            "/admin/profile",
+            get(profile::get_profile::<N>)
+                .put(profile::put_profile::<N>)
+                .delete(profile::delete_profile::<N>),
+        )
+        .route("/admin/profile/content", get(profile::get_content::<N>))
+        .route("/admin/log", get(log::get_log::<N>).put(log::put_log::<N>));
     bounded(routes).with_state(AdminApi {
         node,
         token: Arc::new(token),

@@ -5,7 +5,7 @@ use commonware_cryptography::ed25519::PublicKey;
 use serde::{Deserialize, Serialize, Serializer};
 use shardnode_load::Workload;
 use shardnode_primitives::{AccountId, Digest, ShardId};
-use std::{collections::BTreeSet, fmt::Display};
+use std::{collections::BTreeSet, fmt::Display, num::NonZeroU32};
 
 /// What a node does in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,6 +225,68 @@ pub struct LinkFault {
     pub loss_basis_points: u16,
     /// How long it lasts from now on.
     pub remaining_milliseconds: u64,
+}
+
+/// What a profile is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ProfileExtent {
+    /// So many blocks, from the next one that is finalised on.
+    Blocks(NonZeroU32),
+    /// So many seconds from now on.
+    Seconds(NonZeroU32),
+}
+
+/// How far a profile is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ProfileStage {
+    /// It begins with the next block.
+    Waiting,
+    /// It is taken.
+    Sampling,
+    /// Names of functions are looked up.
+    Finishing,
+    /// Its content can be had.
+    Ready,
+    /// It has no content.
+    Failed,
+}
+
+/// A profile that is taken, or was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileStatus {
+    /// How far it is.
+    pub stage: ProfileStage,
+    /// What it was asked to be of.
+    #[serde(flatten)]
+    pub extent: ProfileExtent,
+    /// Samples in a second of CPU time.
+    pub frequency_hertz: u32,
+    /// The finalised block with which it began.
+    pub first_height: Option<u64>,
+    /// The finalised block with which it ended.
+    pub last_height: Option<u64>,
+    /// How many samples it has.
+    pub samples: Option<u64>,
+    /// Why it has no content, or ended early.
+    pub reason: Option<String>,
+}
+
+/// How severe an event of the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// What the node cannot go on with.
+    Error,
+    /// What somebody should look at.
+    Warn,
+    /// What happens rarely and matters.
+    Info,
+    /// What happens at every height.
+    Debug,
+    /// What happens for every message.
+    Trace,
 }
 
 /// The in-node generator.
