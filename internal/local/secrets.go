@@ -45,20 +45,28 @@ func makeSecrets(dir networkDir, plan *topology.Plan) (map[string]secrets, error
 func readSecrets(dir networkDir, plan *topology.Plan) (map[string]secrets, error) {
 	read := make(map[string]secrets, len(plan.Validators))
 	for _, validator := range plan.Validators {
-		node := dir.node(validator.Name)
-		content, err := os.ReadFile(node.key())
+		secrets, err := dir.node(validator.Name).secrets()
 		if err != nil {
 			return nil, err
 		}
-		key, err := keys.Parse(content)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", node.key(), err)
-		}
-		token, err := os.ReadFile(node.adminToken())
-		if err != nil {
-			return nil, err
-		}
-		read[validator.Name] = secrets{key: key, adminToken: string(bytes.TrimSpace(token))}
+		read[validator.Name] = secrets
 	}
 	return read, nil
+}
+
+// secrets reads those of a node.
+func (d nodeDir) secrets() (secrets, error) {
+	content, err := os.ReadFile(d.key())
+	if err != nil {
+		return secrets{}, err
+	}
+	key, err := keys.Parse(content)
+	if err != nil {
+		return secrets{}, fmt.Errorf("read %s: %w", d.key(), err)
+	}
+	token, err := os.ReadFile(d.adminToken())
+	if err != nil {
+		return secrets{}, err
+	}
+	return secrets{key: key, adminToken: string(bytes.TrimSpace(token))}, nil
 }

@@ -31,7 +31,7 @@ pub fn target() -> Target {
     let token = AdminToken::new(TOKEN).expect("a token");
     let api = router(EmptyNode);
     let admin = admin_router(EmptyNode, token);
-    let links = admin.clone();
+    let (links, profile, log) = (admin.clone(), admin.clone(), admin.clone());
     Target {
         name: "api",
         decoders: vec![
@@ -43,6 +43,12 @@ pub fn target() -> Target {
             }),
             Decoder::new("PUT /admin/links", move |bytes| {
                 send(&links, Method::PUT, "/admin/links", bytes)
+            }),
+            Decoder::new("PUT /admin/profile", move |bytes| {
+                send(&profile, Method::PUT, "/admin/profile", bytes)
+            }),
+            Decoder::new("PUT /admin/log", move |bytes| {
+                send(&log, Method::PUT, "/admin/log", bytes)
             }),
         ],
     }

@@ -3,7 +3,7 @@
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::{Body, Bytes, to_bytes},
     http::{HeaderMap, Method, Request, StatusCode, header::CONTENT_TYPE},
 };
 use commonware_consensus::{
@@ -20,10 +20,11 @@ use shardnode_primitives::{
     chunk::ChunkContent, genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, CopyStatus, DiskStatus, LinkFault, LoadStatus, MachineStatus,
-    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProofReport, Readiness, Role,
-    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
-    Unavailable, UnknownPeer, admin_router, router,
+    AccountReport, AdminToken, CopyStatus, DiskStatus, LinkFault, LoadStatus, LogLevel,
+    MachineStatus, MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent,
+    ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
+    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, UnknownPeer,
+    admin_router, router,
 };
 use std::{
     sync::{
@@ -64,6 +65,10 @@ pub(crate) struct Fixture {
     pub(crate) rate: Arc<AtomicU32>,
     pub(crate) workload: Arc<Mutex<Workload>>,
     pub(crate) link_fault: Arc<Mutex<Option<LinkFault>>>,
+    pub(crate) profile: Arc<Mutex<Option<ProfileStatus>>>,
+    pub(crate) level: Arc<Mutex<LogLevel>>,
+    /// Whether there is a log.
+    pub(crate) logs: bool,
     pub(crate) submitted: Arc<AtomicUsize>,
 }
 
@@ -163,6 +168,9 @@ impl Default for Fixture {
             rate: Arc::default(),
             workload: Arc::default(),
             link_fault: Arc::default(),
+            profile: Arc::default(),
+            level: Arc::new(Mutex::new(LogLevel::Info)),
+            logs: true,
             submitted: Arc::default(),
         }
     }
@@ -332,6 +340,52 @@ impl Node for Fixture {
 
     fn end_link_fault(&self) {
         *self.link_fault.lock().unwrap() = None;
+    }
+
+    fn profile(&self) -> Option<ProfileStatus> {
+        self.profile.lock().unwrap().clone()
+    }
+
+    fn begin_profile(&self, extent: ProfileExtent) -> Result<(), ProfileOngoing> {
+        let mut profile = self.profile.lock().unwrap();
+        if profile
+            .as_ref()
+            .is_some_and(|profile| profile.stage != ProfileStage::Ready)
+        {
+            return Err(ProfileOngoing);
+        }
+        *profile = Some(ProfileStatus {
+            stage: ProfileStage::Sampling,
+            extent,
+            frequency_hertz: 250,
+            first_height: Some(HEIGHT),
+            last_height: None,
+            samples: None,
+            reason: None,
+        });
+        Ok(())
+    }
+
+    fn end_profile(&self) {
+        *self.profile.lock().unwrap() = None;
+    }
+
+    fn profile_content(&self) -> Option<Bytes> {
+        self.profile()
+            .filter(|profile| profile.stage == ProfileStage::Ready)
+            .map(|_| Bytes::from_static(&[0x1f, 0x8b]))
+    }
+
+    fn log_level(&self) -> LogLevel {
+        *self.level.lock().unwrap()
+    }
+
+    fn set_log_level(&self, level: LogLevel) -> Result<(), Unavailable> {
+        if !self.logs {
+            return Err(Unavailable("there is no log".into()));
+        }
+        *self.level.lock().unwrap() = level;
+        Ok(())
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {

@@ -7,6 +7,8 @@ mod admin;
 mod fixture;
 mod jsonrpc;
 mod links;
+mod log;
 mod methods;
 mod plain;
+mod profile;
 mod tls;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A node without a chain, which takes every transaction.
 
+use axum::body::Bytes;
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction, hash::ZERO,
 };
 use shardnode_rpc::{
-    AccountReport, LinkFault, LoadStatus, Node, OutcomeReport, OutcomeStatus, ProofReport,
-    Readiness, Status, Submitted, Unavailable, UnknownPeer,
+    AccountReport, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport, OutcomeStatus,
+    ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Status, Submitted,
+    Unavailable, UnknownPeer,
 };
 use std::time::SystemTime;
 
@@ -63,6 +65,28 @@ impl Node for EmptyNode {
     }
 
     fn end_link_fault(&self) {}
+
+    fn profile(&self) -> Option<ProfileStatus> {
+        None
+    }
+
+    fn begin_profile(&self, _: ProfileExtent) -> Result<(), ProfileOngoing> {
+        Ok(())
+    }
+
+    fn end_profile(&self) {}
+
+    fn profile_content(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn log_level(&self) -> LogLevel {
+        LogLevel::Info
+    }
+
+    fn set_log_level(&self, _: LogLevel) -> Result<(), Unavailable> {
+        Ok(())
+    }
 
     async fn submit(&self, transaction: Transaction) -> Result<Submitted, Refusal> {
         Ok(Submitted {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chain
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// ProfileStage is how far a profile is.
+type ProfileStage string
+
+// How far a profile is.
+const (
+	// ProfileWaiting begins with the next block.
+	ProfileWaiting ProfileStage = "Waiting"
+	// ProfileSampling is taken.
+	ProfileSampling ProfileStage = "Sampling"
+	// ProfileFinishing has its names of functions looked up.
+	ProfileFinishing ProfileStage = "Finishing"
+	// ProfileReady has a content.
+	ProfileReady ProfileStage = "Ready"
+	// ProfileFailed has none.
+	ProfileFailed ProfileStage = "Failed"
+)
+
+// ProfileExtent is what a profile is of: so many blocks, from the next one on, or so
+// many seconds.
+type ProfileExtent struct {
+	Blocks  int32 `json:"blocks,omitempty"`
+	Seconds int32 `json:"seconds,omitempty"`
+}
+
+// Profile is a CPU profile that a node takes or took.
+type Profile struct {
+	ProfileExtent
+
+	Stage          ProfileStage `json:"stage"`
+	FrequencyHertz int32        `json:"frequencyHertz"`
+	// FirstHeight and LastHeight are the finalised blocks with which it began and
+	// ended, 0 before it does.
+	FirstHeight uint64 `json:"firstHeight"`
+	LastHeight  uint64 `json:"lastHeight"`
+	Samples     uint64 `json:"samples"`
+	// Reason is why it has no content, or ended early; empty if neither is so.
+	Reason string `json:"reason"`
+}
+
+const (
+	profilePath        = "/admin/profile"
+	profileContentPath = "/admin/profile/content"
+)
+
+// BeginProfile has a node take a profile. It is an admin request, which a node that
+// takes one already refuses.
+func (c *Client) BeginProfile(ctx context.Context, extent ProfileExtent) error {
+	return c.send(ctx, request{method: http.MethodPut, path: profilePath, admin: true, body: extent}, &struct{}{})
+}
+
+// Profile asks a node for the profile that it takes or took last; nil if there is
+// none. It is an admin request.
+func (c *Client) Profile(ctx context.Context) (*Profile, error) {
+	var answer struct {
+		Profile *Profile `json:"profile"`
+	}
+	if err := c.send(ctx, request{method: http.MethodGet, path: profilePath, admin: true}, &answer); err != nil {
+		return nil, err
+	}
+	return answer.Profile, nil
+}
+
+// ProfileContent asks a node for the content of a profile that is ready, which is a
+// file of pprof. It is an admin request.
+func (c *Client) ProfileContent(ctx context.Context) ([]byte, error) {
+	request := request{method: http.MethodGet, path: profileContentPath, admin: true}
+	content, err := c.exchange(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s%s: %w", request.method, c.baseOf(request), request.path, err)
+	}
+	return content, nil
+}
+
+// EndProfile has a node end the profile that it takes, or forget the one that it
+// took. It is an admin request.
+func (c *Client) EndProfile(ctx context.Context) error {
+	return c.send(ctx, request{method: http.MethodDelete, path: profilePath, admin: true}, &struct{}{})
+}
