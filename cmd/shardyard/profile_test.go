@@ -150,11 +150,15 @@ func TestProfileOfNodes(t *testing.T) {
 	}{
 		"one": {
 			[]string{"--blocks", "2", "--node", "net-s0-p1"},
-			[]string{"net-s0-p1" + line}, "profile-net-net-s0-p1-12", []string{"net-s0-p1"},
+			[]string{"net-s0-p1" + line},
+			"profile-net-net-s0-p1-12",
+			[]string{"net-s0-p1"},
 		},
 		"all that run": {
 			[]string{"--seconds", "1"},
-			[]string{"net-s0-p0" + line, "net-s0-p1" + line}, "profile-net-merged-12", []string{"net-s0-p0", "net-s0-p1"},
+			[]string{"net-s0-p0" + line, "net-s0-p1" + line},
+			"profile-net-merged-12",
+			[]string{"net-s0-p0", "net-s0-p1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +226,9 @@ func TestProfileRefusals(t *testing.T) {
 func TestLogOfNodes(t *testing.T) {
 	t.Parallel()
 	stateDir := runNodes(t, "net-s0-p0", "net-s0-p1")
-	log := func(args ...string) string { return shardyard(t, append([]string{"log", "--state-dir", stateDir}, args...)...) }
+	log := func(args ...string) string {
+		return shardyard(t, append([]string{"log", "--state-dir", stateDir}, args...)...)
+	}
 	for _, step := range []struct {
 		args []string
 		want string

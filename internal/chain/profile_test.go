@@ -99,7 +99,8 @@ func TestProfileContent(t *testing.T) {
 		t.Errorf("got %q (%v)", got, err)
 	}
 	client = newNode(t, "GET /admin/profile/content", answer(http.StatusNotFound, `{"error": "there is none"}`))
-	if _, err := client.ProfileContent(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "/admin/profile/content: 404 Not Found: there is none") {
+	const want = "/admin/profile/content: 404 Not Found: there is none"
+	if _, err := client.ProfileContent(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -4,6 +4,7 @@ package profiling
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -47,7 +48,7 @@ func flameGraph(content *profile.Profile) ([]byte, error) {
 		UI:      said,
 		HTTPServer: func(args *driver.HTTPServerArgs) error {
 			answer := httptest.NewRecorder()
-			request := httptest.NewRequest(http.MethodGet, "/flamegraph", http.NoBody)
+			request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/flamegraph", http.NoBody)
 			args.Handlers["/flamegraph"].ServeHTTP(answer, request)
 			if answer.Code != http.StatusOK {
 				return fmt.Errorf("%d %s", answer.Code, strings.TrimSpace(answer.Body.String()))
@@ -79,12 +80,12 @@ type silence struct {
 	errors []string
 }
 
-func (s *silence) PrintErr(args ...any)                { s.errors = append(s.errors, fmt.Sprint(args...)) }
-func (*silence) ReadLine(string) (string, error)       { return "", io.EOF }
-func (*silence) Print(...any)                          {}
-func (*silence) IsTerminal() bool                      { return false }
-func (*silence) WantBrowser() bool                     { return false }
-func (*silence) SetAutoComplete(func(string) string)   {}
+func (s *silence) PrintErr(args ...any)              { s.errors = append(s.errors, fmt.Sprint(args...)) }
+func (*silence) ReadLine(string) (string, error)     { return "", io.EOF }
+func (*silence) Print(...any)                        {}
+func (*silence) IsTerminal() bool                    { return false }
+func (*silence) WantBrowser() bool                   { return false }
+func (*silence) SetAutoComplete(func(string) string) {}
 
 // flags are those of a command line that is not this program's.
 type flags struct {
