@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A profile of this process.
 
-#![allow(clippy::unwrap_used)]
+// What is profiled is a process in real time.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use flate2::read::GzDecoder;
 use pprof::protos::{Message as _, Profile};
