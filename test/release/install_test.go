@@ -51,8 +51,8 @@ func checkInstall(t *testing.T, path, version string) {
 			policies++
 		}
 	}
-	if definitions != 4 || policies != 2 {
-		t.Errorf("the file has %d CRDs and %d policies, want 4 and 2", definitions, policies)
+	if definitions != 5 || policies != 2 {
+		t.Errorf("the file has %d CRDs and %d policies, want 5 and 2", definitions, policies)
 	}
 	var operator appsv1.Deployment
 	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: "shardyard-system", Name: "shardyard"}, &operator); err != nil {
