@@ -199,11 +199,11 @@ func processWith(text string) int {
 // Users talk to rpc nodes, and to producers where there are none.
 func TestNodesOfClients(t *testing.T) {
 	t.Parallel()
-	ports, err := holdPorts(t.Context(), 4)
+	ports, guards, err := holdPorts(t.Context(), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = releasePorts(ports) })
+	t.Cleanup(func() { _, _ = releasePorts(ports), releasePorts(guards) })
 	at := func(role topology.Role, number int) *supervisor {
 		return &supervisor{node: node{validator: topology.Validator{Role: role}, http: ports[number]}}
 	}

@@ -4,6 +4,7 @@ package local
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,8 +19,10 @@ import (
 
 // network is a network of this machine: what it is made from, and its folder.
 type network struct {
-	dir      networkDir
-	lock     *os.File
+	dir  networkDir
+	lock *os.File
+	// guards keep other networks from the ports of this one.
+	guards   []port
 	manifest *v1alpha1.ShardNetwork
 	plan     *topology.Plan
 	secrets  map[string]secrets
@@ -91,7 +94,7 @@ func (e *ResumeError) Unwrap() error {
 
 // close lets other processes have the network.
 func (n *network) close() error {
-	return unlockNetwork(n.lock)
+	return errors.Join(releasePorts(n.guards), unlockNetwork(n.lock))
 }
 
 // create makes the keys, keeps the manifest and, last of all, writes the

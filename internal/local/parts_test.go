@@ -56,7 +56,7 @@ func TestFindShardnode(t *testing.T) {
 // held.
 func TestPorts(t *testing.T) {
 	t.Parallel()
-	ports, err := holdPorts(t.Context(), 8)
+	ports, guards, err := holdPorts(t.Context(), 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestPorts(t *testing.T) {
 	}
 	// Twice, as when a validator is started again.
 	for range 2 {
-		if err := releasePorts(ports); err != nil {
+		if err := errors.Join(releasePorts(ports), releasePorts(guards)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,11 @@ import (
 // it, and not in use by whoever has dialled meanwhile.
 const (
 	lowestPort, highestPort = 10_000, 32_767
-	// portAttempts is how often a port is drawn for each that is wanted. Most are free.
+	// blockPorts are ports that one network has for itself: whoever holds the first one
+	// of a block may take the others. Between a port being let go and the node that it
+	// is for listening on it, it is free to everybody else.
+	blockPorts = 128
+	// portAttempts is how often a block is drawn. Most are free.
 	portAttempts = 1000
 )
 
@@ -27,21 +31,37 @@ type port struct {
 	listener net.Listener
 }
 
-// holdPorts draws free ports, and holds all of them at once so that no two are the
-// same.
-func holdPorts(ctx context.Context, count int) ([]port, error) {
-	ports := make([]port, 0, count)
-	for attempts := portAttempts * count; len(ports) < count; attempts-- {
-		held, err := holdPort(ctx, lowestPort+rand.IntN(highestPort-lowestPort+1)) //nolint:gosec // No secret.
-		switch {
-		case err == nil:
+// holdPorts draws blocks of ports, and holds as many free ones of them as are wanted.
+// No other network takes any as long as the guards, the first ones of these blocks,
+// are held.
+func holdPorts(ctx context.Context, count int) (ports, guards []port, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("find %d free ports: %w", count, err), releasePorts(ports), releasePorts(guards))
+		}
+	}()
+	for attempts := portAttempts; len(ports) < count; attempts-- {
+		first := lowestPort + blockPorts*rand.IntN((highestPort-lowestPort+1)/blockPorts) //nolint:gosec // No secret.
+		guard, err := holdPort(ctx, first)
+		if errors.Is(err, syscall.EADDRINUSE) && attempts > 0 {
+			continue
+		}
+		if err != nil {
+			return ports, guards, err
+		}
+		guards = append(guards, guard)
+		for number := first + 1; number < first+blockPorts && len(ports) < count; number++ {
+			held, err := holdPort(ctx, number)
+			if errors.Is(err, syscall.EADDRINUSE) {
+				continue
+			}
+			if err != nil {
+				return ports, guards, err
+			}
 			ports = append(ports, held)
-		case attempts > 0 && errors.Is(err, syscall.EADDRINUSE):
-		default:
-			return nil, errors.Join(fmt.Errorf("find %d free ports: %w", count, err), releasePorts(ports))
 		}
 	}
-	return ports, nil
+	return ports, guards, nil
 }
 
 func holdPort(ctx context.Context, number int) (port, error) {
