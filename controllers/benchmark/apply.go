@@ -7,12 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
-	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -25,7 +21,7 @@ func (r *run) applyShared(ctx context.Context) error {
 		return fmt.Errorf("build objects: %w", err)
 	}
 	for _, object := range objects {
-		if err := r.apply(ctx, object); err != nil {
+		if err := r.objects.Apply(ctx, object); err != nil {
 			return err
 		}
 	}
@@ -38,7 +34,7 @@ func (r *run) makeNetwork(ctx context.Context, observation *policy.BenchmarkObse
 	if r.benchmark.Spec.Network.Name != "" {
 		return r.claim(ctx, observation.Network)
 	}
-	return r.apply(ctx, r.network())
+	return r.objects.Apply(ctx, r.network())
 }
 
 // network is the network of the present run, without load.
@@ -73,12 +69,12 @@ func (r *run) makeRecorder(ctx context.Context, observation *policy.BenchmarkObs
 	if len(observation.NodeImageIDs) == 1 {
 		inputs.NodeImageID = observation.NodeImageIDs[0]
 	}
-	return r.apply(ctx, resources.NewRecorder(r.benchmark, r.present().Number, inputs))
+	return r.objects.Apply(ctx, resources.NewRecorder(r.benchmark, r.present().Number, inputs))
 }
 
 // makeJudge makes the pod that makes the result.
 func (r *run) makeJudge(ctx context.Context) error {
-	return r.apply(ctx, resources.NewJudge(r.benchmark, r.inputs()))
+	return r.objects.Apply(ctx, resources.NewJudge(r.benchmark, r.inputs()))
 }
 
 func (r *run) inputs() resources.RecorderInputs {
@@ -91,24 +87,5 @@ func (r *run) beginLoad(ctx context.Context, observation *policy.BenchmarkObserv
 	network := r.network()
 	network.UID = observation.Network.UID
 	network.Spec.Load = r.benchmark.Spec.Load.DeepCopy()
-	return r.apply(ctx, network)
-}
-
-// apply applies an object, unless there is one of its name that is somebody else's.
-func (r *run) apply(ctx context.Context, object resources.Object) error {
-	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
-	if _, err := r.find(ctx, live, kind, name); err != nil {
-		return err
-	}
-	wanted, err := drift.Prepare(object)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", kind, name, err)
-	}
-	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
-		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply %s %s: %w", kind, name, err)
-	}
-	return nil
+	return r.objects.Apply(ctx, network)
 }

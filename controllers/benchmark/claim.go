@@ -88,7 +88,7 @@ func (r *run) claim(ctx context.Context, network *v1alpha1.ShardNetwork) error {
 		if err != nil {
 			return err
 		}
-		if err := r.apply(ctx, config); err != nil {
+		if err := r.objects.Apply(ctx, config); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,15 +19,6 @@ import (
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
-
-// nameTakenError is an object that the benchmark needs and somebody else has.
-type nameTakenError struct {
-	kind, name string
-}
-
-func (e *nameTakenError) Error() string {
-	return fmt.Sprintf("the %s %s belongs to somebody else", e.kind, e.name)
-}
 
 // observe finds what there is of a benchmark.
 func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error) {
@@ -63,7 +53,7 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.BenchmarkO
 		return r.observeNamed(ctx, observation)
 	}
 	network := &v1alpha1.ShardNetwork{}
-	found, err := r.find(ctx, network, v1alpha1.KindShardNetwork, r.benchmark.Name)
+	found, err := r.objects.Find(ctx, network, v1alpha1.KindShardNetwork, r.benchmark.Name)
 	if err == nil && found {
 		observation.Network = network
 	}
@@ -96,26 +86,11 @@ func (r *run) nodeImageIDs(ctx context.Context, present *v1alpha1.BenchmarkRunSt
 // findPod finds a pod of the benchmark; nil when there is none.
 func (r *run) findPod(ctx context.Context, name string) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
-	found, err := r.find(ctx, pod, "Pod", name)
+	found, err := r.objects.Find(ctx, pod, "Pod", name)
 	if err != nil || !found {
 		return nil, err
 	}
 	return pod, nil
-}
-
-// find reads an object of the benchmark. One of somebody else is an error.
-func (r *run) find(ctx context.Context, object client.Object, kind, name string) (bool, error) {
-	err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.benchmark.Namespace, Name: name}, object)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read %s %s: %w", kind, name, err)
-	}
-	if !metav1.IsControlledBy(object, r.benchmark) {
-		return false, &nameTakenError{kind: kind, name: name}
-	}
-	return true, nil
 }
 
 // recorded is what a recorder said; nil when it said nothing that is understood.

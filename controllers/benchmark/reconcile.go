@@ -13,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/policy"
 )
@@ -32,6 +33,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	run := &run{
 		Reconciler: r, benchmark: benchmark, status: benchmark.Status.DeepCopy(), runs: bench.Runs(&benchmark.Spec),
+		objects: owned.Objects{Client: r.client, Reader: r.reader, FieldManager: FieldManager, Owner: benchmark},
 	}
 	if err := errors.Join(run.advance(ctx), run.report(ctx)); err != nil {
 		return ctrl.Result{}, err
@@ -66,6 +68,8 @@ type run struct {
 	benchmark *v1alpha1.Benchmark
 	// status is what will be reported.
 	status *v1alpha1.BenchmarkStatus
+	// objects are those that belong to the benchmark.
+	objects owned.Objects
 	// runs are those that the benchmark makes.
 	runs []bench.PlannedRun
 	// moved is true when something was done or noted.
@@ -117,15 +121,15 @@ func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *po
 // explain puts what kept a step from being taken into the status.
 func (r *run) explain(err error) error {
 	now := metav1.NewTime(r.now())
-	switch taken, ok := errors.AsType[*nameTakenError](err); {
+	switch taken, ok := errors.AsType[*owned.NameTakenError](err); {
 	case err == nil, errors.Is(err, context.Canceled), apierrors.IsConflict(err):
 		return err
 	case ok:
-		reason, words := policy.BenchmarkNameTaken(taken.kind, taken.name)
+		reason, words := policy.BenchmarkNameTaken(taken.Kind, taken.Name)
 		r.status = r.benchmark.Status.DeepCopy()
 		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
 	default:
-		reason, words := policy.BenchmarkApplyFailed(err)
+		reason, words := policy.ApplyRefused(err)
 		// What was to be noted is not so.
 		r.status = r.benchmark.Status.DeepCopy()
 		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/policy"
 )
@@ -20,7 +19,7 @@ func (r *run) remove(ctx context.Context, observation *policy.BenchmarkObservati
 		return r.leave(ctx, observation)
 	}
 	if network := observation.Network; network != nil {
-		if err := r.delete(ctx, network, metav1.DeletePropagationForeground); err != nil {
+		if err := r.objects.Delete(ctx, network, metav1.DeletePropagationForeground); err != nil {
 			return fmt.Errorf("delete network: %w", err)
 		}
 	}
@@ -31,18 +30,9 @@ func (r *run) remove(ctx context.Context, observation *policy.BenchmarkObservati
 func (r *run) removeRecorder(ctx context.Context, observation *policy.BenchmarkObservation) error {
 	// What a recorder that failed wrote into its log is worth reading.
 	if pod := observation.Recorder; pod != nil && (!policy.PodEnded(pod) || r.present().Fault == "") {
-		if err := r.delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
+		if err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
 			return fmt.Errorf("delete recorder: %w", err)
 		}
 	}
 	return nil
-}
-
-// delete deletes this very object, if it is not being deleted already.
-func (r *run) delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation) error {
-	if object.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	uid := object.GetUID()
-	return client.IgnoreNotFound(r.client.Delete(ctx, object, client.PropagationPolicy(propagation), client.Preconditions{UID: &uid}))
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,6 +18,9 @@ import (
 // stepInterval keeps a benchmark that moves on from taking all of its steps at
 // once.
 const stepInterval = 200 * time.Millisecond
+
+// fine are the reasons that nobody has to look at.
+var fine = []string{v1alpha1.ReasonUnderWay, v1alpha1.ReasonSucceeded}
 
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
@@ -54,13 +56,5 @@ func (r *run) tell(ctx context.Context) {
 	ctrl.LoggerFrom(ctx).Info("benchmark moved on",
 		"phase", r.status.Phase, "runs", r.status.RunsSummary, "reason", ready.Reason, "message", ready.Message)
 	before := meta.FindStatusCondition(r.benchmark.Status.Conditions, v1alpha1.ConditionReady)
-	if before != nil && before.Reason == ready.Reason {
-		return
-	}
-	kind := corev1.EventTypeNormal
-	if ready.Reason != v1alpha1.ReasonUnderWay && ready.Reason != v1alpha1.ReasonSucceeded {
-		kind = corev1.EventTypeWarning
-	}
-	r.recorder.Eventf(r.benchmark, nil, kind, ready.Reason, v1alpha1.ConditionReady, "%s",
-		reporting.Note(string(r.status.Phase)+": "+ready.Message))
+	reporting.TellReady(r.recorder, r.benchmark, before, ready, string(r.status.Phase), fine)
 }

@@ -33,7 +33,7 @@ func (r *run) start(ctx context.Context, observation *policy.ScheduleObservation
 		return err
 	}
 	r.status, r.news = r.schedule.Status.DeepCopy(), nil
-	reason, words := policy.BenchmarkApplyFailed(err)
+	reason, words := policy.ApplyRefused(err)
 	if errors.Is(err, errNameTaken) {
 		reason, words = policy.BenchmarkNameTaken(v1alpha1.KindBenchmark, resources.ScheduledName(r.schedule.Name, due))
 	}

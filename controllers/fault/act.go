@@ -9,14 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -40,7 +37,7 @@ func (r *run) makePod(ctx context.Context, observation *policy.FaultObservation)
 		return err
 	}
 	for _, object := range objects {
-		if err := r.apply(ctx, object); err != nil {
+		if err := r.objects.Apply(ctx, object); err != nil {
 			return err
 		}
 	}
@@ -77,25 +74,6 @@ func lockedPatch(before client.Object) client.Patch {
 	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 }
 
-// apply applies an object, unless there is one of its name that is somebody else's.
-func (r *run) apply(ctx context.Context, object resources.Object) error {
-	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
-	if _, err := r.find(ctx, live, kind, name); err != nil {
-		return err
-	}
-	wanted, err := drift.Prepare(object)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", kind, name, err)
-	}
-	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted),
-		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply %s %s: %w", kind, name, err)
-	}
-	return nil
-}
-
 // release lets the pod that measures begin: this very one, which the status names.
 func (r *run) release(ctx context.Context, pod *corev1.Pod) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"schedulingGates":null}}`, pod.UID)
@@ -120,16 +98,4 @@ func (r *run) kill(ctx context.Context, observation *policy.FaultObservation) er
 		}
 	}
 	return failed
-}
-
-// delete deletes this very pod, if it is not being deleted already.
-func (r *run) delete(ctx context.Context, pod *corev1.Pod) error {
-	if pod.DeletionTimestamp != nil {
-		return nil
-	}
-	err := r.client.Delete(ctx, pod, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &pod.UID})
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete pod %s: %w", pod.Name, err)
-	}
-	return nil
 }

@@ -9,25 +9,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
-
-// nameTakenError is an object that the fault needs and somebody else has.
-type nameTakenError struct {
-	kind, name string
-}
-
-func (e *nameTakenError) Error() string {
-	return fmt.Sprintf("the %s %s belongs to somebody else", e.kind, e.name)
-}
 
 // observe finds what there is of a fault.
 func (r *run) observe(ctx context.Context) (*policy.FaultObservation, error) {
@@ -102,12 +93,12 @@ func (r *run) claimant(ctx context.Context, network *v1alpha1.ShardNetwork) (str
 // that is to begin, and means that the pod of one that goes on is gone.
 func (r *run) observePod(ctx context.Context, observation *policy.FaultObservation) error {
 	pod := &corev1.Pod{}
-	found, err := r.find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name))
+	found, err := r.objects.Find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name))
 	if found {
 		observation.Pod, observation.Measured = pod, measured(pod)
 	}
 	begun := policy.FaultGoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil
-	if _, taken := errors.AsType[*nameTakenError](err); taken && begun {
+	if _, taken := errors.AsType[*owned.NameTakenError](err); taken && begun {
 		err = nil
 	}
 	return err
@@ -159,21 +150,6 @@ func (r *run) nodePods(ctx context.Context) (map[string]*corev1.Pod, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// find reads an object of the fault. One of somebody else is an error.
-func (r *run) find(ctx context.Context, object client.Object, kind, name string) (bool, error) {
-	err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.fault.Namespace, Name: name}, object)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read %s %s: %w", kind, name, err)
-	}
-	if !metav1.IsControlledBy(object, r.fault) {
-		return false, &nameTakenError{kind: kind, name: name}
-	}
-	return true, nil
 }
 
 // measured is what a pod said came of a fault; nil when it said nothing that is

@@ -8,10 +8,12 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/policy"
 )
 
@@ -21,7 +23,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || wanted == nil {
 		return ctrl.Result{}, err
 	}
-	run := &run{Reconciler: r, fault: wanted, status: wanted.Status.DeepCopy()}
+	run := &run{
+		Reconciler: r, fault: wanted, status: wanted.Status.DeepCopy(),
+		objects: owned.Objects{Client: r.client, Reader: r.reader, FieldManager: FieldManager, Owner: wanted},
+	}
 	switch {
 	case wanted.DeletionTimestamp != nil:
 		err = run.goAway(ctx)
@@ -60,6 +65,8 @@ type run struct {
 	fault *v1alpha1.Fault
 	// status is what will be reported.
 	status *v1alpha1.FaultStatus
+	// objects are those that belong to the fault.
+	objects owned.Objects
 	// moved is true when something was done or noted, and gone once the fault may go.
 	moved, gone bool
 }
@@ -89,7 +96,7 @@ func (r *run) do(ctx context.Context, task policy.FaultTask, observation *policy
 	case policy.FaultMakePod:
 		return r.makePod(ctx, observation)
 	case policy.FaultDiscard:
-		return r.delete(ctx, observation.Pod)
+		return r.objects.Delete(ctx, observation.Pod, metav1.DeletePropagationBackground)
 	case policy.FaultRelease:
 		return r.release(ctx, observation.Pod)
 	case policy.FaultKill:
@@ -107,19 +114,19 @@ func (r *run) do(ctx context.Context, task policy.FaultTask, observation *policy
 
 // explain puts what kept a step from being taken into the status.
 func (r *run) explain(err error) error {
-	switch taken, ok := errors.AsType[*nameTakenError](err); {
+	switch taken, ok := errors.AsType[*owned.NameTakenError](err); {
 	case err == nil, errors.Is(err, context.Canceled), apierrors.IsConflict(err):
 		return err
 	case isNotTakenBack(err):
 		reason, words := policy.FaultNotTakenBack(err)
 		policy.HoldFault(r.fault, r.status, reason, words, r.now())
 	case ok:
-		reason, words := policy.FaultNameTaken(taken.kind, taken.name)
+		reason, words := policy.FaultNameTaken(taken.Kind, taken.Name)
 		// What was to be noted is not so.
 		r.status = r.fault.Status.DeepCopy()
 		policy.HoldFault(r.fault, r.status, reason, words, r.now())
 	default:
-		reason, words := policy.BenchmarkApplyFailed(err)
+		reason, words := policy.ApplyRefused(err)
 		r.status = r.fault.Status.DeepCopy()
 		policy.HoldFault(r.fault, r.status, reason, words, r.now())
 	}

@@ -4,9 +4,7 @@ package fault
 
 import (
 	"context"
-	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -50,13 +48,5 @@ func (r *run) tell(ctx context.Context) {
 	}
 	ctrl.LoggerFrom(ctx).Info("fault moved on", "phase", r.status.Phase, "reason", ready.Reason, "message", ready.Message)
 	before := meta.FindStatusCondition(r.fault.Status.Conditions, v1alpha1.ConditionReady)
-	if before != nil && before.Reason == ready.Reason {
-		return
-	}
-	kind := corev1.EventTypeNormal
-	if !slices.Contains(fine, ready.Reason) {
-		kind = corev1.EventTypeWarning
-	}
-	r.recorder.Eventf(r.fault, nil, kind, ready.Reason, v1alpha1.ConditionReady, "%s",
-		reporting.Note(string(r.status.Phase)+": "+ready.Message))
+	reporting.TellReady(r.recorder, r.fault, before, ready, string(r.status.Phase), fine)
 }

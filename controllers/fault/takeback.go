@@ -64,8 +64,8 @@ func (r *run) goAway(ctx context.Context) error {
 func (r *run) tidy(ctx context.Context) error {
 	pod := &corev1.Pod{}
 	// What a pod that has ended wrote into its log is worth reading.
-	if found, err := r.find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name)); err == nil && found && !policy.PodEnded(pod) {
-		if err := r.delete(ctx, pod); err != nil {
+	if found, err := r.objects.Find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name)); err == nil && found && !policy.PodEnded(pod) {
+		if err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (r *run) tidy(ctx context.Context) error {
 func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation, since *metav1.Time) (bool, error) {
 	if pod := observation.Pod; pod != nil && !policy.PodEnded(pod) {
 		r.moved = true
-		return false, r.delete(ctx, pod)
+		return false, r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground)
 	}
 	network := observation.Network
 	begun := r.status.PodUID != "" && fault.IsOfLinks(r.fault.Spec.Action)

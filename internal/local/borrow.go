@@ -53,7 +53,7 @@ func (l *lending) set(borrowed bool) bool {
 	return true
 }
 
-// borrow lends the validators to whoever asks, until he goes or the network ends.
+// borrow lends the validators to whoever asks, until the connection or the network ends.
 func (g *group) borrow(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	if err := g.lend(); err != nil {
 		refuse(w, err)

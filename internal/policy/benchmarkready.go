@@ -50,8 +50,8 @@ func BenchmarkNameTaken(kind, name string) (reason, words string) {
 		"the %s %s belongs to somebody else: delete it, or make a benchmark of another name", kind, name)
 }
 
-// BenchmarkApplyFailed is a benchmark of which the cluster refuses something.
-func BenchmarkApplyFailed(cause error) (reason, words string) {
+// ApplyRefused is a resource of which the cluster refuses something that it needs.
+func ApplyRefused(cause error) (reason, words string) {
 	return v1alpha1.ReasonApplyFailed, quote(cause.Error())
 }
 

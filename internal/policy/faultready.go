@@ -31,7 +31,7 @@ func RefuseFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, words stri
 	endFault(fault, status, v1alpha1.ReasonNotRunnable, words, now)
 }
 
-// HoldFault notes what keeps a fault from being taken on, for now.
+// HoldFault notes what a fault waits for.
 func HoldFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words string, now time.Time) {
 	if status.Phase == "" {
 		status.Phase = v1alpha1.FaultPending
