@@ -56,6 +56,7 @@ func newCommand() *cobra.Command {
 			}
 			ctrl.SetLogger(logr.FromSlogHandler(
 				slog.NewJSONHandler(command.ErrOrStderr(), &slog.HandlerOptions{Level: level})))
+			limitMemory(ctrl.Log)
 			manager, err := newManager(&options)
 			if err != nil {
 				return err

@@ -56,12 +56,15 @@ func (c *cluster) installOperator(t *testing.T) *operator {
 	if err != nil {
 		t.Fatal(err)
 	}
+	container := c.operatorContainer(t)
 	o := &operator{
 		program:   program(t, "OPERATOR"),
-		arguments: c.operatorArguments(t),
+		arguments: operatorArguments(container),
 		environment: []string{
 			"KUBECONFIG=" + c.operatorConfig(t),
 			"POD_NAMESPACE=" + operatorNamespace,
+			// As the program sets by itself from the limit of a container, which it is in none of here.
+			fmt.Sprintf("GOMEMLIMIT=%d", container.Resources.Limits.Memory().Value()*9/10),
 		},
 		log: log,
 	}
@@ -77,16 +80,21 @@ func (c *cluster) installOperator(t *testing.T) *operator {
 	return o
 }
 
-// operatorArguments are those of the chart's Deployment, without what only
-// makes sense in a pod.
-func (c *cluster) operatorArguments(t *testing.T) []string {
+// operatorContainer is that of the chart's Deployment.
+func (c *cluster) operatorContainer(t *testing.T) *corev1.Container {
 	t.Helper()
 	var deployment appsv1.Deployment
 	key := client.ObjectKey{Namespace: operatorNamespace, Name: operatorName}
 	if err := c.Get(t.Context(), key, &deployment); err != nil {
 		t.Fatal(err)
 	}
-	arguments := slices.DeleteFunc(deployment.Spec.Template.Spec.Containers[0].Args, func(argument string) bool {
+	return &deployment.Spec.Template.Spec.Containers[0]
+}
+
+// operatorArguments are those of its container, without what only makes sense in a
+// pod.
+func operatorArguments(container *corev1.Container) []string {
+	arguments := slices.DeleteFunc(container.Args, func(argument string) bool {
 		return argument == "--leader-elect"
 	})
 	return append(arguments, "--metrics-bind-address=0", "--health-probe-bind-address=0")
