@@ -11,8 +11,9 @@ import (
 )
 
 // memoryShare is how much of its container's memory the operator lets Go use before
-// it collects garbage more often. The rest is for what Go does not count.
-const memoryShare = 0.9
+// it collects garbage more often. The rest is for what Go does not count: its own
+// program, above all.
+const memoryShare = 0.8
 
 // limitMemory has Go collect garbage before the container's memory is used up. Left to
 // itself, it would wait until there is twice as much as is in use, and the operator of

@@ -64,7 +64,7 @@ func (c *cluster) installOperator(t *testing.T) *operator {
 			"KUBECONFIG=" + c.operatorConfig(t),
 			"POD_NAMESPACE=" + operatorNamespace,
 			// As the program sets by itself from the limit of a container, which it is in none of here.
-			fmt.Sprintf("GOMEMLIMIT=%d", container.Resources.Limits.Memory().Value()*9/10),
+			fmt.Sprintf("GOMEMLIMIT=%d", container.Resources.Limits.Memory().Value()*8/10),
 		},
 		log: log,
 	}
