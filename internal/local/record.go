@@ -13,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 )
 
@@ -67,15 +68,15 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 
 	var recorded *result.Run
 	err = network.whileUp(ctx, options.Shardnode, newConsole(options.Progress), func(group *group) (err error) {
-		clients := newClients(network, group, load.Users, load.Workload, options)
-		recorded, err = group.record(ctx, load, clients, options)
+		users := newClients(network, group, load, options)
+		recorded, err = group.record(ctx, load, users, options)
 		return err
 	})
 	return recorded, err
 }
 
 // record records a group that has been started.
-func (g *group) record(ctx context.Context, load *loading.Load, clients *clients, options RecordOptions) (*result.Run, error) {
+func (g *group) record(ctx context.Context, load *loading.Load, users *clients.Clients, options RecordOptions) (*result.Run, error) {
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, clients *clients
 	if err != nil {
 		return nil, err
 	}
-	run.recording = newRecording(run, load, clients, options)
+	run.recording = newRecording(run, load, users, options)
 	carryCtx, cancel := context.WithTimeout(ctx, run.recording.longest())
 	defer cancel()
 	if err := run.carry(carryCtx); err != nil {
@@ -99,7 +100,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, clients *clients
 	}
 	recorded := run.recording.recorder.Run(run.fault())
 	recorded.Search = load.Found()
-	clients.conclude(&recorded)
+	users.Conclude(&recorded)
 	return &recorded, nil
 }
 
@@ -116,8 +117,8 @@ func (r *run) fault() string {
 			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.name())
 		}
 	}
-	if clients := r.recording.clients; clients != nil {
-		if fault := clients.current().fault; fault != nil {
+	if users := r.recording.clients; users != nil {
+		if fault := users.Current().Fault; fault != nil {
 			return fault.Error()
 		}
 	}

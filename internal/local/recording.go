@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/record"
+	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/usage"
 )
@@ -19,17 +20,17 @@ type recording struct {
 	usage    usage.Reader
 	load     *loading.Load
 	// clients are nil when producers sign the load.
-	clients *clients
+	clients *clients.Clients
 	plan    record.Plan
 	// announced are the steps of a search that somebody has read of.
 	announced int
 }
 
 // newRecording begins the record of a run.
-func newRecording(run *run, load *loading.Load, clients *clients, options RecordOptions) *recording {
+func newRecording(run *run, load *loading.Load, users *clients.Clients, options RecordOptions) *recording {
 	plan := record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
 	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
-	if load.Loop != nil || clients != nil {
+	if load.Loop != nil || users != nil {
 		recorder = record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
 	}
 	return &recording{
@@ -37,7 +38,7 @@ func newRecording(run *run, load *loading.Load, clients *clients, options Record
 		blocks:   record.NewFollower(recorder, run.audit, run.base.FinalizedHeight),
 		usage:    usage.NewReader(),
 		load:     load,
-		clients:  clients,
+		clients:  users,
 		plan:     plan,
 	}
 }
@@ -46,7 +47,7 @@ func newRecording(run *run, load *loading.Load, clients *clients, options Record
 func (r *recording) longest() time.Duration {
 	settling := r.plan.Settled
 	if r.clients != nil {
-		settling = r.clients.longest()
+		settling = r.clients.Longest(stopGrace)
 	}
 	if r.load.Loop != nil {
 		settling = r.load.Loop.MostSettling
@@ -106,10 +107,10 @@ func (r *recording) attend(taken *record.Sample) {
 	if r.clients == nil {
 		return
 	}
-	state := r.clients.current()
-	taken.ByClients, taken.OfferedPerSecond = true, state.offered(taken.At)
-	if state.last && !r.recorder.Settled() {
-		r.recorder.Settle(state.began, r.plan.WarmUp, r.plan.Duration)
+	state := r.clients.Current()
+	taken.ByClients, taken.OfferedPerSecond = true, state.Offered(taken.At)
+	if state.Last && !r.recorder.Settled() {
+		r.recorder.Settle(state.Began, r.plan.WarmUp, r.plan.Duration)
 	}
 }
 
@@ -135,8 +136,8 @@ func (r *recording) over(elapsed time.Duration) bool {
 		return elapsed > r.load.Loop.MostSettling
 	}
 	if r.clients != nil {
-		if state := r.clients.current(); state.fault != nil || !state.over || r.blocks.Height() < state.lastHeight() {
-			return state.fault != nil
+		if state := r.clients.Current(); state.Fault != nil || !state.Over() || r.blocks.Height() < state.LastHeight() {
+			return state.Fault != nil
 		}
 	}
 	return r.recorder.Complete()

@@ -86,7 +86,7 @@ func (r *run) carry(ctx context.Context) error {
 	var driver sync.WaitGroup
 	driver.Go(func() { r.drive(ctx, r.load.Load) })
 	if r.recording != nil && r.recording.clients != nil {
-		driver.Go(func() { r.recording.clients.run(ctx) })
+		driver.Go(func() { r.recording.clients.Run(ctx) })
 	}
 	defer driver.Wait()
 	defer cancel()
