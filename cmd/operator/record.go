@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/summary"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/recording"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -69,6 +71,9 @@ type recordOptions struct {
 	// adminToken and genesis are files; empty when somebody else tells the nodes their
 	// load.
 	adminToken, genesis string
+	// loader is the socket at which loaders are asked for; empty when producers sign the
+	// load.
+	loader string
 	// network is the file of the network that the benchmark names; empty when it names
 	// none.
 	network  string
@@ -96,6 +101,7 @@ func newRecordCommand() *cobra.Command {
 	flags.StringVar(&options.genesis, "genesis", "",
 		"file that holds the genesis document of the network, where the recorder tells the nodes their load")
 	flags.StringVar(&options.network, "network", "", "file that holds the ShardNetwork, as JSON, of a benchmark that names one")
+	flags.StringVar(&options.loader, "loader", "", "socket at which to ask for loaders, where users send the load")
 	flags.DurationVar(&options.patience, "patience", 5*time.Minute,
 		"how long the load may take to begin, and longer than its steps to reach the last one")
 	if err := command.MarkFlagRequired("run"); err != nil {
@@ -160,7 +166,7 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 		steering.InUse = benchmark.Spec.Network.Name != ""
 	}
 	warmUp, duration := bench.Measured(&benchmark.Spec)
-	return &recording.Options{
+	made := &recording.Options{
 		Validators: plan.Validators,
 		Address: func(validator string) string {
 			return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
@@ -171,6 +177,41 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 		Duration: duration,
 		Patience: o.patience,
 		Log:      slog.New(slog.NewJSONHandler(log, nil)),
+	}
+	if load.Users != nil {
+		made.Users, err = o.users(load, network, made)
+	}
+	return made, err
+}
+
+// users are who sends the load of a run: to its rpc nodes, each at its own address, by
+// a loader in another container.
+func (o *recordOptions) users(
+	load *loading.Load, network *v1alpha1.ShardNetwork, made *recording.Options,
+) (*recording.Users, error) {
+	if o.loader == "" {
+		return nil, errors.New("users send the load, and the recorder needs --loader")
+	}
+	var nodes []string
+	for _, validator := range made.Validators {
+		if validator.Role == topology.RoleRPC {
+			nodes = append(nodes, "http://"+made.Address(validator.Name))
+		}
+	}
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("users talk to rpc nodes, and the network %s has none", network.Name)
+	}
+	loader := clients.NewRemote(o.loader)
+	return &recording.Users{
+		Clients: clients.New(clients.Options{
+			Load: load.Users, Workload: load.Workload, WarmUp: made.WarmUp, Duration: made.Duration, Nodes: nodes,
+			Accounts: int64(network.Spec.Shards) * int64(network.Spec.Genesis.AccountsPerShard),
+			Launch: func(ctx context.Context, _ int, step *clients.Step) ([]byte, error) {
+				return loader.Run(ctx, step)
+			},
+			Say: func(words string) { made.Log.Info("clients", "say", words) },
+		}),
+		Ready: loader.Ready,
 	}, nil
 }
 

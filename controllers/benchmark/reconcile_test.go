@@ -387,13 +387,12 @@ func TestWhatCannotBeRun(t *testing.T) {
 			func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Template.Spec.Regions[0].Cluster = "east" },
 			"region north of its network is in another cluster",
 		},
-		"users": {
+		"users whom no node serves": {
 			func(spec *v1alpha1.BenchmarkSpec) {
-				spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileOpenLoop, OpenLoop: &v1alpha1.OpenLoopLoad{
-					EveryMilliseconds: 5000, Steps: []v1alpha1.OpenLoopStep{{Users: 2}},
-				}}
+				byUsers(spec)
+				spec.Network.Template.Spec.RPCNodes, spec.Network.Template.Spec.Regions[0].Nodes = 0, 1
 			},
-			"the users of an open loop are processes beside a network on one machine",
+			"the users of an open loop talk to rpc nodes in a cluster, and its network has none: give spec.network.template.spec.rpcNodes",
 		},
 		"nothing to compare with": {
 			func(spec *v1alpha1.BenchmarkSpec) {

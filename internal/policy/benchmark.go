@@ -23,6 +23,9 @@ const (
 	// recorderPatience is how long a recorder may take to run: its image is pulled, and
 	// its volume made.
 	recorderPatience = 10 * time.Minute
+
+	// reasonPodInitializing is why a container waits for those before it.
+	reasonPodInitializing = "PodInitializing"
 )
 
 // BenchmarkTask is what there is to do next for a benchmark.
@@ -226,9 +229,12 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 		underWay(o, status, fmt.Sprintf("%s: its recorder starts: %s", RunName(run), podTrouble(recorder)))
 		return TaskWait
 	}
+	if ended := loaderEnded(recorder); ended != "" {
+		return breakRun(o, status, run, "its loader ended in the middle: "+ended)
+	}
 	underWay(o, status, RunName(run)+": its network carries the load and is recorded")
-	// A recorder that steers the load begins it by itself.
-	if o.Network.Spec.Load == nil && !resources.Steered(o.Benchmark) {
+	// A recorder that steers the load, or has users send it, begins it by itself.
+	if o.Network.Spec.Load == nil && !resources.LoadBegunByRecorder(o.Benchmark) {
 		return TaskBeginLoad
 	}
 	return TaskWait
@@ -416,14 +422,53 @@ func podTrouble(pod *corev1.Pod) string {
 	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 		return "no machine takes it: " + quote(schedulerWords(scheduled.Message))
 	}
-	for i := range pod.Status.ContainerStatuses {
-		state := &pod.Status.ContainerStatuses[i].State
-		if state.Terminated != nil {
-			return fmt.Sprintf("it ended with exit code %d: %s", state.Terminated.ExitCode, quote(lastWords(state.Terminated.Message)))
-		}
-		if state.Waiting != nil && state.Waiting.Reason != "" {
-			return fmt.Sprintf("%s: %s", state.Waiting.Reason, quote(state.Waiting.Message))
+	// What goes before the container of a pod tells more of why that does not start.
+	for _, words := range []string{
+		containerEnded(pod.Status.ContainerStatuses),
+		containerEnded(pod.Status.InitContainerStatuses), containerWaits(pod.Status.InitContainerStatuses),
+		containerWaits(pod.Status.ContainerStatuses),
+	} {
+		if words != "" {
+			return words
 		}
 	}
 	return "its pod is " + string(pod.Status.Phase)
+}
+
+// containerEnded says how the first of some containers ended that ended with an error;
+// empty when there is none.
+func containerEnded(containers []corev1.ContainerStatus) string {
+	for i := range containers {
+		if ended := containers[i].State.Terminated; ended != nil && ended.ExitCode != 0 {
+			return fmt.Sprintf("it ended with exit code %d: %s", ended.ExitCode, quote(lastWords(ended.Message)))
+		}
+	}
+	return ""
+}
+
+// containerWaits says what the first of some containers waits for that does not wait
+// for those before it; empty when there is none.
+func containerWaits(containers []corev1.ContainerStatus) string {
+	for i := range containers {
+		if waits := containers[i].State.Waiting; waits != nil && waits.Reason != "" && waits.Reason != reasonPodInitializing {
+			return fmt.Sprintf("%s: %s", waits.Reason, quote(waits.Message))
+		}
+	}
+	return ""
+}
+
+// loaderEnded says how the loader beside a recorder ended, which should do so after it;
+// empty when it did not. That it was started again says that it did.
+func loaderEnded(recorder *corev1.Pod) string {
+	for i := range recorder.Status.InitContainerStatuses {
+		container := &recorder.Status.InitContainerStatuses[i]
+		if container.Name != resources.ContainerLoader || container.RestartCount == 0 {
+			continue
+		}
+		if ended := container.LastTerminationState.Terminated; ended != nil {
+			return fmt.Sprintf("exit code %d, %s: %s", ended.ExitCode, ended.Reason, quote(lastWords(ended.Message)))
+		}
+		return "it was started again"
+	}
+	return ""
 }

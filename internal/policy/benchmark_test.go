@@ -64,6 +64,13 @@ func (c *benchmarkCase) networkCondition(kind string, status metav1.ConditionSta
 	})
 }
 
+// loader gives the recorder a loader beside it, with a status.
+func (c *benchmarkCase) loader(status corev1.ContainerStatus) {
+	c.Benchmark.Spec.Load.OpenLoop = &v1alpha1.OpenLoopLoad{}
+	status.Name = resources.ContainerLoader
+	c.Recorder.Status.InitContainerStatuses = []corev1.ContainerStatus{status}
+}
+
 func (c *benchmarkCase) words() string {
 	return meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionReady).Message
 }
@@ -120,6 +127,26 @@ func TestStepsOfARun(t *testing.T) {
 		"a recorder that steers the load": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Benchmark.Spec.Load.ClosedLoop = &v1alpha1.ClosedLoopLoad{} },
 			policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"a recorder that has users send the load": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Benchmark.Spec.Load.OpenLoop = &v1alpha1.OpenLoopLoad{} },
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"a loader that starts": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodPending
+				c.loader(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}})
+			},
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
+		"a loader that ended after its recorder": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase, c.Recorded = corev1.PodSucceeded, &policy.BenchmarkRecorded{}
+				c.loader(corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 143}}})
+			},
+			policy.TaskWait, v1alpha1.RunRemoving,
 		},
 		"a recorder that has ended": {
 			v1alpha1.RunRecording,
@@ -217,6 +244,60 @@ func TestWhatBreaksARun(t *testing.T) {
 			},
 			"its recorder did not start within 10m0s: no machine takes it: 0/3 nodes are available",
 		},
+		"no machine pulls the image of the loader": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodPending
+				c.Recorder.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+				c.Recorder.Status.ContainerStatuses = []corev1.ContainerStatus{{
+					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
+				}}
+				c.loader(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+					Reason: "ImagePullBackOff", Message: "no such image",
+				}}})
+			},
+			"its recorder did not start within 10m0s: ImagePullBackOff: no such image",
+		},
+		"the loader ends": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.loader(corev1.ContainerStatus{RestartCount: 1, LastTerminationState: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", Message: "7 s: offered 70\n"},
+				}})
+			},
+			"its loader ended in the middle: exit code 137, OOMKilled: 7 s: offered 70",
+		},
+		"the loader was started again, and nobody says why": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) { c.loader(corev1.ContainerStatus{RestartCount: 1}) },
+			"its loader ended in the middle: it was started again",
+		},
+		"the recorder fails, and its loader is killed after it": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodFailed
+				c.Recorder.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no user could send"},
+				}}}
+				c.loader(corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}})
+			},
+			"its recorder ended: it ended with exit code 1: no user could send",
+		},
+		"the loader is given no program": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodFailed
+				c.Recorder.Status.ContainerStatuses = []corev1.ContainerStatus{{
+					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
+				}}
+				c.Recorder.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+					Name: "tools", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+						ExitCode: 1, Message: "no space left on device",
+					}},
+				}}
+			},
+			"its recorder ended: it ended with exit code 1: no space left on device",
+		},
 		"the name of its image means two": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
@@ -304,5 +385,30 @@ func TestJudging(t *testing.T) {
 	policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
 	if c.status.Phase != v1alpha1.BenchmarkSucceeded || c.status.Artifact == nil || c.status.EndTime == nil {
 		t.Errorf("the status is %+v", c.status)
+	}
+}
+
+// Where nobody can send what users should, the words say what is missing.
+func TestUsersWhoCannotSend(t *testing.T) {
+	t.Parallel()
+	of := func(edit func(*v1alpha1.BenchmarkSpec)) *v1alpha1.Benchmark {
+		benchmark := &v1alpha1.Benchmark{}
+		benchmark.Spec.Load.OpenLoop = &v1alpha1.OpenLoopLoad{}
+		edit(&benchmark.Spec)
+		return benchmark
+	}
+	for name, test := range map[string]struct {
+		benchmark *v1alpha1.Benchmark
+		want      string
+	}{
+		"rpc nodes":       {of(func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Template.Spec.RPCNodes = 1 }), ""},
+		"no rpc nodes":    {of(func(*v1alpha1.BenchmarkSpec) {}), "its network has none: give spec.network.template.spec.rpcNodes"},
+		"a named network": {of(func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Name = "n" }), "leave spec.network.name out"},
+		"no users":        {&v1alpha1.Benchmark{}, ""},
+	} {
+		got := policy.BenchmarkRefused(test.benchmark)
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: it is refused with %q, want %q", name, got, test.want)
+		}
 	}
 }

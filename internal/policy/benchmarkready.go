@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // BenchmarkRefused says why no cluster of the operator can run a benchmark; empty
@@ -20,15 +21,31 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 				"a benchmark has all regions in the operator's cluster", region.Name)
 		}
 	}
-	if benchmark.Spec.Load.OpenLoop != nil {
-		return "the users of an open loop are processes beside a network on one machine: run it with shardyard bench run, " +
-			"or send what they send to a network here with shardnode load"
+	if words := usersRefused(benchmark); words != "" {
+		return words
 	}
 	if benchmark.Spec.Baseline != nil && benchmark.Spec.Baseline.Artifact == nil && len(benchmark.Spec.Variants) == 0 {
 		return "spec.baseline says how to compare, and there is nothing to compare with: " +
 			"name the result of an earlier benchmark in spec.baseline.artifact, as its status.artifact does, or leave spec.baseline out"
 	}
 	return ""
+}
+
+// usersRefused says why nobody can send the load of a benchmark whose users should;
+// empty when they can, or there are none.
+func usersRefused(benchmark *v1alpha1.Benchmark) string {
+	switch {
+	case !resources.SentByUsers(benchmark):
+		return ""
+	case benchmark.Spec.Network.Name != "":
+		return "the users of an open loop have a network that is made for them: " +
+			"give it in spec.network.template, and leave spec.network.name out"
+	case benchmark.Spec.Network.Template.Spec.RPCNodes == 0:
+		return "the users of an open loop talk to rpc nodes in a cluster, and its network has none: " +
+			"give spec.network.template.spec.rpcNodes"
+	default:
+		return ""
+	}
 }
 
 // RefuseBenchmark ends a benchmark that cannot be run.

@@ -2,7 +2,8 @@
 
 // Package recording records networks that somebody else runs, and keeps the records
 // of a benchmark's runs in a folder. The load is told by whoever runs the network, or
-// by the recorder, beside which the controller of a closed loop runs.
+// by the recorder, beside which the controller of a closed loop runs, or sent by users
+// that the recorder has send it.
 //
 // A recorder begins such a load on a network that has signed nothing yet, and ends it
 // whatever happens. What the controller knows is in the recorder alone, so one that

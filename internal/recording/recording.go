@@ -37,6 +37,8 @@ type Options struct {
 	// Steering is the load that the recorder has the network carry; nil when somebody
 	// else does.
 	Steering *Steering
+	// Users send the load that the recorder has them send; nil when producers sign it.
+	Users *Users
 	// WarmUp and Duration are of the measurement, once the load has reached its last
 	// step, or is steady.
 	WarmUp, Duration time.Duration
@@ -53,6 +55,8 @@ type session struct {
 	nodes nodes
 	// wheel is nil when somebody else steers.
 	wheel *wheel
+	// crowd is nil when producers sign the load.
+	crowd *crowd
 	audit *bench.Audit
 	// recorder and blocks are nil until the load has begun.
 	recorder *record.Recorder
@@ -73,12 +77,13 @@ type session struct {
 // kept it from being recorded; a run that does not count has a record.
 func Record(ctx context.Context, options *Options) (*result.Run, error) {
 	s := &session{
-		Options: options, nodes: newNodes(options), audit: bench.NewAudit(),
+		Options: options, nodes: newNodes(options), crowd: newCrowd(options), audit: bench.NewAudit(),
 		rate: options.Schedule.Rate(options.Schedule.Settled()),
 	}
 	defer s.nodes.close()
 	s.wheel = newWheel(options, s.nodes)
 	defer s.wheel.stop(ctx)
+	defer s.crowd.stop()
 	started := time.Now()
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
@@ -106,11 +111,15 @@ func Record(ctx context.Context, options *Options) (*result.Run, error) {
 	if s.wheel != nil {
 		recorded.Search = options.Steering.Load.Found()
 	}
+	s.crowd.conclude(&recorded)
 	return &recorded, nil
 }
 
 // noLoad says why there is nothing to record.
 func (s *session) noLoad() error {
+	if s.crowd != nil {
+		return fmt.Errorf("no user could send anything within %s: %w", s.Patience, s.crowd.unready)
+	}
 	if s.wheel != nil && s.wheel.inUse {
 		return fmt.Errorf("the network did not come to rest within %s: not all producers answered at one time that they sign nothing, "+
 			"with nothing left in their pools: no load was begun", s.Patience)
@@ -126,13 +135,14 @@ func (s *session) done() bool {
 	if s.recorder == nil {
 		return false
 	}
-	if s.fault != "" || s.recorder.Complete() {
+	if s.fault != "" || s.recorder.Complete() && s.crowd.complete(s.blocks.Height()) {
 		return true
 	}
 	if !s.settled {
 		return false
 	}
-	overdue := time.Now().UnixMilli() > s.recorder.Window().EndMs+standstillPatience.Milliseconds()
+	ended, known := s.crowd.ended(time.UnixMilli(s.recorder.Window().EndMs))
+	overdue := known && time.Since(ended) > standstillPatience
 	if untold := s.blocks.Untold(); overdue && untold != nil {
 		s.blame("not all blocks were told: " + untold.Error())
 	}
@@ -169,9 +179,12 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 	}
 	sample := s.nodes.sample(at, answers)
 	s.watch(&sample, answers)
-	if s.wheel != nil && s.wheel.loop != nil {
+	switch {
+	case s.crowd != nil:
+		s.attend(&sample, answers)
+	case s.wheel != nil && s.wheel.loop != nil:
 		s.steer(&sample, answers)
-	} else {
+	default:
 		s.follow(&sample, answers)
 	}
 	s.recorder.Sample(sample)
@@ -182,16 +195,25 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 	return nil
 }
 
+// loaded says whether the load begins: a producer signs one, or the recorder can have
+// one signed, or sent.
+func (s *session) loaded(ctx context.Context, answers []*chain.Status) (bool, error) {
+	switch {
+	case s.crowd != nil:
+		return s.crowd.free(ctx, s.nodes, answers), nil
+	case s.wheel != nil:
+		return s.wheel.free(ctx, s.nodes, answers)
+	default:
+		offered, _ := s.nodes.offered(answers)
+		return offered > 0, nil
+	}
+}
+
 // begin begins the record: with the first load that a producer signs, or by having
-// the producers sign one.
+// the producers sign one, or users send it.
 func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Status) (bool, error) {
-	if s.wheel != nil {
-		free, err := s.wheel.free(ctx, s.nodes, answers)
-		if err != nil || !free {
-			return false, err
-		}
-	} else if offered, _ := s.nodes.offered(answers); offered == 0 {
-		return false, nil
+	if loaded, err := s.loaded(ctx, answers); err != nil || !loaded {
+		return false, err
 	}
 	var best *chain.Status
 	for _, status := range answers {
@@ -207,6 +229,9 @@ func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Stat
 	s.blocks = record.NewFollower(s.recorder, s.audit, best.FinalizedHeight)
 	if s.wheel != nil {
 		s.wheel.begin(ctx, at)
+	}
+	if s.crowd != nil {
+		s.crowd.begin(ctx)
 	}
 	s.Log.Info("the load began", "height", best.FinalizedHeight)
 	return true, nil

@@ -40,7 +40,8 @@ type RecorderInputs struct {
 	// ClusterDomain is the DNS domain of the cluster.
 	ClusterDomain string
 	// NodeImage is what the nodes of the run's network are made of, and NodeImageID what
-	// that name came to on their machines, for the record; empty is not known.
+	// that name came to on their machines, for the record; empty is not known. Loaders are
+	// made of the same.
 	NodeImage, NodeImageID string
 }
 
@@ -60,6 +61,9 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 	mountNetwork(pod, benchmark)
 	if Steered(benchmark) {
 		steer(pod, NetworkOf(benchmark))
+	}
+	if SentByUsers(benchmark) {
+		addLoader(pod, benchmark, inputs)
 	}
 	return pod
 }
