@@ -3,6 +3,7 @@
 package clients
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type Options struct {
 	Nodes []string
 	// Accounts are those of the network.
 	Accounts int64
+	// Lead is how long before its first transfer a loader is started, besides what it
+	// takes for accounts; ten seconds if it is not given.
+	Lead time.Duration
 	// Launch runs the loader of a step, by its number from 0, to its end, and returns
 	// what it says. No loader is left when it returns.
 	Launch func(ctx context.Context, number int, step *Step) ([]byte, error)
@@ -68,7 +72,7 @@ func (c *Clients) update(change func(*State)) {
 
 // lead is how long before its first transfer a loader is started.
 func (c *Clients) lead() time.Duration {
-	return loaderLead + time.Duration(c.Accounts/accountsPerSecond)*time.Second
+	return cmp.Or(c.Lead, loaderLead) + time.Duration(c.Accounts/accountsPerSecond)*time.Second
 }
 
 // length is how long transfers of a step are due.
