@@ -201,8 +201,9 @@ type SearchLoad struct {
 
 // OpenLoopLoad is a load of users who each send one signed transfer in a fixed time,
 // in a request of its own, and do not wait for what becomes of it. They are processes
-// beside the network, and talk to its rpc nodes, or to its producers where it has no
-// rpc nodes. What a full pool refuses they do not send again.
+// beside the network, and talk to its rpc nodes. Where it has none, they talk to its
+// producers, on one machine; in a cluster it has to have some. What a full pool refuses
+// they do not send again.
 type OpenLoopLoad struct {
 	// everyMilliseconds is the time between two transfers of a user. The turns of the
 	// users are evenly spread over it.

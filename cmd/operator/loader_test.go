@@ -41,7 +41,7 @@ func TestTheRecorderOfUsers(t *testing.T) {
 	}
 	users, network := made.Users.Options, benchmark.Spec.Network.Template.Spec
 	if len(users.Nodes) != int(network.RPCNodes) || slices.ContainsFunc(users.Nodes, func(node string) bool {
-		return !strings.HasPrefix(node, "http://cosmos-open-loop-rpc-") || !strings.HasSuffix(node, ".svc.cluster.local:26700")
+		return !strings.HasPrefix(node, "http://cosmos-open-loop-r") || !strings.HasSuffix(node, ".svc.cluster.local:26700")
 	}) {
 		t.Errorf("users talk to %q", users.Nodes)
 	}
