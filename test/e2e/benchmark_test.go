@@ -30,8 +30,8 @@ const (
 	benchmarkRate = 50
 )
 
-// testBenchmark runs a benchmark of a schedule while the operator is killed, and one
-// of which a validator is killed. It waits most of the time, so other parts run beside it.
+// testBenchmark runs a benchmark of a schedule while the operator is killed, and those
+// of which a validator, or the loader, is killed. It waits most of the time, so other parts run beside it.
 func (c *cluster) testBenchmark(t *testing.T) {
 	t.Parallel()
 	c.newNamespace(t, benchmarkNamespace, "restricted")
@@ -59,6 +59,8 @@ func (c *cluster) testBenchmark(t *testing.T) {
 		t.Parallel()
 		c.testBenchmarkOfRunningNetwork(t)
 	})
+	t.Run("users", c.testUsers)
+	t.Run("loader killed", c.testLoaderKilled)
 	t.Run("validator killed", func(t *testing.T) {
 		t.Parallel()
 		b := c.newBenchmark(t, "broken", 1)
