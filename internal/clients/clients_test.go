@@ -52,17 +52,7 @@ func TestStepsOfUsers(t *testing.T) {
 		if state.Began.UnixMilli() != step.StartAtMs || state.Last != (number == 1) || state.Over() {
 			t.Errorf("step %d is told %+v, and known as %+v", number, step, state)
 		}
-		// Ten seconds, and one for each ten thousand accounts.
-		if lead := time.Until(state.Began); lead < 11*time.Second || lead > 12*time.Second {
-			t.Errorf("the loader has %s to begin", lead)
-		}
-		at := state.Began.Add(3*time.Second - time.Millisecond)
-		if want := 2 * int64(step.Users); state.Offered(at) != want || state.Offered(state.Began) != want {
-			t.Errorf("%d users offer %d, want %d", step.Users, state.Offered(at), want)
-		}
-		if state.Offered(state.Began.Add(-time.Millisecond)) != 0 || state.Offered(at.Add(time.Millisecond)) != 0 {
-			t.Error("something is offered before or after a step")
-		}
+		checkOffered(t, &state, 2*int64(step.Users))
 		return document(step, 3)
 	})
 	c.Run(t.Context())
@@ -75,6 +65,23 @@ func TestStepsOfUsers(t *testing.T) {
 	if open := recorded.OpenLoop; recorded.Fault != "" || open.Nodes != 1 || len(open.Steps) != 2 ||
 		open.Steps[1].Transfers.Refused["full"] != 3 || open.Steps[1].Window.EndMs-open.Steps[1].Window.BeginMs != 2000 {
 		t.Errorf("the users came to %+v, with the fault %q", open, recorded.Fault)
+	}
+}
+
+// checkOffered checks what users offer for the three seconds of a step.
+func checkOffered(t *testing.T, state *clients.State, want int64) {
+	t.Helper()
+	// Ten seconds, and one for each ten thousand accounts, of which little has passed.
+	if lead := time.Until(state.Began); lead < 10*time.Second || lead > 12*time.Second {
+		t.Errorf("the loader has %s to begin", lead)
+	}
+	end := state.Began.Add(3 * time.Second)
+	for at, want := range map[time.Time]int64{
+		state.Began.Add(-time.Millisecond): 0, state.Began: want, end.Add(-time.Millisecond): want, end: 0,
+	} {
+		if got := state.Offered(at); got != want {
+			t.Errorf("%s after the step began, users offer %d, want %d", at.Sub(state.Began), got, want)
+		}
 	}
 }
 

@@ -57,14 +57,8 @@ func serve(t *testing.T, script string) *served {
 	if err := os.WriteFile(program.Genesis, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The path of a socket cannot be long.
-	short, err := os.MkdirTemp("", "loader")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(short) })
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &served{log: &log{}, socket: filepath.Join(short, "loader.sock"), end: cancel, ended: make(chan error, 1)}
+	s := &served{log: &log{}, socket: filepath.Join(folder, "loader.sock"), end: cancel, ended: make(chan error, 1)}
 	program.Log, s.Remote = s.log, clients.NewRemote(s.socket)
 	// One that was killed leaves its socket.
 	if err := os.WriteFile(s.socket, nil, 0o600); err != nil {

@@ -61,8 +61,14 @@ func TestTheLoaderOfARecorder(t *testing.T) {
 	if !slices.Equal(loader.Args, want) || !slices.Contains(recorder.Args, "--loader=/run/shardyard/loader.sock") {
 		t.Errorf("the loader is told %q, and the recorder %q", loader.Args, recorder.Args)
 	}
-	if loader.Resources.Limits.Memory().IsZero() || loader.Resources.Requests.Cpu().IsZero() {
-		t.Errorf("the loader has %+v", loader.Resources)
+}
+
+// The loader has bounds, and its image comes from where that of the nodes does.
+func TestWhatALoaderHas(t *testing.T) {
+	t.Parallel()
+	pod := newUserRecorder()
+	if has := pod.Spec.InitContainers[1].Resources; has.Limits.Memory().IsZero() || has.Requests.Cpu().IsZero() {
+		t.Errorf("the loader has %+v", has)
 	}
 	if !reflect.DeepEqual(pod.Spec.ImagePullSecrets, []corev1.LocalObjectReference{{Name: "registry"}}) {
 		t.Errorf("images are pulled with %+v", pod.Spec.ImagePullSecrets)
