@@ -360,8 +360,8 @@ setup-check: setup-test ## Check in minimal Debian roots that the set-up of ever
 .PHONY: e2e
 e2e: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@go build -o bin/join-clusters ./hack/join-clusters
-	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
-	HELM=$$helm KUBECTL=$$kubectl JOIN_CLUSTERS=$$PWD/bin/join-clusters \
+	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); reporter=$$(hack/tool.sh kube-state-metrics); \
+	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter JOIN_CLUSTERS=$$PWD/bin/join-clusters \
 	go test -count=1 -timeout 50m -v -skip '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.

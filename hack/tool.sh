@@ -78,6 +78,11 @@ kube-apiserver | kube-controller-manager | kube-proxy | kube-scheduler | kubectl
 		ldflags+=" -X $path.gitTreeState=clean"
 	done
 	;;
+kube-state-metrics)
+	package=k8s.io/kube-state-metrics/v2
+	version=$(pinned k8s.io/kube-state-metrics/v2)
+	ldflags="-X github.com/prometheus/common/version.Version=$version"
+	;;
 kwok)
 	package=sigs.k8s.io/kwok/cmd/kwok
 	version=$(pinned sigs.k8s.io/kwok)

@@ -69,6 +69,15 @@ type Rule struct {
 	Type string
 	// State of an alert is inactive, pending or firing.
 	State string
+	// Alerts are what an alert is about, one for each set of labels.
+	Alerts []Alert
+}
+
+// Alert is an alert that fires or is about to.
+type Alert struct {
+	Labels map[string]string
+	// State is pending or firing.
+	State string
 }
 
 // Rules are the rules that the server evaluates.
@@ -82,6 +91,30 @@ func (p *Prometheus) Rules(ctx context.Context) ([]Rule, error) {
 		all = append(all, group.Rules...)
 	}
 	return all, nil
+}
+
+// Firing are the labels of all alerts of a name that fire.
+func (p *Prometheus) Firing(ctx context.Context, name string) ([]map[string]string, error) {
+	rules, err := p.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, firing := false, []map[string]string(nil)
+	for _, rule := range rules {
+		if rule.Type != "alerting" || rule.Name != name {
+			continue
+		}
+		known = true
+		for _, alert := range rule.Alerts {
+			if alert.State == "firing" {
+				firing = append(firing, alert.Labels)
+			}
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("no rule is the alert %s", name)
+	}
+	return firing, nil
 }
 
 // Series are the labels of the series that a selector chooses.
