@@ -22,6 +22,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Run("side by side", func(t *testing.T) {
 		t.Run("retention", cluster.testRetention)
 		t.Run("benchmark", cluster.testBenchmark)
+		t.Run("alerts", cluster.testAlerts)
 		t.Run("others", func(t *testing.T) {
 			t.Parallel()
 			t.Run("storage class", cluster.testStorageClass)

@@ -19,7 +19,7 @@ type frozen int
 // freeze has the node of a pod hang: its process is one of this machine.
 func freeze(t *testing.T, pod *corev1.Pod) frozen {
 	t.Helper()
-	process := frozen(nodeProcess(t, pod))
+	process := frozen(processOf(t, pod, "shardnode"))
 	if err := syscall.Kill(int(process), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func (f frozen) thaw(t *testing.T) {
 	}
 }
 
-// nodeProcess is the process of a pod's node, told by its control group.
-func nodeProcess(t *testing.T, pod *corev1.Pod) int {
+// processOf is the process of a pod that runs a program, told by its control group.
+func processOf(t *testing.T, pod *corev1.Pod, program string) int {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -49,7 +49,7 @@ func nodeProcess(t *testing.T, pod *corev1.Pod) int {
 		name, _ := os.ReadFile(filepath.Join(folder, "comm"))
 		groups, _ := os.ReadFile(filepath.Join(folder, "cgroup"))
 		// systemd writes a pod's id in its own way.
-		if strings.TrimSpace(string(name)) == "shardnode" &&
+		if strings.TrimSpace(string(name)) == program &&
 			strings.Contains(strings.ReplaceAll(string(groups), "_", "-"), string(pod.UID)) {
 			process, err := strconv.Atoi(filepath.Base(folder))
 			if err != nil {
@@ -58,6 +58,6 @@ func nodeProcess(t *testing.T, pod *corev1.Pod) int {
 			return process
 		}
 	}
-	t.Fatalf("no process of this machine is the node of %s", pod.Name)
+	t.Fatalf("no process of this machine is the %s of %s", program, pod.Name)
 	return 0
 }

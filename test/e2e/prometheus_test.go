@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,15 +15,41 @@ import (
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
-// scrapeConfig reads the metrics of every validator.
+// hurry is how much faster than in production the rules are here: every window and
+// every wait in them is a tenth of what it is in the chart, which is minutes, and no
+// network may be ill for that long. Nodes are scraped five times as often as by their
+// PodMonitor, which leaves these windows as many samples as they can have. Nothing
+// else about the rules differs.
+const hurry = 10
+
+// scraping is what a Prometheus of these tests reads and evaluates.
+type scraping struct {
+	Namespace string
+	// Nodes are the addresses of nodes, by the names of their pods.
+	Nodes map[string]string
+	// Reporter is the address of a kube-state-metrics; empty for none.
+	Reporter string
+	// Rules is a file of rules; empty for none.
+	Rules string
+}
+
 var scrapeConfig = template.Must(template.New("prometheus").Parse(`
 global:
   scrape_interval: 1s
+  evaluation_interval: 1s
+{{- with .Rules }}
+rule_files: [{{ printf "%q" . }}]
+{{- end }}
 scrape_configs:
+  {{- with .Reporter }}
+  - job_name: kube-state-metrics
+    honor_labels: true
+    static_configs: [{targets: ["{{ . }}"]}]
+  {{- end }}
   - job_name: shardnode
     honor_labels: true
     static_configs:
-      {{- range $pod, $address := .Addresses }}
+      {{- range $pod, $address := .Nodes }}
       - targets: ["{{ $address }}"]
         labels: {namespace: {{ $.Namespace }}, pod: {{ $pod }}}
       {{- end }}
@@ -31,7 +58,7 @@ scrape_configs:
 // testDashboards has a Prometheus scrape the nodes, and asks it everything that
 // the dashboards ask.
 func (n *network) testDashboards(t *testing.T) {
-	prometheus := n.startPrometheus(t)
+	prometheus := startPrometheus(t, scraping{Namespace: n.namespace, Nodes: n.addresses(t)})
 	files, err := dashboards.AboutNetworks(root + "/dashboards")
 	if err != nil {
 		t.Fatal(err)
@@ -64,15 +91,11 @@ func (n *network) testDashboards(t *testing.T) {
 	}
 }
 
-func (n *network) startPrometheus(t *testing.T) *dashboards.Prometheus {
+// startPrometheus starts a Prometheus that reads and evaluates what is said.
+func startPrometheus(t *testing.T, reads scraping) *dashboards.Prometheus {
 	t.Helper()
-	plan, addresses := n.plan(t), map[string]string{}
-	for _, validator := range plan.Validators {
-		pod := resources.PodName(validator.Name)
-		addresses[pod] = n.tunnel(t, pod, plan.Ports.HTTP)
-	}
 	var config strings.Builder
-	if err := scrapeConfig.Execute(&config, map[string]any{"Namespace": n.namespace, "Addresses": addresses}); err != nil {
+	if err := scrapeConfig.Execute(&config, reads); err != nil {
 		t.Fatal(err)
 	}
 	prometheus, stop, err := dashboards.Serve(t.TempDir(), config.String())
@@ -81,4 +104,29 @@ func (n *network) startPrometheus(t *testing.T) *dashboards.Prometheus {
 	}
 	t.Cleanup(stop)
 	return prometheus
+}
+
+// addresses lead to the HTTP APIs of all nodes, by the names of their pods.
+func (n *network) addresses(t *testing.T) map[string]string {
+	t.Helper()
+	plan, addresses := n.plan(t), map[string]string{}
+	for _, validator := range plan.Validators {
+		pod := resources.PodName(validator.Name)
+		addresses[pod] = n.tunnel(t, pod, plan.Ports.HTTP)
+	}
+	return addresses
+}
+
+// hurriedRules are the rules of the operator's chart, hurried.
+func hurriedRules(t *testing.T) string {
+	t.Helper()
+	content, err := dashboards.Hurried(operatorChart+"/files/rules.yaml", hurry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -3,11 +3,14 @@
 package e2e_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -31,6 +34,8 @@ type trouble struct {
 	reason          string
 	// words are of the message: the cause, and what to do.
 	words []string
+	// alert is raised about it; none for most.
+	alert *alert
 }
 
 var troubles = []trouble{
@@ -85,6 +90,7 @@ var troubles = []trouble{
 		condition: v1alpha1.ConditionNodesReady,
 		reason:    v1alpha1.ReasonDiskFull,
 		words:     []string{"/var/lib/shardnode", "No space left on device", "spec.volume.size"},
+		alert:     &diskFull,
 	},
 	{
 		name:      "no-monitor",
@@ -96,11 +102,31 @@ var troubles = []trouble{
 	},
 }
 
+// goOnWithRoom has the network whose disk is full have room on it, and no load that
+// would fill it again. The chain goes on.
+func (n *network) goOnWithRoom(t *testing.T, holder *corev1.Pod) {
+	t.Helper()
+	before := n.mustRead(t).Status.GenesisHash
+	n.patch(t, `{"load": null}`)
+	n.waitFor(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+	makeRoom(t, holder)
+	// It would start by itself, but wait longer before each time.
+	for _, pod := range n.mustPods(t) {
+		if err := n.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after, _ := n.waitForHeight(t, 1); after != before {
+		t.Errorf("the genesis hash is %s, want %s as before", after, before)
+	}
+}
+
 // testTroubles makes one network of each trouble, all at the same time.
 func (c *cluster) testTroubles(t *testing.T) {
 	c.newNamespace(t, troubleNamespace, "privileged")
 	c.newNamespace(t, strictNamespace, "restricted")
-	c.makeTinyVolume(t, "no-room")
+	holder := c.makeTinyVolume(t, "no-room")
+	prometheus := startPrometheus(t, scraping{Reporter: c.report(t), Rules: hurriedRules(t)})
 	networks := make([]*network, 0, len(troubles))
 	for _, trouble := range troubles {
 		spec := newSpec()
@@ -117,8 +143,16 @@ func (c *cluster) testTroubles(t *testing.T) {
 				}
 			}
 			t.Log(found.Message)
+			if trouble.alert != nil {
+				trouble.alert.untilRaised(t, prometheus, networks[i].labels())
+			}
 		})
 	}
+	t.Run("room is made", func(t *testing.T) {
+		full := networks[slices.IndexFunc(troubles, func(one trouble) bool { return one.reason == v1alpha1.ReasonDiskFull })]
+		full.goOnWithRoom(t, holder)
+		diskFull.untilCleared(t, prometheus, full.labels())
+	})
 	// Nobody has to read metrics for a network to be ready, and without TCP
 	// settings of their own its pods may run where only restricted ones may.
 	networks[len(networks)-1].waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)

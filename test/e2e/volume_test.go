@@ -6,7 +6,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,8 +33,8 @@ const (
 
 var (
 	oneGibibyte = resource.MustParse("1Gi")
-	// tinySize has room for the beginning of a chain.
-	tinySize = resource.MustParse("2Mi")
+	// tinySize has room for the beginning of a chain, beside what fills half of it.
+	tinySize = resource.MustParse("4Mi")
 )
 
 // testStorageClass makes a network whose disks have a stated performance. It has
@@ -64,8 +67,9 @@ func (c *cluster) testStorageClass(t *testing.T) {
 }
 
 // makeTinyVolume makes the volume of a network's validator: the memory of a pod
-// that holds it, so that it is full for real, and soon.
-func (c *cluster) makeTinyVolume(t *testing.T, network string) {
+// that holds it, so that it is full for real, and soon. The result is that pod: it
+// has filled half of the volume, and makeRoom takes that away again.
+func (c *cluster) makeTinyVolume(t *testing.T, network string) *corev1.Pod {
 	t.Helper()
 	holder := c.runHolder(t)
 	volume := &corev1.PersistentVolume{
@@ -99,6 +103,21 @@ func (c *cluster) makeTinyVolume(t *testing.T, network string) {
 			}
 		}
 	})
+	return holder
+}
+
+// ballast is what the holder of the tiny volume puts there: 2 MiB.
+const (
+	ballast     = "/data/ballast"
+	fillBallast = "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do x=$x$x; done; printf %s $x >" + ballast
+)
+
+// makeRoom takes away what the holder put onto the tiny volume.
+func makeRoom(t *testing.T, holder *corev1.Pod) {
+	t.Helper()
+	if err := os.Remove(filepath.Join("/proc", strconv.Itoa(processOf(t, holder, "sh")), "root", ballast)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // runHolder runs a pod with a volume in memory.
@@ -110,7 +129,7 @@ func (c *cluster) runHolder(t *testing.T) *corev1.Pod {
 			Containers: []corev1.Container{{
 				Name:         "holder",
 				Image:        toolboxImage,
-				Command:      []string{"/bin/sh", "-c", "sleep infinity"},
+				Command:      []string{"/bin/sh", "-c", fillBallast + "; sleep infinity"},
 				VolumeMounts: []corev1.VolumeMount{{Name: tinyClass, MountPath: "/data"}},
 			}},
 			Volumes: []corev1.Volume{{
@@ -128,7 +147,7 @@ func (c *cluster) runHolder(t *testing.T) *corev1.Pod {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(holder), holder); err != nil {
 			return err
 		}
-		if holder.Status.Phase != corev1.PodRunning {
+		if !ready(holder) {
 			return fmt.Errorf("it is %s", holder.Status.Phase)
 		}
 		return nil
