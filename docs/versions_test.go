@@ -11,9 +11,10 @@ import (
 
 // versionPatterns find the version of the tree where it is written.
 var versionPatterns = map[string][]string{
-	"node/Cargo.toml":             {`(?m)^version = "(.*)"$`},
-	"charts/shardyard/Chart.yaml": {`(?m)^version: (.*)$`, `(?m)^appVersion: "?(.*?)"?$`},
-	"charts/testnet/Chart.yaml":   {`(?m)^version: (.*)$`, `(?m)^appVersion: "?(.*?)"?$`},
+	"node/Cargo.toml":              {`(?m)^version = "(.*)"$`},
+	"charts/shardyard/Chart.yaml":  {`(?m)^version: (.*)$`, `(?m)^appVersion: "?(.*?)"?$`},
+	"charts/monitoring/Chart.yaml": {`(?m)^version: (.*)$`, `(?m)^appVersion: "?(.*?)"?$`},
+	"charts/testnet/Chart.yaml":    {`(?m)^version: (.*)$`, `(?m)^appVersion: "?(.*?)"?$`},
 }
 
 // The node and the charts are of one version, which is that of the release that

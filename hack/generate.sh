@@ -35,7 +35,10 @@ generate() {
 	cp "$dashboards"/*.json "$files/dashboards"
 	cp "$dashboards/rules.yaml" "$files/rules.yaml"
 	cp "$1/config/rbac/role.yaml" "$files/role.yaml"
-	cp dashboards/kube-state-metrics/config.yaml "$files/kube-state-metrics.yaml"
+	mkdir -p "$1/charts/monitoring/files"
+	for chart in shardyard monitoring; do
+		cp dashboards/kube-state-metrics/config.yaml "$1/charts/$chart/files/kube-state-metrics.yaml"
+	done
 	for chart in shardyard testnet; do
 		readme=$(go run ./hack/charts "charts/$chart" && echo .)
 		mkdir -p "$1/charts/$chart"
@@ -66,6 +69,7 @@ diff -u terraform/modules/names.json "$fresh/terraform/modules/names.json" || st
 for copies in crds dashboards kube-state-metrics.yaml role.yaml rules.yaml; do
 	diff -ru "charts/shardyard/files/$copies" "$fresh/charts/shardyard/files/$copies" || stale=1
 done
+diff -u charts/monitoring/files/kube-state-metrics.yaml "$fresh/charts/monitoring/files/kube-state-metrics.yaml" || stale=1
 for chart in shardyard testnet; do
 	diff -u "charts/$chart/README.md" "$fresh/charts/$chart/README.md" || stale=1
 done
