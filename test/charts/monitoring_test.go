@@ -219,7 +219,8 @@ func TestMonitoringSetsWhatThePrometheusOperatorKnows(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			file := filepath.Join(filepath.Dir(rules), "monitoring.coreos.com_"+test.plural+".yaml")
-			if _, err := envtest.InstallCRDs(cluster.config, envtest.CRDInstallOptions{Paths: []string{file}, ErrorIfPathMissing: true}); err != nil {
+			options := envtest.CRDInstallOptions{Paths: []string{file}, ErrorIfPathMissing: true}
+			if _, err := envtest.InstallCRDs(cluster.config, options); err != nil {
 				t.Fatal(err)
 			}
 			var values stackValues

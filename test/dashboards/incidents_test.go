@@ -36,7 +36,6 @@ scrape_configs:
 // and kube-state-metrics export them, raises the alert of an incident, about the
 // network and the shard that have it, and clears it.
 func TestIncidentsRaiseTheirAlerts(t *testing.T) {
-	t.Parallel()
 	chain := &exportedChain{}
 	server := httptest.NewServer(chain)
 	t.Cleanup(server.Close)
@@ -139,6 +138,7 @@ func (c *exportedChain) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.advance()
+	const small = `namespace="chains",network="small"`
 	var text strings.Builder
 	for _, node := range []string{"a1", "a2", "b1", "b2"} {
 		for name, value := range map[string]float64{
@@ -146,18 +146,18 @@ func (c *exportedChain) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 			"shardnode_block_time_seconds_count": c.height,
 			"shardnode_block_time_seconds_sum":   c.height / 10,
 		} {
-			fmt.Fprintf(&text, "%s{namespace=\"chains\",network=\"small\",region=\"east\",node=%q} %f\n", name, node, value)
+			fmt.Fprintf(&text, "%s{%s,region=\"east\",node=%q} %f\n", name, small, node, value)
 		}
 		for shard, missed := range []float64{0, c.missed} {
-			fmt.Fprintf(&text, "shardnode_shard_missed_chunks_total{namespace=\"chains\",network=\"small\",region=\"east\",node=%q,shard=\"%d\"} %f\n",
-				node, shard, missed)
+			fmt.Fprintf(&text, "shardnode_shard_missed_chunks_total{%s,region=\"east\",node=%q,shard=\"%d\"} %f\n", small, node, shard, missed)
 		}
 	}
+	text.WriteString("kubelet_volume_stats_available_bytes{namespace=\"chains\",persistentvolumeclaim=\"data-small-s0-p0-0\"} 1e9\n")
 	full := 0
 	if c.wrong == fullDisk {
 		full = 1
 	}
-	fmt.Fprintf(&text, "shardyard_shardnetwork_condition{namespace=\"chains\",network=\"small\",condition=\"NodesReady\",reason=\"DiskFull\",status=\"False\"} %d\n", full)
+	fmt.Fprintf(&text, "shardyard_shardnetwork_condition{%s,condition=\"NodesReady\",reason=\"DiskFull\",status=\"False\"} %d\n", small, full)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	_, _ = w.Write([]byte(text.String()))
 }
@@ -187,7 +187,8 @@ groups:
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"rate(a[3s]) / b offset 30s > 600", "min_over_time((a - b)[15s:1s500ms]) > 10", "for: 6s\n", "severity: critical", `a{b=~"[0-9]+[5m]"} == 1`,
+		"rate(a[3s]) / b offset 30s > 600", "min_over_time((a - b)[15s:1s500ms]) > 10", "for: 6s\n", "severity: critical",
+		`a{b=~"[0-9]+[5m]"} == 1`,
 	} {
 		if !strings.Contains(string(after), want) {
 			t.Errorf("the rules have no %s:\n%s", want, after)

@@ -19,16 +19,28 @@ import (
 const grace = 20 * time.Second
 
 // Serve starts the prometheus of this machine on a free port of the loopback
-// interface, with its configuration and data in a folder. The function that it
-// returns ends it.
+// interface, with its configuration and data in a folder. Agents may write to it. The
+// function that it returns ends it.
 func Serve(folder, config string) (*Prometheus, func(), error) {
+	return serve(folder, config,
+		"--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.enable-remote-write-receiver")
+}
+
+// ServeAgent starts it as an agent, which answers no queries.
+func ServeAgent(folder, config string) (stop func(), err error) {
+	_, stop, err = serve(folder, config,
+		"--enable-feature=agent", "--storage.agent.path="+filepath.Join(folder, "data"))
+	return stop, err
+}
+
+func serve(folder, config string, flags ...string) (*Prometheus, func(), error) {
 	file := filepath.Join(folder, "prometheus.yml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	command := exec.CommandContext(ctx, "prometheus",
-		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address=127.0.0.1:0")
+		append([]string{"--config.file=" + file, "--web.listen-address=127.0.0.1:0"}, flags...)...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = grace
 	log := &serverLog{address: make(chan string, 1)}

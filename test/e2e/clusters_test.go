@@ -22,6 +22,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/test/dashboards"
 )
 
 // The clusters of one network: the operator's own and a member. Each validator
@@ -39,6 +40,8 @@ var (
 type spanningNetwork struct {
 	*network
 	member *cluster
+	// prometheus is that of the home cluster, which the member's agent writes to.
+	prometheus *dashboards.Prometheus
 }
 
 // One network runs in two clusters. It goes on while their machines are drained,
@@ -82,6 +85,8 @@ func (c *cluster) testSpanning(t *testing.T, member *cluster) {
 	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
 
 	t.Run("is one chain", n.testOneChain)
+	n.watchBoth(t)
+	t.Run("shows in one Prometheus", n.testOneView)
 	t.Run("lets machines be drained one after the other", n.testDrains)
 	t.Run("keeps its machines while it stands still", n.testDrainOfHaltedChain)
 	t.Run("goes on without an API server", n.testOutage)
@@ -165,6 +170,45 @@ func (n *spanningNetwork) testOneChain(t *testing.T) {
 	})
 }
 
+// watchBoth starts a Prometheus at home, which scrapes the nodes there, and an agent
+// in the member, which writes to it what the nodes there say.
+func (n *spanningNetwork) watchBoth(t *testing.T) {
+	t.Helper()
+	plan, nodes := n.plan(t), map[string]map[string]string{"": {}, n.member.regions: {}}
+	for _, validator := range plan.Validators {
+		pod := resources.PodName(validator.Name)
+		nodes[validator.Cluster][pod] = n.holder(validator.Cluster).tunnel(t, pod, plan.Ports.HTTP)
+	}
+	n.prometheus = startPrometheus(t, scraping{
+		Namespace: n.namespace, Nodes: nodes[""], Reporter: n.report(t), Rules: hurriedRules(t),
+	})
+	startAgent(t, n.prometheus, scraping{
+		Namespace: n.namespace, Nodes: nodes[n.member.regions], Cluster: n.member.regions,
+	})
+}
+
+// testOneView asks the one Prometheus for the nodes of both clusters, by what a
+// dashboard asks, by what the rules make of them all, and by where they come from.
+func (n *spanningNetwork) testOneView(t *testing.T) {
+	t.Helper()
+	checkRules(t, n.prometheus)
+	for _, expression := range []string{
+		`count by (region) (shardnode_finalized_height{network="spanning", region="us-east1", cluster=""}) == 2`,
+		`count by (region) (shardnode_finalized_height{network="spanning", region="us-east4", cluster="us-east4"}) == 2`,
+		`count by (network) (changes(shardnode_finalized_height{network="spanning"}[10s]) > 0) == 4`,
+		`shardyard:finality_lag_seconds:mean5m{network="spanning", region="us-east4"}`,
+	} {
+		query := dashboards.Query{Panel: "one view", Legend: expression, Expression: expression, Instant: true}
+		eventually(t, query.String(), func(ctx context.Context) error {
+			found, err := n.prometheus.HasData(ctx, query)
+			if err == nil && !found {
+				err = errors.New("there is no such series")
+			}
+			return err
+		})
+	}
+}
+
 // testOutage has the member's API server hang.
 func (n *spanningNetwork) testOutage(t *testing.T) {
 	before := n.allPods(t)
@@ -186,8 +230,11 @@ func (n *spanningNetwork) testOutage(t *testing.T) {
 	n.waitFor(t, v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady)
 	n.waitFor(t, v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing)
 
+	memberClusterLost.untilRaised(t, n.prometheus, n.labels())
+
 	resume()
 	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+	memberClusterLost.untilCleared(t, n.prometheus, n.labels())
 	if after := n.allPods(t); !maps.Equal(before, after) {
 		t.Errorf("the pods are %v, want %v as before", after, before)
 	}

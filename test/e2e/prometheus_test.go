@@ -22,6 +22,9 @@ import (
 // else about the rules differs.
 const hurry = 10
 
+// memberValues are those that the monitoring chart has for member clusters.
+const memberValues = root + "/charts/monitoring/member.yaml"
+
 // scraping is what a Prometheus of these tests reads and evaluates.
 type scraping struct {
 	Namespace string
@@ -31,15 +34,22 @@ type scraping struct {
 	Reporter string
 	// Rules is a file of rules; empty for none.
 	Rules string
+	// Cluster is the name of the cluster of an agent, and RemoteWrite the part of its
+	// configuration that says where it writes.
+	Cluster, RemoteWrite string
 }
 
 var scrapeConfig = template.Must(template.New("prometheus").Parse(`
 global:
   scrape_interval: 1s
   evaluation_interval: 1s
+{{- with .Cluster }}
+  external_labels: {cluster: {{ . }}}
+{{- end }}
 {{- with .Rules }}
 rule_files: [{{ printf "%q" . }}]
 {{- end }}
+{{ .RemoteWrite }}
 scrape_configs:
   {{- with .Reporter }}
   - job_name: kube-state-metrics
@@ -94,16 +104,37 @@ func (n *network) testDashboards(t *testing.T) {
 // startPrometheus starts a Prometheus that reads and evaluates what is said.
 func startPrometheus(t *testing.T, reads scraping) *dashboards.Prometheus {
 	t.Helper()
-	var config strings.Builder
-	if err := scrapeConfig.Execute(&config, reads); err != nil {
-		t.Fatal(err)
-	}
-	prometheus, stop, err := dashboards.Serve(t.TempDir(), config.String())
+	prometheus, stop, err := dashboards.Serve(t.TempDir(), reads.config(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
 	return prometheus
+}
+
+// startAgent starts the agent of a member cluster, which writes to a Prometheus what
+// the agents of the monitoring chart do.
+func startAgent(t *testing.T, home *dashboards.Prometheus, reads scraping) {
+	t.Helper()
+	var err error
+	if reads.RemoteWrite, err = dashboards.RemoteWrite(memberValues, home.URL); err != nil {
+		t.Fatal(err)
+	}
+	stop, err := dashboards.ServeAgent(t.TempDir(), reads.config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+}
+
+// config is the configuration of a Prometheus.
+func (s scraping) config(t *testing.T) string {
+	t.Helper()
+	var config strings.Builder
+	if err := scrapeConfig.Execute(&config, s); err != nil {
+		t.Fatal(err)
+	}
+	return config.String()
 }
 
 // addresses lead to the HTTP APIs of all nodes, by the names of their pods.

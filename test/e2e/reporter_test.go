@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -45,8 +44,12 @@ func (c *cluster) report(t *testing.T) string {
 		cancel()
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	var failure error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		failure = command.Wait()
+	}()
 	t.Cleanup(func() {
 		cancel()
 		<-ended
@@ -58,9 +61,9 @@ func (c *cluster) report(t *testing.T) string {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	eventually(t, "kube-state-metrics to answer", func(ctx context.Context) error {
 		select {
-		case err := <-ended:
-			ended <- err
-			return fmt.Errorf("it ended: %w", errors.Join(err, errors.New("see what it says")))
+		case <-ended:
+			t.Fatalf("it ended: %v", failure)
+			return nil
 		default:
 			return answers(ctx, "http://"+address+"/metrics")
 		}
