@@ -180,6 +180,9 @@ const (
 	ReasonSysctlForbidden = "SysctlForbidden"
 	// ReasonPodForbidden: the cluster refuses to make a node's pod.
 	ReasonPodForbidden = "PodForbidden"
+	// ReasonStatesContradict: a node stopped because finalised blocks commit to
+	// another state of its shard than its own.
+	ReasonStatesContradict = "StatesContradict"
 	// ReasonDiskFull: a node stopped because its disk is full.
 	ReasonDiskFull = "DiskFull"
 	// ReasonOutOfMemory: a node was killed because it took more memory than it

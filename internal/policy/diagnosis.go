@@ -18,6 +18,7 @@ type diagnosis struct {
 
 // severity orders reasons: what nobody but a person can mend comes first.
 var severity = []string{
+	v1alpha1.ReasonStatesContradict,
 	v1alpha1.ReasonSysctlForbidden,
 	v1alpha1.ReasonPodForbidden,
 	v1alpha1.ReasonImageUnavailable,

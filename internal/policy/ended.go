@@ -72,6 +72,10 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 		return diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
 			"%s was killed because it took more memory than %s or lower spec.node.features.mempoolCapacity, "+
 				"or spec.genesis.accountsPerShard in a new network", name, memoryAdvice(validator.Role.Resources(&network.Spec.Node)))}
+	case statesContradict(words):
+		return diagnosis{v1alpha1.ReasonStatesContradict, fmt.Sprintf(
+			"%s has another state than the chain: %s. Keep its disk and its log, kubectl logs --previous %s, and report it",
+			name, quote(words), resources.PodName(name))}
 	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
 		advice := "give its machine more room: without spec.volume, data is on the machine's own disk"
 		if network.Spec.Volume != nil {
@@ -88,6 +92,12 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 			"%s ends with exit code %d: %s. See kubectl logs --previous %s",
 			name, last.ExitCode, quote(words), resources.PodName(name))}
 	}
+}
+
+// statesContradict says whether a node ended because a finalised block commits to
+// another result of its shard than the one that it came to itself.
+func statesContradict(words string) bool {
+	return strings.HasPrefix(words, "finalised block ") && strings.Contains(words, ", this node executed to ")
 }
 
 // memoryAdvice says what bounds a node's memory, and how to have more.

@@ -44,6 +44,9 @@ const (
 	noImage = `failed to pull and unpack image "ghcr.io/shardyard/shardnode:nope": failed to resolve reference ` +
 		`"ghcr.io/shardyard/shardnode:nope": ghcr.io/shardyard/shardnode:nope: not found`
 
+	otherState = `{"timestamp":"2026-11-21T11:59:31.101Z","level":"ERROR","message":"finalised block 120 commits shard 0 ` +
+		`at height 119 to root 5f0c3a52, this node executed to c2a1b6de","target":"shardnode"}`
+
 	diskFull = `{"timestamp":"2026-11-21T11:59:31.101Z","level":"ERROR","message":"data directory ` +
 		`/var/lib/shardnode/data cannot be used: No space left on device (os error 28)","target":"shardnode"}`
 
@@ -168,6 +171,9 @@ func troublesOfNodes(t *testing.T) []trouble {
 			spec.Node.Image = "ghcr.io/shardyard/shardnode:nope"
 			node.Pod.Spec.Containers[0].Image = spec.Node.Image
 			waiting(node, "ErrImagePull", noImage)
+		}),
+		ofNode(t, v1alpha1.ReasonStatesContradict, func(_ *spec, node *node) {
+			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: otherState})
 		}),
 		ofNode(t, v1alpha1.ReasonDiskFull, func(spec *spec, node *node) {
 			spec.Volume = &v1alpha1.VolumeSpec{}

@@ -201,6 +201,18 @@ var incidents = []incident{
 		}},
 	},
 	{
+		what:  "a node has another state than the chain",
+		given: condition("NodesReady", "False", "StatesContradict"),
+		quiet: "29m", fires: "31m", cleared: "76m",
+		firing: []firing{{
+			alert: "ShardyardStatesContradict", labels: small,
+			summary: "A node of network small has another state than the chain",
+			description: "A producer of network small in namespace chains came to another state of its shard than finalised " +
+				"blocks commit to, and ended: two nodes contradict each other about the same chunks. The condition NodesReady " +
+				"of the network names it.",
+		}},
+	},
+	{
 		what:  "a disk is full",
 		given: slices.Concat(condition("NodesReady", "False", "DiskFull")),
 		quiet: "30m", fires: "32m", cleared: "61m",

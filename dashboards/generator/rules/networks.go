@@ -16,6 +16,15 @@ func networks() []Rule {
 				" is not what genesis made: a fault of the node's software. Nothing that the chain says is to be trusted.",
 		},
 		alert{
+			name: "StatesContradict", severity: critical,
+			// A node that ended starts again, and until it ends again nothing says why it did.
+			expr: fmt.Sprintf("max by (%s) (max_over_time(shardyard_shardnetwork_condition{%s}[15m]) == 1)\n", perNetwork,
+				`condition="NodesReady",status="False",reason="StatesContradict"`),
+			summary: "A node of " + theNetwork + " has another state than the chain",
+			description: "A producer of " + inNamespace + " came to another state of its shard than finalised blocks commit to, and " +
+				"ended: two nodes contradict each other about the same chunks. The condition NodesReady of the network names it.",
+		},
+		alert{
 			name: "DiskFull", severity: critical, lasts: "1m",
 			expr:    condition(`condition="NodesReady",status="False",reason="DiskFull"`) + "\n",
 			summary: "A disk of " + theNetwork + " is full",
