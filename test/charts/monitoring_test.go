@@ -43,6 +43,13 @@ func standIn(t *testing.T) string {
 	if err := os.CopyFS(chart, os.DirFS(monitoringChart)); err != nil {
 		t.Fatal(err)
 	}
+	// What a user has fetched is left out.
+	if err := os.RemoveAll(filepath.Join(chart, "charts")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(chart, "Chart.lock")); err != nil {
+		t.Fatal(err)
+	}
 	var metadata struct {
 		Dependencies []struct{ Name, Version string }
 	}
