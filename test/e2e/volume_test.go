@@ -33,8 +33,8 @@ const (
 
 var (
 	oneGibibyte = resource.MustParse("1Gi")
-	// tinySize has room for the beginning of a chain, beside what fills half of it.
-	tinySize = resource.MustParse("4Mi")
+	// tinySize has room for the beginning of a chain, beside what fills most of it.
+	tinySize = resource.MustParse("8Mi")
 )
 
 // testStorageClass makes a network whose disks have a stated performance. It has
@@ -68,7 +68,7 @@ func (c *cluster) testStorageClass(t *testing.T) {
 
 // makeTinyVolume makes the volume of a network's validator: the memory of a pod
 // that holds it, so that it is full for real, and soon. The result is that pod: it
-// has filled half of the volume, and makeRoom takes that away again.
+// has filled most of the volume, and makeRoom takes that away again.
 func (c *cluster) makeTinyVolume(t *testing.T, network string) *corev1.Pod {
 	t.Helper()
 	holder := c.runHolder(t)
@@ -106,10 +106,11 @@ func (c *cluster) makeTinyVolume(t *testing.T, network string) *corev1.Pod {
 	return holder
 }
 
-// ballast is what the holder of the tiny volume puts there: 2 MiB.
+// ballast is what the holder of the tiny volume puts there: 6 MiB, which a chain
+// without load takes minutes to fill.
 const (
 	ballast     = "/data/ballast"
-	fillBallast = "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do x=$x$x; done; printf %s $x >" + ballast
+	fillBallast = "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do x=$x$x; done; printf %s%s%s $x $x $x >" + ballast
 )
 
 // makeRoom takes away what the holder put onto the tiny volume.
