@@ -5,7 +5,7 @@ package shardnetwork
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,7 +34,8 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		}
 		return nil
 	}
-	var lacking atomic.Bool
+	var lock sync.Mutex
+	var lacking []string
 	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
 		if len(s.validators) == 0 {
 			return nil
@@ -49,7 +50,9 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		}
 		found, err := r.ensurePodMonitor(ctx, s, wanted)
 		if err == nil && !found {
-			lacking.Store(true)
+			lock.Lock()
+			defer lock.Unlock()
+			lacking = append(lacking, s.cluster)
 		}
 		return err
 	})
@@ -61,8 +64,8 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	case err != nil:
 		// The network runs without: only its condition says so.
 		r.note(policy.PodMonitorFailed(err))
-	case lacking.Load():
-		r.note(policy.PodMonitorUnavailable())
+	case len(lacking) > 0:
+		r.note(policy.PodMonitorUnavailable(lacking))
 	default:
 		r.note(policy.PodMonitorApplied(r.network.Name))
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -141,6 +143,11 @@ func testPodMonitorOfRefusedNetwork(t *testing.T) {
 	here.eventually(network, func() error {
 		return here.has(network, v1alpha1.ConditionMonitored, metav1.ConditionFalse)
 	})
+	// The member alone has the kind.
+	found := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionMonitored)
+	if !strings.Contains(found.Message, "in the operator's own cluster:") {
+		t.Errorf("the message is %q, want one that names the cluster without the kind", found.Message)
+	}
 	if made := there.podMonitors(); len(made) != 1 {
 		t.Errorf("the network has the PodMonitors %v, want one", made)
 	}

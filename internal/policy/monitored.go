@@ -3,6 +3,8 @@
 package policy
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -14,10 +16,18 @@ func PodMonitorApplied(name string) metav1.Condition {
 		"the PodMonitor "+name+" has the nodes scraped")
 }
 
-// PodMonitorUnavailable is a cluster without the kind PodMonitor.
-func PodMonitorUnavailable() metav1.Condition {
+// PodMonitorUnavailable are clusters without the kind PodMonitor, by the names of
+// members; the operator's own has none.
+func PodMonitorUnavailable(clusters []string) metav1.Condition {
+	var lacking []string
+	for _, cluster := range slices.Sorted(slices.Values(clusters)) {
+		if cluster == "" {
+			cluster = "the operator's own cluster"
+		}
+		lacking = append(lacking, cluster)
+	}
 	return condition(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable,
-		"the cluster has no kind PodMonitor (monitoring.coreos.com/v1): install the Prometheus operator, "+
+		"there is no kind PodMonitor (monitoring.coreos.com/v1) in "+list(lacking)+": install the Prometheus operator there, "+
 			"or have the pods' port http scraped at /metrics by another way; the network runs without")
 }
 

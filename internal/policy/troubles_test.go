@@ -103,7 +103,8 @@ func troubles(t *testing.T) []trouble {
 		trouble{v1alpha1.ReasonApplyFailed, policy.ApplyFailed(errors.New(
 			`apply StatefulSet quickstart-s0-p0: statefulsets.apps "quickstart-s0-p0" is forbidden: exceeded quota: team, ` +
 				`requested: count/statefulsets.apps=1, used: count/statefulsets.apps=3, limited: count/statefulsets.apps=3`))},
-		trouble{v1alpha1.ReasonPodMonitorUnavailable, policy.PodMonitorUnavailable()},
+		trouble{v1alpha1.ReasonPodMonitorUnavailable, policy.PodMonitorUnavailable([]string{""})},
+		trouble{v1alpha1.ReasonPodMonitorUnavailable, policy.PodMonitorUnavailable([]string{"us-east4", ""})},
 		trouble{v1alpha1.ReasonPodMonitorFailed, policy.PodMonitorFailed(errors.New(
 			`admission webhook "prometheusrulemutate.monitoring.coreos.com" denied the request`))},
 	)
