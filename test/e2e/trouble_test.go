@@ -106,6 +106,7 @@ var troubles = []trouble{
 // would fill it again. The chain goes on.
 func (n *network) goOnWithRoom(t *testing.T, holder *corev1.Pod) {
 	t.Helper()
+	// Of a disk that is full at once, no node has told of a chain yet.
 	before := n.mustRead(t).Status.GenesisHash
 	n.patch(t, `{"load": null}`)
 	n.waitFor(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
@@ -116,7 +117,7 @@ func (n *network) goOnWithRoom(t *testing.T, holder *corev1.Pod) {
 			t.Fatal(err)
 		}
 	}
-	if after, _ := n.waitForHeight(t, 1); after != before {
+	if after, _ := n.waitForHeight(t, 1); before != "" && after != before {
 		t.Errorf("the genesis hash is %s, want %s as before", after, before)
 	}
 }
