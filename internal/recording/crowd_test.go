@@ -28,6 +28,8 @@ type users struct {
 	unready, fails func() error
 	// invents has the loader be told of transfers that no block of its time executed.
 	invents bool
+	// drains is how long after its last transfer it waits for what becomes of them.
+	drains time.Duration
 	ran     atomic.Int32
 }
 
@@ -45,7 +47,7 @@ func (u *users) launch(ctx context.Context, _ int, step *clients.Step) ([]byte, 
 		}
 		return u.chain.height(time.Now())
 	}
-	timer := time.NewTimer(time.Until(time.UnixMilli(step.StartAtMs).Add(time.Duration(step.DurationSeconds) * time.Second)))
+	timer := time.NewTimer(time.Until(time.UnixMilli(step.StartAtMs).Add(time.Duration(step.DurationSeconds)*time.Second + u.drains)))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -110,7 +112,7 @@ func TestRecordOfUsers(t *testing.T) {
 	t.Parallel()
 	// A loader that starts after the recorder is waited for.
 	asked := atomic.Int32{}
-	u := &users{chain: &fakeChain{}, unready: func() error {
+	u := &users{chain: &fakeChain{}, drains: 2500 * time.Millisecond, unready: func() error {
 		if asked.Add(1) == 1 {
 			return errors.New("no such file")
 		}
@@ -143,10 +145,17 @@ func checkLastStep(t *testing.T, run *result.Run) {
 		last.ExecutedInBlocks == nil || *last.ExecutedInBlocks < 600 {
 		t.Errorf("blocks say %v of it, and %v", last.ExecutedPerSecond, last.ExecutedInBlocks)
 	}
-	for _, sample := range run.Samples {
-		within := sample.TimeMs >= last.BeganMs && sample.TimeMs < last.EndedMs
-		if sample.Signed != nil || within && sample.OfferedPerSecond != 400 {
-			t.Errorf("a sample is %+v", sample)
+	checkOfferedByUsers(t, run.Samples, last)
+}
+
+// checkOfferedByUsers wants samples to say what the users of a step offer, and nothing
+// of generators.
+func checkOfferedByUsers(t *testing.T, samples []result.Sample, step *result.OpenLoopStep) {
+	t.Helper()
+	for _, sample := range samples {
+		within := sample.TimeMs >= step.BeganMs && sample.TimeMs < step.EndedMs
+		if sample.Signed != nil || within && sample.OfferedPerSecond != int64(step.Users) {
+			t.Errorf("a sample is %+v, want what %d users offer", sample, step.Users)
 		}
 	}
 }
