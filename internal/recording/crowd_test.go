@@ -30,7 +30,7 @@ type users struct {
 	invents bool
 	// drains is how long after its last transfer it waits for what becomes of them.
 	drains time.Duration
-	ran     atomic.Int32
+	ran    atomic.Int32
 }
 
 // launch says of the users of a step what a loader would: blocks execute what they can
