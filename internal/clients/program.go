@@ -50,9 +50,15 @@ func (p *Program) Run(ctx context.Context, step *Step) ([]byte, error) {
 	return document.Bytes(), nil
 }
 
-// lastLine keeps the last line of what is written.
+// hint begins the line that a program of Rust ends with when it panics. The one before
+// says why.
+const hint = "note: "
+
+// lastLine keeps the last line of what is written that says something.
 type lastLine struct {
 	content []byte
+	// before is the line before, for as long as the last one may be a hint.
+	before []byte
 	// ended says that the next byte begins another line.
 	ended bool
 }
@@ -65,6 +71,9 @@ func (l *lastLine) Write(written []byte) (int, error) {
 			l.ended = true
 			continue
 		case l.ended:
+			if !l.hints() {
+				l.before = append(l.before[:0], l.content...)
+			}
 			l.content, l.ended = l.content[:0], false
 		}
 		if len(l.content) < maxLine {
@@ -74,5 +83,12 @@ func (l *lastLine) Write(written []byte) (int, error) {
 	return len(written), nil
 }
 
+func (l *lastLine) hints() bool { return bytes.HasPrefix(l.content, []byte(hint)) }
+
 // String is the line.
-func (l *lastLine) String() string { return string(l.content) }
+func (l *lastLine) String() string {
+	if l.hints() {
+		return string(l.before)
+	}
+	return string(l.content)
+}

@@ -84,6 +84,8 @@ func addLoader(pod *corev1.Pod, benchmark *v1alpha1.Benchmark, inputs RecorderIn
 				// It takes as many processors as there are, and says when they were too few.
 				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("8Gi")},
 			},
+			// The node's runtime wants a folder of its own, though loaders keep nothing there.
+			Env: []corev1.EnvVar{{Name: "TMPDIR", Value: socketDir}},
 			VolumeMounts: []corev1.VolumeMount{
 				{Name: volumeTools, MountPath: toolsDir, ReadOnly: true},
 				{Name: volumeGenesis, MountPath: genesisDir, ReadOnly: true},

@@ -88,6 +88,10 @@ func TestWhatALoaderSees(t *testing.T) {
 	if !reflect.DeepEqual(mounts, want) {
 		t.Errorf("the loader sees %v, want %v", mounts, want)
 	}
+	// The node's runtime makes a folder there, and cannot make it elsewhere.
+	if want := []corev1.EnvVar{{Name: "TMPDIR", Value: "/run/shardyard"}}; !reflect.DeepEqual(pod.Spec.InitContainers[1].Env, want) {
+		t.Errorf("the loader's environment is %v, want %v", pod.Spec.InitContainers[1].Env, want)
+	}
 	if !slices.ContainsFunc(pod.Spec.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool {
 		return mount.MountPath == "/run/shardyard" && !mount.ReadOnly
 	}) {
