@@ -19,7 +19,7 @@ import (
 )
 
 // plurals are the kinds that the configuration is about, in its order.
-var plurals = []string{"shardnetworks", "benchmarks", "benchmarkschedules"}
+var plurals = []string{"shardnetworks", "benchmarks", "benchmarkschedules", "faults"}
 
 // resource is what the configuration says of a kind.
 func resource(t *testing.T, plural string) customresourcestate.Resource {
@@ -77,6 +77,7 @@ func exposed(t *testing.T, plural, file string) string {
 func TestMetrics(t *testing.T) {
 	for name, plural := range map[string]string{
 		"running": "shardnetworks", "new": "shardnetworks", "regressed": "benchmarks", "nightly": "benchmarkschedules",
+		"measured": "faults", "waiting": "faults",
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := os.ReadFile("testdata/" + name + ".prom")

@@ -16,7 +16,7 @@ import (
 )
 
 // operatorScrapes scrapes the operator as its PodMonitor does, and what
-// kube-state-metrics exposes of networks and benchmarks.
+// kube-state-metrics exposes of networks, benchmarks, schedules and faults.
 const operatorScrapes = `
 global:
   scrape_interval: 1s
@@ -39,7 +39,7 @@ func (o *operator) checkDashboard(t *testing.T, token string) {
 	// its own tests find out.
 	const exposed = "../../dashboards/kube-state-metrics/testdata"
 	var content []byte
-	for _, name := range []string{"running.prom", "regressed.prom"} {
+	for _, name := range []string{"running.prom", "regressed.prom", "nightly.prom", "measured.prom"} {
 		part, err := os.ReadFile(filepath.Join(exposed, name))
 		if err != nil {
 			t.Fatal(err)

@@ -89,7 +89,7 @@ func checkOperatorMetrics(t *testing.T, exported string) {
 			t.Errorf("the operator exports no %s", name)
 		}
 	}
-	for _, controller := range []string{"shardnetwork", "benchmark", "nodetuning"} {
+	for _, controller := range []string{"shardnetwork", "benchmark", "benchmarkschedule", "fault", "nodetuning"} {
 		series := `controller_runtime_max_concurrent_reconciles{controller="` + controller + `"}`
 		if !strings.Contains(exported, "\n"+series+" ") {
 			t.Errorf("the operator exports no %s", series)

@@ -15,7 +15,7 @@ const (
 	inNamespace = `namespace=~"$namespace"`
 	// ofControllers chooses the operator's own controllers: others have the same
 	// metrics.
-	ofControllers = `controller=~"shardnetwork|benchmark|nodetuning"`
+	ofControllers = `controller=~"shardnetwork|benchmark|benchmarkschedule|fault|nodetuning"`
 	// operatorScrape is how often the chart has the operator scraped.
 	operatorScrape = "30s"
 )
@@ -28,8 +28,8 @@ func OperatorDashboard() (dashboard.Dashboard, error) {
 		scrapeInterval(operatorScrape),
 	}
 	return build("Shardyard operator", "shardyard-operator",
-		"The operator: the networks and benchmarks that it looks after, by what kube-state-metrics says, and its own work.",
-		variables, allNetworks(), reconciles())
+		"The operator: the networks, benchmarks, schedules and faults that it looks after, by what kube-state-metrics says, and its own work.",
+		variables, allNetworks(), trials(), reconciles())
 }
 
 // ofNetworks has one element for each network.
@@ -48,20 +48,16 @@ func allNetworks() row {
 	}
 	return row{"Networks", []cog.Builder[dashboard.Panel]{
 		latest("Networks", "Networks whose condition Ready is True, and the others.",
-			units.Number, 6,
+			units.Number, third,
 			query{counted(ofNetworks(condition(`condition="Ready", status="True"`))), "ready"},
 			query{counted(ofNetworks(condition(`condition="Ready", status!="True"`))), "not ready"}),
 		latest("Nodes", "Nodes of all networks that take part in their chains, and those of their plans.",
-			units.Number, 6,
+			units.Number, third,
 			query{fmt.Sprintf("sum(%s)", ofNetworks(metric("shardyard_shardnetwork_nodes_ready", inNamespace))), "ready"},
 			query{fmt.Sprintf("sum(%s)", ofNetworks(metric("shardyard_shardnetwork_nodes_wanted", inNamespace))), "wanted"}),
 		latest("Cost", "Estimated cost of all networks while they run, per hour.",
-			units.Dollars, 6,
+			units.Dollars, third,
 			query{fmt.Sprintf("sum(%s)", ofNetworks(metric("shardyard_shardnetwork_usd_per_hour", inNamespace))), "per hour"}),
-		latest("Benchmarks", "Benchmarks by their phase.",
-			units.Number, 6,
-			query{fmt.Sprintf("count by (phase) (max by (namespace, benchmark, phase) (%s == 1))",
-				metric("shardyard_benchmark_phase", inNamespace)), "{{phase}}"}),
 		many("Conditions that are not True", "Conditions of networks that are False or Unknown, with their reasons.",
 			units.Number, half,
 			query{
@@ -78,6 +74,50 @@ func allNetworks() row {
 			units.Number, half,
 			query{fmt.Sprintf("%s - %s", ofNetworks(metric("shardyard_shardnetwork_nodes_wanted", inNamespace)),
 				ofNetworks(metric("shardyard_shardnetwork_nodes_ready", inNamespace))), "{{network}}"}),
+	}}
+}
+
+// trials is what is done to networks to learn something of them.
+func trials() row {
+	present := func(by, name string) string {
+		return fmt.Sprintf("max by (namespace, %s) (%s == 1)", by, metric(name, inNamespace))
+	}
+	return row{"Benchmarks and faults", []cog.Builder[dashboard.Panel]{
+		latest("Benchmarks", "Benchmarks by their phase.",
+			units.Number, third,
+			query{"count by (phase) (" + present("benchmark, phase", "shardyard_benchmark_phase") + ")", "{{phase}}"}),
+		latest("Schedules", "Schedules by what the latest of their benchmarks that ended came to.",
+			units.Number, third,
+			query{"count by (phase) (" + present("schedule, phase", "shardyard_benchmark_schedule_last_result") + ")", "{{phase}}"}),
+		latest("Faults", "Faults by their phase.",
+			units.Number, third,
+			query{"count by (phase) (" + present("network, fault, phase", "shardyard_fault_phase") + ")", "{{phase}}"}),
+		many("Transfers per second by schedule", "Of the latest benchmark of each schedule that ended.",
+			units.Short, half,
+			query{
+				fmt.Sprintf("max by (namespace, schedule) (%s)",
+					metric("shardyard_benchmark_schedule_last_result_transfers_per_second", inNamespace)),
+				"{{schedule}}",
+			}),
+		many("Times that were missed by schedule", "Times of each schedule that passed without a benchmark, since it was made.",
+			units.Number, half,
+			query{
+				fmt.Sprintf("max by (namespace, schedule) (%s)", metric("shardyard_benchmark_schedule_missed_runs", inNamespace)),
+				"{{schedule}}",
+			}),
+		many("What came of faults", "Whether the chain felt each fault, and whether everything was as before afterwards.",
+			units.Number, half,
+			query{
+				fmt.Sprintf("max by (namespace, network, fault, condition, status, reason) (%s == 1)",
+					metric("shardyard_fault_condition", inNamespace+`, condition=~"Effective|Recovered"`)),
+				"{{network}} {{fault}} {{condition}} {{status}} {{reason}}",
+			}),
+		many("Time until validators were back", "How long after the end of each fault all of its validators took part again.",
+			units.Milliseconds, half,
+			query{
+				fmt.Sprintf("max by (namespace, network, fault) (%s)", metric("shardyard_fault_recovery_milliseconds", inNamespace)),
+				"{{network}} {{fault}}",
+			}),
 	}}
 }
 

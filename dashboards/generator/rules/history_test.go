@@ -157,8 +157,8 @@ func condition(kind, status, reason string) []series {
 const claim = `namespace="chains",persistentvolumeclaim="data-small-s0-p0-0",node="machine-1"`
 
 // healthy is a network of four validators and two shards, with four blocks a
-// second, an operator that looks after it, a benchmark that succeeded, and what
-// is none of ours.
+// second, an operator that looks after it, a benchmark that succeeded, its schedule,
+// a fault that was measured, and what is none of ours.
 func healthy() []series {
 	var all []series
 	add := func(more ...series) { all = append(all, more...) }
@@ -185,7 +185,7 @@ func healthy() []series {
 	add(gauge("shardyard_shardnetwork_created", ofNetwork(""), 1, 1),
 		gauge("shardyard_shardnetwork_generation", ofNetwork(""), 3, 3),
 		gauge("shardyard_shardnetwork_observed_generation", ofNetwork(""), 3, 3))
-	for _, controller := range []string{"shardnetwork", "benchmark"} {
+	for _, controller := range []string{"shardnetwork", "benchmark", "fault"} {
 		labels := fmt.Sprintf(`controller=%q,namespace="shardyard-system"`, controller)
 		add(gauge("controller_runtime_max_concurrent_reconciles", labels, 1, 1),
 			counter("controller_runtime_reconcile_total", labels+`,result="success"`, 0.5, 0.5),
@@ -199,6 +199,15 @@ func healthy() []series {
 		}
 		add(gauge("shardyard_benchmark_phase", ofBenchmark(phase), value, value))
 	}
+	add(scheduled("Ready", "True")...)
+	add(scheduled("OnTime", "True")...)
+	add(lastResult("Succeeded", "Succeeded")...)
+	add(suspended(0)...)
+	add(faulted("Measured", "Measured")...)
+	add(recovered("True", "True")...)
+	add(gauge("shardyard_fault_created", ofFault(""), 0, 0), gauge("shardyard_fault_end_time", ofFault(""), 0, 0),
+		gauge("shardyard_fault_baseline_seconds", ofFault(""), 10, 10), gauge("shardyard_fault_duration_seconds", ofFault(""), 30, 30),
+		gauge("shardyard_fault_recovery_limit_seconds", ofFault(""), 120, 120))
 	add(gauge("shardyard_benchmark_end_time", `namespace="chains",benchmark="nightly"`, 0, 0),
 		gauge("kubelet_volume_stats_available_bytes", claim, 80e9, 80e9),
 		gauge("kubelet_volume_stats_capacity_bytes", claim, 100e9, 100e9),
@@ -211,6 +220,64 @@ func healthy() []series {
 
 func ofBenchmark(phase string) string {
 	return fmt.Sprintf(`namespace="chains",benchmark="nightly",phase=%q`, phase)
+}
+
+// ofSchedule are the labels of what is said of a schedule.
+func ofSchedule(others string) string {
+	return `namespace="chains",schedule="nightly"` + others
+}
+
+// ofFault are the labels of what is said of a fault.
+func ofFault(others string) string {
+	return `namespace="chains",network="small",fault="kill-producer"` + others
+}
+
+// states is a set of states, of which one is 1 in good times and one in bad ones.
+func states(name, label, good, bad string, all []string, labels func(others string) string) []series {
+	var set []series
+	for _, state := range all {
+		value := func(present string) float64 {
+			if state == present {
+				return 1
+			}
+			return 0
+		}
+		set = append(set, gauge(name, labels(fmt.Sprintf(",%s=%q", label, state)), value(good), value(bad)))
+	}
+	return set
+}
+
+// scheduled is a condition of a schedule, True in good times.
+func scheduled(condition, bad string) []series {
+	return states("shardyard_benchmark_schedule_condition", "status", "True", bad, []string{"True", "False", "Unknown"},
+		func(others string) string {
+			return ofSchedule(fmt.Sprintf(`,condition=%q,reason="Words"`, condition) + others)
+		})
+}
+
+// suspended is whether a schedule is.
+func suspended(value float64) []series {
+	return []series{
+		gauge("shardyard_benchmark_schedule_state", ofSchedule(`,state="Suspended"`), value, value),
+		gauge("shardyard_benchmark_schedule_state", ofSchedule(`,state="Enabled"`), 1-value, 1-value),
+	}
+}
+
+// lastResult is what the latest benchmark of a schedule came to.
+func lastResult(good, bad string) []series {
+	return states("shardyard_benchmark_schedule_last_result", "phase", good, bad, []string{"Succeeded", "Failed", "Regressed"}, ofSchedule)
+}
+
+// faulted is how far a fault is.
+func faulted(good, bad string) []series {
+	return states("shardyard_fault_phase", "phase", good, bad,
+		[]string{"Pending", "Running", "Stopping", "Measured", "NotMeasured"}, ofFault)
+}
+
+// recovered is whether everything is as before a fault.
+func recovered(good, bad string) []series {
+	return states("shardyard_fault_condition", "status", good, bad, []string{"True", "False", "Unknown"},
+		func(others string) string { return ofFault(`,condition="Recovered",reason="Words"` + others) })
 }
 
 // with replaces series of the same name and labels, and adds the others.

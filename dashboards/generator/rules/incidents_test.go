@@ -21,12 +21,14 @@ type incident struct {
 
 // Labels of what fires.
 var (
-	small   = map[string]string{"namespace": "chains", "network": "small"}
-	shard1  = map[string]string{"namespace": "chains", "network": "small", "shard": "1"}
-	regionB = map[string]string{"namespace": "chains", "network": "small", "region": "region-b"}
-	nodeA1  = map[string]string{"namespace": "chains", "network": "small", "region": "region-a", "node": "a1"}
-	disk    = map[string]string{"namespace": "chains", "network": "small", "persistentvolumeclaim": "data-small-s0-p0-0"}
-	nightly = map[string]string{"namespace": "chains", "benchmark": "nightly"}
+	small      = map[string]string{"namespace": "chains", "network": "small"}
+	shard1     = map[string]string{"namespace": "chains", "network": "small", "shard": "1"}
+	regionB    = map[string]string{"namespace": "chains", "network": "small", "region": "region-b"}
+	nodeA1     = map[string]string{"namespace": "chains", "network": "small", "region": "region-a", "node": "a1"}
+	disk       = map[string]string{"namespace": "chains", "network": "small", "persistentvolumeclaim": "data-small-s0-p0-0"}
+	nightly    = map[string]string{"namespace": "chains", "benchmark": "nightly"}
+	everyNight = map[string]string{"namespace": "chains", "schedule": "nightly"}
+	killed     = map[string]string{"namespace": "chains", "network": "small", "fault": "kill-producer"}
 )
 
 var incidents = []incident{
@@ -340,6 +342,62 @@ var incidents = []incident{
 				"condition Ready says by how much. The alert ends a day after the benchmark.",
 		}},
 	},
+	{
+		what:  "a schedule cannot be understood",
+		given: scheduled("Ready", "False"),
+		quiet: "44m", fires: "46m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardBenchmarkScheduleNotReady", labels: everyNight,
+			summary: "Schedule nightly starts no benchmarks",
+			description: "The condition Ready of schedule nightly in namespace chains has not been True for a quarter of an hour: its " +
+				"next benchmark is not started when it is due. Its message says why.",
+		}},
+	},
+	{
+		what:  "a benchmark is not started when it is due",
+		given: scheduled("OnTime", "False"),
+		quiet: "29m", fires: "31m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardBenchmarkScheduleMissed", labels: everyNight,
+			summary: "Schedule nightly has missed a benchmark",
+			description: "No benchmark was started at the latest time of schedule nightly in namespace chains. The condition OnTime " +
+				"says why. The alert ends when one is started on time.",
+		}},
+	},
+	{
+		what:  "a benchmark of a schedule regresses and is deleted",
+		given: lastResult("Succeeded", "Regressed"),
+		quiet: "29m", fires: "31m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardBenchmarkScheduleFailing", labels: everyNight,
+			summary: "The latest benchmark of schedule nightly did not succeed",
+			description: "The latest benchmark of schedule nightly in namespace chains that ended failed or regressed. The alert ends " +
+				"when one succeeds, however long ago the other was, and whether or not it is kept.",
+		}},
+	},
+	{
+		what:  "a fault goes on and on",
+		given: faulted("Measured", "Running"),
+		quiet: "51m", fires: "52m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardFaultOverdue", labels: killed,
+			summary: "Fault kill-producer of network small goes on for longer than it should",
+			description: "The fault kill-producer of network small in namespace chains has gone on for 23m 0s, twenty minutes longer " +
+				"than its baseline, duration and recovery together. Nobody says whether the network still has it.",
+		}},
+	},
+	{
+		what:  "a fault is over and a validator does not come back",
+		given: recovered("True", "False"),
+		quiet: "29m", fires: "31m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardFaultNotRecovered", labels: killed,
+			summary: "Not everything is as before the fault kill-producer of network small",
+			description: "The fault kill-producer of network small in namespace chains is over, and in the time that its spec allows a " +
+				"validator did not come back or the chain stayed worse than before. The condition Recovered says which. The alert " +
+				"ends a day after the fault.",
+		}},
+	},
 }
 
 // slow is a chain whose blocks are forty seconds apart, and in bad times as many of
@@ -430,6 +488,15 @@ func TestNothingFiresOnPurpose(t *testing.T) {
 			gauge("shardyard_benchmark_phase", ofBenchmark("Failed"), 1, 1),
 			gauge("shardyard_benchmark_end_time", `namespace="chains",benchmark="nightly"`, -2*24*3600, -2*24*3600),
 		},
+		"somebody suspends a schedule": slices.Concat(scheduled("Ready", "False"), suspended(1)),
+		"a fault is as long as its spec says": slices.Concat(
+			faulted("Measured", "Running"), []series{constant("shardyard_fault_duration_seconds", ofFault(""), 1800)}),
+		"a fault waits for its network": faulted("Pending", "Pending"),
+		// It is as new as it looks, whatever an earlier one of its name did.
+		"a fault is made again": slices.Concat(
+			faulted("Running", "Running"), []series{gauge("shardyard_fault_created", ofFault(""), 7200, 7200)}),
+		"a fault from which a network did not recover was two days ago": slices.Concat(
+			recovered("False", "False"), []series{constant("shardyard_fault_end_time", ofFault(""), -2*24*3600)}),
 		// Its series end, and what others say of the chain is the same.
 		"a validator is replaced": {
 			gone("shardnode_finalized_height", ofNode("a1", ""), 1e6), gone("shardnode_executed_height", ofNode("a1", ""), 1e6),

@@ -5,7 +5,7 @@ package rules
 import "fmt"
 
 // controllers chooses the operator's own: others' have the same metrics.
-const controllers = `{controller=~"shardnetwork|benchmark|nodetuning"}`
+const controllers = `{controller=~"shardnetwork|benchmark|benchmarkschedule|fault|nodetuning"}`
 
 // operator has the alerts about the operator itself. Networks run on without it.
 func operator() []Rule {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rules are the alerts of networks, benchmarks and the operator, and the
-// recording rules that they share, in the form that Prometheus reads.
+// Package rules are the alerts of networks, benchmarks, faults and the operator, and
+// the recording rules that they share, in the form that Prometheus reads.
 //
 // An alert is what somebody has to act on: each has a page in docs/runbooks. It
 // uses only what nodes, kube-state-metrics with the configuration of this
@@ -67,6 +67,8 @@ func All() File {
 		{"shardyard-networks", networks()},
 		{"shardyard-operator", operator()},
 		{"shardyard-benchmarks", benchmarks()},
+		{"shardyard-schedules", schedules()},
+		{"shardyard-faults", faults()},
 	}}
 }
 
