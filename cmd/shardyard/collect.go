@@ -20,7 +20,7 @@ import (
 
 const collectLong = `Pack what somebody needs to see who is asked for help with a network: its manifest,
 what was made of it, logs, the status and the metrics of its nodes, and of a cluster
-also events. Keys, tokens and Secrets are not in it.
+also events, faults and benchmarks. Keys, tokens and Secrets are not in it.
 
 What could not be had is told, and is in the file ` + support.MissingFile + ` of the bundle.`
 

@@ -119,10 +119,17 @@ func (c *clusterCollector) fill(ctx context.Context, bundle *support.Bundle) err
 	if err := c.objects(ctx, bundle, tunings); err != nil {
 		return err
 	}
-	if err := c.events(ctx, bundle); err != nil {
+	trials, err := c.trials(ctx, bundle, network)
+	if err != nil {
+		return err
+	}
+	if err := c.events(ctx, bundle, trials); err != nil {
 		return err
 	}
 	if err := c.pods(ctx, bundle, "nodes", client.InNamespace(c.namespace), labels); err != nil {
+		return err
+	}
+	if err := c.podsOf(ctx, bundle, trials); err != nil {
 		return err
 	}
 	return c.pods(ctx, bundle, "operator", client.MatchingLabels{resources.LabelName: operatorName})
@@ -174,18 +181,24 @@ func addObjects(bundle *support.Bundle, name string, objects ...unstructured.Uns
 	return bundle.Add(name, file)
 }
 
-// events adds the events about the network and its objects, whose names begin
-// with its name.
-func (c *clusterCollector) events(ctx context.Context, bundle *support.Bundle) error {
+// events adds the events about the network, what is done to it, and the objects of
+// both, whose names begin with theirs.
+func (c *clusterCollector) events(ctx context.Context, bundle *support.Bundle, trials []trial) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "EventList"})
 	if err := c.client.List(ctx, list, client.InNamespace(c.namespace)); err != nil {
 		bundle.Miss("events.yaml", err)
 		return nil
 	}
+	names := []string{c.network}
+	for _, trial := range trials {
+		names = append(names, trial.name)
+	}
 	about := slices.DeleteFunc(list.Items, func(event unstructured.Unstructured) bool {
-		name, _, _ := unstructured.NestedString(event.Object, "regarding", "name")
-		return name != c.network && !strings.HasPrefix(name, c.network+"-")
+		regarding, _, _ := unstructured.NestedString(event.Object, "regarding", "name")
+		return !slices.ContainsFunc(names, func(name string) bool {
+			return regarding == name || strings.HasPrefix(regarding, name+"-")
+		})
 	})
 	return addObjects(bundle, "events.yaml", about...)
 }

@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -122,7 +124,47 @@ func TestCollectLocalWithoutNetwork(t *testing.T) {
 	}
 }
 
-// A bundle of a cluster's network has its objects and events, and no Secret.
+// faultOf is a fault of a network.
+func faultOf(t *testing.T, namespace, name, network string) *v1alpha1.Fault {
+	t.Helper()
+	fault, err := manifest.ReadFault("../../config/samples/fault/kill-producer-at-once.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault.Namespace, fault.Name, fault.Spec.NetworkName = namespace, name, network
+	return fault
+}
+
+// trialsOf are a fault and a benchmark of the network, one each of another, and what
+// came of the first.
+func trialsOf(t *testing.T, namespace string) []client.Object {
+	t.Helper()
+	benchmark, err := manifest.ReadBenchmark("../../config/samples/benchmark/running-network.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	benchmark.Namespace, benchmark.Name = namespace, "of-it"
+	benchmark.Spec.Network.Name = "quickstart"
+	another := benchmark.DeepCopy()
+	another.Name, another.Spec.Network.Name = "of-another", "other"
+	watcher := metav1.ObjectMeta{
+		Namespace: namespace, Name: "early-fault", Labels: map[string]string{resources.LabelFault: "early"},
+	}
+	return []client.Object{
+		benchmark, another,
+		faultOf(t, namespace, "early", "quickstart"), faultOf(t, namespace, "elsewhere", "other"),
+		&corev1.Pod{ObjectMeta: watcher, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "fault-watcher", Image: "operator:dev"}}}},
+		&eventsv1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "early-fault.1"},
+			EventTime:  metav1.NowMicro(), ReportingController: "kubelet", ReportingInstance: "machine-1",
+			Action: "Pulling", Reason: "Pulling", Type: corev1.EventTypeNormal, Note: "the image is pulled",
+			Regarding: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: "early-fault"},
+		},
+	}
+}
+
+// A bundle of a cluster's network has its objects, faults, benchmarks and events, and
+// no Secret.
 func TestCollectCluster(t *testing.T) {
 	t.Parallel()
 	path := kubeconfig(t)
@@ -141,12 +183,12 @@ func TestCollectCluster(t *testing.T) {
 	network.Namespace = namespace.Name
 	labelled := metav1.ObjectMeta{Namespace: namespace.Name, Name: "quickstart-s0-p0", Labels: resources.NetworkLabels("quickstart")}
 	labelled.Labels[resources.LabelValidator] = "quickstart-s0-p0"
-	for _, object := range []client.Object{
+	for _, object := range append(trialsOf(t, namespace.Name),
 		network,
 		&corev1.Secret{ObjectMeta: labelled, StringData: map[string]string{"token": planted[0], "key": planted[1]}},
 		&corev1.ConfigMap{ObjectMeta: labelled, Data: map[string]string{"config.json": "{}"}},
 		&corev1.Pod{ObjectMeta: labelled, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "shardnode", Image: "shardnode:dev"}}}},
-	} {
+	) {
 		if err := cluster.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
@@ -158,18 +200,26 @@ func TestCollectCluster(t *testing.T) {
 		t.Fatalf("it exits with %d: %s", code, &stderr)
 	}
 	files := contents(t, bundle)
-	for name, want := range map[string]string{
-		"network.yaml": "kind: ShardNetwork", "objects/configmap.yaml": "config.json", "objects/pod.yaml": "shardnode:dev",
-		// Nothing runs the pod here.
-		"missing.txt": "nodes/quickstart-s0-p0/status.json: ",
+	for _, part := range []struct{ file, want string }{
+		{"network.yaml", "kind: ShardNetwork"},
+		{"objects/configmap.yaml", "config.json"},
+		{"objects/pod.yaml", "shardnode:dev"},
+		{"objects/fault.yaml", "name: early"},
+		{"objects/benchmark.yaml", "name: of-it"},
+		{"events.yaml", "the image is pulled"},
+		// Nothing runs the pods here.
+		{"missing.txt", "nodes/quickstart-s0-p0/status.json: "},
+		{"missing.txt", "trials/of-it: there is no pod"},
 	} {
-		if !strings.Contains(files[name], want) {
-			t.Errorf("%s is %q, want %q in it", name, files[name], want)
+		if !strings.Contains(files[part.file], part.want) {
+			t.Errorf("%s is %q, want %q in it", part.file, files[part.file], part.want)
 		}
 	}
 	for name, content := range files {
-		if strings.Contains(content, "kind: Secret") || strings.Contains(content, "managedFields") {
-			t.Errorf("%s has what it must not", name)
+		for _, foreign := range []string{"kind: Secret", "managedFields", "elsewhere", "of-another"} {
+			if strings.Contains(content, foreign) {
+				t.Errorf("%s has what it must not: %s", name, foreign)
+			}
 		}
 	}
 	lines := shardyardFails(t, "collect", "cluster", "none", "--kubeconfig", path, "-n", namespace.Name, "-o", bundle+".2")
