@@ -147,4 +147,22 @@ type NodeRevision struct {
 	// tcp is spec.tcp.
 	// +optional
 	TCP TCPSpec `json:"tcp,omitzero"`
+
+	// surroundings are what lies around the nodes. Without it, the revision is of an
+	// operator that did not keep that.
+	// +optional
+	Surroundings *NodeSurroundings `json:"surroundings,omitempty"`
+}
+
+// NodeSurroundings are what lies around the nodes of a network.
+type NodeSurroundings struct {
+	// links is spec.links.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=136
+	Links []LinkSpec `json:"links,omitempty"`
+
+	// tracing is spec.tracing.
+	// +optional
+	Tracing *TracingSpec `json:"tracing,omitempty"`
 }

@@ -18,10 +18,7 @@ var (
 	ofUpdates        = []effect{inUpdate}
 	ofLoad           = []effect{inLoad}
 	ofCost           = []effect{inCost}
-
-	// An update by these cannot be rolled back: no revision has them.
-	ofLinks   = []effect{inConfiguration, inPlan, inPods}
-	ofTracing = []effect{inConfiguration, inPods}
+	ofLinks          = []effect{inConfiguration, inPlan, inPods, inRevision}
 )
 
 // anywhere are changes without which regions had to change with their validators.
@@ -143,8 +140,8 @@ var fieldChanges = map[string]fieldChange{
 
 	"spec.tcp.profile": {to: "HighThroughput", in: ofPods},
 
-	"spec.tracing.endpoint":          {to: "http://other.example:4318", in: ofTracing},
-	"spec.tracing.sampleBasisPoints": {to: 200, in: ofTracing},
+	"spec.tracing.endpoint":          {to: "http://other.example:4318", in: ofConfigurations},
+	"spec.tracing.sampleBasisPoints": {to: 200, in: ofConfigurations},
 
 	"spec.volume.size":                         {to: "20Gi", in: ofDisks},
 	"spec.volume.storageClassName":             {given: object{"spec.volume": object{"size": "10Gi"}}, to: "fast", in: ofDisks},

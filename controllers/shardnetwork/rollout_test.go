@@ -271,6 +271,56 @@ func TestPodTemplateIsRolledBack(t *testing.T) {
 	}
 }
 
+// What nodes ran before includes what lies around them: links between regions, and
+// where their traces go.
+func TestSurroundingsAreRolledBack(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) {
+		spec.Node.Image = badImage
+		spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
+		region := spec.Regions[0].Name
+		spec.Links = []v1alpha1.LinkSpec{{Between: []string{region, region}, DelayMilliseconds: 7}}
+		spec.Tracing = &v1alpha1.TracingSpec{Endpoint: "http://collector:4318"}
+	})
+	m.until(metav1.ConditionFalse, v1alpha1.ReasonRolledBack)
+	for range 12 {
+		m.work()
+		m.mustReconcile(m.network)
+	}
+	message := check(t, m.network, v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonRolledBack)
+	if !strings.HasPrefix(message, "the change of spec.links, spec.node.image, spec.tracing was rolled back") {
+		t.Errorf("the message is %q", message)
+	}
+	pods := m.pods()
+	for i := range pods {
+		if config := m.mounted(&pods[i]); len(config.Links) > 0 || config.Tracing != nil {
+			t.Errorf("%s has the links %v and the tracing %v", pods[i].Name, config.Links, config.Tracing)
+		}
+	}
+	if len(m.made) != 2 {
+		t.Errorf("%v were replaced, want the first, and that again", m.made)
+	}
+}
+
+// A change of what lies around nodes replaces each of them once, and can be the one
+// that does harm.
+func TestSurroundingsRollThrough(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) {
+		spec.Tracing = &v1alpha1.TracingSpec{Endpoint: "http://collector:4318"}
+	})
+	m.until(metav1.ConditionTrue, v1alpha1.ReasonUpToDate)
+	m.settle()
+	if !slices.Equal(m.made, everyValidator) {
+		t.Errorf("%v were replaced, want each once", m.made)
+	}
+	if now := m.network.Status.StableRevision.Surroundings; now == nil || now.Tracing == nil {
+		t.Errorf("all nodes are said to run in %+v", now)
+	}
+}
+
 // The nodes run again what they ran before, the default image included, and the
 // spec stays as it is. Operators come and go meanwhile.
 func TestRolledBackRollout(t *testing.T) {

@@ -26,7 +26,10 @@ func TestFieldsOfOthersSurvive(t *testing.T) {
 			"revisionHistoryLimit": int64(3),
 			"template": object{
 				"metadata": object{"annotations": object{"example.com/backup": "none"}},
-				"spec":     object{"priority": int64(0), "hostAliases": []any{object{"ip": "10.0.0.1", "hostnames": []any{"a.example"}}}},
+				"spec": object{
+					"priority": int64(0), "hostAliases": []any{object{"ip": "10.0.0.1", "hostnames": []any{"a.example"}}},
+					"containers": []any{object{"name": "sidecar", "image": "sidecar:1"}},
+				},
 			},
 		}),
 		cluster.somebodys("v1", "Service", "quickstart-rpc", object{

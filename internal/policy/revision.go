@@ -16,14 +16,20 @@ import (
 // RevisionOf is what a network's spec asks of its nodes, made with an image.
 func RevisionOf(network *v1alpha1.ShardNetwork, image string) (*v1alpha1.NodeRevision, error) {
 	spec := network.Spec.DeepCopy()
+	surroundings := &v1alpha1.NodeSurroundings{Links: spec.Links, Tracing: spec.Tracing}
 	revision := &v1alpha1.NodeRevision{Node: spec.Node, Placement: spec.Placement, PodTemplate: spec.PodTemplate, TCP: spec.TCP}
 	revision.Node.Image = image
+	if len(surroundings.Links) > 0 || surroundings.Tracing != nil {
+		revision.Surroundings = surroundings
+	}
 	content, err := json.Marshal(revision)
 	if err != nil {
 		return nil, fmt.Errorf("encode revision: %w", err)
 	}
 	sum := sha256.Sum256(content)
 	revision.Name = hex.EncodeToString(sum[:8])
+	// It is known of all that is kept from now on, and in the name only of those that have any.
+	revision.Surroundings = surroundings
 	return revision, nil
 }
 
@@ -55,6 +61,9 @@ func asBefore(network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
 	before, stable := network.DeepCopy(), network.Status.StableRevision.DeepCopy()
 	before.Spec.Node, before.Spec.Placement = stable.Node, stable.Placement
 	before.Spec.PodTemplate, before.Spec.TCP = stable.PodTemplate, stable.TCP
+	if stable.Surroundings != nil {
+		before.Spec.Links, before.Spec.Tracing = stable.Surroundings.Links, stable.Surroundings.Tracing
+	}
 	return before
 }
 
@@ -70,12 +79,16 @@ func differences(before, after *v1alpha1.NodeRevision) []string {
 		return nil
 	}
 	var fields []string
-	for part, pair := range map[string][2]any{
+	parts := map[string][2]any{
 		"spec.node":        {before.Node, after.Node},
 		"spec.placement":   {before.Placement, after.Placement},
 		"spec.podTemplate": {before.PodTemplate, after.PodTemplate},
 		"spec.tcp":         {before.TCP, after.TCP},
-	} {
+	}
+	if before.Surroundings != nil && after.Surroundings != nil {
+		parts["spec"] = [2]any{before.Surroundings, after.Surroundings}
+	}
+	for part, pair := range parts {
 		var old, recent map[string]any
 		decodeAs(pair[0], &old)
 		decodeAs(pair[1], &recent)
