@@ -57,7 +57,11 @@ func newCommand() *cobra.Command {
 			ctrl.SetLogger(logr.FromSlogHandler(
 				slog.NewJSONHandler(command.ErrOrStderr(), &slog.HandlerOptions{Level: level})))
 			limitMemory(ctrl.Log)
-			manager, err := newManager(&options)
+			config, err := ctrl.GetConfig()
+			if err != nil {
+				return fmt.Errorf("find cluster: %w", err)
+			}
+			manager, err := newManager(config, &options)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -36,22 +38,21 @@ const leaderElectionID = "operator.shardyard.dev"
 // stopTimeout is how long what is under way may take when the operator stops.
 const stopTimeout = 10 * time.Second
 
-// newManager makes a manager with all controllers.
-func newManager(options *options) (manager.Manager, error) {
+// newManager makes a manager of a cluster with all controllers.
+func newManager(config *rest.Config, options *options) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register types: %w", err)
 		}
 	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find cluster: %w", err)
-	}
+	watches := reporting.NewWatches(ctrl.Log.WithName("watches"))
+	kept := cacheOptions(options.watchNamespaces, options.tuningNamespace)
+	kept.DefaultWatchErrorHandler = watches.Handle
 	stopTimeout := stopTimeout
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
-		Cache:  cacheOptions(options.watchNamespaces, options.tuningNamespace),
+		Cache:  kept,
 		Metrics: metricsserver.Options{
 			BindAddress:    options.metricsAddress,
 			SecureServing:  true,
@@ -68,6 +69,9 @@ func newManager(options *options) (manager.Manager, error) {
 	}
 	if err := reporting.RegisterBuild(metrics.Registry, version.Get()); err != nil {
 		return nil, fmt.Errorf("register the version: %w", err)
+	}
+	if err := metrics.Registry.Register(watches); err != nil {
+		return nil, fmt.Errorf("register refused watches: %w", err)
 	}
 	if err := shardnetwork.Setup(manager, options.settings()); err != nil {
 		return nil, fmt.Errorf("set up shardnetwork controller: %w", err)
@@ -91,13 +95,44 @@ func newManager(options *options) (manager.Manager, error) {
 	if err := leftovers.Setup(manager, options.watchNamespaces); err != nil {
 		return nil, fmt.Errorf("set up the search for leftovers: %w", err)
 	}
+	return manager, addChecks(manager, watches)
+}
+
+// watched are the kinds that the controllers watch. Each has a check of its own,
+// because /readyz says which check fails and not why.
+var watched = []schema.GroupResource{
+	{Resource: "configmaps"},
+	{Resource: "nodes"},
+	{Resource: "pods"},
+	{Resource: "secrets"},
+	{Resource: "services"},
+	{Group: "apps", Resource: "daemonsets"},
+	{Group: "apps", Resource: "statefulsets"},
+	{Group: "networking.k8s.io", Resource: "networkpolicies"},
+	{Group: "policy", Resource: "poddisruptionbudgets"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "benchmarks"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "benchmarkschedules"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "faults"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "nodetunings"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "shardnetworks"},
+	{Group: "storage.k8s.io", Resource: "storageclasses"},
+}
+
+// addChecks adds what /healthz and /readyz ask. An operator that is refused a kind
+// runs on and is not ready: what it keeps of other kinds goes on.
+func addChecks(manager manager.Manager, watches *reporting.Watches) error {
 	if err := manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("add health check: %w", err)
+		return fmt.Errorf("add health check: %w", err)
 	}
 	if err := manager.AddReadyzCheck("ping", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("add readiness check: %w", err)
+		return fmt.Errorf("add readiness check: %w", err)
 	}
-	return manager, nil
+	for _, kind := range watched {
+		if err := manager.AddReadyzCheck("watch-"+kind.String(), watches.Check(kind)); err != nil {
+			return fmt.Errorf("add readiness check: %w", err)
+		}
+	}
+	return nil
 }
 
 // cacheOptions keep only what networks and tunings are made of: in all namespaces,

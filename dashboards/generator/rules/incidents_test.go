@@ -294,6 +294,27 @@ var incidents = []incident{
 		}},
 	},
 	{
+		what: "somebody takes a right from the operator",
+		given: []series{values("shardyard_refused_watches", `namespace="shardyard-system",group="shardyard.dev",resource="faults"`,
+			func(i int) string {
+				switch {
+				case i == ends:
+					return "stale"
+				case i < begins || i > ends:
+					return "_"
+				default:
+					return "1"
+				}
+			})},
+		quiet: "34m", fires: "36m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardOperatorRefused", labels: map[string]string{"group": "shardyard.dev", "resource": "faults"},
+			summary: "The operator may not watch faults",
+			description: "For five minutes, the operator has been refused to list or to watch faults of shardyard.dev: it knows " +
+				"nothing of them, or nothing new, and what depends on them stays as it is.",
+		}},
+	},
+	{
 		what: "a controller hangs",
 		given: []series{gauge("workqueue_longest_running_processor_seconds",
 			`controller="benchmark",namespace="shardyard-system"`, 0.1, 900)},

@@ -32,6 +32,13 @@ count(controller_runtime_max_concurrent_reconciles{controller="shardnetwork"}) >
 				"minutes, and its status is still about an earlier one.",
 		},
 		alert{
+			name: "OperatorRefused", severity: warning, lasts: "5m",
+			expr:    "max by (group, resource) (shardyard_refused_watches) == 1\n",
+			summary: "The operator may not watch {{ $labels.resource }}",
+			description: "For five minutes, the operator has been refused to list or to watch {{ $labels.resource }}" +
+				"{{ with $labels.group }} of {{ . }}{{ end }}: it knows nothing of them, or nothing new, and what depends on them stays as it is.",
+		},
+		alert{
 			name: "OperatorStuck", severity: warning, lasts: "5m",
 			expr:    fmt.Sprintf("max by (controller) (workqueue_longest_running_processor_seconds%s) > 300\n", controllers),
 			summary: "The controller {{ $labels.controller }} of the operator is stuck",
