@@ -41,7 +41,8 @@ generate() {
 	done
 	for chart in shardyard testnet; do
 		readme=$(go run ./hack/charts "charts/$chart" && echo .)
-		mkdir -p "$1/charts/$chart"
+		mkdir -p "$1/charts/$chart/files"
+		cp "charts/$chart/values.yaml" "$1/charts/$chart/files/values.yaml"
 		printf '%s' "${readme%.}" >"$1/charts/$chart/README.md"
 	done
 }
@@ -72,6 +73,7 @@ done
 diff -u charts/monitoring/files/kube-state-metrics.yaml "$fresh/charts/monitoring/files/kube-state-metrics.yaml" || stale=1
 for chart in shardyard testnet; do
 	diff -u "charts/$chart/README.md" "$fresh/charts/$chart/README.md" || stale=1
+	diff -u "charts/$chart/files/values.yaml" "$fresh/charts/$chart/files/values.yaml" || stale=1
 done
 if [[ $stale -ne 0 ]]; then
 	echo "generated files are out of date: run make generate and commit the result" >&2
