@@ -151,7 +151,7 @@ func readAdmin(tokenFile, genesisFile string, plan *topology.Plan) (func(address
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", genesisFile, err)
 	}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		if publicKeys[validator.Name] == nil {
 			return nil, fmt.Errorf("%s names no validator %s", genesisFile, validator.Name)
 		}

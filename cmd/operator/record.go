@@ -167,7 +167,7 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 	}
 	warmUp, duration := bench.Measured(&benchmark.Spec)
 	made := &recording.Options{
-		Validators: plan.Validators,
+		Validators: plan.Nodes,
 		Address: func(validator string) string {
 			return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
 		},

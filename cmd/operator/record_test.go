@@ -43,7 +43,7 @@ func steeredRun(t *testing.T) (*v1alpha1.Benchmark, *recordOptions, map[string]e
 		t.Fatal(err)
 	}
 	keys := map[string]ed25519.PublicKey{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		if keys[validator.Name], _, err = ed25519.GenerateKey(nil); err != nil {
 			t.Fatal(err)
 		}

@@ -140,12 +140,12 @@ func TestPlanFormats(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(shardyard(t, "plan", "-f", near70, "-o", "yaml")), &fromYAML); err != nil {
 		t.Fatal(err)
 	}
-	if len(fromJSON.Validators) != 140 || len(fromYAML.Validators) != 140 {
-		t.Fatalf("%d validators in JSON and %d in YAML, want 140", len(fromJSON.Validators), len(fromYAML.Validators))
+	if len(fromJSON.Nodes) != 140 || len(fromYAML.Nodes) != 140 {
+		t.Fatalf("%d validators in JSON and %d in YAML, want 140", len(fromJSON.Nodes), len(fromYAML.Nodes))
 	}
-	for i := range fromJSON.Validators {
-		if !reflect.DeepEqual(fromJSON.Validators[i], fromYAML.Validators[i]) {
-			t.Errorf("validator %s of JSON and %s of YAML differ", fromJSON.Validators[i].Name, fromYAML.Validators[i].Name)
+	for i := range fromJSON.Nodes {
+		if !reflect.DeepEqual(fromJSON.Nodes[i], fromYAML.Nodes[i]) {
+			t.Errorf("validator %s of JSON and %s of YAML differ", fromJSON.Nodes[i].Name, fromYAML.Nodes[i].Name)
 		}
 	}
 }

@@ -79,7 +79,7 @@ var planFormats = map[string]func(io.Writer, *pricedPlan) error{
 func writePlanTable(out io.Writer, plan *pricedPlan) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "VALIDATOR\tSHARD\tSLOT\tROLE\tREGION\tMACHINE")
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		shard, slot := seat(validator)
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", validator.Name, shard, slot,
 			validator.Role, validator.Region, validator.Machine)

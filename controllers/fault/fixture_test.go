@@ -124,8 +124,8 @@ func (c *cluster) plan() *topology.Plan {
 func (c *cluster) runNodes() {
 	c.t.Helper()
 	plan := c.plan()
-	for i := range plan.Validators {
-		c.runNode(&plan.Validators[i])
+	for i := range plan.Nodes {
+		c.runNode(&plan.Nodes[i])
 	}
 }
 
@@ -157,7 +157,7 @@ func (c *cluster) serveAdmin(address string) *atomic.Int64 {
 	plan := c.plan()
 	public := map[string]ed25519.PublicKey{}
 	var key keys.Key
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		made, err := keys.Generate()
 		c.must(err)
 		public[validator.Name] = made.Public()

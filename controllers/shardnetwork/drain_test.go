@@ -34,7 +34,7 @@ func (p *runningPods) evict(index, healthy int) bool {
 	c.read(budget)
 	budget.Status = policyv1.PodDisruptionBudgetStatus{
 		ObservedGeneration: budget.Generation,
-		ExpectedPods:       int32(len(p.plan.Validators)), DesiredHealthy: int32(len(p.plan.Validators)), CurrentHealthy: int32(healthy),
+		ExpectedPods:       int32(len(p.plan.Nodes)), DesiredHealthy: int32(len(p.plan.Nodes)), CurrentHealthy: int32(healthy),
 	}
 	if err := c.client.Status().Update(c.t.Context(), budget); err != nil {
 		c.t.Fatal(err)
@@ -57,7 +57,7 @@ func (p *runningPods) checkLetGo(want ...int) {
 // letGo says when other pods may be evicted than those of some validators.
 func (p *runningPods) letGo(want ...int) error {
 	var got []int
-	for i := range p.plan.Validators {
+	for i := range p.plan.Nodes {
 		if p.pod(i).Labels[resources.LabelEviction] == resources.EvictionAllowed {
 			got = append(got, i)
 		}
@@ -77,9 +77,9 @@ func TestDrain(t *testing.T) {
 	pods.reconcile()
 	check(t, network, v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady)
 	check(t, network, v1alpha1.ConditionMachinesKept, metav1.ConditionTrue, v1alpha1.ReasonNothingDrained)
-	for i := range pods.plan.Validators {
+	for i := range pods.plan.Nodes {
 		if pods.evict(i, 4) {
-			t.Fatalf("%s may be evicted from a machine that nobody drains", pods.plan.Validators[i].Name)
+			t.Fatalf("%s may be evicted from a machine that nobody drains", pods.plan.Nodes[i].Name)
 		}
 	}
 
@@ -153,7 +153,7 @@ func TestDrainWhileTheChainStandsStill(t *testing.T) {
 	cluster.mustReconcile(network)
 	pods := cluster.runPods(network, nil)
 	pods.finalize(cluster.clock.Add(-time.Minute))
-	for i := range pods.plan.Validators {
+	for i := range pods.plan.Nodes {
 		pods.unready(i)
 		pods.cordon(i, true)
 	}
@@ -162,9 +162,9 @@ func TestDrainWhileTheChainStandsStill(t *testing.T) {
 		pods.checkLetGo()
 	}
 	check(t, network, v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
-	for i := range pods.plan.Validators {
+	for i := range pods.plan.Nodes {
 		if pods.evict(i, 0) {
-			t.Errorf("%s may be evicted", pods.plan.Validators[i].Name)
+			t.Errorf("%s may be evicted", pods.plan.Nodes[i].Name)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestEvictionIsAboutThePodThatWasSeen(t *testing.T) {
 	network := cluster.create()
 	cluster.mustReconcile(network)
 	pods := cluster.runPods(network, nil)
-	seen := policy.Node{Validator: pods.plan.Validators[0], Pod: pods.pod(0)}
+	seen := policy.Node{Validator: pods.plan.Nodes[0], Pod: pods.pod(0)}
 	run := &run{Reconciler: cluster.reconciler, network: network, plan: pods.plan}
 	run.reachClusters(t.Context())
 

@@ -77,7 +77,7 @@ func effectsOf(t *testing.T, network *v1alpha1.ShardNetwork) map[effect]string {
 	plan, err := topology.New(network)
 	must(err)
 	keys := map[string]ed25519.PublicKey{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		seed := sha256.Sum256([]byte(validator.Name))
 		keys[validator.Name] = ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
 	}
@@ -157,7 +157,7 @@ func loadEffects(t *testing.T, network *v1alpha1.ShardNetwork, plan *topology.Pl
 	}
 	told := []any{bench.Workload(network.Spec.Load)}
 	for elapsed := time.Duration(0); elapsed < 3*time.Minute; elapsed += time.Second {
-		told = append(told, bench.Split(schedule.Rate(elapsed), plan.Validators))
+		told = append(told, bench.Split(schedule.Rate(elapsed), plan.Nodes))
 	}
 	return told
 }
@@ -204,10 +204,10 @@ func underUpdate(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *v1
 		Phase: v1alpha1.UpdateWaves, Revision: wanted.Name, StartTime: hourAgo, ProgressTime: hourAgo, StartHeight: ptr.To[int64](100),
 	}
 	observation := &policy.Observation{Network: network, Plan: plan, Wanted: wanted, Now: effectsTime}
-	for i, validator := range plan.Validators {
+	for i, validator := range plan.Nodes {
 		status := &chain.Status{
 			Node: validator.Name, GenesisHash: "6f1c", Height: 1201, FinalizedHeight: 1200,
-			FinalizedTimeMs: effectsTime.Add(-time.Second).UnixMilli(), Peers: len(plan.Validators) - 1,
+			FinalizedTimeMs: effectsTime.Add(-time.Second).UnixMilli(), Peers: len(plan.Nodes) - 1,
 			Copy: &chain.CopyStatus{Complete: true},
 		}
 		for shard := range plan.Shards {

@@ -53,7 +53,7 @@ func (r *run) driveLoad(ctx context.Context) error {
 	if r.status.Load != nil {
 		rate = schedule.Rate(r.now().Sub(r.status.Load.StartTime.Time))
 	}
-	offered, err := r.setLoads(ctx, bench.Split(rate, r.plan.Validators), bench.Workload(r.network.Spec.Load))
+	offered, err := r.setLoads(ctx, bench.Split(rate, r.plan.Nodes), bench.Workload(r.network.Spec.Load))
 	if r.status.Load != nil {
 		r.status.Load.OfferedTransfersPerSecond = ptr.To(offered)
 	}

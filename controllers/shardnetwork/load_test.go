@@ -201,7 +201,7 @@ func (c *cluster) runRefusingNode(network *v1alpha1.ShardNetwork, address string
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	validator := plan.Validators[0]
+	validator := plan.Nodes[0]
 	refusals := &atomic.Int64{}
 	plain, admin := http.NewServeMux(), http.NewServeMux()
 	plain.HandleFunc("GET /status", func(response http.ResponseWriter, _ *http.Request) {

@@ -34,7 +34,7 @@ const (
 // cluster, and what it says itself.
 func (r *run) observe(ctx context.Context) error {
 	observation := &policy.Observation{Network: r.network, Wanted: r.wanted, Plan: r.plan, Now: r.now()}
-	nodes := make(map[string]policy.Node, len(r.plan.Validators))
+	nodes := make(map[string]policy.Node, len(r.plan.Nodes))
 	for _, s := range r.sites {
 		observation.Unapplied = observation.Unapplied || !s.applied
 		observation.Settling = observation.Settling || s.settling
@@ -42,7 +42,7 @@ func (r *run) observe(ctx context.Context) error {
 			return s.wrap(err)
 		}
 	}
-	for _, validator := range r.plan.Validators {
+	for _, validator := range r.plan.Nodes {
 		observation.Nodes = append(observation.Nodes, nodes[validator.Name])
 	}
 	r.observation = observation

@@ -57,7 +57,7 @@ func (c *cluster) runPods(network *v1alpha1.ShardNetwork, members map[string]*cl
 		p.clusters[name] = member
 	}
 	p.finalize(c.clock)
-	for i, validator := range plan.Validators {
+	for i, validator := range plan.Nodes {
 		p.serve(i)
 		holder := p.holder(i)
 		machine := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: p.machine(i)}}
@@ -76,7 +76,7 @@ func (c *cluster) runPods(network *v1alpha1.ShardNetwork, members map[string]*cl
 }
 
 // holder is the cluster of a validator.
-func (p *runningPods) holder(index int) *cluster { return p.clusters[p.plan.Validators[index].Cluster] }
+func (p *runningPods) holder(index int) *cluster { return p.clusters[p.plan.Nodes[index].Cluster] }
 
 // machine is the name of a validator's machine.
 func (p *runningPods) machine(index int) string {
@@ -104,9 +104,9 @@ func (p *runningPods) serve(index int) {
 	}
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(chain.Status{
-			Network: p.network.Name, Node: p.plan.Validators[index].Name, GenesisHash: "6f1c",
+			Network: p.network.Name, Node: p.plan.Nodes[index].Name, GenesisHash: "6f1c",
 			Height: 1200, FinalizedHeight: 1200, FinalizedTimeMs: p.finalized.Load(),
-			Peers: len(p.plan.Validators) - 1, Copy: &chain.CopyStatus{Complete: true},
+			Peers: len(p.plan.Nodes) - 1, Copy: &chain.CopyStatus{Complete: true},
 		})
 	})}
 	go func() { _ = server.Serve(listener) }()
@@ -115,7 +115,7 @@ func (p *runningPods) serve(index int) {
 
 // start makes the pod of a validator, and has it run for a minute already.
 func (p *runningPods) start(index int) {
-	c, validator := p.holder(index), p.plan.Validators[index]
+	c, validator := p.holder(index), p.plan.Nodes[index]
 	c.t.Helper()
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: validator.Name}}
 	c.read(set)
@@ -171,7 +171,7 @@ func (p *runningPods) unready(index int) {
 func (p *runningPods) pod(index int) *corev1.Pod {
 	c := p.holder(index)
 	c.t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: resources.PodName(p.plan.Validators[index].Name)}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: resources.PodName(p.plan.Nodes[index].Name)}}
 	c.read(pod)
 	return pod
 }

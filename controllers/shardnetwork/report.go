@@ -47,7 +47,7 @@ func (r *run) publish(ctx context.Context) error {
 func (r *run) summarise() {
 	r.status.ObservedGeneration = r.network.Generation
 	r.status.OperatorVersion = version.Get().Version
-	r.status.NodesWanted = ptr.To(int32(len(r.plan.Validators)))
+	r.status.NodesWanted = ptr.To(int32(len(r.plan.Nodes)))
 	r.status.NodeImage = resources.NodeImage(r.network, r.settings.DefaultNodeImage)
 	r.summariseClusters()
 	r.note(policy.ClustersAvailable(len(r.plan.Members()), r.lostSites(), r.awaitsClusters))

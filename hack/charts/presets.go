@@ -46,7 +46,7 @@ func presetsTable(chart string) (string, error) {
 		estimate := cost.New(network, plan, prices)
 		leftOut = estimate.NotIncluded
 		cpu, memory := requested(network, plan)
-		fmt.Fprintf(table, "| `%s` | %d | %s | %s | %s | %s | %s | %s |\n", name, len(plan.Validators), regions(network),
+		fmt.Fprintf(table, "| `%s` | %d | %s | %s | %s | %s | %s | %s |\n", name, len(plan.Nodes), regions(network),
 			machines(network, plan), cpu, memory, disks(network, plan), perHour(estimate))
 	}
 	fmt.Fprintf(table, "\nCPU and memory are what all validators request together. Prices are those of %s, without %s.\n",
@@ -109,16 +109,16 @@ func machines(network *v1alpha1.ShardNetwork, plan *topology.Plan) string {
 	case placement.Exclusivity == v1alpha1.Shared:
 		return strings.TrimSpace("any number " + kind)
 	case kind == "":
-		return fmt.Sprintf("%d of any type", len(plan.Validators))
+		return fmt.Sprintf("%d of any type", len(plan.Nodes))
 	default:
-		return fmt.Sprintf("%d %s", len(plan.Validators), kind)
+		return fmt.Sprintf("%d %s", len(plan.Nodes), kind)
 	}
 }
 
 // requested is what all validators request together.
 func requested(network *v1alpha1.ShardNetwork, plan *topology.Plan) (cpu, memory string) {
 	var cpus, bytes resource.Quantity
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		resources, _ := validator.Role.Resources(&network.Spec.Node)
 		if resources == nil || resources.Requests == nil {
 			continue
@@ -146,7 +146,7 @@ func disks(network *v1alpha1.ShardNetwork, plan *topology.Plan) string {
 	if volume == nil {
 		return "none"
 	}
-	said := fmt.Sprintf("%d of %s", len(plan.Validators), volume.Size.String())
+	said := fmt.Sprintf("%d of %s", len(plan.Nodes), volume.Size.String())
 	if volume.IOPS > 0 {
 		said += fmt.Sprintf(", %d IOPS, %d MiB/s", volume.IOPS, volume.ThroughputMebibytesPerSecond)
 	}

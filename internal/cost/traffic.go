@@ -22,7 +22,7 @@ func traffic(network *v1alpha1.ShardNetwork, plan *topology.Plan, prices *Prices
 	if len(plan.Regions) == 1 {
 		return known(v1alpha1.CostPartTraffic, 0, "all validators are in one region")
 	}
-	validators, senders := len(plan.Validators), 0.0
+	validators, senders := len(plan.Nodes), 0.0
 	for _, region := range plan.Regions {
 		senders += float64(region.Nodes) * float64(validators-region.Nodes) / float64(validators-1)
 	}

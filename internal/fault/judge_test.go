@@ -93,7 +93,7 @@ func impaired(name string, times int) func(*seen) {
 // newCase is a fault of the first producer of the first shard.
 func newCase(before, during *fault.Sighting) *fault.Case {
 	plan := newPlan()
-	return &fault.Case{Plan: plan, Scope: plan.Validators[:1], Before: before, During: during}
+	return &fault.Case{Plan: plan, Scope: plan.Nodes[:1], Before: before, During: during}
 }
 
 func TestEffective(t *testing.T) {

@@ -43,11 +43,11 @@ func LinkOrders(spec *v1alpha1.FaultSpec, scope []topology.Validator, plan *topo
 		return nil, err
 	}
 	var orders []LinkOrder
-	for i := range plan.Validators {
-		name := plan.Validators[i].Name
+	for i := range plan.Nodes {
+		name := plan.Nodes[i].Name
 		var peers []string
-		for j := range plan.Validators {
-			if peer := plan.Validators[j].Name; peer != name && between(name, peer) {
+		for j := range plan.Nodes {
+			if peer := plan.Nodes[j].Name; peer != name && between(name, peer) {
 				peers = append(peers, peer)
 			}
 		}

@@ -76,7 +76,7 @@ func TestLinkOrders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plan := newPlan()
-			plan.Validators = append(plan.Validators, topology.Validator{Name: r0, Region: "north", Role: topology.RoleRPC})
+			plan.Nodes = append(plan.Nodes, topology.Validator{Name: r0, Region: "north", Role: topology.RoleRPC})
 			scope, err := fault.Select(&test.of, plan)
 			if err != nil {
 				t.Fatal(err)

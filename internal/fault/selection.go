@@ -18,14 +18,14 @@ func Select(wanted *v1alpha1.FaultValidators, plan *topology.Plan) ([]topology.V
 // choose finds validators that a field of a fault selects.
 func choose(field string, wanted *v1alpha1.FaultValidators, plan *topology.Plan) ([]topology.Validator, error) {
 	for _, name := range wanted.Names {
-		if !slices.ContainsFunc(plan.Validators, func(v topology.Validator) bool { return v.Name == name }) {
+		if !slices.ContainsFunc(plan.Nodes, func(v topology.Validator) bool { return v.Name == name }) {
 			return nil, fmt.Errorf("%s.names: network %s has no validator %s", field, plan.Network, name)
 		}
 	}
 	var selected []topology.Validator
-	for i := range plan.Validators {
-		if matches(wanted, &plan.Validators[i]) {
-			selected = append(selected, plan.Validators[i])
+	for i := range plan.Nodes {
+		if matches(wanted, &plan.Nodes[i]) {
+			selected = append(selected, plan.Nodes[i])
 		}
 	}
 	count := int(wanted.Count)
@@ -38,7 +38,7 @@ func choose(field string, wanted *v1alpha1.FaultValidators, plan *topology.Plan)
 	case count > 0:
 		selected = selected[:count]
 	}
-	if len(selected) == len(plan.Validators) {
+	if len(selected) == len(plan.Nodes) {
 		return nil, fmt.Errorf("%s: selects all validators of the network, none would be left to tell of the chain", field)
 	}
 	return selected, nil

@@ -17,7 +17,7 @@ import (
 // newPlan is a plan of two shards with two producers each, in two regions, and a
 // chunk validator.
 func newPlan() *topology.Plan {
-	return &topology.Plan{Network: "net", Shards: 2, Validators: []topology.Validator{
+	return &topology.Plan{Network: "net", Shards: 2, Nodes: []topology.Validator{
 		{Name: "net-s0-p0", Region: "east", Role: topology.RoleProducer, Seat: &topology.Seat{Shard: 0, Slot: 0}},
 		{Name: "net-s0-p1", Region: "west", Role: topology.RoleProducer, Seat: &topology.Seat{Shard: 0, Slot: 1}},
 		{Name: "net-s1-p0", Region: "east", Role: topology.RoleProducer, Seat: &topology.Seat{Shard: 1, Slot: 0}},

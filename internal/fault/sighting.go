@@ -67,8 +67,8 @@ type share struct {
 // their slots.
 func (s *Sighting) turns(scope []topology.Validator, plan *topology.Plan) (scoped, others share) {
 	producers := make([]int, plan.Shards)
-	for i := range plan.Validators {
-		if seat := plan.Validators[i].Seat; seat != nil {
+	for i := range plan.Nodes {
+		if seat := plan.Nodes[i].Seat; seat != nil {
 			producers[seat.Shard]++
 		}
 	}

@@ -79,7 +79,7 @@ func Run(ctx context.Context, options *Options) (*v1alpha1.FaultStatus, error) {
 	for i := range options.Scope {
 		s.names = append(s.names, options.Scope[i].Name)
 	}
-	s.watch = startWatch(ctx, options.Plan.Validators, options.Address)
+	s.watch = startWatch(ctx, options.Plan.Nodes, options.Address)
 	defer s.watch.stop()
 	if err := s.before(ctx); err != nil {
 		return nil, err

@@ -99,14 +99,14 @@ func fakeNetwork(t *testing.T, spec v1alpha1.FaultSpec) (*faulting.Options, *fak
 		server := httptest.NewServer(node)
 		t.Cleanup(server.Close)
 		name := fmt.Sprintf("net-s0-p%d", slot)
-		plan.Validators = append(plan.Validators, topology.Validator{
+		plan.Nodes = append(plan.Nodes, topology.Validator{
 			Name: name, Role: topology.RoleProducer, Seat: &topology.Seat{Slot: slot},
 		})
 		addresses[name] = server.Listener.Addr().String()
 	}
 	spec.DurationSeconds, spec.BaselineSeconds, spec.RecoverySeconds = 2, 1, 30
 	spec.Validators.Names = []string{victim}
-	scope := plan.Validators[:1]
+	scope := plan.Nodes[:1]
 	orders, err := fault.LinkOrders(&spec, scope, plan)
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func (b *Borrowed) Record(
 		}
 	}()
 	recorded, err := recordings.Record(ctx, &recordings.Options{
-		Validators: b.plan.Validators,
+		Validators: b.plan.Nodes,
 		Address:    func(validator string) string { return b.addresses[validator] },
 		Schedule:   load.Schedule,
 		Steering: &recordings.Steering{

@@ -7,12 +7,12 @@ import "github.com/shardyard/shardyard/internal/topology"
 // crew counts the nodes of a plan, those apart that validate nothing.
 func crew(plan *topology.Plan) string {
 	var rpcNodes int
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		if validator.Role == topology.RoleRPC {
 			rpcNodes++
 		}
 	}
-	words := plural(len(plan.Validators)-rpcNodes, "validator")
+	words := plural(len(plan.Nodes)-rpcNodes, "validator")
 	if rpcNodes > 0 {
 		words += " and " + plural(rpcNodes, "rpc node")
 	}

@@ -17,7 +17,7 @@ func TestCrew(t *testing.T) {
 		"2 validators and 1 rpc node": {producer, producer, rpc},
 		"1 validator and 2 rpc nodes": {producer, rpc, rpc},
 	} {
-		if got := crew(&topology.Plan{Validators: validators}); got != want {
+		if got := crew(&topology.Plan{Nodes: validators}); got != want {
 			t.Errorf("the nodes are %q, want %q", got, want)
 		}
 	}

@@ -135,7 +135,7 @@ func TestFaultThatDoesNothing(t *testing.T) {
 		addresses[validator.Name] = validator.HTTP
 	}
 	status, err := faulting.Run(t.Context(), &faulting.Options{
-		Spec: &readFault(t).Spec, Plan: plan, Scope: plan.Validators[:1], Actor: idle{},
+		Spec: &readFault(t).Spec, Plan: plan, Scope: plan.Nodes[:1], Actor: idle{},
 		Address:  func(name string) string { return addresses[name] },
 		Progress: t.Logf,
 	})

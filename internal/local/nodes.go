@@ -26,14 +26,14 @@ const listenPorts = 3
 
 // prepareNodes gives every validator its ports and writes its configuration.
 func prepareNodes(ctx context.Context, network *network) ([]node, error) {
-	ports, guards, err := holdPorts(ctx, listenPorts*len(network.plan.Validators))
+	ports, guards, err := holdPorts(ctx, listenPorts*len(network.plan.Nodes))
 	if err != nil {
 		return nil, err
 	}
 	network.guards = append(network.guards, guards...)
-	nodes := make([]node, 0, len(network.plan.Validators))
-	addresses := make(map[string]string, len(network.plan.Validators))
-	for i, validator := range network.plan.Validators {
+	nodes := make([]node, 0, len(network.plan.Nodes))
+	addresses := make(map[string]string, len(network.plan.Nodes))
+	for i, validator := range network.plan.Nodes {
 		node := node{
 			validator: validator,
 			dir:       network.dir.node(validator.Name),

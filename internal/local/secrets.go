@@ -19,8 +19,8 @@ type secrets struct {
 
 // makeSecrets makes the folder of every validator, with its secrets.
 func makeSecrets(dir networkDir, plan *topology.Plan) (map[string]secrets, error) {
-	made := make(map[string]secrets, len(plan.Validators))
-	for _, validator := range plan.Validators {
+	made := make(map[string]secrets, len(plan.Nodes))
+	for _, validator := range plan.Nodes {
 		key, err := keys.Generate()
 		if err != nil {
 			return nil, fmt.Errorf("make the key of validator %s: %w", validator.Name, err)
@@ -43,8 +43,8 @@ func makeSecrets(dir networkDir, plan *topology.Plan) (map[string]secrets, error
 
 // readSecrets reads what makeSecrets made.
 func readSecrets(dir networkDir, plan *topology.Plan) (map[string]secrets, error) {
-	read := make(map[string]secrets, len(plan.Validators))
-	for _, validator := range plan.Validators {
+	read := make(map[string]secrets, len(plan.Nodes))
+	for _, validator := range plan.Nodes {
 		secrets, err := dir.node(validator.Name).secrets()
 		if err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		TPS:             tenths(measured.TPS()),
 		BlockTimeMs:     tenths(float64(measured.BlockTime()) / float64(time.Millisecond)),
 		Shards:          network.plan.Shards,
-		Validators:      len(network.plan.Validators) - int(network.manifest.Spec.RPCNodes),
+		Validators:      len(network.plan.Nodes) - int(network.manifest.Spec.RPCNodes),
 		RPCNodes:        int(network.manifest.Spec.RPCNodes),
 		SupplyConserved: r.supplyConserved(),
 		WindowSeconds:   tenths(measured.Window.Seconds()),

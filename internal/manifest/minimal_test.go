@@ -20,7 +20,7 @@ func TestTheLeastManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, err := topology.New(network); err != nil || len(plan.Validators) != 4 {
+	if plan, err := topology.New(network); err != nil || len(plan.Nodes) != 4 {
 		t.Errorf("the plan is %+v: %v", plan, err)
 	}
 

@@ -24,7 +24,7 @@ var host = nodeconfig.Host{
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	fixture := newFixture(t)
-	config, err := nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Validators[2], host)
+	config, err := nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Nodes[2], host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestTracing(t *testing.T) {
 			t.Parallel()
 			fixture, host := newFixture(t), host
 			fixture.network.Spec.Tracing, host.Tracing = test.spec, test.host
-			config, err := nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Validators[0], host)
+			config, err := nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Nodes[0], host)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		config, err := nodeconfig.NewConfig(fixture.network, plan, validator, host)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestRegionsOfPeersAreThereForLinks(t *testing.T) {
 		for i, peer := range peers.Peers {
 			want := ""
 			if len(links) > 0 {
-				want = plan.Validators[i].Region
+				want = plan.Nodes[i].Region
 			}
 			if peer.Region != want {
 				t.Errorf("%s: the region of %s is %q, want %q", name, peer.Name, peer.Region, want)
@@ -189,11 +189,11 @@ func TestConfigRefuses(t *testing.T) {
 			t.Parallel()
 			fixture, host := newFixture(t), host
 			plan := *fixture.plan
-			plan.Validators = append(plan.Validators[:0:0], plan.Validators...)
+			plan.Nodes = append(plan.Nodes[:0:0], plan.Nodes...)
 			test.change(fixture, &host)
 			_, err := nodeconfig.NewPeers(&plan, fixture.publicKeys, fixture.addresses)
 			if err == nil {
-				_, err = nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Validators[0], host)
+				_, err = nodeconfig.NewConfig(fixture.network, fixture.plan, fixture.plan.Nodes[0], host)
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error is %v, want it to say %q", err, test.want)

@@ -83,7 +83,7 @@ func newFixture(t *testing.T) *fixture {
 		publicKeys: map[string]ed25519.PublicKey{},
 		addresses:  map[string]string{},
 	}
-	for i, validator := range plan.Validators {
+	for i, validator := range plan.Nodes {
 		seed := sha256.Sum256([]byte(validator.Name))
 		fixture.publicKeys[validator.Name] = ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
 		fixture.addresses[validator.Name] = fmt.Sprintf("127.0.0.1:%d", 26600+i)

@@ -76,8 +76,8 @@ func NewGenesis(
 	publicKeys map[string]ed25519.PublicKey,
 	createdAt time.Time,
 ) (*Genesis, error) {
-	validators := make([]GenesisValidator, 0, len(plan.Validators))
-	for _, validator := range plan.Validators {
+	validators := make([]GenesisValidator, 0, len(plan.Nodes))
+	for _, validator := range plan.Nodes {
 		if validator.Role == topology.RoleRPC {
 			continue
 		}

@@ -34,8 +34,8 @@ func NewPeers(
 	publicKeys map[string]ed25519.PublicKey,
 	addresses map[string]string,
 ) (*Peers, error) {
-	peers := make([]Peer, 0, len(plan.Validators))
-	for _, validator := range plan.Validators {
+	peers := make([]Peer, 0, len(plan.Nodes))
+	for _, validator := range plan.Nodes {
 		publicKey, err := encodePublicKey(validator.Name, publicKeys)
 		if err != nil {
 			return nil, err

@@ -62,13 +62,13 @@ func healthyServed(t rapid.TB, shards, producers, chunkValidators, rpcNodes int3
 		t.Fatal(err)
 	}
 	observation := &policy.Observation{Network: network, Plan: plan, Now: now}
-	for i, validator := range plan.Validators {
+	for i, validator := range plan.Nodes {
 		observation.Nodes = append(observation.Nodes, policy.Node{
 			Validator: validator,
 			Pod:       readyPod(validator.Name, i),
 			Status:    status(validator, int(shards)),
 		})
-		observation.Nodes[i].Status.Peers = len(plan.Validators) - 1
+		observation.Nodes[i].Status.Peers = len(plan.Nodes) - 1
 	}
 	return observation
 }

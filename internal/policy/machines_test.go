@@ -83,8 +83,8 @@ func TestMachinesTuned(t *testing.T) {
 	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady, "nothing is known")
 
 	// Other clusters' machines are not this cluster's.
-	for i := range observation.Plan.Validators {
-		observation.Plan.Validators[i].Cluster, observation.Nodes[i].Validator.Cluster = "west", "west"
+	for i := range observation.Plan.Nodes {
+		observation.Plan.Nodes[i].Cluster, observation.Nodes[i].Validator.Cluster = "west", "west"
 	}
 	checkCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
 		"no validator")

@@ -169,7 +169,7 @@ func TestSelectors(t *testing.T) {
 		pods[set.Name] = set.Spec.Template.Labels
 	}
 	for i, set := range only[*appsv1.StatefulSet](objects) {
-		want := []string{fixture.plan.Validators[i].Name}
+		want := []string{fixture.plan.Nodes[i].Name}
 		checkSelects(t, set.Name, set.Spec.Selector, pods, want)
 	}
 }

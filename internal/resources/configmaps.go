@@ -72,8 +72,8 @@ type document struct {
 // newPeers is the ConfigMap of the addresses of all nodes of the plan, one for
 // all that are in a cluster.
 func newPeers(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (document, error) {
-	addresses := make(map[string]string, len(plan.Validators))
-	for _, validator := range plan.Validators {
+	addresses := make(map[string]string, len(plan.Nodes))
+	for _, validator := range plan.Nodes {
 		domain, ok := inputs.ClusterDomains[validator.Cluster]
 		if !ok {
 			return document{}, fmt.Errorf("validator %s: the DNS domain of its cluster %q is not known", validator.Name, validator.Cluster)

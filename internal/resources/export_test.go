@@ -53,7 +53,7 @@ func TestClustersShareThePlan(t *testing.T) {
 		if len(configs) != 5 {
 			t.Fatalf("cluster %q has %d ConfigMaps, want 4 configurations and the addresses", cluster, len(configs))
 		}
-		for _, validator := range f.plan.Validators {
+		for _, validator := range f.plan.Nodes {
 			if peers := fmt.Sprint(configs[0].Data); !strings.Contains(peers, validator.Name) {
 				t.Errorf("cluster %q has %s, which does not name %s: %s", cluster, configs[0].Name, validator.Name, peers)
 			}
@@ -61,7 +61,7 @@ func TestClustersShareThePlan(t *testing.T) {
 	}
 	slices.Sort(made)
 	var want []string
-	for _, validator := range spanning(t, "").plan.Validators {
+	for _, validator := range spanning(t, "").plan.Nodes {
 		want = append(want, validator.Name)
 	}
 	if !slices.Equal(made, want) {
@@ -94,7 +94,7 @@ func TestObjectsOfMembersHaveNoOwner(t *testing.T) {
 		}
 	}
 	f.network.Spec.Volume.Retention = v1alpha1.VolumeRetentionRetain
-	key := resources.NewKey(f.network, f.plan.Validators[0], nil)
+	key := resources.NewKey(f.network, f.plan.Nodes[0], nil)
 	resources.Export(f.network, key)
 	if uid, ok := key.Labels[resources.LabelNetworkUID]; ok {
 		t.Errorf("a key that stays goes with the network %s", uid)

@@ -64,7 +64,7 @@ func planned(t *testing.T, network *v1alpha1.ShardNetwork) *fixture {
 		network: network,
 		plan:    plan,
 		inputs: resources.Inputs{
-			PublicKeys:        publicKeys(plan.Validators),
+			PublicKeys:        publicKeys(plan.Nodes),
 			DefaultNodeImage:  "ghcr.io/shardyard/shardnode:0.1.0",
 			ClusterDomains:    map[string]string{"": "cluster.local"},
 			OperatorNamespace: "shardyard-system",
@@ -104,8 +104,8 @@ func only[T resources.Object](objects []resources.Object) []T {
 func (f *fixture) statefulSets(t *testing.T) []*appsv1.StatefulSet {
 	t.Helper()
 	sets := only[*appsv1.StatefulSet](f.build(t))
-	if len(sets) != len(f.plan.Validators) {
-		t.Fatalf("%d StatefulSets, want one for each of %d validators", len(sets), len(f.plan.Validators))
+	if len(sets) != len(f.plan.Nodes) {
+		t.Fatalf("%d StatefulSets, want one for each of %d validators", len(sets), len(f.plan.Nodes))
 	}
 	return sets
 }

@@ -21,7 +21,7 @@ func TestValidatorsGetNoKeyButTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range []*fixture{quickstart(t), everything(t), seventyShards(t)} {
 		for i, set := range fixture.statefulSets(t) {
-			validator := fixture.plan.Validators[i]
+			validator := fixture.plan.Nodes[i]
 			want := []string{resources.AdminTokenName(fixture.network.Name), resources.KeyName(validator.Name)}
 			if got := secretsOf(&set.Spec.Template.Spec); !slices.Equal(got, want) {
 				t.Errorf("%s gets the Secrets %q, want %q", validator.Name, got, want)
@@ -67,7 +67,7 @@ func secretsOf(pod *corev1.PodSpec) []string {
 func TestWhatIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	fixture := quickstart(t)
-	validator := fixture.plan.Validators[3]
+	validator := fixture.plan.Nodes[3]
 
 	key := resources.NewKey(fixture.network, validator, []byte("key file"))
 	if got := string(resources.KeyFile(key)); got != "key file" {
@@ -115,7 +115,7 @@ func TestKeysStayWithDisks(t *testing.T) {
 			_, document := newGenesis(t, fixture)
 			for _, object := range []resources.Object{
 				document,
-				resources.NewKey(fixture.network, fixture.plan.Validators[0], nil),
+				resources.NewKey(fixture.network, fixture.plan.Nodes[0], nil),
 				resources.NewAdminToken(fixture.network, "token"),
 			} {
 				if got := metav1.IsControlledBy(object, fixture.network); got != test.owned {

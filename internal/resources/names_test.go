@@ -33,9 +33,9 @@ func TestLongestNames(t *testing.T) {
 	}
 	// The last ones of both roles have the longest names; the others would only
 	// take time.
-	last, lastChunkValidator := plan.Validators[3*1024-1], plan.Validators[4095]
-	plan.Validators = []topology.Validator{last, lastChunkValidator}
-	fixture.plan, fixture.inputs.PublicKeys = plan, publicKeys(plan.Validators)
+	last, lastChunkValidator := plan.Nodes[3*1024-1], plan.Nodes[4095]
+	plan.Nodes = []topology.Validator{last, lastChunkValidator}
+	fixture.plan, fixture.inputs.PublicKeys = plan, publicKeys(plan.Nodes)
 	for name, want := range map[string]string{last.Name: "-s1023-p2", lastChunkValidator.Name: "-v1023"} {
 		if name != network.Name+want {
 			t.Fatalf("one of the last validators is %s, want %s", name, network.Name+want)

@@ -114,7 +114,7 @@ func TestPodTemplateReplacesNothing(t *testing.T) {
 	template.Metadata.Labels["team"], template.Metadata.Annotations["example.com/owner"] = "chain", "somebody"
 	template.Spec.NodeSelector["disk"] = "fast"
 	for i, set := range fixture.statefulSets(t) {
-		own := resources.ValidatorLabels(fixture.network.Name, fixture.plan.Validators[i])
+		own := resources.ValidatorLabels(fixture.network.Name, fixture.plan.Nodes[i])
 		for key := range own {
 			if set.Spec.Template.Labels[key] != before[i].Spec.Template.Labels[key] {
 				t.Errorf("%s: the label %s of the pod is %s", set.Name, key, set.Spec.Template.Labels[key])
@@ -160,7 +160,7 @@ func TestPodTemplateKeepsSelectors(t *testing.T) {
 				t.Errorf("%s does not select its pod by %s", set.Name, key)
 			}
 		}
-		if role := set.Spec.Template.Labels[resources.LabelRole]; topology.Role(role) != fixture.plan.Validators[i].Role {
+		if role := set.Spec.Template.Labels[resources.LabelRole]; topology.Role(role) != fixture.plan.Nodes[i].Role {
 			t.Errorf("%s has the role %s", set.Name, role)
 		}
 	}

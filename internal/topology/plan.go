@@ -20,9 +20,10 @@ type Plan struct {
 	Links []Link `json:"links,omitempty"`
 	// Ports are what a validator listens on when it has an address of its own.
 	Ports Ports `json:"ports"`
-	// Validators are all nodes: the producers of all shards, by shard and slot,
-	// then the chunk validators, and then the rpc nodes, which validate nothing.
-	Validators []Validator `json:"validators"`
+	// Nodes are all nodes: the producers of all shards, by shard and slot, then the
+	// chunk validators, and then the rpc nodes, which validate nothing.
+	// Scripts read them by the name that they have there.
+	Nodes []Validator `json:"validators"`
 }
 
 // Anywhere is the one region of a network that names none.
@@ -115,7 +116,7 @@ func (p *Plan) Members() []string {
 // In are the validators that a cluster holds, in the order of the plan.
 func (p *Plan) In(cluster string) []Validator {
 	var validators []Validator
-	for _, validator := range p.Validators {
+	for _, validator := range p.Nodes {
 		if validator.Cluster == cluster {
 			validators = append(validators, validator)
 		}

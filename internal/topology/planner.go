@@ -31,7 +31,7 @@ func New(network *v1alpha1.ShardNetwork) (*Plan, error) {
 		Regions: regions,
 		Links:   links,
 		Ports:   DefaultPorts,
-		Validators: slices.Concat(
+		Nodes: slices.Concat(
 			planProducers(network.Name, shards, producers, forProducers),
 			planSeatless(RoleChunkValidator, forChunkValidators, func(i int) string { return ChunkValidatorName(network.Name, i) }),
 			planSeatless(RoleRPC, forRPCNodes, func(i int) string { return RPCNodeName(network.Name, i) })),

@@ -39,13 +39,13 @@ func TestSeventyShardsOverThreeRegions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Validators) != 140 {
-		t.Fatalf("%d validators, want 140", len(plan.Validators))
+	if len(plan.Nodes) != 140 {
+		t.Fatalf("%d validators, want 140", len(plan.Nodes))
 	}
 
 	perRegion, perRegionTurn := map[string]int{}, map[string]int{}
 	machines := map[string]bool{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		perRegion[validator.Region]++
 		if validator.Slot == 0 {
 			perRegionTurn[validator.Region]++
@@ -65,7 +65,7 @@ func TestSeventyShardsOverThreeRegions(t *testing.T) {
 		}
 	}
 	for shard := range 70 {
-		first, second := plan.Validators[2*shard], plan.Validators[2*shard+1]
+		first, second := plan.Nodes[2*shard], plan.Nodes[2*shard+1]
 		if first.Shard != shard || second.Shard != shard {
 			t.Fatalf("validators %s and %s are not those of shard %d", first.Name, second.Name, shard)
 		}
@@ -120,7 +120,7 @@ func TestNoRegions(t *testing.T) {
 	if want := []topology.Region{{Name: "anywhere", Nodes: 5}}; !slices.Equal(plan.Regions, want) {
 		t.Errorf("the regions are %v, want %v", plan.Regions, want)
 	}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		if validator.Region != "anywhere" || validator.Cluster != "" {
 			t.Errorf("%s is in region %q of cluster %q", validator.Name, validator.Region, validator.Cluster)
 		}

@@ -39,7 +39,7 @@ var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 
 // producersOf are the producers of a plan.
 func producersOf(plan *topology.Plan) []topology.Validator {
-	return slices.DeleteFunc(slices.Clone(plan.Validators), func(validator topology.Validator) bool {
+	return slices.DeleteFunc(slices.Clone(plan.Nodes), func(validator topology.Validator) bool {
 		return validator.Role != topology.RoleProducer
 	})
 }
@@ -83,12 +83,12 @@ func TestNodesWithoutASeat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		network := networks.Draw(t, "network")
 		plan := plan(t, network)
-		rest := plan.Validators[len(producersOf(plan)):]
+		rest := plan.Nodes[len(producersOf(plan)):]
 		chunkValidators, rpcNodes := int(network.Spec.ChunkValidators), int(network.Spec.RPCNodes)
 		if got, want := len(rest), chunkValidators+rpcNodes; got != want {
 			t.Fatalf("%d nodes without a seat, want %d", got, want)
 		}
-		machines, all := map[string]int{}, len(plan.Validators)
+		machines, all := map[string]int{}, len(plan.Nodes)
 		for _, region := range network.Spec.Regions {
 			machines[region.Name] = int(region.Nodes)
 		}
@@ -119,7 +119,7 @@ func TestEveryRegionHasItsNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		network := networks.Draw(t, "network")
 		machines := map[string]map[string]bool{}
-		for _, validator := range plan(t, network).Validators {
+		for _, validator := range plan(t, network).Nodes {
 			if machines[validator.Region] == nil {
 				machines[validator.Region] = map[string]bool{}
 			}

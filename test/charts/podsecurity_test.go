@@ -210,7 +210,7 @@ func validatorPod(t *testing.T, profile v1alpha1.TCPProfile) *corev1.Pod {
 		t.Fatal(err)
 	}
 	keys := map[string]ed25519.PublicKey{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		keys[validator.Name] = make(ed25519.PublicKey, ed25519.PublicKeySize)
 	}
 	objects, err := resources.Build(network, plan, resources.Inputs{

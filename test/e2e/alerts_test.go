@@ -55,7 +55,7 @@ func (c *cluster) testAlerts(t *testing.T) {
 		Namespace: n.namespace, Nodes: n.addresses(t), Reporter: c.report(t), Rules: hurriedRules(t),
 	})
 	checkRules(t, prometheus)
-	validators := n.plan(t).Validators
+	validators := n.plan(t).Nodes
 	// Of a network that was not there before, a rate takes two scrapes, and what most
 	// nodes say takes most of them.
 	eventually(t, "the block time of the network", func(ctx context.Context) error {

@@ -126,7 +126,7 @@ func (n *spanningNetwork) holder(cluster string) *network {
 func (n *spanningNetwork) apis(t *testing.T) map[string]*chain.Client {
 	t.Helper()
 	plan, apis := n.plan(t), map[string]*chain.Client{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		address := n.holder(validator.Cluster).tunnel(t, resources.PodName(validator.Name), plan.Ports.HTTP)
 		apis[validator.Name] = chain.NewClient(address, chain.Admin{})
 		t.Cleanup(apis[validator.Name].Close)
@@ -175,7 +175,7 @@ func (n *spanningNetwork) testOneChain(t *testing.T) {
 func (n *spanningNetwork) watchBoth(t *testing.T) {
 	t.Helper()
 	plan, nodes := n.plan(t), map[string]map[string]string{"": {}, n.member.regions: {}}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		pod := resources.PodName(validator.Name)
 		nodes[validator.Cluster][pod] = n.holder(validator.Cluster).tunnel(t, pod, plan.Ports.HTTP)
 	}

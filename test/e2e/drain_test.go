@@ -24,7 +24,7 @@ import (
 // cluster. The first drain comes to its end; the second waits until the first
 // validator is back, whose disk is part of its machine.
 func (n *spanningNetwork) testDrains(t *testing.T) {
-	validators := n.plan(t).Validators
+	validators := n.plan(t).Nodes
 	first := validators[0]
 	twin := validators[slices.IndexFunc(validators, func(other topology.Validator) bool {
 		return other.Shard == first.Shard && other.Slot != first.Slot
@@ -76,7 +76,7 @@ func (n *spanningNetwork) testDrains(t *testing.T) {
 // testDrainOfHaltedChain drains every machine while the chain stands still,
 // because half of its validators hang. Nobody goes, and it goes on as it was.
 func (n *spanningNetwork) testDrainOfHaltedChain(t *testing.T) {
-	validators, before := n.plan(t).Validators, n.allPods(t)
+	validators, before := n.plan(t).Nodes, n.allPods(t)
 	var hanging []frozen
 	for _, validator := range validators {
 		if validator.Slot == 0 {

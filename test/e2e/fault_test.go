@@ -24,7 +24,7 @@ func (n *network) testFaults(t *testing.T) {
 	cut := n.newFault(t, "cut-off", v1alpha1.FaultSpec{
 		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10,
 	})
-	victim := plan.Validators[0].Name
+	victim := plan.Nodes[0].Name
 	before := n.mustPods(t)[resources.PodName(victim)].UID
 	killed := n.newFault(t, "killed", v1alpha1.FaultSpec{
 		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,

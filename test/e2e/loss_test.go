@@ -19,7 +19,7 @@ const blocksAfter = 20
 // testLoss takes a validator away without a warning. The others go on, and the
 // validator comes back to the same chain.
 func (n *network) testLoss(t *testing.T) {
-	lost := n.plan(t).Validators[0].Name
+	lost := n.plan(t).Nodes[0].Name
 	witness := n.watch(t)
 	before := n.mustPods(t)[resources.PodName(lost)]
 	if err := n.Delete(t.Context(), before, client.GracePeriodSeconds(0)); err != nil {

@@ -32,7 +32,7 @@ func (n *network) testPolicy(t *testing.T) {
 	n.kubectl.mustRun(t, "label", "--overwrite", "namespace", friendNamespace,
 		resources.LabelNodeAccess+"="+resources.NodeAccessAllowed)
 	plan := n.plan(t)
-	address := n.mustPods(t)[resources.PodName(plan.Validators[0].Name)].Status.PodIP
+	address := n.mustPods(t)[resources.PodName(plan.Nodes[0].Name)].Status.PodIP
 	attempts := []struct {
 		namespace string
 		port      int

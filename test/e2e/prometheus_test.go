@@ -141,7 +141,7 @@ func (s scraping) config(t *testing.T) string {
 func (n *network) addresses(t *testing.T) map[string]string {
 	t.Helper()
 	plan, addresses := n.plan(t), map[string]string{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		pod := resources.PodName(validator.Name)
 		addresses[pod] = n.tunnel(t, pod, plan.Ports.HTTP)
 	}

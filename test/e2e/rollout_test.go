@@ -177,7 +177,7 @@ func (n *changing) awaitUpdate(t *testing.T) {
 func (n *changing) checkWhole(t *testing.T) {
 	t.Helper()
 	height := n.witness.height()
-	for _, validator := range n.plan(t).Validators {
+	for _, validator := range n.plan(t).Nodes {
 		eventually(t, "the chain to go on with "+validator.Name, func(context.Context) error {
 			if confirmed := n.witness.confirmed(validator.Name); confirmed < height+blocksAfter {
 				return fmt.Errorf("its state is that of the chain up to height %d, want %d", confirmed, height+blocksAfter)
@@ -228,7 +228,7 @@ func (n *changing) testChangeOfHaltedChain(t *testing.T) {
 	t.Helper()
 	before, plan := n.mustPods(t), n.plan(t)
 	var hanging []frozen
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		if validator.Slot == 0 {
 			hanging = append(hanging, freeze(t, before[resources.PodName(validator.Name)]))
 		}

@@ -15,7 +15,7 @@ import (
 // all validators read back all settings is what the condition TCPTuned says.
 func (n *network) testTCP(t *testing.T) {
 	const setting = "/proc/sys/net/ipv4/tcp_congestion_control"
-	pod := resources.PodName(n.plan(t).Validators[0].Name)
+	pod := resources.PodName(n.plan(t).Nodes[0].Name)
 	n.kubectl.mustRun(t, "--namespace", n.namespace, "debug", pod, "--container", "reader", "--image", toolboxImage,
 		"--profile", "restricted", "--attach=false", "--", "/bin/sh", "-c", "cat "+setting)
 	eventually(t, "the setting of "+pod, func(ctx context.Context) error {

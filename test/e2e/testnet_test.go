@@ -123,7 +123,7 @@ func column(table, name, heading string) (string, error) {
 // testRegions checks that each validator runs on a machine of its region.
 func (n *network) testRegions(t *testing.T) {
 	pods := n.mustPods(t)
-	for _, validator := range n.plan(t).Validators {
+	for _, validator := range n.plan(t).Nodes {
 		pod := pods[resources.PodName(validator.Name)]
 		if pod == nil {
 			t.Errorf("%s has no pod", validator.Name)

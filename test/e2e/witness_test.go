@@ -49,7 +49,7 @@ func (n *network) watch(t *testing.T) *witness {
 	w := &witness{audit: audit, follower: audit.Follow(n.finalized(t) + 1), seenAt: time.Now()}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	for _, validator := range n.plan(t).Validators {
+	for _, validator := range n.plan(t).Nodes {
 		api := n.api(t, validator.Name)
 		group.Go(func() { w.follow(ctx, api) })
 	}

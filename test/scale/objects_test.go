@@ -48,7 +48,7 @@ func planned(t *testing.T, network *v1alpha1.ShardNetwork, cluster string) map[o
 	// Whose keys these are does not matter to the names.
 	publicKeys := map[string]ed25519.PublicKey{}
 	domains := map[string]string{}
-	for _, validator := range plan.Validators {
+	for _, validator := range plan.Nodes {
 		publicKeys[validator.Name] = make(ed25519.PublicKey, ed25519.PublicKeySize)
 		domains[validator.Cluster] = "example"
 	}
