@@ -286,7 +286,7 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 	@$(RACE) go test -race $$($(RACED))
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
 	crd=$$(hack/monitoring-crd.sh podmonitors); \
-	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test -p 3 $$packages $(UNRACED) ./test/standin/...
+	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test -p 3 $$packages $(UNRACED) ./test/standin/... ./test/fields/...
 	@for module in $(filter-out test/setup,$(MODULES)); do go -C "$$module" test ./...; done
 
 # Not cached: go test cannot see what helm reads.

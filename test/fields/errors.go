@@ -27,7 +27,8 @@ func (k *Kind[T]) CheckErrors(t *testing.T) {
 				path, edits := inManifest(field), change.edits(field, value)
 				edits[path] = value
 				_, err := k.read(t, edits)
-				if err == nil || !strings.Contains(err.Error(), path+":") && !strings.Contains(err.Error(), path+"[0]:") {
+				if err == nil || !strings.Contains(err.Error(), path+":") && !strings.Contains(err.Error(), path+"[0]:") &&
+					!strings.Contains(err.Error(), path+"["+wrongKey+"]:") && !strings.Contains(err.Error(), path+"."+wrongKey+":") {
 					t.Errorf("with %v, the error is %v; want it to name %s", value, err, path)
 				}
 			})
@@ -35,23 +36,35 @@ func (k *Kind[T]) CheckErrors(t *testing.T) {
 	}
 }
 
-// wrongValues are values that a field cannot have: of another type, and just
-// beyond each of its bounds, of which every field has some.
+// wrongKey is the key of a map whose value is wrong.
+const wrongKey = "wrong"
+
+// strange is what no pattern of a field allows.
+const strange = "§ §"
+
+// wrongValues are values that a field cannot have: of another type, just beyond each
+// of its bounds, of which every field has some, and against its pattern. So are lists
+// with an item, and maps with a value, that is wrong.
 func (k *Kind[T]) wrongValues(field string, schema *Schema) map[string]any {
 	wrong := map[string]any{"of another type": true}
 	switch {
 	case slices.Contains(k.Unbounded, field):
 	case schema.Type == "array":
 		wrong["too short"], wrong["too long"] = []any{}, slices.Repeat([]any{"a"}, 1<<10)
+		wrong["with an item of another type"] = []any{Object{}}
 	case schema.XIntOrString:
 		wrong["no quantity"] = "plenty"
 	case schema.AdditionalProperties != nil:
 		wrong["of no key"] = Object{"": "a"}
+		wrong["with a value of another type"] = Object{wrongKey: []any{}}
 		wrong["too many"] = manyKeys()
 	case len(schema.Enum) > 0:
 		wrong["no such word"] = "Wrong"
 	case schema.Type == "string":
 		wrong["too long"] = strings.Repeat("a", 1<<10)
+		if schema.Pattern != "" {
+			wrong["against its pattern"] = strange
+		}
 		if schema.Pattern == "" || !regexp.MustCompile(schema.Pattern).MatchString("") {
 			wrong["empty"] = ""
 		}
