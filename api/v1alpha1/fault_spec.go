@@ -3,7 +3,7 @@
 package v1alpha1
 
 // FaultAction names what goes wrong.
-// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss
+// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk
 type FaultAction string
 
 // What goes wrong.
@@ -22,6 +22,8 @@ const (
 	// FaultActionLoss has segments of all that validators send and receive be lost, and
 	// sent again.
 	FaultActionLoss FaultAction = "Loss"
+	// FaultActionSlowDisk has all that validators write to their disks take longer.
+	FaultActionSlowDisk FaultAction = "SlowDisk"
 )
 
 // FaultRestart names when what keeps a killed validator running starts it again.
@@ -48,14 +50,15 @@ const (
 	FaultChunkValidator FaultRole = "ChunkValidator"
 )
 
-// FaultSpec is a fault. It is a union: action says which of kill, partition, delay and
-// loss may be set.
+// FaultSpec is a fault. It is a union: action says which of kill, partition, delay, loss
+// and slowDisk may be set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Kill') == has(self.kill)",message="is required when action is Kill, and must not be set otherwise",fieldPath=".kill",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.partition) || self.action == 'Partition'",message="must not be set unless action is Partition",fieldPath=".partition",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Delay') == has(self.delay)",message="is required when action is Delay, and must not be set otherwise",fieldPath=".delay",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Loss') == has(self.loss)",message="is required when action is Loss, and must not be set otherwise",fieldPath=".loss",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'SlowDisk') == has(self.slowDisk)",message="is required when action is SlowDisk, and must not be set otherwise",fieldPath=".slowDisk",reason="FieldValueInvalid"
 type FaultSpec struct {
 	// networkName is the name of the network, which is in the namespace of the fault.
 	// +required
@@ -89,6 +92,10 @@ type FaultSpec struct {
 	// loss says more about action Loss.
 	// +optional
 	Loss *LossFault `json:"loss,omitempty"`
+
+	// slowDisk says more about action SlowDisk.
+	// +optional
+	SlowDisk *SlowDiskFault `json:"slowDisk,omitempty"`
 
 	// durationSeconds is how long the fault lasts. The chain under the fault is
 	// measured for as long, also when validators are killed and started again at once.
@@ -186,4 +193,14 @@ type LossFault struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5000
 	BasisPoints int32 `json:"basisPoints,omitempty"`
+}
+
+// SlowDiskFault says more about slowing the disks of validators down.
+type SlowDiskFault struct {
+	// milliseconds is how much longer every write and every sync of a disk takes, each
+	// on its own. Reading is as fast as before.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Milliseconds int32 `json:"milliseconds,omitempty"`
 }

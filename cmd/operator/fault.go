@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -40,12 +39,12 @@ type faultOptions struct {
 }
 
 // newFaultCommand is what the pod of a fault runs. It needs no rights in the cluster:
-// it asks the nodes alone, and tells them of faults of their links.
+// it asks the nodes alone, and tells them of faults that they keep.
 func newFaultCommand() *cobra.Command {
 	var options faultOptions
 	command := &cobra.Command{
 		Use:   "measure-fault",
-		Short: "Measure what comes of a fault, and begin and end it where it is one of the links between nodes",
+		Short: "Measure what comes of a fault, and begin and end it where nodes do as they are told",
 		Args:  cobra.NoArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
@@ -53,8 +52,8 @@ func newFaultCommand() *cobra.Command {
 	flags.StringVar(&options.order, "fault", "", "file that holds the Fault and its ShardNetwork, as JSON")
 	flags.StringVar(&options.summary, "summary", "", "file to write to, in few words, what came of it")
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
-	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a fault of links")
-	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a fault of links")
+	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a fault that nodes keep")
+	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a fault that nodes keep")
 	flags.StringVar(&options.listen, "listen", "", "address to say at that the fault is due, for a fault of processes")
 	for _, name := range []string{"fault", "summary"} {
 		if err := command.MarkFlagRequired(name); err != nil {
@@ -110,7 +109,7 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 	if err != nil {
 		return nil, err
 	}
-	orders, err := fault.LinkOrders(spec, scope, plan)
+	orders, err := fault.Orders(spec, scope, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +117,16 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 		return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
 	}
 	options := &faulting.Options{Spec: spec, Plan: plan, Scope: scope, Orders: orders, Address: address}
-	switch ofLinks := fault.IsOfLinks(spec.Action); {
-	case ofLinks:
+	switch kept := fault.IsKeptByNodes(spec.Action); {
+	case kept:
 		if o.adminToken == "" || o.genesis == "" {
-			return nil, errors.New("a fault of links needs --admin-token and --genesis: nodes are told of it")
+			return nil, fmt.Errorf("action %s needs --admin-token and --genesis: nodes are told of it", spec.Action)
 		}
 		admin, err := readAdmin(o.adminToken, o.genesis, plan)
 		if err != nil {
 			return nil, err
 		}
-		options.Actor = &faulting.Links{Client: func(validator string) *chain.Client {
+		options.Actor = &faulting.Nodes{Client: func(validator string) *chain.Client {
 			return chain.NewClient(address(validator), admin(resources.AdminAddress(network, o.clusterDomain, validator, plan.Ports), validator))
 		}}
 	case o.listen == "":
@@ -164,7 +163,7 @@ func readAdmin(tokenFile, genesisFile string, plan *topology.Plan) (func(address
 // bystander is the Actor of a fault that the operator begins, and that ends by itself.
 type bystander struct{}
 
-func (bystander) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.LinkOrder) error {
+func (bystander) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.Order) error {
 	return nil
 }
 

@@ -48,7 +48,7 @@ func TestWhatMeasuresAFault(t *testing.T) {
 	if len(made.Scope) != 2 || len(made.Orders) != 4 || made.Scope[0].Shard != 1 {
 		t.Errorf("it is of %+v, by %+v", made.Scope, made.Orders)
 	}
-	if _, ok := made.Actor.(*faulting.Links); !ok || made.Summon != nil {
+	if _, ok := made.Actor.(*faulting.Nodes); !ok || made.Summon != nil {
 		t.Errorf("it is begun by %T", made.Actor)
 	}
 	name := made.Scope[0].Name
@@ -66,7 +66,7 @@ func TestPodsThatCannotMeasure(t *testing.T) {
 		change  func(*v1alpha1.FaultSpec)
 		want    string
 	}{
-		"no token":    {"partition-shard", faultOptions{}, nil, "a fault of links needs --admin-token and --genesis"},
+		"no token":    {"partition-shard", faultOptions{}, nil, "action Partition needs --admin-token and --genesis"},
 		"no file":     {"partition-shard", faultOptions{adminToken: "none", genesis: "none"}, nil, "read the token of the admin API"},
 		"no listener": {"kill-producer-at-once", faultOptions{}, nil, "action Kill needs --listen"},
 		"nobody": {

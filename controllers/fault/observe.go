@@ -59,7 +59,7 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 	}
 	scope, err := fault.Select(&r.fault.Spec.Validators, plan)
 	if err == nil {
-		_, err = fault.LinkOrders(&r.fault.Spec, scope, plan)
+		_, err = fault.Orders(&r.fault.Spec, scope, plan)
 	}
 	if err != nil {
 		observation.Unusable = err.Error()

@@ -52,7 +52,7 @@ func TestAFaultOfLinks(t *testing.T) {
 func (c *cluster) checkOwned() {
 	c.t.Helper()
 	for name, object := range map[string]client.Object{
-		"fault-fault": &corev1.ConfigMap{}, "fault-fault-links": &networkingv1.NetworkPolicy{},
+		"fault-fault": &corev1.ConfigMap{}, "fault-fault-admin": &networkingv1.NetworkPolicy{},
 	} {
 		c.must(c.client.Get(c.t.Context(), client.ObjectKey{Namespace: c.network.Namespace, Name: name}, object))
 		if !metav1.IsControlledBy(object, c.fault) {

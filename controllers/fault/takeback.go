@@ -72,7 +72,7 @@ func (r *run) tidy(ctx context.Context) error {
 	return r.letGo(ctx)
 }
 
-// takeBack ends the pod that measures, and then the fault of links that it may have
+// takeBack ends the pod that measures, and then the fault of nodes that it may have
 // begun. It says whether nothing is left to be ended.
 func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation, since *metav1.Time) (bool, error) {
 	if pod := observation.Pod; pod != nil && !policy.PodEnded(pod) {
@@ -80,11 +80,11 @@ func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation
 		return false, r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground)
 	}
 	network := observation.Network
-	begun := r.status.PodUID != "" && fault.IsOfLinks(r.fault.Spec.Action)
+	begun := r.status.PodUID != "" && fault.IsKeptByNodes(r.fault.Spec.Action)
 	if !begun || network == nil || string(network.UID) != r.status.NetworkUID {
 		return true, nil
 	}
-	err := r.endLinkFaults(ctx)
+	err := r.endNodeFaults(ctx)
 	if err != nil && since != nil && policy.FaultOverByItself(r.fault, since.Time, r.now()) {
 		ctrl.LoggerFrom(ctx).Info("nodes that were not told ended the fault by their own clocks", "reason", err.Error())
 		return true, nil
@@ -95,8 +95,8 @@ func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation
 	return true, nil
 }
 
-// endLinkFaults has all nodes that run end faults of their links.
-func (r *run) endLinkFaults(ctx context.Context) error {
+// endNodeFaults has all nodes that run end the faults that they keep.
+func (r *run) endNodeFaults(ctx context.Context) error {
 	pods, err := r.nodePods(ctx)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (r *run) endLinkFaults(ctx context.Context) error {
 			nodes = append(nodes, newNode(pod.Status.PodIP, keys[name], resources.AdminToken(token)))
 		}
 	}
-	return faulting.EndLinkFaults(ctx, nodes)
+	return faulting.EndFaults(ctx, fault.PartOf(r.fault.Spec.Action), nodes)
 }
 
 // newNode is a client of the node at an address, if it holds a key.

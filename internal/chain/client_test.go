@@ -184,6 +184,36 @@ func TestLinkFault(t *testing.T) {
 	}
 }
 
+// A fault of the disk begins and ends as the contract writes it.
+func TestDiskFault(t *testing.T) {
+	t.Parallel()
+	serving := func(method, want string) *chain.Client {
+		return newNode(t, method+" /admin/disk", func(w http.ResponseWriter, r *http.Request) {
+			if body, err := io.ReadAll(r.Body); err != nil || string(body) != want {
+				t.Errorf("the body of %s is %s (%v)", method, body, err)
+			}
+			if got, want := r.Header.Get("Authorization"), "Bearer "+adminToken; got != want {
+				t.Errorf("authorization is %q, want %q", got, want)
+			}
+			answer(http.StatusOK, `{"fault": {"condition": "Slow", "delayMilliseconds": 40, "remainingMilliseconds": 15000}}`)(w, r)
+		})
+	}
+	begin := serving(http.MethodPut, `{"condition":"Slow","delayMilliseconds":40,"durationMilliseconds":15000}`)
+	if err := begin.BeginDiskFault(t.Context(), &chain.DiskFault{
+		Condition: chain.DiskSlow, DelayMilliseconds: 40, DurationMilliseconds: 15_000,
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := serving(http.MethodDelete, "").EndDiskFault(t.Context()); err != nil {
+		t.Error(err)
+	}
+	refusing := newNode(t, "PUT /admin/disk", answer(http.StatusBadRequest, `{"error": "delayMilliseconds: must be 1 to 1000"}`))
+	if err := refusing.BeginDiskFault(t.Context(), &chain.DiskFault{}); err == nil ||
+		!strings.Contains(err.Error(), "delayMilliseconds: must be 1 to 1000") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // What is not said is as it is by default, also of nodes that do not say it.
 func TestSameWorkload(t *testing.T) {
 	t.Parallel()

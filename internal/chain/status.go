@@ -42,8 +42,10 @@ type Status struct {
 
 	Peers int `json:"peers"`
 	// FaultyLinks is the number of peers the links to which have a fault.
-	FaultyLinks int    `json:"faultyLinks"`
-	Supply      Supply `json:"supply"`
+	FaultyLinks int `json:"faultyLinks"`
+	// DiskFault is what a fault makes of the node's disk; nil when there is none.
+	DiskFault *DiskCondition `json:"diskFault"`
+	Supply    Supply         `json:"supply"`
 	// Shards are what the finalised block's header of each shard commits to.
 	Shards []ShardStatus `json:"shards"`
 	// Tracked is the node's own state; nil for a node that tracks no shard.

@@ -203,8 +203,8 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-// Of a fault of links, a validator itself tells.
-func TestEffectiveOfLinks(t *testing.T) {
+// Of a fault that nodes keep, a validator itself tells.
+func TestEffectiveOfNodes(t *testing.T) {
 	t.Parallel()
 	const victim = "net-s0-p0"
 	replaced := func(s *seen) {
@@ -240,6 +240,11 @@ func TestEffectiveOfLinks(t *testing.T) {
 			if answers := test.during.Answers[victim]; len(shown) != 1 || shown[0].Reached != test.reached ||
 				int(shown[0].Impaired) != answers.Impaired {
 				t.Errorf("tells %+v, want %s", shown, test.reached)
+			}
+			judged.Action = v1alpha1.FaultActionSlowDisk
+			if got := judged.Effective(); got.Reason != test.reason ||
+				!strings.Contains(got.Message, strings.Replace(test.words, "its links", "its disk", 1)) {
+				t.Errorf("of a disk, says %s: %s, want %s: %s", got.Reason, got.Message, test.reason, test.words)
 			}
 			// Of a process, that it tells so says nothing.
 			judged.Action = v1alpha1.FaultActionPause

@@ -10,39 +10,16 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// IsOfLinks says whether a fault is of the links between nodes, which the nodes keep
-// themselves, and not of their processes.
-func IsOfLinks(action v1alpha1.FaultAction) bool {
-	switch action {
-	case v1alpha1.FaultActionPartition, v1alpha1.FaultActionDelay, v1alpha1.FaultActionLoss:
-		return true
-	default:
-		return false
-	}
-}
-
-// LinkOrder is what one node is told.
-type LinkOrder struct {
-	// Node is its name.
-	Node string `json:"node"`
-	// Fault is that of its links.
-	Fault chain.LinkFault `json:"fault"`
-}
-
-// LinkOrders say which nodes are told of a fault of links, in the order of the plan;
-// there are none for a fault of processes.
+// linkOrders say which nodes are told of a fault of links.
 //
 // Of two nodes, the one that dialled holds up what they exchange, and nobody else
 // knows which one that is. So both ends of every link are told. It is held up once.
-func LinkOrders(spec *v1alpha1.FaultSpec, scope []topology.Validator, plan *topology.Plan) ([]LinkOrder, error) {
-	if !IsOfLinks(spec.Action) {
-		return nil, nil
-	}
+func linkOrders(spec *v1alpha1.FaultSpec, scope []topology.Validator, plan *topology.Plan) ([]Order, error) {
 	between, err := faultyLinks(spec, scope, plan)
 	if err != nil {
 		return nil, err
 	}
-	var orders []LinkOrder
+	var orders []Order
 	for i := range plan.Nodes {
 		name := plan.Nodes[i].Name
 		var peers []string
@@ -52,7 +29,7 @@ func LinkOrders(spec *v1alpha1.FaultSpec, scope []topology.Validator, plan *topo
 			}
 		}
 		if len(peers) > 0 {
-			orders = append(orders, LinkOrder{Node: name, Fault: newLinkFault(spec, peers)})
+			orders = append(orders, Order{Node: name, Links: newLinkFault(spec, peers)})
 		}
 	}
 	return orders, nil
@@ -89,9 +66,9 @@ func names(validators []topology.Validator) map[string]bool {
 	return names
 }
 
-func newLinkFault(spec *v1alpha1.FaultSpec, peers []string) chain.LinkFault {
-	fault := chain.LinkFault{
-		Peers: peers, Condition: chain.LinkWorse, DurationMilliseconds: int64(spec.DurationSeconds) * 1000,
+func newLinkFault(spec *v1alpha1.FaultSpec, peers []string) *chain.LinkFault {
+	fault := &chain.LinkFault{
+		Peers: peers, Condition: chain.LinkWorse, DurationMilliseconds: durationMs(spec),
 	}
 	switch spec.Action {
 	case v1alpha1.FaultActionDelay:

@@ -82,7 +82,7 @@ func TestLinkOrders(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.spec.DurationSeconds = 15
-			orders, err := fault.LinkOrders(&test.spec, scope, plan)
+			orders, err := fault.Orders(&test.spec, scope, plan)
 			if test.refused != "" {
 				if err == nil || err.Error() != test.refused {
 					t.Fatalf("the error is %v, want %s", err, test.refused)
@@ -94,11 +94,11 @@ func TestLinkOrders(t *testing.T) {
 			}
 			told := map[string][]string{}
 			for _, order := range orders {
-				told[order.Node] = order.Fault.Peers
+				told[order.Node] = order.Links.Peers
 				want := test.each
-				want.Peers, want.DurationMilliseconds = order.Fault.Peers, 15_000
-				if !reflect.DeepEqual(order.Fault, want) {
-					t.Errorf("%s is told of %+v, want %+v", order.Node, order.Fault, want)
+				want.Peers, want.DurationMilliseconds = order.Links.Peers, 15_000
+				if order.Disk != nil || !reflect.DeepEqual(order.Links, &want) {
+					t.Errorf("%s is told of %+v, want %+v", order.Node, order, want)
 				}
 			}
 			if len(told) != len(orders) || len(told) != len(test.told) || len(told) > 0 && !reflect.DeepEqual(told, test.told) {

@@ -32,7 +32,7 @@ type Sighting struct {
 // Answers count how often a validator was asked for its status, and told it.
 type Answers struct {
 	Asked, Answered int
-	// Impaired is how often it told that its links have a fault.
+	// Impaired is how often it told of the fault that it keeps.
 	Impaired int
 	// Restarted says that its counters began anew in between.
 	Restarted bool

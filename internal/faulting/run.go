@@ -36,9 +36,9 @@ const (
 
 // Actor has a fault happen.
 type Actor interface {
-	// Strike begins the fault of validators, of which nodes are told by orders if it is one
-	// of links. It ends by itself after the duration, should nobody lift it.
-	Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.LinkOrder) error
+	// Strike begins the fault of validators, of which nodes are told by orders if they keep
+	// it. It ends by itself after the duration, should nobody lift it.
+	Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error
 	// Lift ends it.
 	Lift(ctx context.Context, validators []string) error
 }
@@ -49,8 +49,8 @@ type Options struct {
 	Plan *topology.Plan
 	// Scope are the validators that the fault is of.
 	Scope []topology.Validator
-	// Orders are what nodes are told of a fault of links.
-	Orders []fault.LinkOrder
+	// Orders are what nodes are told of a fault that they keep.
+	Orders []fault.Order
 	// Address is where the HTTP API of a validator is, HOST:PORT.
 	Address func(validator string) string
 	Actor   Actor
@@ -79,7 +79,7 @@ func Run(ctx context.Context, options *Options) (*v1alpha1.FaultStatus, error) {
 	for i := range options.Scope {
 		s.names = append(s.names, options.Scope[i].Name)
 	}
-	s.watch = startWatch(ctx, options.Plan.Nodes, options.Address)
+	s.watch = startWatch(ctx, options)
 	defer s.watch.stop()
 	if err := s.before(ctx); err != nil {
 		return nil, err

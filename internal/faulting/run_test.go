@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
@@ -40,8 +41,8 @@ type fakeNode struct {
 	asked      atomic.Int64
 	kill       atomic.Bool
 	from, till int64
-	// impaired says that its links have a fault.
-	impaired atomic.Bool
+	// impaired says that its links have a fault, and slow that its disk has.
+	impaired, slow atomic.Bool
 }
 
 func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
@@ -64,6 +65,9 @@ func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request
 		}
 		if n.impaired.Load() {
 			status.FaultyLinks = 1
+		}
+		if n.slow.Load() {
+			status.DiskFault = ptr.To(chain.DiskSlow)
 		}
 		answer = status
 	default:
@@ -107,7 +111,7 @@ func fakeNetwork(t *testing.T, spec v1alpha1.FaultSpec) (*faulting.Options, *fak
 	spec.DurationSeconds, spec.BaselineSeconds, spec.RecoverySeconds = 2, 1, 30
 	spec.Validators.Names = []string{victim}
 	scope := plan.Nodes[:1]
-	orders, err := fault.LinkOrders(&spec, scope, plan)
+	orders, err := fault.Orders(&spec, scope, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +125,7 @@ func fakeNetwork(t *testing.T, spec v1alpha1.FaultSpec) (*faulting.Options, *fak
 // bystander does nothing.
 type bystander struct{}
 
-func (bystander) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.LinkOrder) error {
+func (bystander) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.Order) error {
 	return nil
 }
 func (bystander) Lift(context.Context, []string) error { return nil }
@@ -169,17 +173,22 @@ type adminNode struct {
 }
 
 func (a *adminNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
-	a.orders = append(a.orders, request.Method+" "+request.Header.Get("Authorization"))
+	a.orders = append(a.orders, request.Method+" "+request.URL.Path+" "+request.Header.Get("Authorization"))
 	if a.refuses {
 		response.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	a.node.impaired.Store(request.Method == http.MethodPut)
+	begins := request.Method == http.MethodPut
+	if request.URL.Path == "/admin/disk" {
+		a.node.slow.Store(begins)
+	} else {
+		a.node.impaired.Store(begins)
+	}
 	_, _ = response.Write([]byte("{}"))
 }
 
 // links tells the nodes of faults: the first at its admin API, and the second as well.
-func links(t *testing.T, nodes []*adminNode) *faulting.Links {
+func links(t *testing.T, nodes []*adminNode) *faulting.Nodes {
 	t.Helper()
 	clients := map[string]chain.Admin{}
 	for slot, node := range nodes {
@@ -198,7 +207,7 @@ func links(t *testing.T, nodes []*adminNode) *faulting.Links {
 			Address: listener.Addr().String(), PublicKey: key.Public(), Token: "the-token",
 		}
 	}
-	return &faulting.Links{Client: func(node string) *chain.Client { return chain.NewClient("", clients[node]) }}
+	return &faulting.Nodes{Client: func(node string) *chain.Client { return chain.NewClient("", clients[node]) }}
 }
 
 // Nodes on both sides of links are told of their fault, and that it is over.
@@ -217,9 +226,32 @@ func TestAFaultOfLinks(t *testing.T) {
 		t.Errorf("the validator shows %+v", seen)
 	}
 	for _, node := range nodes {
-		if want := []string{"PUT Bearer the-token", "DELETE Bearer the-token"}; !slices.Equal(node.orders, want) {
+		if want := []string{"PUT /admin/links Bearer the-token", "DELETE /admin/links Bearer the-token"}; !slices.Equal(node.orders, want) {
 			t.Errorf("a node is told %q, want %q", node.orders, want)
 		}
+	}
+}
+
+// Of a fault of disks, those that have it are told, at the path of disks.
+func TestAFaultOfADisk(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{
+		Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1},
+	})
+	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
+	options.Actor = links(t, nodes)
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultImpaired {
+		t.Errorf("the validator shows %+v", seen)
+	}
+	if want := []string{"PUT /admin/disk Bearer the-token", "DELETE /admin/disk Bearer the-token"}; !slices.Equal(nodes[0].orders, want) {
+		t.Errorf("a node is told %q, want %q", nodes[0].orders, want)
+	}
+	if len(nodes[1].orders) > 0 {
+		t.Errorf("a node without the fault is told %q", nodes[1].orders)
 	}
 }
 
@@ -246,7 +278,7 @@ func TestAFaultThatIsInterrupted(t *testing.T) {
 	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	options.Actor = &interrupted{Links: links(t, nodes), cancel: cancel}
+	options.Actor = &interrupted{Nodes: links(t, nodes), cancel: cancel}
 	if status, err := faulting.Run(ctx, options); status != nil || err == nil {
 		t.Errorf("it is measured: %+v, %v", status, err)
 	}
@@ -257,12 +289,12 @@ func TestAFaultThatIsInterrupted(t *testing.T) {
 
 // interrupted is told to end once the fault has begun.
 type interrupted struct {
-	*faulting.Links
+	*faulting.Nodes
 
 	cancel func()
 }
 
-func (i *interrupted) Strike(ctx context.Context, names []string, spec *v1alpha1.FaultSpec, orders []fault.LinkOrder) error {
+func (i *interrupted) Strike(ctx context.Context, names []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
 	defer i.cancel()
-	return i.Links.Strike(ctx, names, spec, orders)
+	return i.Nodes.Strike(ctx, names, spec, orders)
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/fault"
-	"github.com/shardyard/shardyard/internal/topology"
 )
 
 const (
@@ -33,6 +33,8 @@ const (
 // watch asks the validators of a network, each on its own, so that one that hangs
 // delays nobody else, and keeps what they tell.
 type watch struct {
+	// action is that of the fault.
+	action  v1alpha1.FaultAction
 	nodes   []*watched
 	running sync.WaitGroup
 	cancel  context.CancelFunc
@@ -70,14 +72,14 @@ type watched struct {
 	answers bool
 }
 
-// startWatch begins to ask validators. It goes on until it is stopped.
-func startWatch(ctx context.Context, validators []topology.Validator, address func(name string) string) *watch {
+// startWatch begins to ask all validators. It goes on until it is stopped.
+func startWatch(ctx context.Context, options *Options) *watch {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watch{cancel: cancel, endorsed: map[int]uint64{}}
+	w := &watch{action: options.Spec.Action, cancel: cancel, endorsed: map[int]uint64{}}
 	w.begin()
-	for i := range validators {
-		name := validators[i].Name
-		node := &watched{name: name, client: chain.NewClient(address(name), chain.Admin{})}
+	for i := range options.Plan.Nodes {
+		name := options.Plan.Nodes[i].Name
+		node := &watched{name: name, client: chain.NewClient(options.Address(name), chain.Admin{})}
 		w.nodes = append(w.nodes, node)
 	}
 	for _, node := range w.nodes {
@@ -203,7 +205,7 @@ func (w *watch) ask(ctx context.Context, node *watched) {
 		answers.Asked++
 		if err == nil {
 			answers.Answered++
-			if status.FaultyLinks > 0 {
+			if fault.Shows(w.action, status) {
 				answers.Impaired++
 			}
 		}

@@ -84,7 +84,7 @@ func (g *group) lend() error {
 	g.striking.Lock()
 	defer g.striking.Unlock()
 	for _, supervisor := range g.supervisors {
-		if supervisor.isStruck() || g.links.hits([]string{supervisor.name()}) != "" {
+		if supervisor.isStruck() || g.kept.hits([]string{supervisor.name()}) != "" {
 			return fmt.Errorf("validator %s has a fault", supervisor.name())
 		}
 		if state := supervisor.current(); !state.ready {

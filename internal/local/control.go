@@ -40,8 +40,8 @@ type order struct {
 	Action               v1alpha1.FaultAction  `json:"action,omitempty"`
 	Restart              v1alpha1.FaultRestart `json:"restart,omitempty"`
 	DurationMilliseconds int64                 `json:"durationMilliseconds,omitempty"`
-	// Links are what nodes are told of a fault of links.
-	Links []fault.LinkOrder `json:"links,omitempty"`
+	// Nodes are what nodes are told of a fault that they keep.
+	Nodes []fault.Order `json:"nodes,omitempty"`
 }
 
 func (o *order) duration() time.Duration {
@@ -119,10 +119,10 @@ func (g *group) strike(given *order) error {
 	}
 	g.striking.Lock()
 	defer g.striking.Unlock()
-	if name := g.links.hits(given.Validators); name != "" {
+	if name := g.kept.hits(given.Validators); name != "" {
 		return fmt.Errorf("validator %s has a fault already", name)
 	}
-	if fault.IsOfLinks(given.Action) {
+	if fault.IsKeptByNodes(given.Action) {
 		return g.impair(given, ordered)
 	}
 	for i, supervisor := range ordered {
@@ -145,7 +145,7 @@ func (g *group) lift(given *order) error {
 	g.striking.Lock()
 	defer g.striking.Unlock()
 	// A validator has one fault at a time.
-	if g.links.hits(given.Validators) != "" {
+	if g.kept.hits(given.Validators) != "" {
 		return g.repair()
 	}
 	for _, supervisor := range ordered {
@@ -187,9 +187,9 @@ func newKeeper(dir networkDir) *keeper {
 }
 
 // Strike has a fault happen to validators.
-func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.LinkOrder) error {
+func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
 	given := &order{
-		Validators: validators, Action: spec.Action, Links: orders,
+		Validators: validators, Action: spec.Action, Nodes: orders,
 		DurationMilliseconds: (time.Duration(spec.DurationSeconds) * time.Second).Milliseconds(),
 	}
 	if spec.Kill != nil {

@@ -36,7 +36,7 @@ func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, prog
 	if err != nil {
 		return err
 	}
-	orders, err := fault.LinkOrders(&wanted.Spec, scope, plan)
+	orders, err := fault.Orders(&wanted.Spec, scope, plan)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,11 @@ func state(pid int) byte {
 // says so.
 func TestFaultsThatAreNotFelt(t *testing.T) {
 	t.Parallel()
-	const ofProcess, ofLinks = "the fault of validator net-s1-p0 is over", "the fault of the links of net-s1-p0 is over"
+	const (
+		ofProcess = "the fault of validator net-s1-p0 is over"
+		ofLinks   = "the fault of the links of net-s1-p0 is over"
+		ofDisk    = "the fault of the disk of net-s1-p0 is over"
+	)
 	for name, test := range map[string]struct {
 		action  string
 		reached v1alpha1.FaultReach
@@ -73,6 +77,7 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 		"Kill":      {"action: Kill\n  kill:\n    restart: AfterDuration", v1alpha1.FaultUnreachable, ofProcess},
 		"Partition": {"action: Partition", v1alpha1.FaultImpaired, ofLinks},
 		"Delay":     {"action: Delay\n  delay:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofLinks},
+		"SlowDisk":  {"action: SlowDisk\n  slowDisk:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofDisk},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +116,7 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 // idle is an actor that does nothing.
 type idle struct{}
 
-func (idle) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.LinkOrder) error {
+func (idle) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.Order) error {
 	return nil
 }
 
@@ -254,7 +259,7 @@ func cutOff(validator string, nodes ...string) order {
 		Validators: []string{validator}, Action: v1alpha1.FaultActionPartition, DurationMilliseconds: time.Hour.Milliseconds(),
 	}
 	for _, node := range append(nodes, validator) {
-		given.Links = append(given.Links, fault.LinkOrder{Node: node, Fault: chain.LinkFault{
+		given.Nodes = append(given.Nodes, fault.Order{Node: node, Links: &chain.LinkFault{
 			Peers: []string{"another"}, Condition: chain.LinkCut, DurationMilliseconds: given.DurationMilliseconds,
 		}})
 	}
@@ -286,8 +291,8 @@ func TestFaultsOfLinks(t *testing.T) {
 	run.checkFaultyLinks(t, both)
 	pause := order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1}
 	for want, wrong := range map[string]order{
-		"validator net-s0-p0 has a fault already":                pause,
-		"the network has a fault of links already, of net-s0-p0": cutOff("net-s0-p1", "net-s1-p0"),
+		"validator net-s0-p0 has a fault already":                   pause,
+		"the network has a fault of the links of net-s0-p0 already": cutOff("net-s0-p1", "net-s1-p0"),
 	} {
 		if err := strike(wrong); err == nil || err.Error() != want {
 			t.Errorf("the error of %+v is %v, want %s", wrong, err, want)

@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
@@ -91,6 +93,8 @@ type standin struct {
 	// fault is that of its links, if it is not over.
 	fault chain.LinkFault
 	ends  time.Time
+	// disk is when the fault of its disk is over.
+	disk time.Time
 }
 
 // transfersPerBlock is what every block of a stand-in executes.
@@ -209,6 +213,8 @@ func (n *standin) adminHandler() http.Handler {
 	}
 	mux.HandleFunc("PUT /admin/links", n.beginFault)
 	mux.HandleFunc("DELETE /admin/links", n.endFault)
+	mux.HandleFunc("PUT /admin/disk", n.setDisk)
+	mux.HandleFunc("DELETE /admin/disk", n.setDisk)
 	return mux
 }
 
@@ -244,6 +250,21 @@ func (n *standin) beginFault(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fault, n.ends = fault, time.Now().Add(time.Duration(fault.DurationMilliseconds)*time.Millisecond)
+	answerJSON(w, struct{}{})
+}
+
+// setDisk takes a fault of the disk, which nothing here feels, or ends it: the body says
+// nothing then.
+func (n *standin) setDisk(w http.ResponseWriter, r *http.Request) {
+	var fault chain.DiskFault
+	if err := json.NewDecoder(r.Body).Decode(&fault); err != nil && r.Method == http.MethodPut ||
+		r.Header.Get("Authorization") != "Bearer "+n.token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.disk = time.Now().Add(time.Duration(fault.DurationMilliseconds) * time.Millisecond)
 	answerJSON(w, struct{}{})
 }
 
@@ -322,6 +343,9 @@ func (n *standin) status(now time.Time) chain.Status {
 	}
 	if now.Before(n.ends) {
 		status.FaultyLinks = len(n.fault.Peers)
+	}
+	if now.Before(n.disk) {
+		status.DiskFault = ptr.To(chain.DiskSlow)
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{

@@ -17,7 +17,7 @@ type group struct {
 
 	// striking keeps faults from beginning and ending at the same time.
 	striking sync.Mutex
-	links    linkFaults
+	kept     nodeFaults
 	lending  lending
 
 	// changed tells that a validator started, became ready or ended.

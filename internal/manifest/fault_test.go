@@ -80,6 +80,16 @@ func TestWrongFaultsAreRefused(t *testing.T) {
 		"a delay with a loss, also": {
 			"action: Pause", "action: Delay\n  delay: {milliseconds: 1}\n  loss: {basisPoints: 1}", "spec.loss", "must not be set otherwise",
 		},
+		"a slow disk without how slow": {"action: Pause", "action: SlowDisk", "spec.slowDisk", "is required when action is SlowDisk"},
+		"a slow disk that is not": {
+			"action: Pause", "action: SlowDisk\n  slowDisk: {milliseconds: 0}", "spec.slowDisk.milliseconds", "greater than or equal to 1",
+		},
+		"a disk that is too slow": {
+			"action: Pause", "action: SlowDisk\n  slowDisk: {milliseconds: 1001}", "spec.slowDisk.milliseconds", "less than or equal to 1000",
+		},
+		"a pause of a slow disk": {
+			"action: Pause", "action: Pause\n  slowDisk: {milliseconds: 1}", "spec.slowDisk", "must not be set otherwise",
+		},
 		"a name of no object": {"name: fault", "name: 1st", "metadata", "must be a DNS label that begins with a letter"},
 	}
 	for name, test := range cases {

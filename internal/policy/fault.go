@@ -17,9 +17,9 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// linkEndPatience is how much later than its duration a fault of links is over for
+// nodeEndPatience is how much later than its duration a fault that nodes keep is over for
 // nodes that nobody could tell.
-const linkEndPatience = time.Minute
+const nodeEndPatience = time.Minute
 
 // FaultTask is what there is to do next for a fault.
 type FaultTask string
@@ -226,10 +226,10 @@ func FaultTakenBack(o *FaultObservation, status *v1alpha1.FaultStatus) {
 	endFault(o.Fault, status, v1alpha1.ReasonNotMeasured, "the fault is over, and what came of it is not known: "+status.Problem, o.Now)
 }
 
-// FaultOverByItself says whether the nodes have ended a fault of links by their own
+// FaultOverByItself says whether the nodes have ended a fault that they keep by their own
 // clocks, since it was to be taken back at a time.
 func FaultOverByItself(fault *v1alpha1.Fault, since, now time.Time) bool {
-	return now.Sub(since) > time.Duration(fault.Spec.DurationSeconds)*time.Second+linkEndPatience
+	return now.Sub(since) > time.Duration(fault.Spec.DurationSeconds)*time.Second+nodeEndPatience
 }
 
 // faultNetworkLost says why the network of a fault is no longer what it was when the

@@ -52,8 +52,8 @@ type FaultInputs struct {
 	Image string
 	// ClusterDomain is the DNS domain of the cluster.
 	ClusterDomain string
-	// OfLinks says that the fault is of the links between nodes, which are told of it.
-	OfLinks bool
+	// KeptByNodes says that nodes keep the fault, and are told of it.
+	KeptByNodes bool
 }
 
 // FaultOrder is what the pod of a fault reads: the fault, and the network as it was
@@ -68,7 +68,7 @@ func WatcherName(fault string) string { return fault + "-fault" }
 
 // FaultPolicyName is the NetworkPolicy by which the pod of a fault reaches the admin
 // API of nodes.
-func FaultPolicyName(fault string) string { return fault + "-fault-links" }
+func FaultPolicyName(fault string) string { return fault + "-fault-admin" }
 
 // FaultObjects are what the pod of a fault needs to be there.
 func FaultObjects(
@@ -79,7 +79,7 @@ func FaultObjects(
 		return nil, err
 	}
 	objects := []Object{config, newWatcherPolicy(wanted, ports, inputs)}
-	if inputs.OfLinks {
+	if inputs.KeptByNodes {
 		objects = append(objects, newFaultPolicy(wanted, ports))
 	}
 	return objects, nil
@@ -131,7 +131,7 @@ func NewWatcher(wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork, inputs F
 		},
 	}
 	pod.Annotations = map[string]string{annotationNetwork: versionOf(network)}
-	if inputs.OfLinks {
+	if inputs.KeptByNodes {
 		steer(pod, spec.NetworkName)
 	} else {
 		summon(&pod.Spec.Containers[0])
@@ -209,7 +209,7 @@ func newFaultConfig(wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork) (*co
 // on, and lets it reach the nodes of the network and names resolved.
 func newWatcherPolicy(wanted *v1alpha1.Fault, ports topology.Ports, inputs FaultInputs) *networkingv1.NetworkPolicy {
 	reached := []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, ports.HTTP)}
-	if inputs.OfLinks {
+	if inputs.KeptByNodes {
 		reached = append(reached, policyPort(corev1.ProtocolTCP, ports.Admin))
 	}
 	return &networkingv1.NetworkPolicy{

@@ -36,7 +36,7 @@ func newFault(action v1alpha1.FaultAction) (*v1alpha1.Fault, *v1alpha1.ShardNetw
 
 func faultInputs(action v1alpha1.FaultAction) resources.FaultInputs {
 	return resources.FaultInputs{
-		Image: "operator:test", ClusterDomain: "cluster.local", OfLinks: action != v1alpha1.FaultActionKill,
+		Image: "operator:test", ClusterDomain: "cluster.local", KeptByNodes: action != v1alpha1.FaultActionKill,
 	}
 }
 
@@ -53,7 +53,7 @@ func faultObjects(t *testing.T, action v1alpha1.FaultAction) []resources.Object 
 // Whatever a fault makes goes with it, and none of it is of the network.
 func TestObjectsOfAFault(t *testing.T) {
 	t.Parallel()
-	for action, want := range map[v1alpha1.FaultAction]int{v1alpha1.FaultActionKill: 3, v1alpha1.FaultActionLoss: 4} {
+	for action, want := range map[v1alpha1.FaultAction]int{v1alpha1.FaultActionKill: 3, v1alpha1.FaultActionLoss: 4, v1alpha1.FaultActionSlowDisk: 4} {
 		objects := faultObjects(t, action)
 		if len(objects) != want {
 			t.Errorf("%s makes %d objects, want %d", action, len(objects), want)
@@ -107,11 +107,11 @@ func TestThePodOfAFault(t *testing.T) {
 		if !resources.Gated(pod) || *pod.Spec.ActiveDeadlineSeconds != 760 {
 			t.Errorf("%s: the pod is %+v", action, pod.Spec)
 		}
-		ofLinks := action != v1alpha1.FaultActionKill
-		if has := slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Projected != nil }); has != ofLinks {
+		kept := action != v1alpha1.FaultActionKill
+		if has := slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Projected != nil }); has != kept {
 			t.Errorf("%s: it has the token of the admin API: %v", action, has)
 		}
-		if asks := pod.Spec.Containers[0].ReadinessProbe != nil; asks == ofLinks {
+		if asks := pod.Spec.Containers[0].ReadinessProbe != nil; asks == kept {
 			t.Errorf("%s: it asks for the fault: %v", action, asks)
 		}
 		if !resources.Knows(pod, network) {
@@ -134,10 +134,10 @@ func selects(selector map[string]string, pod *corev1.Pod) bool {
 	return len(selector) > 0
 }
 
-// The pod reaches the nodes, and their admin API for a fault of links alone.
+// The pod reaches the nodes, and their admin API for a fault that nodes keep alone.
 func TestThePoliciesOfFaults(t *testing.T) {
 	t.Parallel()
-	for action, ofLinks := range map[v1alpha1.FaultAction]bool{v1alpha1.FaultActionKill: false, v1alpha1.FaultActionDelay: true} {
+	for action, kept := range map[v1alpha1.FaultAction]bool{v1alpha1.FaultActionKill: false, v1alpha1.FaultActionDelay: true} {
 		objects := faultObjects(t, action)
 		pod := objects[len(objects)-1].(*corev1.Pod)
 		own := objects[1].(*networkingv1.NetworkPolicy)
@@ -148,7 +148,7 @@ func TestThePoliciesOfFaults(t *testing.T) {
 		for _, port := range own.Spec.Egress[0].Ports {
 			ports = append(ports, port.Port.IntValue())
 		}
-		if slices.Contains(ports, topology.DefaultPorts.Admin) != ofLinks || !slices.Contains(ports, topology.DefaultPorts.HTTP) {
+		if slices.Contains(ports, topology.DefaultPorts.Admin) != kept || !slices.Contains(ports, topology.DefaultPorts.HTTP) {
 			t.Errorf("%s: the pod reaches the ports %v", action, ports)
 		}
 		nodes := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: resources.NetworkLabels("net")}}

@@ -17,8 +17,8 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// testFaults has the producers of a shard cut off, and then one of them killed. Both
-// faults are there from the beginning, and a network has one at a time.
+// testFaults has the producers of a shard cut off, one of them killed, and disks of them
+// slow. All faults are there from the beginning, and a network has one at a time.
 func (n *network) testFaults(t *testing.T) {
 	plan := n.plan(t)
 	cut := n.newFault(t, "cut-off", v1alpha1.FaultSpec{
@@ -29,6 +29,10 @@ func (n *network) testFaults(t *testing.T) {
 	killed := n.newFault(t, "killed", v1alpha1.FaultSpec{
 		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,
 		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce}, DurationSeconds: 20,
+	})
+	slow := n.newFault(t, "slow-disks", v1alpha1.FaultSpec{
+		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionSlowDisk,
+		SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1000}, DurationSeconds: 8,
 	})
 
 	// Neither half of four validators is a quorum.
@@ -45,7 +49,12 @@ func (n *network) testFaults(t *testing.T) {
 	if after := n.mustPods(t)[resources.PodName(victim)].UID; after == before || killed.Status.Victims[0].UID != string(before) {
 		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Victims)
 	}
-	for _, made := range []*happening{cut, killed} {
+	slow.untilMeasured(t)
+	slow.check(t, v1alpha1.FaultImpaired)
+	if !meta.IsStatusConditionTrue(slow.Status.Conditions, v1alpha1.ConditionEffective) {
+		t.Errorf("the chain did not feel slow disks: %+v", slow.Status)
+	}
+	for _, made := range []*happening{cut, killed, slow} {
 		if err := n.Delete(t.Context(), made.Fault); err != nil {
 			t.Error(err)
 		}

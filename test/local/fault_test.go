@@ -21,8 +21,9 @@ import (
 const exitNotRecovered = 4
 
 // Without the producers of a shard, be it that they hang, that they are killed or that
-// they are cut off from all others, the chain makes no blocks, as shardyard fault run
-// tells of the chain. Afterwards they take part again.
+// they are cut off from all others, the chain makes no blocks, and with slow disks of
+// theirs fewer, as shardyard fault run tells of the chain. Afterwards they take part
+// again.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -32,6 +33,7 @@ func TestFaults(t *testing.T) {
 	runFault(t, stateDir, "Pause", "15", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "Kill\n  kill: {restart: AfterDuration}", "15", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
+	runFault(t, stateDir, "SlowDisk\n  slowDisk: {milliseconds: 1000}", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved {
 		t.Errorf("the summary is %+v", summary)
@@ -77,7 +79,7 @@ spec:
 	checkFault(t, &fault.Status, reached)
 }
 
-// checkFault checks what is said of a fault under which the chain makes no blocks.
+// checkFault checks what is said of a fault under which the chain makes fewer blocks.
 func checkFault(t *testing.T, status *v1alpha1.FaultStatus, reached v1alpha1.FaultReach) {
 	t.Helper()
 	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionEffective) ||

@@ -12,6 +12,7 @@ use shardnode_blocks::{ChainView, finalized::EndorsedStake};
 use shardnode_chain::{Metrics, Node};
 use shardnode_clients::{Fate, NoProof};
 use shardnode_config::Config;
+use shardnode_disks as disks;
 use shardnode_execution::Outcome;
 use shardnode_links::{Fault, Faults, Ongoing};
 use shardnode_load::{Workload, WorkloadError};
@@ -21,10 +22,10 @@ use shardnode_primitives::{
     congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
-    AccountReport, CopyStatus, LinkCondition, LinkFault, LoadStatus, LogLevel, OutcomeReport,
-    OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport,
-    Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
-    Unavailable, UnknownPeer,
+    AccountReport, CopyStatus, DiskCondition, DiskFault, LinkCondition, LinkFault, LoadStatus,
+    LogLevel, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing,
+    ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
+    SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
 };
 use shardnode_state::Account;
 use shardnode_verifier::FinalizedBlock;
@@ -59,6 +60,7 @@ pub(crate) struct Api {
     role: Role,
     mempool_capacity: u64,
     faults: Faults,
+    disk: disks::Faults,
     profiles: Profiles,
     levels: Levels,
     moved: Moved,
@@ -73,7 +75,7 @@ impl Api {
         context: &Context,
         config: &Config,
         node: Node,
-        faults: Faults,
+        (faults, disk): (Faults, disks::Faults),
         levels: Levels,
     ) -> Self {
         let moved = Moved::default();
@@ -84,6 +86,7 @@ impl Api {
             role: config.role,
             mempool_capacity: config.features.mempool_capacity as u64,
             faults,
+            disk,
             profiles: Profiles::new(config),
             levels,
             moved: moved.clone(),
@@ -168,6 +171,15 @@ fn link_fault(ongoing: Ongoing) -> LinkFault {
         condition,
         delay_milliseconds: whole_millis(delay),
         loss_basis_points,
+        remaining_milliseconds: whole_millis(ongoing.left),
+    }
+}
+
+fn disk_fault(ongoing: disks::Ongoing) -> DiskFault {
+    let disks::Fault::Slow { delay } = ongoing.fault;
+    DiskFault {
+        condition: DiskCondition::Slow,
+        delay_milliseconds: whole_millis(delay),
         remaining_milliseconds: whole_millis(ongoing.left),
     }
 }
@@ -311,6 +323,7 @@ impl shardnode_rpc::Node for Api {
             missed_chunks: view.block.missed_chunks(),
             peers: peers::connected(&self.context.encode()),
             faulty_links: self.faults.peers() as u64,
+            disk_fault: self.disk_fault().map(|fault| fault.condition),
             supply: SupplyStatus {
                 expected: supply.expected,
                 balances: supply.balances,
@@ -453,6 +466,25 @@ impl shardnode_rpc::Node for Api {
 
     fn end_link_fault(&self) {
         self.faults.end();
+    }
+
+    fn disk_fault(&self) -> Option<DiskFault> {
+        self.disk.ongoing(self.context.current()).map(disk_fault)
+    }
+
+    fn begin_disk_fault(&self, wanted: DiskFault) {
+        let fault = match wanted.condition {
+            DiskCondition::Slow => disks::Fault::Slow {
+                delay: Duration::from_millis(wanted.delay_milliseconds),
+            },
+        };
+        let duration = Duration::from_millis(wanted.remaining_milliseconds);
+        let context = self.context.child("disk_fault");
+        self.disk.begin(context, fault, duration);
+    }
+
+    fn end_disk_fault(&self) {
+        self.disk.end();
     }
 
     fn profile(&self) -> Option<ProfileStatus> {

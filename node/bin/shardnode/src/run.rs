@@ -21,6 +21,7 @@ use commonware_runtime::{
 use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
 use shardnode_chain::{ChainError, Metrics, Parts, Settings};
 use shardnode_config::{Admin, Config, Switch};
+use shardnode_disks::Disk;
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
     accounts::{Accounts, Share, derive},
@@ -137,7 +138,10 @@ async fn serve(
 
     let metrics = Arc::new(Metrics::new(&config.network, &config.region, &config.node));
     metrics.collect(Box::new(ProcessMetrics));
-    let storage = Bounded::new(context.child("chain"), stored_files);
+    let disk_faults = shardnode_disks::Faults::default();
+    let disk_metrics = metrics.register(shardnode_disks::Metrics::new);
+    let disk = Disk::new(context.child("disk"), disk_faults.clone(), disk_metrics);
+    let storage = Bounded::over(context.child("chain"), disk, stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
     let traces = start_tracing(context, &config, &metrics).map_err(RunError::Tracing)?;
     let (links, faults) = links::table(&config, &metrics.register(shardnode_links::Metrics::new));
@@ -174,6 +178,7 @@ async fn serve(
     .await
     .map_err(RunError::Chain)?;
 
+    let faults = (faults, disk_faults);
     let api = Api::new(&context.child("api"), &config, started.node, faults, levels);
     metrics_of_peers(&api);
     if let Some((listener, tls, token)) = admin {

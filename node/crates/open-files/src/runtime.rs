@@ -19,9 +19,9 @@ use std::{
 };
 
 /// A runtime whose storage keeps at most so many files open; see the crate.
-pub struct Bounded<E: Storage> {
+pub struct Bounded<E, S: Storage = E> {
     inner: E,
-    files: Arc<Files<E>>,
+    files: Arc<Files<S>>,
 }
 
 impl<E: Storage + Supervisor> Bounded<E> {
@@ -29,7 +29,17 @@ impl<E: Storage + Supervisor> Bounded<E> {
     /// have open.
     #[must_use]
     pub fn new(inner: E, bound: NonZeroUsize) -> Self {
-        let files = Files::new(inner.child("open_files"), bound);
+        let storage = inner.child("open_files");
+        Self::over(inner, storage, bound)
+    }
+}
+
+impl<E, S: Storage> Bounded<E, S> {
+    /// A runtime with the storage of another one, and how many of its blobs may be
+    /// open.
+    #[must_use]
+    pub fn over(inner: E, storage: S, bound: NonZeroUsize) -> Self {
+        let files = Files::new(storage, bound);
         Self { inner, files }
     }
 
@@ -40,15 +50,15 @@ impl<E: Storage + Supervisor> Bounded<E> {
     }
 }
 
-impl<E: Storage> Storage for Bounded<E> {
-    type Blob = File<E>;
+impl<E: Send + Sync + 'static, S: Storage> Storage for Bounded<E, S> {
+    type Blob = File<S>;
 
     async fn open_versioned(
         &self,
         partition: &str,
         name: &[u8],
         versions: RangeInclusive<BlobVersion>,
-    ) -> Result<(File<E>, u64, BlobVersion), Error> {
+    ) -> Result<(File<S>, u64, BlobVersion), Error> {
         self.files.open(partition, name, versions).await
     }
 
@@ -61,7 +71,7 @@ impl<E: Storage> Storage for Bounded<E> {
     }
 }
 
-impl<E: Storage + Supervisor> Supervisor for Bounded<E> {
+impl<E: Supervisor, S: Storage> Supervisor for Bounded<E, S> {
     fn name(&self) -> Name {
         self.inner.name()
     }
@@ -81,7 +91,7 @@ impl<E: Storage + Supervisor> Supervisor for Bounded<E> {
     }
 }
 
-impl<E: Storage + Spawner> Spawner for Bounded<E> {
+impl<E: Spawner, S: Storage> Spawner for Bounded<E, S> {
     fn shared(self, blocking: bool) -> Self {
         Self {
             inner: self.inner.shared(blocking),
@@ -115,13 +125,13 @@ impl<E: Storage + Spawner> Spawner for Bounded<E> {
     }
 }
 
-impl<E: Storage + Strategizer> Strategizer for Bounded<E> {
+impl<E: Strategizer, S: Storage> Strategizer for Bounded<E, S> {
     fn strategy(&self, parallelism: NonZeroUsize) -> Rayon {
         self.inner.strategy(parallelism)
     }
 }
 
-impl<E: Storage + Metrics> Metrics for Bounded<E> {
+impl<E: Metrics, S: Storage> Metrics for Bounded<E, S> {
     fn register<N: Into<String>, H: Into<String>, M: Metric>(
         &self,
         name: N,
@@ -136,7 +146,7 @@ impl<E: Storage + Metrics> Metrics for Bounded<E> {
     }
 }
 
-impl<E: Storage + Clock> governor::clock::Clock for Bounded<E> {
+impl<E: Clock, S: Storage> governor::clock::Clock for Bounded<E, S> {
     type Instant = SystemTime;
 
     fn now(&self) -> SystemTime {
@@ -144,26 +154,26 @@ impl<E: Storage + Clock> governor::clock::Clock for Bounded<E> {
     }
 }
 
-impl<E: Storage + Clock> governor::clock::ReasonablyRealtime for Bounded<E> {}
+impl<E: Clock, S: Storage> governor::clock::ReasonablyRealtime for Bounded<E, S> {}
 
-impl<E: Storage + Clock> Clock for Bounded<E> {
+impl<E: Clock, S: Storage> Clock for Bounded<E, S> {
     fn current(&self) -> SystemTime {
         self.inner.current()
     }
 
-    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + 'static + use<E> {
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + 'static + use<E, S> {
         self.inner.sleep(duration)
     }
 
     fn sleep_until(
         &self,
         deadline: SystemTime,
-    ) -> impl Future<Output = ()> + Send + 'static + use<E> {
+    ) -> impl Future<Output = ()> + Send + 'static + use<E, S> {
         self.inner.sleep_until(deadline)
     }
 }
 
-impl<E: Storage + TryRng> TryRng for Bounded<E> {
+impl<E: TryRng, S: Storage> TryRng for Bounded<E, S> {
     type Error = E::Error;
 
     fn try_next_u32(&mut self) -> Result<u32, E::Error> {
@@ -179,4 +189,4 @@ impl<E: Storage + TryRng> TryRng for Bounded<E> {
     }
 }
 
-impl<E: Storage + TryCryptoRng> TryCryptoRng for Bounded<E> {}
+impl<E: TryCryptoRng, S: Storage> TryCryptoRng for Bounded<E, S> {}

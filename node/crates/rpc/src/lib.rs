@@ -10,6 +10,8 @@
 //! | `server` | `/healthz`, `/readyz`, `/status`, `/metrics` |
 //! | `admin` | `/admin/load`, behind a bearer token |
 //! | `links` | `/admin/links`, behind it as well |
+//! | `disk` | `/admin/disk`, behind it as well |
+//! | `bounds` | what faults may be |
 //! | `profile` | `/admin/profile`, behind it as well |
 //! | `log` | `/admin/log`, behind it as well |
 //! | `jsonrpc` | `/rpc`: the JSON-RPC 2.0 envelope |
@@ -20,6 +22,8 @@
 //! | [`types`], [`ledger`] | the JSON of answers |
 
 mod admin;
+mod bounds;
+mod disk;
 mod error;
 mod handler;
 mod json;
@@ -43,8 +47,8 @@ pub use node::{Node, ProfileOngoing, Unavailable, UnknownPeer};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, CopyStatus, DiskStatus, LinkCondition, LinkFault, LoadStatus, LogLevel,
-    MachineStatus, MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent,
-    ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted,
-    SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, CopyStatus, DiskCondition, DiskFault, DiskStatus, LinkCondition, LinkFault,
+    LoadStatus, LogLevel, MachineStatus, MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus,
+    ProfileExtent, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
+    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

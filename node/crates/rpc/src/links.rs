@@ -4,20 +4,19 @@
 use crate::{
     LinkCondition, LinkFault, Node,
     admin::Authorized,
+    bounds::{lasting, within},
     handler::AdminApi,
     json::{Failure, JsonBytes, read_object},
 };
 use axum::{Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt::Display, ops::RangeInclusive};
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 /// One way. With more, peers that dial each other meanwhile would not finish their
 /// handshake in the time that a dial has.
 const DELAY_MILLISECONDS: RangeInclusive<u64> = 0..=300;
 /// With more, next to nothing would pass.
 const LOSS_BASIS_POINTS: RangeInclusive<u16> = 0..=5_000;
-/// An hour at most.
-const DURATION_MILLISECONDS: RangeInclusive<u64> = 1..=3_600_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -43,11 +42,7 @@ impl SetFault {
             self.loss_basis_points,
             &LOSS_BASIS_POINTS,
         )?;
-        within(
-            "durationMilliseconds",
-            self.duration_milliseconds,
-            &DURATION_MILLISECONDS,
-        )?;
+        lasting(self.duration_milliseconds)?;
         let worse = self.delay_milliseconds > 0 || self.loss_basis_points > 0;
         match self.condition {
             LinkCondition::Cut if worse => {
@@ -69,21 +64,6 @@ impl SetFault {
             remaining_milliseconds: self.duration_milliseconds,
         })
     }
-}
-
-fn within<T: Copy + PartialOrd + Display>(
-    field: &str,
-    value: T,
-    range: &RangeInclusive<T>,
-) -> Result<(), String> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(format!(
-        "{field}: must be {} to {}",
-        range.start(),
-        range.end()
-    ))
 }
 
 /// The answer to all requests: the fault that goes on, if there is one.

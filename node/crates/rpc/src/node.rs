@@ -2,8 +2,8 @@
 //! What the server needs of a node.
 
 use crate::{
-    AccountReport, LinkFault, LoadStatus, LogLevel, OutcomeReport, ProfileExtent, ProfileStatus,
-    ProofReport, Readiness, Status, Submitted,
+    AccountReport, DiskFault, LinkFault, LoadStatus, LogLevel, OutcomeReport, ProfileExtent,
+    ProfileStatus, ProofReport, Readiness, Status, Submitted,
 };
 use axum::body::Bytes;
 use shardnode_load::{Workload, WorkloadError};
@@ -64,6 +64,16 @@ pub trait Node: Clone + Send + Sync + 'static {
 
     /// Ends the fault of the links to peers, if there is one.
     fn end_link_fault(&self);
+
+    /// The fault of the disk, if there is one.
+    fn disk_fault(&self) -> Option<DiskFault>;
+
+    /// Begins a fault of the disk, in the place of one that goes on. It ends by
+    /// itself.
+    fn begin_disk_fault(&self, fault: DiskFault);
+
+    /// Ends the fault of the disk, if there is one.
+    fn end_disk_fault(&self);
 
     /// The profile that is taken or was taken last, if there is one.
     fn profile(&self) -> Option<ProfileStatus>;

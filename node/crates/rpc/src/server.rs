@@ -2,7 +2,7 @@
 //! The routes, and the endpoints that need no token.
 
 use crate::{
-    AdminToken, Node, admin,
+    AdminToken, Node, admin, disk,
     handler::{AdminApi, Api},
     json::{Failure, MAX_BODY},
     jsonrpc,
@@ -44,6 +44,12 @@ pub fn admin_router<N: Node>(node: N, token: AdminToken) -> Router {
             get(links::get_links::<N>)
                 .put(links::put_links::<N>)
                 .delete(links::delete_links::<N>),
+        )
+        .route(
+            "/admin/disk",
+            get(disk::get_disk::<N>)
+                .put(disk::put_disk::<N>)
+                .delete(disk::delete_disk::<N>),
         )
         .route(
             "/admin/profile",

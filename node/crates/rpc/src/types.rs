@@ -66,6 +66,8 @@ pub struct Status {
     pub peers: u64,
     /// Peers the links to which have a fault.
     pub faulty_links: u64,
+    /// What a fault makes of the disk, if there is one.
+    pub disk_fault: Option<DiskCondition>,
     /// Total supply by the headers of the finalised block.
     pub supply: SupplyStatus,
     /// What the finalised block's headers commit to, in shard order.
@@ -223,6 +225,25 @@ pub struct LinkFault {
     pub delay_milliseconds: u64,
     /// How many of 10,000 segments are lost.
     pub loss_basis_points: u16,
+    /// How long it lasts from now on.
+    pub remaining_milliseconds: u64,
+}
+
+/// What a fault makes of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DiskCondition {
+    /// Everything that writes takes longer.
+    Slow,
+}
+
+/// A fault of the disk, for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiskFault {
+    /// What it makes of the disk.
+    pub condition: DiskCondition,
+    /// How much longer everything takes that writes.
+    pub delay_milliseconds: u64,
     /// How long it lasts from now on.
     pub remaining_milliseconds: u64,
 }

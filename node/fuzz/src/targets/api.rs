@@ -31,7 +31,7 @@ pub fn target() -> Target {
     let token = AdminToken::new(TOKEN).expect("a token");
     let api = router(EmptyNode);
     let admin = admin_router(EmptyNode, token);
-    let (links, profile, log) = (admin.clone(), admin.clone(), admin.clone());
+    let [links, disk, profile, log] = [(); 4].map(|()| admin.clone());
     Target {
         name: "api",
         decoders: vec![
@@ -49,6 +49,9 @@ pub fn target() -> Target {
             }),
             Decoder::new("PUT /admin/log", move |bytes| {
                 send(&log, Method::PUT, "/admin/log", bytes)
+            }),
+            Decoder::new("PUT /admin/disk", move |bytes| {
+                send(&disk, Method::PUT, "/admin/disk", bytes)
             }),
         ],
     }

@@ -20,11 +20,11 @@ use shardnode_primitives::{
     chunk::ChunkContent, genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, CopyStatus, DiskStatus, LinkFault, LoadStatus, LogLevel,
-    MachineStatus, MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent,
-    ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
-    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, UnknownPeer,
-    admin_router, router,
+    AccountReport, AdminToken, CopyStatus, DiskCondition, DiskFault, DiskStatus, LinkFault,
+    LoadStatus, LogLevel, MachineStatus, MemoryStatus, Node, OutcomeReport, OutcomeStatus,
+    PoolStatus, ProfileExtent, ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness,
+    Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    Unavailable, UnknownPeer, admin_router, router,
 };
 use std::{
     sync::{
@@ -65,6 +65,7 @@ pub(crate) struct Fixture {
     pub(crate) rate: Arc<AtomicU32>,
     pub(crate) workload: Arc<Mutex<Workload>>,
     pub(crate) link_fault: Arc<Mutex<Option<LinkFault>>>,
+    pub(crate) disk_fault: Arc<Mutex<Option<DiskFault>>>,
     pub(crate) profile: Arc<Mutex<Option<ProfileStatus>>>,
     pub(crate) level: Arc<Mutex<LogLevel>>,
     /// Whether there is a log.
@@ -168,6 +169,7 @@ impl Default for Fixture {
             rate: Arc::default(),
             workload: Arc::default(),
             link_fault: Arc::default(),
+            disk_fault: Arc::default(),
             profile: Arc::default(),
             level: Arc::new(Mutex::new(LogLevel::Info)),
             logs: true,
@@ -219,6 +221,7 @@ impl Node for Fixture {
             missed_chunks: 1,
             peers: 3,
             faulty_links: 2,
+            disk_fault: Some(DiskCondition::Slow),
             supply: SupplyStatus {
                 expected: 2_080,
                 balances: 2_000,
@@ -340,6 +343,18 @@ impl Node for Fixture {
 
     fn end_link_fault(&self) {
         *self.link_fault.lock().unwrap() = None;
+    }
+
+    fn disk_fault(&self) -> Option<DiskFault> {
+        *self.disk_fault.lock().unwrap()
+    }
+
+    fn begin_disk_fault(&self, fault: DiskFault) {
+        *self.disk_fault.lock().unwrap() = Some(fault);
+    }
+
+    fn end_disk_fault(&self) {
+        *self.disk_fault.lock().unwrap() = None;
     }
 
     fn profile(&self) -> Option<ProfileStatus> {

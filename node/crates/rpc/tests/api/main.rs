@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod admin;
+mod disk;
 mod fixture;
 mod jsonrpc;
 mod links;

@@ -7,7 +7,7 @@ use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction, hash::ZERO,
 };
 use shardnode_rpc::{
-    AccountReport, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport, OutcomeStatus,
+    AccountReport, DiskFault, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport, OutcomeStatus,
     ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Status, Submitted,
     Unavailable, UnknownPeer,
 };
@@ -65,6 +65,14 @@ impl Node for EmptyNode {
     }
 
     fn end_link_fault(&self) {}
+
+    fn disk_fault(&self) -> Option<DiskFault> {
+        None
+    }
+
+    fn begin_disk_fault(&self, _: DiskFault) {}
+
+    fn end_disk_fault(&self) {}
 
     fn profile(&self) -> Option<ProfileStatus> {
         None

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// Part is the part of a node that has a fault which the node keeps itself.
+type Part string
+
+// The parts of a node that have such faults.
+const (
+	// Links are the links between it and its peers.
+	Links Part = "links"
+	// Disk is what it keeps its state on.
+	Disk Part = "disk"
+)
+
+// PartOf is the part of nodes that a fault is of, which the nodes keep themselves;
+// empty for a fault of their processes.
+func PartOf(action v1alpha1.FaultAction) Part {
+	switch action {
+	case v1alpha1.FaultActionPartition, v1alpha1.FaultActionDelay, v1alpha1.FaultActionLoss:
+		return Links
+	case v1alpha1.FaultActionSlowDisk:
+		return Disk
+	default:
+		return ""
+	}
+}
+
+// IsKeptByNodes says whether nodes keep a fault themselves once they are told of it.
+func IsKeptByNodes(action v1alpha1.FaultAction) bool { return PartOf(action) != "" }
+
+// Shows says whether the status of a node tells of a fault of this action.
+func Shows(action v1alpha1.FaultAction, status *chain.Status) bool {
+	switch PartOf(action) {
+	case Links:
+		return status.FaultyLinks > 0
+	case Disk:
+		return status.DiskFault != nil
+	default:
+		return false
+	}
+}
+
+// Order is what one node is told: the fault of one of its parts.
+type Order struct {
+	// Node is its name.
+	Node string `json:"node"`
+	// Links is the fault of its links.
+	Links *chain.LinkFault `json:"links,omitempty"`
+	// Disk is the fault of its disk.
+	Disk *chain.DiskFault `json:"disk,omitempty"`
+}
+
+// Orders say which nodes are told of a fault, in the order of the plan; there are none
+// for a fault of processes.
+func Orders(spec *v1alpha1.FaultSpec, scope []topology.Validator, plan *topology.Plan) ([]Order, error) {
+	switch PartOf(spec.Action) {
+	case Links:
+		return linkOrders(spec, scope, plan)
+	case Disk:
+		return diskOrders(spec, scope), nil
+	default:
+		return nil, nil
+	}
+}
+
+func durationMs(spec *v1alpha1.FaultSpec) int64 { return int64(spec.DurationSeconds) * 1000 }

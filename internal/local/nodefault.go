@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/faulting"
+)
+
+// tellTimeout bounds telling nodes of a fault that they keep, so that whoever asked for
+// it hears of it within controlTimeout.
+const tellTimeout = controlTimeout - time.Second
+
+// nodeFaults is the fault of a network that its nodes keep: there is one at a time, as
+// a node has one of its links at a time and is at the end of many.
+type nodeFaults struct {
+	mu      sync.Mutex
+	current *nodeFault
+}
+
+// nodeFault is a fault that lasts and that nodes keep. Those that were told of it end
+// it themselves.
+type nodeFault struct {
+	part       fault.Part
+	validators []string
+	told       []*supervisor
+	ends       time.Time
+	expiry     *time.Timer
+}
+
+// String is what the fault is of.
+func (f *nodeFault) String() string {
+	return fmt.Sprintf("the %s of %s", f.part, strings.Join(f.validators, ", "))
+}
+
+// hits is one of these validators that the fault is of; empty if there is none.
+func (l *nodeFaults) hits(validators []string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.current != nil {
+		for _, name := range validators {
+			if slices.Contains(l.current.validators, name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// take takes a fault away, whichever goes on if it is nil; nil if it is over.
+func (l *nodeFaults) take(wanted *nodeFault) *nodeFault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.current == nil || wanted != nil && l.current != wanted {
+		return nil
+	}
+	taken := l.current
+	l.current = nil
+	taken.expiry.Stop()
+	return taken
+}
+
+// impair has nodes keep a fault: all nodes of an order are told of it, or none. Striking
+// is held.
+func (g *group) impair(given *order, struck []*supervisor) error {
+	if len(given.Nodes) == 0 {
+		return errors.New("a fault that nodes keep is of no node")
+	}
+	g.kept.mu.Lock()
+	defer g.kept.mu.Unlock()
+	if g.kept.current != nil {
+		return fmt.Errorf("the network has a fault of %s already", g.kept.current)
+	}
+	for _, supervisor := range struck {
+		if supervisor.isStruck() {
+			return fmt.Errorf("validator %s has a fault already", supervisor.name())
+		}
+	}
+	names := make([]string, 0, len(given.Nodes))
+	for i := range given.Nodes {
+		names = append(names, given.Nodes[i].Node)
+	}
+	part := fault.PartOf(given.Action)
+	told, err := g.named(names)
+	if err != nil {
+		return err
+	}
+	err = each(told, func(ctx context.Context, i int) error {
+		if err := faulting.Begin(ctx, told[i].client, &given.Nodes[i]); err != nil {
+			return fmt.Errorf("tell validator %s of a fault of its %s: %w", told[i].name(), part, err)
+		}
+		return nil
+	})
+	if err != nil {
+		// Those that were told, and those of which nobody knows.
+		return errors.Join(err, endFaults(part, told))
+	}
+	begun := &nodeFault{part: part, validators: given.Validators, told: told, ends: time.Now().Add(given.duration())}
+	begun.expiry = time.AfterFunc(given.duration(), func() {
+		if g.kept.take(begun) != nil {
+			g.console.printf("the fault of %s is over", begun)
+		}
+	})
+	g.kept.current = begun
+	g.console.printf("%s: a fault of %s begins", given.Action, begun)
+	return nil
+}
+
+// repair ends the fault that nodes keep. Striking is held.
+func (g *group) repair() error {
+	ended := g.kept.take(nil)
+	if ended == nil {
+		return nil
+	}
+	err := endFaults(ended.part, ended.told)
+	if err != nil && time.Now().After(ended.ends) {
+		// It is over for those that were not reached as well.
+		err = nil
+	}
+	if err == nil {
+		g.console.printf("the fault of %s is over", ended)
+	}
+	return err
+}
+
+// endFaults has nodes end the faults of a part of theirs.
+func endFaults(part fault.Part, told []*supervisor) error {
+	return each(told, func(ctx context.Context, i int) error {
+		if err := faulting.End(ctx, told[i].client, part); err != nil {
+			return fmt.Errorf("end the fault of the %s of validator %s: %w", part, told[i].name(), err)
+		}
+		return nil
+	})
+}
+
+// each does something with all of some validators at once, within tellTimeout.
+func each(validators []*supervisor, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
+	defer cancel()
+	failures := make([]error, len(validators))
+	var doing sync.WaitGroup
+	for i := range validators {
+		doing.Go(func() { failures[i] = do(ctx, i) })
+	}
+	doing.Wait()
+	return errors.Join(failures...)
+}
