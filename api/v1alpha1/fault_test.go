@@ -4,6 +4,8 @@ package v1alpha1_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,5 +77,61 @@ func TestFaults(t *testing.T) {
 	want := created.GetName() + ", net, Pause, Measured, True, Unknown, Measured"
 	if got := strings.Join(cells, ", "); got != want {
 		t.Errorf("cells are %s, want %s", got, want)
+	}
+}
+
+// The API server takes every sample.
+func TestFaultSamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "fault", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no samples: %v", err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := admit(t, parse(t, content)); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// admit asks the API server whether it takes a fault, and has none made.
+func admit(t *testing.T, fault object) error {
+	t.Helper()
+	_, err := faults(t).Create(t.Context(), &unstructured.Unstructured{Object: fault},
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+	return err
+}
+
+// Of disks, the API server refuses what says too little, or of another action.
+func TestWrongFaultsOfDisks(t *testing.T) {
+	t.Parallel()
+	slow := func(milliseconds int) edit { return set("spec.slowDisk", object{"milliseconds": milliseconds}) }
+	action := func(action string) edit { return set("spec.action", action) }
+	for name, test := range map[string]struct {
+		edits []edit
+		want  string
+	}{
+		"without how slow": {[]edit{action("SlowDisk")}, "spec.slowDisk: Invalid value"},
+		"of a pause":       {[]edit{slow(40)}, "spec.slowDisk: Invalid value"},
+		"of no time":       {[]edit{action("SlowDisk"), slow(0)}, "spec.slowDisk.milliseconds"},
+		"of too much":      {[]edit{action("SlowDisk"), slow(1001)}, "spec.slowDisk.milliseconds"},
+		"slow":             {[]edit{action("SlowDisk"), slow(1000)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault := parse(t, []byte(faultManifest))
+			fault["metadata"] = object{"name": "disk"}
+			for _, change := range test.edits {
+				change(t, fault)
+			}
+			err := admit(t, fault)
+			if refused := test.want != ""; refused != apierrors.IsInvalid(err) || refused && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -23,15 +23,15 @@ fn a_fault_ends_by_itself() {
     });
 }
 
-/// Whoever asked for it is no more, and with it all that it had begun.
+/// Whoever asked for it is no more. The fault is of the node that has the disk.
 #[test]
 fn a_fault_ends_though_nobody_is_left_to_end_it() {
     run(|context| async move {
         let here = Here::new(&context);
         let file = here.file().await;
-        let faults = here.faults.clone();
-        let asked = here.context.child("asked").spawn(move |context| async move {
-            faults.begin(context.child("fault"), slow(40), ms(100));
+        let (faults, node) = (here.faults.clone(), here.context.child("fault"));
+        let asked = here.context.child("asked").spawn(move |_| async move {
+            faults.begin(node, slow(40), ms(100));
         });
         asked.await.unwrap();
         here.takes(ms(40), file.sync()).await.unwrap();
@@ -53,7 +53,10 @@ fn what_is_held_up_is_done_when_the_fault_ends() {
         let (synced, ()) = here.takes(ms(10), async { join!(file.sync(), end) }).await;
         synced.unwrap();
         let (held, seconds) = here.held("sync").unwrap();
-        assert!(held == 1.0 && (0.009..0.011).contains(&seconds), "{seconds}");
+        assert!(
+            held == 1.0 && (0.009..0.011).contains(&seconds),
+            "{seconds}"
+        );
         // There is none to end.
         here.faults.end();
     });

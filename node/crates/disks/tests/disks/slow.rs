@@ -29,7 +29,10 @@ fn what_writes_takes_longer_and_is_counted() {
         for (operation, times) in [("write", 3.0), ("sync", 2.0), ("remove", 1.0)] {
             let (held, seconds) = here.held(operation).unwrap();
             assert_eq!(held, times, "{operation}");
-            assert!((seconds - times * 0.04).abs() < 1e-9, "{operation}: {seconds}");
+            assert!(
+                (seconds - times * 0.04).abs() < 1e-9,
+                "{operation}: {seconds}"
+            );
         }
     });
 }
@@ -42,7 +45,9 @@ fn what_reads_does_not() {
         write(&file, b"abcd").await.unwrap();
         here.begin(slow(1_000), LONG);
         let options = ReadOptions::default();
-        here.takes(ms(0), file.read_at(0, 4, options)).await.unwrap();
+        here.takes(ms(0), file.read_at(0, 4, options))
+            .await
+            .unwrap();
         let buffer = vec![0; 4];
         let read = file.read_at_buf(0, 4, buffer, options);
         here.takes(ms(0), read).await.unwrap();
