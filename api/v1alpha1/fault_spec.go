@@ -3,7 +3,7 @@
 package v1alpha1
 
 // FaultAction names what goes wrong.
-// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk
+// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk;FullDisk
 type FaultAction string
 
 // What goes wrong.
@@ -24,6 +24,10 @@ const (
 	FaultActionLoss FaultAction = "Loss"
 	// FaultActionSlowDisk has all that validators write to their disks take longer.
 	FaultActionSlowDisk FaultAction = "SlowDisk"
+	// FaultActionFullDisk has validators find no room on their disks. A validator that
+	// cannot write ends, and says that its disk is full. One that is started again before
+	// the fault is over waits for its end, which nobody can bring about earlier then.
+	FaultActionFullDisk FaultAction = "FullDisk"
 )
 
 // FaultRestart names when what keeps a killed validator running starts it again.
@@ -71,7 +75,8 @@ type FaultSpec struct {
 	// +required
 	Validators FaultValidators `json:"validators,omitzero"`
 
-	// action is what goes wrong. Clusters refuse Pause.
+	// action is what goes wrong. Clusters refuse Pause. With FullDisk, a validator ends as
+	// soon as it has to write, and one that is started again waits until the fault is over.
 	// +required
 	// +unionDiscriminator
 	Action FaultAction `json:"action,omitempty"`

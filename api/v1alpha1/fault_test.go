@@ -117,9 +117,11 @@ func TestWrongFaultsOfDisks(t *testing.T) {
 	}{
 		"without how slow": {[]edit{action("SlowDisk")}, "spec.slowDisk: Invalid value"},
 		"of a pause":       {[]edit{slow(40)}, "spec.slowDisk: Invalid value"},
+		"of a full disk":   {[]edit{action("FullDisk"), slow(40)}, "spec.slowDisk: Invalid value"},
 		"of no time":       {[]edit{action("SlowDisk"), slow(0)}, "spec.slowDisk.milliseconds"},
 		"of too much":      {[]edit{action("SlowDisk"), slow(1001)}, "spec.slowDisk.milliseconds"},
 		"slow":             {[]edit{action("SlowDisk"), slow(1000)}, ""},
+		"full":             {[]edit{action("FullDisk")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,13 @@ import (
 // DiskCondition is what a fault makes of a node's disk.
 type DiskCondition string
 
-// DiskSlow has everything that writes take longer.
-const DiskSlow DiskCondition = "Slow"
+// What a fault makes of a disk.
+const (
+	// DiskSlow has everything that writes take longer.
+	DiskSlow DiskCondition = "Slow"
+	// DiskFull has nothing be written. A node that cannot write ends.
+	DiskFull DiskCondition = "Full"
+)
 
 // DiskFault is a fault of a node's disk. It ends by itself.
 type DiskFault struct {

@@ -12,9 +12,11 @@ import (
 func diskOrders(spec *v1alpha1.FaultSpec, scope []topology.Validator) []Order {
 	orders := make([]Order, 0, len(scope))
 	for i := range scope {
-		orders = append(orders, Order{Node: scope[i].Name, Disk: &chain.DiskFault{
-			Condition: chain.DiskSlow, DelayMilliseconds: spec.SlowDisk.Milliseconds, DurationMilliseconds: durationMs(spec),
-		}})
+		fault := &chain.DiskFault{Condition: chain.DiskFull, DurationMilliseconds: durationMs(spec)}
+		if spec.Action == v1alpha1.FaultActionSlowDisk {
+			fault.Condition, fault.DelayMilliseconds = chain.DiskSlow, spec.SlowDisk.Milliseconds
+		}
+		orders = append(orders, Order{Node: scope[i].Name, Disk: fault})
 	}
 	return orders
 }

@@ -21,15 +21,30 @@ func TestDiskOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders, err := fault.Orders(&v1alpha1.FaultSpec{
-		Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 40}, DurationSeconds: 15,
-	}, scope, plan)
-	if err != nil {
-		t.Fatal(err)
+	told := func(order chain.DiskFault) []fault.Order {
+		return []fault.Order{{Node: "net-s1-p0", Disk: &order}, {Node: "net-s1-p1", Disk: &order}}
 	}
-	slow := &chain.DiskFault{Condition: chain.DiskSlow, DelayMilliseconds: 40, DurationMilliseconds: 15_000}
-	if want := []fault.Order{{Node: "net-s1-p0", Disk: slow}, {Node: "net-s1-p1", Disk: slow}}; !reflect.DeepEqual(orders, want) {
-		t.Errorf("told are %+v, want %+v", orders, want)
+	for _, test := range []struct {
+		spec v1alpha1.FaultSpec
+		want chain.DiskFault
+	}{
+		{
+			v1alpha1.FaultSpec{Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 40}},
+			chain.DiskFault{Condition: chain.DiskSlow, DelayMilliseconds: 40, DurationMilliseconds: 15_000},
+		},
+		{
+			v1alpha1.FaultSpec{Action: v1alpha1.FaultActionFullDisk},
+			chain.DiskFault{Condition: chain.DiskFull, DurationMilliseconds: 15_000},
+		},
+	} {
+		test.spec.DurationSeconds = 15
+		orders, err := fault.Orders(&test.spec, scope, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := told(test.want); !reflect.DeepEqual(orders, want) {
+			t.Errorf("of %s, told are %+v, want %+v", test.spec.Action, orders, want)
+		}
 	}
 }
 
@@ -40,7 +55,7 @@ func TestShows(t *testing.T) {
 	for action, want := range map[v1alpha1.FaultAction][2]bool{
 		v1alpha1.FaultActionKill: {}, v1alpha1.FaultActionPause: {},
 		v1alpha1.FaultActionPartition: {true, false}, v1alpha1.FaultActionDelay: {true, false}, v1alpha1.FaultActionLoss: {true, false},
-		v1alpha1.FaultActionSlowDisk: {false, true},
+		v1alpha1.FaultActionSlowDisk: {false, true}, v1alpha1.FaultActionFullDisk: {false, true},
 	} {
 		if got := [2]bool{fault.Shows(action, &links), fault.Shows(action, &disk)}; got != want || fault.Shows(action, &chain.Status{}) {
 			t.Errorf("%s is shown by a fault of links and of the disk: %v, want %v", action, got, want)

@@ -43,7 +43,7 @@ func (c *Case) Validators() []v1alpha1.FaultValidatorStatus {
 		before, during := c.Before.Answers[name], c.During.Answers[name]
 		reached := v1alpha1.FaultNotReached
 		switch {
-		case IsKeptByNodes(c.Action):
+		case isTold(c.Action):
 			// A process that took the place of another knows of no fault.
 			if 2*during.Impaired > during.Answered {
 				reached = v1alpha1.FaultImpaired
@@ -63,9 +63,9 @@ func (c *Case) Validators() []v1alpha1.FaultValidatorStatus {
 
 // unreached says what a validator showed instead of the fault.
 func (c *Case) unreached(validator *v1alpha1.FaultValidatorStatus) string {
-	if part := PartOf(c.Action); part != "" {
+	if isTold(c.Action) {
 		return fmt.Sprintf("%s told of a fault of its %s %d of %d times",
-			validator.Name, part, validator.Impaired, validator.Answered)
+			validator.Name, PartOf(c.Action), validator.Impaired, validator.Answered)
 	}
 	before := c.Before.Answers[validator.Name]
 	return fmt.Sprintf("%s answered %d of %d times, before %d of %d",

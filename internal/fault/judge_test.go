@@ -255,6 +255,34 @@ func TestEffectiveOfNodes(t *testing.T) {
 	}
 }
 
+// A validator whose disk is full ends, and does not tell.
+func TestEffectiveOfFullDisks(t *testing.T) {
+	t.Parallel()
+	const victim = "net-s0-p0"
+	for name, test := range map[string]struct {
+		during  *fault.Sighting
+		reached v1alpha1.FaultReach
+		words   string
+	}{
+		"it is away":    {sighting(silent(victim), missed(turns)), v1alpha1.FaultUnreachable, "MissedTurns 20 of 20"},
+		"it came back":  {sighting(restarted(victim), missed(turns)), v1alpha1.FaultRestarted, "MissedTurns 20 of 20"},
+		"it writes on":  {sighting(missed(turns)), v1alpha1.FaultNotReached, "net-s0-p0 answered 50 of 50 times, before 50 of 50"},
+		"it says it is": {sighting(impaired(victim, 48), missed(turns)), v1alpha1.FaultNotReached, "net-s0-p0 answered 48 of 50 times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judged := newCase(sighting(), test.during)
+			judged.Action = v1alpha1.FaultActionFullDisk
+			if got := judged.Effective(); !strings.Contains(got.Message, test.words) {
+				t.Errorf("says %s: %s, want %s", got.Reason, got.Message, test.words)
+			}
+			if shown := judged.Validators(); shown[0].Reached != test.reached {
+				t.Errorf("tells %+v, want %s", shown, test.reached)
+			}
+		})
+	}
+}
+
 func TestRecovered(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

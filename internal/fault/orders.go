@@ -25,7 +25,7 @@ func PartOf(action v1alpha1.FaultAction) Part {
 	switch action {
 	case v1alpha1.FaultActionPartition, v1alpha1.FaultActionDelay, v1alpha1.FaultActionLoss:
 		return Links
-	case v1alpha1.FaultActionSlowDisk:
+	case v1alpha1.FaultActionSlowDisk, v1alpha1.FaultActionFullDisk:
 		return Disk
 	default:
 		return ""
@@ -34,6 +34,11 @@ func PartOf(action v1alpha1.FaultAction) Part {
 
 // IsKeptByNodes says whether nodes keep a fault themselves once they are told of it.
 func IsKeptByNodes(action v1alpha1.FaultAction) bool { return PartOf(action) != "" }
+
+// isTold says whether a validator that has the fault tells so. One with a full disk ends.
+func isTold(action v1alpha1.FaultAction) bool {
+	return IsKeptByNodes(action) && action != v1alpha1.FaultActionFullDisk
+}
 
 // Shows says whether the status of a node tells of a fault of this action.
 func Shows(action v1alpha1.FaultAction, status *chain.Status) bool {

@@ -87,6 +87,9 @@ func TestWrongFaultsAreRefused(t *testing.T) {
 		"a disk that is too slow": {
 			"action: Pause", "action: SlowDisk\n  slowDisk: {milliseconds: 1001}", "spec.slowDisk.milliseconds", "less than or equal to 1000",
 		},
+		"a disk that is full and slow": {
+			"action: Pause", "action: FullDisk\n  slowDisk: {milliseconds: 1}", "spec.slowDisk", "must not be set otherwise",
+		},
 		"a pause of a slow disk": {
 			"action: Pause", "action: Pause\n  slowDisk: {milliseconds: 1}", "spec.slowDisk", "must not be set otherwise",
 		},

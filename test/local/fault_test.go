@@ -20,10 +20,10 @@ import (
 // chain is not as before.
 const exitNotRecovered = 4
 
-// Without the producers of a shard, be it that they hang, that they are killed or that
-// they are cut off from all others, the chain makes no blocks, and with slow disks of
-// theirs fewer, as shardyard fault run tells of the chain. Afterwards they take part
-// again.
+// Without the producers of a shard, be it that they hang, that they are killed, that they
+// are cut off from all others or that they have no room to write, the chain makes no
+// blocks, and with slow disks of theirs fewer, as shardyard fault run tells of the chain.
+// Afterwards they take part again.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -33,6 +33,7 @@ func TestFaults(t *testing.T) {
 	runFault(t, stateDir, "Pause", "15", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "Kill\n  kill: {restart: AfterDuration}", "15", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
+	runFault(t, stateDir, "FullDisk", "5", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "SlowDisk\n  slowDisk: {milliseconds: 1000}", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved {

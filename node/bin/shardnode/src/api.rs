@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Answers the HTTP API from the running node.
 
-use crate::{health::Health, log::Levels, peers, process, profiles::Profiles, tcp};
+use crate::{full_disk, health::Health, log::Levels, peers, process, profiles::Profiles, tcp};
 use axum::body::Bytes;
 use commonware_codec::Encode;
 use commonware_consensus::types::Height;
@@ -30,10 +30,12 @@ use shardnode_rpc::{
 use shardnode_state::Account;
 use shardnode_verifier::FinalizedBlock;
 use std::{
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 use tokio::time::Instant;
+use tracing::warn;
 
 /// A chain that stands still longer than this is not ready, unless its leaders
 /// may wait for almost as long.
@@ -61,6 +63,7 @@ pub(crate) struct Api {
     mempool_capacity: u64,
     faults: Faults,
     disk: disks::Faults,
+    data_dir: PathBuf,
     profiles: Profiles,
     levels: Levels,
     moved: Moved,
@@ -87,6 +90,7 @@ impl Api {
             mempool_capacity: config.features.mempool_capacity as u64,
             faults,
             disk,
+            data_dir: config.data_dir.clone(),
             profiles: Profiles::new(config),
             levels,
             moved: moved.clone(),
@@ -176,9 +180,12 @@ fn link_fault(ongoing: Ongoing) -> LinkFault {
 }
 
 fn disk_fault(ongoing: disks::Ongoing) -> DiskFault {
-    let disks::Fault::Slow { delay } = ongoing.fault;
+    let (condition, delay) = match ongoing.fault {
+        disks::Fault::Slow { delay } => (DiskCondition::Slow, delay),
+        disks::Fault::Full => (DiskCondition::Full, Duration::ZERO),
+    };
     DiskFault {
-        condition: DiskCondition::Slow,
+        condition,
         delay_milliseconds: whole_millis(delay),
         remaining_milliseconds: whole_millis(ongoing.left),
     }
@@ -472,18 +479,30 @@ impl shardnode_rpc::Node for Api {
         self.disk.ongoing(self.context.current()).map(disk_fault)
     }
 
-    fn begin_disk_fault(&self, wanted: DiskFault) {
+    fn begin_disk_fault(&self, wanted: DiskFault) -> Result<(), Unavailable> {
+        let duration = Duration::from_millis(wanted.remaining_milliseconds);
         let fault = match wanted.condition {
             DiskCondition::Slow => disks::Fault::Slow {
                 delay: Duration::from_millis(wanted.delay_milliseconds),
             },
+            DiskCondition::Full => disks::Fault::Full,
         };
-        let duration = Duration::from_millis(wanted.remaining_milliseconds);
+        let marked = match fault {
+            disks::Fault::Full => {
+                full_disk::mark(&self.data_dir, self.context.current() + duration)
+            }
+            disks::Fault::Slow { .. } => full_disk::clear(&self.data_dir),
+        };
+        marked.map_err(|error| Unavailable(format!("the fault cannot be kept: {error}")))?;
         let context = self.context.child("disk_fault");
         self.disk.begin(context, fault, duration);
+        Ok(())
     }
 
     fn end_disk_fault(&self) {
+        if let Err(error) = full_disk::clear(&self.data_dir) {
+            warn!(%error, "a restart of this node will take the disk for full");
+        }
         self.disk.end();
     }
 

@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod committee;
 pub mod data_dir;
+pub mod full_disk;
 pub mod http;
 pub mod links;
 pub mod load;

@@ -14,8 +14,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
 use shardnode::{
-    admin, committee::CommitteeArgs, data_dir, http, links, load::LoadArgs, log, open_files, p2p,
-    process, spans, tcp,
+    admin, committee::CommitteeArgs, data_dir, full_disk, http, links, load::LoadArgs, log,
+    open_files, p2p, process, spans, tcp,
 };
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
@@ -24,8 +24,9 @@ use std::{
     fs,
     io::{self, Write as _},
     panic::{self, AssertUnwindSafe},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
+    time::SystemTime,
 };
 use tracing::error;
 
@@ -143,10 +144,16 @@ fn run(config: Config) -> ExitCode {
     // The failure says which store could not go on, but not always why. If the
     // disk is why, that is the last line: the one that is shown of a container
     // that ended.
-    if let Err(unusable) = data_dir::check(&data_dir) {
+    if let Err(unusable) = data_dir::check(&data_dir).and_then(|()| has_room(&data_dir)) {
         error!("{}", chain(&unusable));
     }
     ExitCode::FAILURE
+}
+
+/// Whether the disk is not full by a fault.
+fn has_room(data_dir: &Path) -> Result<(), data_dir::Unusable> {
+    #[allow(clippy::disallowed_methods, reason = "the runtime has ended")]
+    full_disk::check(data_dir, SystemTime::now())
 }
 
 fn print(value: impl std::fmt::Display) -> ExitCode {

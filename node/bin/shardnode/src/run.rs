@@ -4,6 +4,7 @@
 use crate::{
     admin::{self, Bounds},
     api::Api,
+    full_disk,
     http::{self, HttpMetrics},
     links,
     log::Levels,
@@ -15,7 +16,7 @@ use crate::{
 use commonware_cryptography::ed25519::PrivateKey;
 use commonware_parallel::Strategy as _;
 use commonware_runtime::{
-    Runner as _, Spawner as _, Strategizer as _, Supervisor as _,
+    Clock as _, Runner as _, Spawner as _, Strategizer as _, Supervisor as _,
     tokio::{self as runtime, Context},
 };
 use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
@@ -43,7 +44,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_rustls::TlsAcceptor;
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 /// Accounts that one CPU job derives: about 10 ms of work.
 const DERIVE_BATCH: u32 = 1_024;
@@ -118,6 +119,15 @@ async fn serve(
 ) -> Result<(), RunError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(RunError::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::Signals)?;
+    // One that begins while a fault has the disk be full could write nothing.
+    if let Some(left) = full_disk::left(&config.data_dir, context.current()) {
+        warn!(?left, "waiting: the disk is full, by a fault");
+        tokio::select! {
+            () = context.sleep(left) => info!("the fault of the disk is over"),
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+        }
+    }
     let listener = TcpListener::bind(config.http_listen)
         .await
         .map_err(|source| RunError::Http {

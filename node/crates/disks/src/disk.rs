@@ -2,6 +2,7 @@
 //! The storage, and what a fault does to an operation.
 
 use crate::{
+    error::full,
     fault::{Fault, Faults, Turn},
     file::File,
     metrics::{Metrics, Operation},
@@ -64,7 +65,7 @@ impl<E: Storage + Clock + Spawner> Storage for Disk<E> {
 }
 
 impl<E: Clock> Device<E> {
-    /// Does something, and is done as late as the disk is now.
+    /// Does something that needs no room, and is done as late as the disk is now.
     pub(crate) async fn done<T>(
         &self,
         operation: Operation,
@@ -78,6 +79,22 @@ impl<E: Clock> Device<E> {
         done
     }
 
+    /// Writes, if there is room.
+    pub(crate) async fn written(
+        &self,
+        writing: impl Future<Output = Result<(), Error>> + Send,
+    ) -> Result<(), Error> {
+        if self
+            .faults
+            .now()
+            .is_some_and(|turn| turn.fault == Fault::Full)
+        {
+            self.metrics.refused(Operation::Write);
+            return Err(full().into());
+        }
+        self.done(Operation::Write, writing).await
+    }
+
     /// What is wrong now.
     pub(crate) fn fault(&self) -> Option<Turn> {
         self.faults.now()
@@ -85,7 +102,9 @@ impl<E: Clock> Device<E> {
 
     /// Holds up what was done, until the fault that it began with is over.
     pub(crate) async fn hold(&self, operation: Operation, turn: Turn) {
-        let Fault::Slow { delay } = turn.fault;
+        let Fault::Slow { delay } = turn.fault else {
+            return;
+        };
         let began = self.context.current();
         select(
             pin!(self.context.sleep(delay)),

@@ -13,6 +13,9 @@ use std::{
 };
 use tracing::info;
 
+/// How much later than it was asked for a disk is full.
+const LEAD: Duration = Duration::from_millis(250);
+
 /// What is wrong; see the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -21,6 +24,19 @@ pub enum Fault {
         /// By so much.
         delay: Duration,
     },
+    /// Nothing can be written.
+    Full,
+}
+
+impl Fault {
+    /// How much later than it was asked for it takes hold. A node with a full disk
+    /// ends, and whoever asked for it should have the answer by then.
+    const fn lead(self) -> Duration {
+        match self {
+            Self::Slow { .. } => Duration::ZERO,
+            Self::Full => LEAD,
+        }
+    }
 }
 
 /// A fault that goes on.
@@ -83,7 +99,7 @@ impl fmt::Debug for Faults {
 
 impl Faults {
     /// Begins a fault, in the place of one that goes on. It ends after `duration` on
-    /// the clock of `context`.
+    /// the clock of `context`, which lives as long as the disk does.
     pub fn begin<E: Clock + Spawner>(&self, context: E, fault: Fault, duration: Duration) {
         let mut state = self.0.state.lock();
         if let Some(before) = state.current.take() {
@@ -93,11 +109,21 @@ impl Faults {
         let ends = context.current() + duration;
         state.begun += 1;
         let begun = state.begun;
-        self.0.fault.send_replace(Some(Turn { begun, fault }));
-        self.0.faulty.store(true, Ordering::Release);
+        let turn = Turn { begun, fault };
+        let lead = fault.lead().min(duration);
+        if lead.is_zero() {
+            self.take_hold(turn);
+        }
         let faults = self.clone();
         let expiry = context.spawn(move |context| async move {
-            context.sleep(duration).await;
+            if !lead.is_zero() {
+                context.sleep(lead).await;
+                let state = faults.0.state.lock();
+                if state.begun == begun && state.current.is_some() {
+                    faults.take_hold(turn);
+                }
+            }
+            context.sleep(duration - lead).await;
             let mut state = faults.0.state.lock();
             // Another one may take its place in this moment.
             if state.begun == begun
@@ -135,6 +161,11 @@ impl Faults {
                 .unwrap_or_default()
                 .min(current.duration),
         })
+    }
+
+    fn take_hold(&self, turn: Turn) {
+        self.0.fault.send_replace(Some(turn));
+        self.0.faulty.store(true, Ordering::Release);
     }
 
     fn over(&self, ended: &Current, reason: &str) {

@@ -69,12 +69,12 @@ impl<E: Storage + Clock + Spawner> Blob for File<E> {
         options: WriteOptions,
     ) -> Result<(), Error> {
         let written = self.inner.write_at(offset, bufs, options);
-        self.device.done(Operation::Write, written).await
+        self.device.written(written).await
     }
 
     async fn resize(&self, len: u64) -> Result<(), Error> {
         let resized = self.inner.resize(len);
-        self.device.done(Operation::Write, resized).await
+        self.device.written(resized).await
     }
 
     async fn sync(&self) -> Result<(), Error> {

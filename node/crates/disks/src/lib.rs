@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A runtime's storage with faults for a time.
 //!
-//! What a chain makes of a disk that became slow should be known before one does.
-//! [`Disk`] is the storage of any runtime, and what is kept on it is kept by that
-//! storage. [`Faults`] begins and ends what is wrong with it while a node runs. It
-//! needs nothing of the kernel, and in a deterministic runtime it is deterministic.
+//! What a chain makes of a disk that became slow or full should be known before one
+//! does. [`Disk`] is the storage of any runtime, and what is kept on it is kept by that
+//! storage. [`Faults`] begins and ends what is wrong with it while a node runs. It needs
+//! nothing of the kernel, and in a deterministic runtime it is deterministic.
 //!
 //! | module | does |
 //! |---|---|
 //! | `fault` | what goes wrong for a time, which begins and ends while nodes run |
 //! | `disk` | the storage, and what a fault does to an operation |
 //! | `file` | a blob of it |
+//! | `error` | why a disk refuses to write |
 //! | `metrics` | what faults did |
 //!
 //! # Specification
@@ -29,7 +30,12 @@
 //!    ends, all that are held up are done at once.
 //! 6. A sync that was started goes on whether or not anybody waits for it, and is done
 //!    as late.
-//! 7. Without a fault nothing is copied, started or measured. An operation that writes
+//! 7. A disk that is full refuses every write and every resize, before the inner storage
+//!    hears of it, with [`std::io::ErrorKind::StorageFull`]. What is written already can
+//!    be read, made durable and removed, and that makes no room. It is so from a quarter
+//!    of a second after the fault began: a node that cannot write ends, and whoever asked
+//!    for the fault should have an answer.
+//! 8. Without a fault nothing is copied, started or measured. An operation that writes
 //!    looks at one flag, and one that reads at none.
 //!
 //! What that flag costs is measured beside the inner storage's own operations, by
@@ -42,11 +48,13 @@
 //! longer for it: what it holds up waits for timers.
 
 mod disk;
+mod error;
 mod fault;
 mod file;
 mod metrics;
 
 pub use disk::Disk;
+pub use error::full;
 pub use fault::{Fault, Faults, Ongoing};
 pub use file::File;
 pub use metrics::Metrics;

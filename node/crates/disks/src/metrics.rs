@@ -13,6 +13,7 @@ use std::{sync::atomic::AtomicU64, time::Duration};
 pub struct Metrics {
     held: Family<Label, Counter>,
     hold: Family<Label, Counter<f64, AtomicU64>>,
+    refused: Family<Label, Counter>,
 }
 
 /// What is done to a disk.
@@ -46,6 +47,7 @@ impl Metrics {
         let metrics = Self {
             held: Family::default(),
             hold: Family::default(),
+            refused: Family::default(),
         };
         registry.register(
             "disk_held_operations",
@@ -58,6 +60,11 @@ impl Metrics {
             Unit::Seconds,
             metrics.hold.clone(),
         );
+        registry.register(
+            "disk_refused_operations",
+            "Operations that a fault of the disk refused",
+            metrics.refused.clone(),
+        );
         metrics
     }
 
@@ -68,5 +75,10 @@ impl Metrics {
         self.hold
             .get_or_create_owned(&label)
             .inc_by(time.as_secs_f64());
+    }
+
+    /// An operation was refused.
+    pub(crate) fn refused(&self, operation: Operation) {
+        self.refused.get_or_create_owned(&operation.into()).inc();
     }
 }

@@ -2,7 +2,7 @@
 //! `/admin/disk`, behind the token: a fault of the disk.
 
 use crate::{
-    DiskCondition, DiskFault, Node,
+    DiskCondition, DiskFault, Node, Unavailable,
     admin::Authorized,
     bounds::{lasting, within},
     handler::AdminApi,
@@ -32,6 +32,10 @@ impl SetFault {
                 self.delay_milliseconds,
                 &DELAY_MILLISECONDS,
             )?,
+            DiskCondition::Full if self.delay_milliseconds > 0 => {
+                return Err("condition: Full has no delay".into());
+            }
+            DiskCondition::Full => {}
         }
         lasting(self.duration_milliseconds)?;
         Ok(DiskFault {
@@ -66,7 +70,9 @@ pub(crate) async fn put_disk<N: Node>(
     let fault = read_object(&body)
         .and_then(SetFault::check)
         .map_err(|reason| Failure::new(StatusCode::BAD_REQUEST, reason))?;
-    api.node.begin_disk_fault(fault);
+    api.node
+        .begin_disk_fault(fault)
+        .map_err(|Unavailable(reason)| Failure::new(StatusCode::SERVICE_UNAVAILABLE, reason))?;
     Ok(answer(&api.node))
 }
 

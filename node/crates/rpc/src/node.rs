@@ -69,8 +69,8 @@ pub trait Node: Clone + Send + Sync + 'static {
     fn disk_fault(&self) -> Option<DiskFault>;
 
     /// Begins a fault of the disk, in the place of one that goes on. It ends by
-    /// itself.
-    fn begin_disk_fault(&self, fault: DiskFault);
+    /// itself. A node with a full disk ends, and keeps the fault until it is over.
+    fn begin_disk_fault(&self, fault: DiskFault) -> Result<(), Unavailable>;
 
     /// Ends the fault of the disk, if there is one.
     fn end_disk_fault(&self);

@@ -234,6 +234,8 @@ pub struct LinkFault {
 pub enum DiskCondition {
     /// Everything that writes takes longer.
     Slow,
+    /// Nothing can be written.
+    Full,
 }
 
 /// A fault of the disk, for a time.

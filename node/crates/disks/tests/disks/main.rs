@@ -2,9 +2,10 @@
 //! A disk with faults: everything that writes takes as long as it should, what is kept
 //! is what the inner storage keeps, and without a fault nothing is different.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod expiry;
+mod full;
 mod kept;
 mod slow;
 
@@ -83,14 +84,21 @@ impl Here {
 
     /// How often an operation was held up, and how long all together; `None` if never.
     fn held(&self, operation: &str) -> Option<(f64, f64)> {
+        let held = self.counted("disk_held_operations", operation)?;
+        Some((held, self.counted("disk_hold_seconds", operation)?))
+    }
+
+    /// How often an operation was refused; `None` if never.
+    fn refused(&self, operation: &str) -> Option<f64> {
+        self.counted("disk_refused_operations", operation)
+    }
+
+    fn counted(&self, metric: &str, operation: &str) -> Option<f64> {
         let mut text = String::new();
         encode(&mut text, &self.registry).unwrap();
-        let value = |metric: &str| {
-            let start = format!("{metric}_total{{operation=\"{operation}\"}} ");
-            let line = text.lines().find_map(|line| line.strip_prefix(&start));
-            line.map(|value| value.parse().unwrap())
-        };
-        Some((value("disk_held_operations")?, value("disk_hold_seconds")?))
+        let start = format!("{metric}_total{{operation=\"{operation}\"}} ");
+        let line = text.lines().find_map(|line| line.strip_prefix(&start));
+        line.map(|value| value.parse().unwrap())
     }
 }
 

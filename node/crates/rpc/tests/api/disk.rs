@@ -47,6 +47,11 @@ fn a_fault_begins_and_ends() {
         assert_eq!(answer.json(), expected);
         assert_eq!(ask(&node, Method::GET, "").json(), expected);
     }
+    let full = json!({"condition": "Full", "durationMilliseconds": 7});
+    let expected = json!({"fault": {
+        "condition": "Full", "delayMilliseconds": 0, "remainingMilliseconds": 7,
+    }});
+    assert_eq!(ask(&node, Method::PUT, full.to_string()).json(), expected);
     for _ in 0..2 {
         let answer = ask(&node, Method::DELETE, "");
         assert_eq!(
@@ -83,6 +88,7 @@ fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
             json!({"durationMilliseconds": 3_600_001}),
             "durationMilliseconds: must be 1 to 3600000",
         ),
+        (json!({"condition": "Full"}), "condition: Full has no delay"),
         (json!({"peers": []}), "peers: unknown field"),
     ] {
         let mut body = slow();
@@ -109,6 +115,18 @@ fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
         assert!(answer.error().contains(expected), "{}", answer.error());
     }
     assert_eq!(node.disk_fault(), before);
+}
+
+#[test]
+fn a_fault_that_cannot_be_kept_does_not_begin() {
+    let node = Fixture {
+        connected: false,
+        ..Fixture::default()
+    };
+    let answer = ask(&node, Method::PUT, slow().to_string());
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.error(), "no node of shard 1 answered");
+    assert_eq!(node.disk_fault(), None);
 }
 
 #[test]

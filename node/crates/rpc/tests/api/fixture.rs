@@ -349,8 +349,11 @@ impl Node for Fixture {
         *self.disk_fault.lock().unwrap()
     }
 
-    fn begin_disk_fault(&self, fault: DiskFault) {
+    /// It can keep a fault while it is connected.
+    fn begin_disk_fault(&self, fault: DiskFault) -> Result<(), Unavailable> {
+        self.reach()?;
         *self.disk_fault.lock().unwrap() = Some(fault);
+        Ok(())
     }
 
     fn end_disk_fault(&self) {

@@ -70,7 +70,9 @@ impl Node for EmptyNode {
         None
     }
 
-    fn begin_disk_fault(&self, _: DiskFault) {}
+    fn begin_disk_fault(&self, _: DiskFault) -> Result<(), Unavailable> {
+        Ok(())
+    }
 
     fn end_disk_fault(&self) {}
 
