@@ -33,7 +33,7 @@ func TestFaults(t *testing.T) {
 	runFault(t, stateDir, "Pause", "15", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "Kill\n  kill: {restart: AfterDuration}", "15", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
-	runFault(t, stateDir, "FullDisk", "5", v1alpha1.FaultUnreachable)
+	runFault(t, stateDir, "FullDisk", "8", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "SlowDisk\n  slowDisk: {milliseconds: 1000}", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved {
