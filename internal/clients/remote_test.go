@@ -119,8 +119,13 @@ func TestARemoteLoader(t *testing.T) {
 func TestARemoteLoaderThatFails(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		`echo "1 s: offered 10" >&2; echo "error: start: 1234 ms since 1970 is over" >&2; exit 1`:                   "ended with an error: exit status 1: error: start: 1234 ms since 1970 is over",
-		`echo "thread 'main' panicked at a.rs:1:2:" >&2; echo "no folder" >&2; echo "note: see more" >&2; exit 101`: "ended with an error: exit status 101: no folder",
+		`echo "1 s: offered 10" >&2
+echo "error: start: 1234 ms since 1970 is over" >&2
+exit 1`: "ended with an error: exit status 1: error: start: 1234 ms since 1970 is over",
+		`echo "thread 'main' panicked at a.rs:1:2:" >&2
+echo "no folder" >&2
+echo "note: see more" >&2
+exit 101`: "ended with an error: exit status 101: no folder",
 	} {
 		s := serve(t, script)
 		if _, err := s.Run(t.Context(), step()); err == nil || err.Error() != want {

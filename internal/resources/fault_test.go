@@ -53,7 +53,9 @@ func faultObjects(t *testing.T, action v1alpha1.FaultAction) []resources.Object 
 // Whatever a fault makes goes with it, and none of it is of the network.
 func TestObjectsOfAFault(t *testing.T) {
 	t.Parallel()
-	for action, want := range map[v1alpha1.FaultAction]int{v1alpha1.FaultActionKill: 3, v1alpha1.FaultActionLoss: 4, v1alpha1.FaultActionSlowDisk: 4} {
+	for action, want := range map[v1alpha1.FaultAction]int{
+		v1alpha1.FaultActionKill: 3, v1alpha1.FaultActionLoss: 4, v1alpha1.FaultActionSlowDisk: 4,
+	} {
 		objects := faultObjects(t, action)
 		if len(objects) != want {
 			t.Errorf("%s makes %d objects, want %d", action, len(objects), want)
