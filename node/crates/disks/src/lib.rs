@@ -4,7 +4,7 @@
 //! What a chain makes of a disk that became slow or full should be known before one
 //! does. [`Disk`] is the storage of any runtime, and what is kept on it is kept by that
 //! storage. [`Faults`] begins and ends what is wrong with it while a node runs. It needs
-//! nothing of the kernel, and in a deterministic runtime it is deterministic.
+//! nothing of the kernel, and what it waits for is the runtime's time.
 //!
 //! | module | does |
 //! |---|---|
@@ -27,7 +27,7 @@
 //! 4. Operations are not in each other's way: each takes longer by the delay, however
 //!    many there are. So a disk has a latency, and no bandwidth.
 //! 5. An operation is held up if it began while the disk was slow. When the fault
-//!    ends, all that are held up are done at once.
+//!    ends, all that are held up are done at once, in no order that can be told.
 //! 6. A sync that was started goes on whether or not anybody waits for it, and is done
 //!    as late.
 //! 7. A disk that is full refuses every write and every resize, before the inner storage
