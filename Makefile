@@ -372,7 +372,7 @@ rollouts: setup-test setup-cluster images image-operator-next image-shardnode-ne
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: scale
-scale: setup-test setup-kwok build-operator ## Run the operator on 140 fake machines and check what it takes
+scale: setup-test setup-kwok build-operator ## Run the operator on 140 fake machines, a network and a benchmark of that size, and check what it takes
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
 	@helm=$$(hack/tool.sh helm); \
 	HELM=$$helm OPERATOR=$$PWD/bin/operator go test -count=1 -timeout 20m -v -run '^TestScale$$' ./test/scale/...

@@ -262,7 +262,7 @@ func (s *standInServer) join(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		s.stop, s.ended = stop, ended
-		go func() { ended <- standin.Serve(ctx, apiServer) }()
+		go func() { ended <- standin.New().Serve(ctx, apiServer) }()
 	}
 	t.Cleanup(func() {
 		s.lock.Lock()

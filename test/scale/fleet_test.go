@@ -63,7 +63,8 @@ func TestFleet(t *testing.T) {
 	f.operator = f.home.installOperator(t)
 	f.join(t)
 	f.operator.start(t)
-	standIn(t, f.home.config, f.members["us-east1"].config, f.members["us-east4"].config)()
+	_, standIn := standIn(t, f.home.config, f.members["us-east1"].config, f.members["us-east4"].config)
+	standIn()
 
 	// Each step goes on where the one before ended.
 	passed := t.Run("Create", f.create) &&

@@ -21,7 +21,9 @@ type scale struct {
 	size     size
 	cluster  *cluster
 	operator *operator
-	figures  figures
+	// nodes are those of all networks.
+	nodes   *standin.StandIn
+	figures figures
 }
 
 func TestScale(t *testing.T) {
@@ -29,7 +31,8 @@ func TestScale(t *testing.T) {
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	s := newScale(t, published)
 
-	standIn := standIn(t, s.cluster.config)
+	machines, standIn := standIn(t, s.cluster.config)
+	s.nodes = machines
 	// Each step goes on where the one before ended.
 	passed := t.Run("Create", s.create) &&
 		t.Run("SettledWithoutChain", func(t *testing.T) {
@@ -43,6 +46,7 @@ func TestScale(t *testing.T) {
 			s.figures["writesPerMinuteWithChain"] = s.writesPerMinute(t, 2*time.Minute)
 		}) &&
 		t.Run("Remove", s.remove) &&
+		t.Run("Benchmark", s.benchmark) &&
 		t.Run("Kills", s.kills)
 	s.end(t, passed)
 }
@@ -51,7 +55,7 @@ func TestScale(t *testing.T) {
 func TestLarge(t *testing.T) {
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	s := newScale(t, largest)
-	standIn := standIn(t, s.cluster.config)
+	_, standIn := standIn(t, s.cluster.config)
 	passed := t.Run("Create", s.create) &&
 		t.Run("Ready", func(t *testing.T) {
 			standIn()
@@ -96,10 +100,11 @@ func (s *scale) end(t *testing.T, passed bool) {
 	s.figures.check(t, known)
 }
 
-// standIn returns what has the pods' addresses answer as nodes do, from when it
-// is called until the test ends.
-func standIn(t *testing.T, configs ...*rest.Config) (start func()) {
+// standIn returns nodes, and what has the pods' addresses answer as they do, from
+// when it is called until the test ends.
+func standIn(t *testing.T, configs ...*rest.Config) (nodes *standin.StandIn, start func()) {
 	t.Helper()
+	nodes = standin.New()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	started := false
@@ -112,8 +117,8 @@ func standIn(t *testing.T, configs ...*rest.Config) (start func()) {
 			t.Errorf("stand-in: %v", err)
 		}
 	})
-	return func() {
+	return nodes, func() {
 		started = true
-		go func() { ended <- standin.Serve(ctx, configs...) }()
+		go func() { ended <- nodes.Serve(ctx, configs...) }()
 	}
 }

@@ -36,24 +36,49 @@ const AnnotationLacking = "standin.shardyard.dev/lacking"
 // mountInterval is how often it is looked for a file that is not there yet.
 const mountInterval = 200 * time.Millisecond
 
+// StandIn are the networks that are stood in for.
+type StandIn struct {
+	networks *networks
+}
+
+// New stands in for nobody yet.
+func New() *StandIn {
+	return &StandIn{networks: &networks{byGenesis: map[string]*network{}}}
+}
+
 // Serve serves every validator's pod that runs in one of some clusters until the
 // context ends. Nodes of the same genesis document are one network, wherever
 // they run.
-func Serve(ctx context.Context, configs ...*rest.Config) error {
-	networks := &networks{byGenesis: map[string]*network{}}
+func (s *StandIn) Serve(ctx context.Context, configs ...*rest.Config) error {
 	group, groupContext := errgroup.WithContext(ctx)
 	for i, config := range configs {
-		group.Go(func() error { return serveCluster(groupContext, "stand-in-"+strconv.Itoa(i), config, networks) })
+		group.Go(func() error { return serveCluster(groupContext, "stand-in-"+strconv.Itoa(i), config, s.networks) })
 	}
 	return group.Wait()
 }
 
+// Loading is how many nodes of the networks of a name were told to sign something, and
+// how long after the first the last one was.
+func (s *StandIn) Loading(name string) (nodes int, spread time.Duration) {
+	s.networks.lock.Lock()
+	defer s.networks.lock.Unlock()
+	for _, network := range s.networks.byGenesis {
+		if network.genesis.Network == name {
+			loaded, took := network.loading()
+			nodes, spread = nodes+loaded, max(spread, took)
+		}
+	}
+	return nodes, spread
+}
+
 func serveCluster(ctx context.Context, name string, config *rest.Config, networks *networks) error {
+	// Pods of benchmarks are managed as well, and are not nodes.
+	nodes := labels.Set{resources.LabelManagedBy: resources.ManagedBy, resources.LabelName: resources.Name}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		// Tests start it again and again.
 		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}: {Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})},
+			&corev1.Pod{}: {Label: labels.SelectorFromSet(nodes)},
 		}},
 		Metrics: metricsserver.Options{BindAddress: "0"},
 	})
