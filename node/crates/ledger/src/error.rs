@@ -122,3 +122,30 @@ pub enum LedgerError {
         part: &'static str,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LedgerError;
+    use shardnode_primitives::{Digest, ShardId};
+
+    /// The node contract has these words: whoever runs nodes tells by them that states
+    /// contradict each other.
+    #[test]
+    fn a_contradiction_is_told_in_the_words_of_the_contract() {
+        let (committed, executed) = (Digest([1; 32]), Digest([2; 32]));
+        let error = LedgerError::Diverged {
+            shard: ShardId(3),
+            height: 119,
+            block: 120,
+            committed,
+            executed,
+        };
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "finalised block 120 commits shard 3 at height 119 to root {committed}, \
+                 this node executed to {executed}"
+            )
+        );
+    }
+}
