@@ -285,15 +285,15 @@ prepare-node: setup-test ## Compile the node, its tests and what clippy needs
 test-go: setup-test ## Run the Go tests, those of the API rules against a real API server
 	@$(RACE) go test -race $$($(RACED))
 	@assets=$$(hack/envtest-assets.sh); packages=$$(go list ./... | grep -v -e /internal/ -e /test/); \
-	crd=$$(hack/monitoring-crd.sh podmonitors); \
-	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$crd go test -p 3 $$packages $(UNRACED) ./test/standin/... ./test/fields/...
+	monitors=$$(hack/crd.sh podmonitors); routes=$$(hack/crd.sh httproutes); \
+	KUBEBUILDER_ASSETS=$$assets PODMONITOR_CRD=$$monitors HTTPROUTE_CRD=$$routes go test -p 3 $$packages $(UNRACED) ./test/standin/... ./test/fields/...
 	@for module in $(filter-out test/setup,$(MODULES)); do go -C "$$module" test ./...; done
 
 # Not cached: go test cannot see what helm reads.
 .PHONY: test-charts
 test-charts: setup-test ## Test the charts: their unit tests, and installing them on a real API server
 	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
-	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); crd=$$(hack/monitoring-crd.sh prometheusrules); \
+	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); crd=$$(hack/crd.sh prometheusrules); \
 	KUBEBUILDER_ASSETS=$$assets HELM=$$helm PROMETHEUSRULE_CRD=$$crd go test -count=1 ./test/charts/...
 
 # Not cached: go test cannot see what a release is made of.

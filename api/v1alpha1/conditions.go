@@ -42,6 +42,9 @@ const (
 	// ConditionMonitored says that the cluster's Prometheus operator is told to
 	// scrape the nodes. Ready does not depend on it.
 	ConditionMonitored = "Monitored"
+	// ConditionRouted says that requests of clients are led to the rpc nodes from
+	// outside. It is there only with spec.rpcRoute, and Ready does not depend on it.
+	ConditionRouted = "Routed"
 	// ConditionRemoved says that the member clusters have nothing any more of a
 	// network that is being deleted. It is there only then.
 	ConditionRemoved = "Removed"
@@ -269,6 +272,21 @@ const (
 	ReasonPodMonitorUnavailable = "PodMonitorUnavailable"
 	// ReasonPodMonitorFailed: the network's PodMonitor cannot be made.
 	ReasonPodMonitorFailed = "PodMonitorFailed"
+)
+
+// Reasons of ConditionRouted.
+const (
+	// ReasonRouteTaken: an ingress controller or a gateway has taken the route.
+	ReasonRouteTaken = "RouteTaken"
+	// ReasonRoutePending: the route is made, and nobody has taken it so far.
+	ReasonRoutePending = "RoutePending"
+	// ReasonRouteRefused: a gateway does not take the route, or does not lead it to
+	// the Service.
+	ReasonRouteRefused = "RouteRefused"
+	// ReasonRouteUnavailable: the cluster does not have the kind of the route.
+	ReasonRouteUnavailable = "RouteUnavailable"
+	// ReasonRouteFailed: the route cannot be made.
+	ReasonRouteFailed = "RouteFailed"
 )
 
 // ReasonNoAnswer says that nodes that would know do not answer. It is a reason

@@ -382,6 +382,48 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.rpcService.annotations", object{"shardyard.dev/applied": "no"})},
 		[]refusal{{"spec.rpcService.annotations", "must not begin with shardyard.dev/"}},
 	},
+	"a route to validators": {
+		[]edit{remove("spec.regions"), set("spec.rpcRoute", aRoute)},
+		[]refusal{{"spec.rpcRoute", "needs spec.rpcNodes: requests from outside are led to no validator"}},
+	},
+	"a route that nobody may hand requests on by": {
+		[]edit{routed, remove("spec.rpcRoute.sourceNamespaces")},
+		[]refusal{{"spec.rpcRoute.sourceNamespaces", "is required unless sourceRanges is set: the network policy lets in nobody"}},
+	},
+	"an HTTPRoute by no Gateway": {
+		[]edit{routed, set("spec.rpcRoute.type", "HTTPRoute")},
+		[]refusal{{"spec.rpcRoute.httpRoute", "is required when type is HTTPRoute"}},
+	},
+	"an HTTPRoute by one Gateway twice": {
+		[]edit{routed, set("spec.rpcRoute.type", "HTTPRoute"),
+			set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}, {"name": "a"}}})},
+		[]refusal{{"spec.rpcRoute.httpRoute.parentRefs", "must be different from each other"}},
+	},
+	"an Ingress by a Gateway": {
+		[]edit{routed, set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}}})},
+		[]refusal{{"spec.rpcRoute.httpRoute", "is required when type is HTTPRoute, and must not be set otherwise"}},
+	},
+	"an HTTPRoute of a class": {
+		[]edit{routed, set("spec.rpcRoute.type", "HTTPRoute"), set("spec.rpcRoute.ingress", object{"className": "nginx"}),
+			set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}}})},
+		[]refusal{{"spec.rpcRoute.ingress", "must not be set unless type is Ingress"}},
+	},
+	"a route for an address": {
+		[]edit{routed, set("spec.rpcRoute.hostnames", []string{"203.0.113.7"})},
+		[]refusal{{"spec.rpcRoute.hostnames", "must be DNS names, not addresses"}},
+	},
+	"a route for all hosts of a domain": {
+		[]edit{routed, set("spec.rpcRoute.hostnames", []string{"*.example.com"})},
+		[]refusal{{"spec.rpcRoute.hostnames[0]", "should match"}},
+	},
+	"a route from an address that is no range": {
+		[]edit{routed, set("spec.rpcRoute.sourceRanges", []string{"203.0.113.7"})},
+		[]refusal{{"spec.rpcRoute.sourceRanges", "must be ranges of addresses"}},
+	},
+	"a route of the operator's annotations": {
+		[]edit{routed, set("spec.rpcRoute.annotations", object{"shardyard.dev/applied": "no"})},
+		[]refusal{{"spec.rpcRoute.annotations", "must not begin with shardyard.dev/"}},
+	},
 
 	// Nodes.
 	"image with a space": {

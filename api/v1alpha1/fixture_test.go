@@ -146,6 +146,19 @@ spec:
     action: Stop
 `
 
+// aRoute leads to rpc nodes by an Ingress.
+var aRoute = object{
+	"type": "Ingress", "hostnames": []string{"rpc.example.com"}, "sourceNamespaces": []string{"ingress-nginx"},
+}
+
+// routed gives the valid manifest an rpc node and a route to it.
+func routed(t *testing.T, manifest object) {
+	t.Helper()
+	for _, edit := range []edit{remove("spec.regions"), set("spec.rpcNodes", 1), set("spec.rpcRoute", aRoute)} {
+		edit(t, manifest)
+	}
+}
+
 // edit is a change of a manifest.
 type edit func(t *testing.T, manifest object)
 

@@ -26,6 +26,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="has(self.volume) == has(oldSelf.volume)",message="cannot be added or removed: a validator keeps the disk it started with",fieldPath=".volume",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.chunkValidators != 0 || !self.node.roles.exists(r, r.role == 'ChunkValidator')",message="must not have ChunkValidator without chunkValidators: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.rpcNodes != 0 || !self.node.roles.exists(r, r.role == 'RPC')",message="must not have RPC without rpcNodes: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.rpcRoute) || self.rpcNodes != 0",message="needs spec.rpcNodes: requests from outside are led to no validator",fieldPath=".rpcRoute",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.tolerations) || has(self.volume) || !self.podTemplate.spec.tolerations.exists(t, has(t.tolerationSeconds))",message="must have no tolerationSeconds without spec.volume: pods would be deleted with all that they hold",fieldPath=".podTemplate.spec.tolerations",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || !has(self.budget.usdPerRun) || has(self.lifetime)",message="needs spec.lifetime: without it, a run has no end and no cost",fieldPath=".budget.usdPerRun",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.lifetime) || self.lifetime.action != 'Stop' || has(self.volume)",message="cannot be Stop without spec.volume: nothing would be kept of the chain",fieldPath=".lifetime.action",reason="FieldValueInvalid"
@@ -123,6 +124,11 @@ type ShardNetworkSpec struct {
 	// of the network. Without it, it is reached from within the cluster.
 	// +optional
 	RPCService *RPCServiceSpec `json:"rpcService,omitempty"`
+
+	// rpcRoute leads requests from outside, for given host names, to the Service of
+	// the rpc nodes. Without it, nothing does.
+	// +optional
+	RPCRoute *RPCRouteSpec `json:"rpcRoute,omitempty"`
 
 	// volume is the disk of each validator. Without it, a validator's data
 	// lives as long as the place it runs in.

@@ -35,12 +35,22 @@ func TestValidManifests(t *testing.T) {
 	manifests := map[string][]byte{
 		"minimal":  []byte(minimalManifest),
 		"complete": []byte(validManifest),
+		"an Ingress": encode(t, edited(t, routed, set("spec.rpcRoute.ingress", object{
+			"className": "nginx", "tlsSecretName": "rpc-tls",
+		}))),
+		"an HTTPRoute": encode(t, edited(t, routed, set("spec.rpcRoute.type", "HTTPRoute"), set("spec.rpcRoute.httpRoute", object{
+			"parentRefs": []object{{"name": "public", "namespace": "edge"}, {"name": "public", "sectionName": "https"}},
+		}))),
 	}
 	samples, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "*.yaml"))
 	if err != nil || len(samples) == 0 {
 		t.Fatalf("there are no samples: %v", err)
 	}
-	for _, path := range samples {
+	clients, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "clients", "*.yaml"))
+	if err != nil || len(clients) == 0 {
+		t.Fatalf("there are no samples of networks with clients: %v", err)
+	}
+	for _, path := range append(samples, clients...) {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

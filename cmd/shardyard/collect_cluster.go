@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
@@ -91,8 +92,10 @@ var kindsOfNetworks = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "PersistentVolumeClaim"},
 	{Version: "v1", Kind: "Pod"},
 	{Version: "v1", Kind: "Service"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
 	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	resources.KindHTTPRoute,
 }
 
 // fill fills a bundle. That the network is not there ends it: so the name is
@@ -160,7 +163,12 @@ func (c *clusterCollector) objects(
 	name := path.Join("objects", strings.ToLower(kind.Kind)+".yaml")
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := c.client.List(ctx, list, which...); err != nil {
+	err := c.client.List(ctx, list, which...)
+	if kind == resources.KindHTTPRoute && meta.IsNoMatchError(err) {
+		// Without the Gateway API there are none.
+		return nil
+	}
+	if err != nil {
 		bundle.Miss(name, err)
 		return nil
 	}

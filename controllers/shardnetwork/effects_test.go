@@ -99,6 +99,7 @@ func effectsOf(t *testing.T, network *v1alpha1.ShardNetwork) map[effect]string {
 	for name, objects := range objectEffects(t, network, plan, keys) {
 		found[name] = objects
 	}
+	found[inObjects] = []any{found[inObjects], resources.NewRPCRoute(network, plan.Ports)}
 	document, err := resources.NewGenesis(network, genesis)
 	must(err)
 	found[inDisks] = []any{found[inDisks], document.OwnerReferences}

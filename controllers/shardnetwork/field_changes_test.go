@@ -24,6 +24,23 @@ var (
 // anywhere are changes without which regions had to change with their validators.
 var anywhere = object{"spec.regions": without, "spec.links": without}
 
+// Routes to an rpc node, of both types.
+var (
+	byIngress = routeOf(object{"type": "Ingress", "ingress": object{"className": "nginx", "tlsSecretName": "rpc"}})
+	byGateway = routeOf(object{"type": "HTTPRoute", "httpRoute": object{
+		"parentRefs": []object{{"name": "public", "namespace": "edge", "sectionName": "https"}},
+	}})
+)
+
+// routeOf is a network with an rpc node and a route to it.
+func routeOf(route object) object {
+	route["hostnames"] = []string{"rpc.example.com"}
+	route["annotations"] = object{"example.com/owner": "somebody"}
+	route["sourceNamespaces"] = []string{"ingress"}
+	route["sourceRanges"] = []string{"203.0.113.0/24"}
+	return object{"spec.regions": without, "spec.links": without, "spec.rpcNodes": 1, "spec.rpcRoute": route}
+}
+
 // Tolerations of a taint whatever its value, and of one for good.
 var (
 	anyValue = object{"spec.podTemplate.spec.tolerations[0].value": without}
@@ -137,6 +154,27 @@ var fieldChanges = map[string]fieldChange{
 	},
 	"spec.rpcService.annotations":  {to: object{"example.com/balancer": "external"}, in: ofObjects},
 	"spec.rpcService.sourceRanges": {to: []string{"198.51.100.0/24"}, in: ofObjects},
+
+	"spec.rpcRoute.type": {
+		given: object{
+			"spec.regions": without, "spec.links": without, "spec.rpcNodes": 1,
+			"spec.rpcRoute": object{"type": "Ingress", "hostnames": []string{"rpc.example.com"}, "sourceNamespaces": []string{"edge"}},
+		},
+		set: object{
+			"spec.rpcRoute.type": "HTTPRoute", "spec.rpcRoute.httpRoute": object{"parentRefs": []object{{"name": "public"}}},
+		},
+		along: []string{"spec.rpcRoute.httpRoute.parentRefs[].name"},
+		in:    ofObjects,
+	},
+	"spec.rpcRoute.hostnames":                          {given: byIngress, to: []string{"chain.example.com"}, in: ofObjects},
+	"spec.rpcRoute.annotations":                        {given: byIngress, to: object{"example.com/owner": "other"}, in: ofObjects},
+	"spec.rpcRoute.sourceNamespaces":                   {given: byIngress, to: []string{"other"}, in: ofObjects},
+	"spec.rpcRoute.sourceRanges":                       {given: byIngress, to: []string{"198.51.100.0/24"}, in: ofObjects},
+	"spec.rpcRoute.ingress.className":                  {given: byIngress, to: "other", in: ofObjects},
+	"spec.rpcRoute.ingress.tlsSecretName":              {given: byIngress, to: "other", in: ofObjects},
+	"spec.rpcRoute.httpRoute.parentRefs[].name":        {given: byGateway, to: "other", in: ofObjects},
+	"spec.rpcRoute.httpRoute.parentRefs[].namespace":   {given: byGateway, to: "other", in: ofObjects},
+	"spec.rpcRoute.httpRoute.parentRefs[].sectionName": {given: byGateway, to: "http", in: ofObjects},
 
 	"spec.tcp.profile": {to: "HighThroughput", in: ofPods},
 

@@ -26,6 +26,10 @@ type memory struct {
 	lastReport time.Time
 	// lastPodMonitor is when the PodMonitor was last looked at.
 	lastPodMonitor time.Time
+	// lastRoute is when the route to the rpc nodes was last looked at, and
+	// routeGeneration of which spec.
+	lastRoute       time.Time
+	routeGeneration int64
 
 	// upToDate holds the objects that were found as they should be: an
 	// objectVersion by objectKey.

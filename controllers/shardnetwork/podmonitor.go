@@ -8,10 +8,7 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/drift"
@@ -48,8 +45,8 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("PodMonitor %s: %w", monitor.GetName(), err)
 		}
-		found, err := r.ensurePodMonitor(ctx, s, wanted)
-		if err == nil && !found {
+		found, err := r.ensureOptional(ctx, s, wanted)
+		if err == nil && found == nil {
 			lock.Lock()
 			defer lock.Unlock()
 			lacking = append(lacking, s.cluster)
@@ -70,34 +67,4 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		r.note(policy.PodMonitorApplied(r.network.Name))
 	}
 	return nil
-}
-
-// ensurePodMonitor says whether the cluster has the kind, and then the
-// PodMonitor as it should be.
-func (r *run) ensurePodMonitor(ctx context.Context, s *site, monitor *unstructured.Unstructured) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(resources.KindPodMonitor)
-	err := s.reader.Get(ctx, client.ObjectKeyFromObject(monitor), live)
-	switch {
-	case meta.IsNoMatchError(err):
-		return false, nil
-	case err == nil:
-		if err := s.mine(live, resources.KindPodMonitor.Kind); err != nil {
-			return false, err
-		}
-		if upToDate, err := r.drift.UpToDate(monitor, live); upToDate || err != nil {
-			return upToDate, err
-		}
-	case !apierrors.IsNotFound(err):
-		return false, err
-	}
-	err = s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(monitor),
-		client.FieldOwner(FieldManager), client.ForceOwnership)
-	// A kind that went away while the operator ran is still known to it.
-	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return false, nil
-	}
-	return err == nil, err
 }

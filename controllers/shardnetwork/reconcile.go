@@ -80,6 +80,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	failed = errors.Join(failed,
 		run.checkImage(ctx),
 		run.applyPodMonitor(ctx),
+		run.applyRoute(ctx),
 		run.observe(ctx),
 		run.drainMachines(ctx),
 		run.replaceNodes(ctx),

@@ -34,6 +34,7 @@ func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
 		"spec.tcp", "validators use the TCP settings of this machine")
 	unless(spec.RPCService == nil, "spec.rpcService", "clients reach each validator by its own port")
+	unless(spec.RPCRoute == nil, "spec.rpcRoute", "clients reach each validator by its own port")
 	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
 	unless(spec.Update.MaxUnavailable == nil && spec.Update.OnTrouble == v1alpha1.OnTroublePause &&
 		spec.Update.OnlyCopies == v1alpha1.OnlyCopiesKeep,

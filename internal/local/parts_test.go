@@ -118,6 +118,7 @@ func TestInapplicable(t *testing.T) {
 	network.Spec.Node.Roles = []v1alpha1.NodeRoleSpec{{}}
 	network.Spec.PodTemplate = &v1alpha1.PodTemplate{}
 	network.Spec.RPCService = &v1alpha1.RPCServiceSpec{}
+	network.Spec.RPCRoute = &v1alpha1.RPCRouteSpec{}
 	network.Spec.Budget = &v1alpha1.BudgetSpec{}
 	network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
 	var settings []string
@@ -127,7 +128,8 @@ func TestInapplicable(t *testing.T) {
 	}
 	want := []string{
 		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.node.imagePullPolicy", "spec.podTemplate", "spec.node.roles",
-		"spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.volume", "spec.update", "spec.budget",
+		"spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.rpcRoute", "spec.volume", "spec.update",
+		"spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)

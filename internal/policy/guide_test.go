@@ -39,6 +39,7 @@ var fine = []string{
 	v1alpha1.ReasonTuned,
 	v1alpha1.ReasonNothingDrifted,
 	v1alpha1.ReasonPodMonitorApplied,
+	v1alpha1.ReasonRouteTaken,
 	v1alpha1.ReasonNothingDrained,
 	v1alpha1.ReasonUnderWay,
 	v1alpha1.ReasonSucceeded,

@@ -91,6 +91,10 @@ func TestReady(t *testing.T) {
 			[]func(*[]metav1.Condition){set(v1alpha1.ConditionMonitored, metav1.ConditionFalse)},
 			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",
 		},
+		"not routed": {
+			[]func(*[]metav1.Condition){set(v1alpha1.ConditionRouted, metav1.ConditionFalse)},
+			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -24,8 +24,9 @@ const (
 
 // newNetworkPolicy closes everything but what a network needs: p2p among its
 // validators, name resolution, sending spans, the HTTP API for the network's own namespace, the
-// operator, namespaces that are labelled for it, and the addresses that a load
-// balancer lets in, and the admin API for the operator alone.
+// operator, namespaces that are labelled for it, the addresses that a load
+// balancer lets in, and whoever hands on the requests of a route, and the admin API
+// for the operator alone.
 func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) *networkingv1.NetworkPolicy {
 	ports, validators := plan.Ports, validatorPeers(network, plan)
 	clients := []networkingv1.NetworkPolicyPeer{
@@ -33,9 +34,13 @@ func newNetworkPolicy(network *v1alpha1.ShardNetwork, plan *topology.Plan, input
 		namespacePeer(LabelNodeAccess, NodeAccessAllowed),
 	}
 	if service := network.Spec.RPCService; service != nil {
-		for _, addresses := range service.SourceRanges {
-			clients = append(clients, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: addresses}})
+		clients = append(clients, addressPeers(service.SourceRanges)...)
+	}
+	if route := network.Spec.RPCRoute; route != nil {
+		for _, namespace := range route.SourceNamespaces {
+			clients = append(clients, namespacePeer(corev1.LabelMetadataName, namespace))
 		}
+		clients = append(clients, addressPeers(route.SourceRanges)...)
 	}
 	operator := operatorPeers(inputs)
 	clients = append(clients, operator...)
@@ -120,6 +125,14 @@ func operatorPeers(inputs Inputs) []networkingv1.NetworkPolicyPeer {
 	default:
 		return nil
 	}
+}
+
+func addressPeers(ranges []string) []networkingv1.NetworkPolicyPeer {
+	var peers []networkingv1.NetworkPolicyPeer
+	for _, addresses := range ranges {
+		peers = append(peers, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: addresses}})
+	}
+	return peers
 }
 
 func namespacePeer(label, value string) networkingv1.NetworkPolicyPeer {

@@ -6,11 +6,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -38,6 +41,8 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 		cluster.mustRun(t, "uninstall", "four")
 		eventually(t, func(ctx context.Context) error { return cluster.isGone(ctx, "four") })
 	})
+
+	t.Run("leads clients to a network, and no more", cluster.testRoute)
 
 	t.Run("makes the network of a benchmark", cluster.testBenchmark)
 
@@ -93,6 +98,36 @@ func TestTheOperatorWithTheRightsOfItsChart(t *testing.T) {
 	t.Run("comes with rules that an API server takes", func(t *testing.T) { cluster.checkRules(t, namespace, "op-shardyard") })
 
 	operator.stop(t)
+}
+
+// testRoute checks that the operator makes an Ingress, and removes it.
+func (c cluster) testRoute(t *testing.T) {
+	network, err := manifest.Read(filepath.Join(samples, "clients", "rpc-ingress.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Namespace = metav1.NamespaceDefault
+	if err := c.Create(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	key := client.ObjectKey{Namespace: network.Namespace, Name: resources.RPCServiceName(network.Name)}
+	eventually(t, func(ctx context.Context) error { return c.Get(ctx, key, &networkingv1.Ingress{}) })
+
+	before := network.DeepCopy()
+	network.Spec.RPCRoute = nil
+	if err := c.Patch(t.Context(), network, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, key, &networkingv1.Ingress{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the Ingress is still there: %w", err)
+		}
+		return nil
+	})
+	if err := c.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) error { return c.isGone(ctx, network.Name) })
 }
 
 // isApplied says whether the operator made all validators of a network, and all
