@@ -522,6 +522,18 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.placement.exclusivity", "Alone")},
 		[]refusal{{"spec.placement.exclusivity", `Unsupported value: "Alone"`}, notChecked},
 	},
+	"volume of a role that no node has": {
+		[]edit{set("spec.volume.roles", []object{{"role": "RPC", "size": "1Gi"}})},
+		[]refusal{{"spec.volume.roles", "must not have RPC without rpcNodes"}},
+	},
+	"volume of a role, of a class and of a performance": {
+		[]edit{set("spec.volume.roles", []object{{"role": "Producer", "size": "1Gi", "storageClassName": "fast", "iops": 3000}})},
+		[]refusal{{"spec.volume.roles[0].iops", "cannot be set together with storageClassName"}},
+	},
+	"volumes of a role, twice": {
+		[]edit{set("spec.volume.roles", []object{{"role": "Producer", "size": "1Gi"}, {"role": "Producer", "size": "2Gi"}})},
+		[]refusal{{"spec.volume.roles[1]", "Duplicate value"}},
+	},
 	"volume without size": {
 		[]edit{remove("spec.volume.size")},
 		[]refusal{{"spec.volume.size", "Required value"}, notChecked},

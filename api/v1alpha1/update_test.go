@@ -150,6 +150,25 @@ var wrongUpdates = map[string]struct {
 		after: []edit{set("spec.volume.size", "20Gi")},
 		want:  []refusal{{"spec.volume.size", "Forbidden: cannot change: a validator keeps the disk"}},
 	},
+	"volume of a role": {
+		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi", "iops": 3000}})},
+		after:  []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi", "iops": 4000}})},
+		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+	},
+	"size of the volume of a role": {
+		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
+		after:  []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "2Gi"}})},
+		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+	},
+	"a volume of a role that is added": {
+		after: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
+		want:  []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+	},
+	"a volume of another role": {
+		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
+		after:  []edit{set("spec.volume.roles", []object{{"role": "Producer", "size": "1Gi"}})},
+		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+	},
 	"other storage class": {
 		before: []edit{set("spec.volume", object{"size": "10Gi", "storageClassName": "fast"})},
 		after:  []edit{set("spec.volume", object{"size": "10Gi", "storageClassName": "faster"})},

@@ -24,6 +24,11 @@ var (
 // anywhere are changes without which regions had to change with their validators.
 var anywhere = object{"spec.regions": without, "spec.links": without}
 
+// ownDisk is what chunk validators have in the place of what all have.
+var ownDisk = object{"spec.volume.roles": []object{{
+	"role": "ChunkValidator", "size": "1Gi", "iops": 3000, "throughputMebibytesPerSecond": 140,
+}}}
+
 // Routes to an rpc node, of both types.
 var (
 	byIngress = routeOf(object{"type": "Ingress", "ingress": object{"className": "nginx", "tlsSecretName": "rpc"}})
@@ -181,11 +186,18 @@ var fieldChanges = map[string]fieldChange{
 	"spec.tracing.endpoint":          {to: "http://other.example:4318", in: ofConfigurations},
 	"spec.tracing.sampleBasisPoints": {to: 200, in: ofConfigurations},
 
-	"spec.volume.size":                         {to: "20Gi", in: ofDisks},
-	"spec.volume.storageClassName":             {given: object{"spec.volume": object{"size": "10Gi"}}, to: "fast", in: ofDisks},
-	"spec.volume.iops":                         {to: 5000, in: ofDisks},
-	"spec.volume.throughputMebibytesPerSecond": {to: 300, in: ofDisks},
-	"spec.volume.retention":                    {to: "Retain", in: []effect{inDisks}},
+	"spec.volume.size":                                 {to: "20Gi", in: ofDisks},
+	"spec.volume.storageClassName":                     {given: object{"spec.volume": object{"size": "10Gi"}}, to: "fast", in: ofDisks},
+	"spec.volume.iops":                                 {to: 5000, in: ofDisks},
+	"spec.volume.throughputMebibytesPerSecond":         {to: 300, in: ofDisks},
+	"spec.volume.roles[].role":                         {given: ownDisk, to: "Producer", in: ofDisks},
+	"spec.volume.roles[].size":                         {given: ownDisk, to: "2Gi", in: ofDisks},
+	"spec.volume.roles[].iops":                         {given: ownDisk, to: 5000, in: ofDisks},
+	"spec.volume.roles[].throughputMebibytesPerSecond": {given: ownDisk, to: 300, in: ofDisks},
+	"spec.volume.roles[].storageClassName": {
+		given: object{"spec.volume.roles": []object{{"role": "ChunkValidator", "size": "1Gi"}}}, to: "fast", in: ofDisks,
+	},
+	"spec.volume.retention": {to: "Retain", in: []effect{inDisks}},
 
 	// How nodes are replaced.
 	"spec.update.maxUnavailable":  {to: 2, in: ofUpdates},

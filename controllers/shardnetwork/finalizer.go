@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -18,8 +16,8 @@ import (
 )
 
 const (
-	// finalizerStorageClass keeps a network until its storage class is deleted:
-	// the class has no namespace, so the cluster cannot delete it with the
+	// finalizerStorageClass keeps a network until its storage classes are deleted:
+	// they have no namespace, so the cluster cannot delete them with the
 	// network.
 	finalizerStorageClass = "shardyard.dev/storage-class"
 	// finalizerClusters keeps a network until the member clusters have nothing of
@@ -30,7 +28,7 @@ const (
 // holdFinalizers comes before the first object that needs one.
 func (r *run) holdFinalizers(ctx context.Context) error {
 	before := r.network.DeepCopy()
-	if resources.HasStorageClass(r.network) {
+	if len(resources.NewStorageClasses(r.network)) > 0 {
 		controllerutil.AddFinalizer(r.network, finalizerStorageClass)
 	}
 	if len(r.plan.Members()) > 0 {
@@ -61,7 +59,7 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 		}
 	}
 	if controllerutil.ContainsFinalizer(network, finalizerStorageClass) {
-		if err := r.deleteStorageClass(ctx, network); err != nil {
+		if err := r.deleteStorageClasses(ctx, network); err != nil {
 			return ctrl.Result{}, err
 		}
 		if err := r.dropFinalizer(ctx, network, finalizerStorageClass); err != nil {
@@ -71,15 +69,16 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 	return ctrl.Result{}, nil
 }
 
-func (r *Reconciler) deleteStorageClass(ctx context.Context, network *v1alpha1.ShardNetwork) error {
-	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
-	err := r.client.Get(ctx, client.ObjectKeyFromObject(class), class)
-	// A class of that name that somebody else made stays.
-	if err == nil && isClassOf(class, network) {
-		err = r.client.Delete(ctx, class, client.Preconditions{UID: &class.UID})
-	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete storage class %s: %w", class.Name, err)
+func (r *Reconciler) deleteStorageClasses(ctx context.Context, network *v1alpha1.ShardNetwork) error {
+	for _, class := range resources.NewStorageClasses(network) {
+		err := r.client.Get(ctx, client.ObjectKeyFromObject(class), class)
+		// A class of that name that somebody else made stays.
+		if err == nil && isClassOf(class, network) {
+			err = r.client.Delete(ctx, class, client.Preconditions{UID: &class.UID})
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete storage class %s: %w", class.Name, err)
+		}
 	}
 	return nil
 }

@@ -14,15 +14,20 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// The storage class of a network goes with it.
+// The storage classes of a network go with it.
 func TestStorageClass(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
 	network := cluster.create(func(network *v1alpha1.ShardNetwork) {
 		network.Spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20000, ThroughputMebibytesPerSecond: 1144}
 		network.Spec.Volume.Size.Set(1 << 30)
+		network.Spec.Regions, network.Spec.RPCNodes = nil, 1
+		network.Spec.Volume.Roles = []v1alpha1.RoleVolume{{Role: v1alpha1.NodeRoleRPC, IOPS: 3000}}
+		network.Spec.Volume.Roles[0].Size.Set(1 << 30)
 	})
 	cluster.mustReconcile(network)
+	ofRPC := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network) + ".rpc"}}
+	cluster.read(ofRPC)
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
 	cluster.read(class)
 	if class.Parameters["provisioned-iops-on-create"] != "20000" {
@@ -43,7 +48,7 @@ func TestStorageClass(t *testing.T) {
 	if err := cluster.reconcile(network); err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range []client.Object{class, network} {
+	for _, object := range []client.Object{class, ofRPC, network} {
 		if err := cluster.client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
 			t.Errorf("%T %s is still there: %v", object, object.GetName(), err)
 		}

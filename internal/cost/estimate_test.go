@@ -52,6 +52,21 @@ func TestParts(t *testing.T) {
 		"disks, a class": {func(spec *spec) {
 			spec.Volume = &v1alpha1.VolumeSpec{Size: resource.MustParse("1Gi"), StorageClassName: "fast"}
 		}, disks, "unknown", "no price of the storage class fast"},
+		// 2 * 26 in the north and one of 52 in the south, beside the chunk validator's of 10 * 0.2
+		"disks, a role's": {func(spec *spec) {
+			disk("100Gi", 4000, 200)(spec)
+			spec.Shards, spec.ProducersPerShard, spec.ChunkValidators = 3, 1, 1
+			spec.Volume.Roles = []v1alpha1.RoleVolume{{
+				Role: v1alpha1.NodeRoleChunkValidator, Size: resource.MustParse("10Gi"), IOPS: 100, ThroughputMebibytesPerSecond: 1,
+			}}
+		}, disks, "1.06", "3 of hyperdisk-balanced: 100 GiB, 4000 IOPS, 200 MiB/s; 1 of hyperdisk-balanced: 10 GiB, 100 IOPS, 1 MiB/s"},
+		"disks, a role's class": {func(spec *spec) {
+			disk("100Gi", 4000, 200)(spec)
+			spec.Shards, spec.ProducersPerShard, spec.ChunkValidators = 3, 1, 1
+			spec.Volume.Roles = []v1alpha1.RoleVolume{{
+				Role: v1alpha1.NodeRoleChunkValidator, Size: resource.MustParse("10Gi"), IOPS: 100,
+			}}
+		}, disks, "unknown", "spec.volume.roles[0].throughputMebibytesPerSecond is not set"},
 		"disks, nowhere": {func(spec *spec) {
 			disk("100Gi", 4000, 200)(spec)
 			spec.Regions = []v1alpha1.Region{{Name: "west", Nodes: 4}}

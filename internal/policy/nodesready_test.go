@@ -180,6 +180,13 @@ func TestDiagnosis(t *testing.T) {
 			v1alpha1.ReasonVolumePending,
 			"Install the provisioner pd.csi.storage.gke.io of the storage class shardyard.default.quickstart, ",
 		},
+		"own storage class of the role": {
+			func(spec *spec, node *node) {
+				spec.Volume = &v1alpha1.VolumeSpec{Roles: []v1alpha1.RoleVolume{{Role: v1alpha1.NodeRoleProducer, StorageClassName: "local"}}}
+				unscheduled(node, noDisk)
+			},
+			v1alpha1.ReasonVolumePending, "Make the storage class local, or make the network again with another spec.volume.roles[0].storageClassName",
+		},
 		"no disk to bind": {
 			func(spec *spec, node *node) {
 				spec.Volume = &v1alpha1.VolumeSpec{StorageClassName: "local"}

@@ -239,6 +239,9 @@ func troublesOfMoney(t *testing.T) []trouble {
 	spec.Placement.RegionAffinity = v1alpha1.RegionRequired
 	unpriced := policy.WithinBudget(budget, estimate(t, observation))
 	spec.Regions[0].Name, observation.Plan.Regions[0].Name = "us-east1", "us-east1"
+	for i := range observation.Plan.Nodes {
+		observation.Plan.Nodes[i].Region = "us-east1"
+	}
 	spec.Placement.Exclusivity, spec.Placement.MachineType = v1alpha1.OneValidatorPerMachine, "c4d-highmem-16"
 	spec.Volume = &v1alpha1.VolumeSpec{
 		Size: resource.MustParse("400Gi"), IOPS: 20_000, ThroughputMebibytesPerSecond: 1144,

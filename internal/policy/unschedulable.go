@@ -28,7 +28,7 @@ func unschedulable(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 	if mentionsVolume(words) {
 		return &diagnosis{v1alpha1.ReasonVolumePending, fmt.Sprintf(
 			"the disk of %s is not there: %s. %s; see kubectl describe pvc %s",
-			name, quote(words), classAdvice(network), resources.ClaimName(name))}
+			name, quote(words), classAdvice(network, node), resources.ClaimName(name))}
 	}
 	return &diagnosis{v1alpha1.ReasonUnschedulable, fmt.Sprintf(
 		"no machine takes %s: %s. %s", name, quote(words), machineAdvice(network, node))}
@@ -74,18 +74,20 @@ func mentions(words string, others ...string) bool {
 	return slices.ContainsFunc(others, func(other string) bool { return strings.Contains(words, other) })
 }
 
-// classAdvice says what a network's disks come from.
-func classAdvice(network *v1alpha1.ShardNetwork) string {
-	volume := network.Spec.Volume
+// classAdvice says what the disk of a node comes from.
+func classAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+	disk := resources.DiskOf(network, node.Validator.Role)
 	switch {
-	case resources.HasStorageClass(network):
-		return fmt.Sprintf("Install the provisioner %s of the storage class %s, or make the network again "+
-			"with a spec.volume.storageClassName that the cluster has", resources.Provisioner, resources.StorageClassName(network))
-	case volume != nil && volume.StorageClassName != "":
-		return fmt.Sprintf("Make the storage class %s, or make the network again with another spec.volume.storageClassName",
-			volume.StorageClassName)
-	default:
+	case disk == nil:
 		return "Make a default storage class, or make the network again with spec.volume.storageClassName"
+	case disk.HasPerformance():
+		return fmt.Sprintf("Install the provisioner %s of the storage class %s, or make the network again "+
+			"with a %s.storageClassName that the cluster has", resources.Provisioner, disk.Class(), disk.Field)
+	case disk.Class() != "":
+		return fmt.Sprintf("Make the storage class %s, or make the network again with another %s.storageClassName",
+			disk.Class(), disk.Field)
+	default:
+		return "Make a default storage class, or make the network again with " + disk.Field + ".storageClassName"
 	}
 }
 

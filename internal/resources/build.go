@@ -59,8 +59,8 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 		newDisruptionBudget(network),
 		peers.object,
 	}
-	if HasStorageClass(network) {
-		objects = append(objects, NewStorageClass(network))
+	for _, class := range NewStorageClasses(network) {
+		objects = append(objects, class)
 	}
 	for _, config := range configs {
 		objects = append(objects, config.object)

@@ -15,6 +15,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
@@ -410,6 +411,51 @@ func TestStorageClasses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Nodes of a role that has a disk of its own have that one, with a class of its own
+// where its performance is stated, and all others what they would have without.
+func TestVolumesOfRoles(t *testing.T) {
+	t.Parallel()
+	fixture := quickstart(t)
+	spec := &fixture.network.Spec
+	spec.Regions, spec.ChunkValidators, spec.RPCNodes = nil, 1, 1
+	spec.Volume = &v1alpha1.VolumeSpec{
+		Size: resource.MustParse("10Gi"), IOPS: 20_000,
+		Roles: []v1alpha1.RoleVolume{
+			{Role: v1alpha1.NodeRoleChunkValidator, Size: resource.MustParse("1Gi")},
+			{Role: v1alpha1.NodeRoleRPC, Size: resource.MustParse("2Gi"), ThroughputMebibytesPerSecond: 250},
+		},
+	}
+	fixture = planned(t, fixture.network)
+	type claim struct{ size, class string }
+	want := map[topology.Role]claim{
+		topology.RoleProducer:       {"10Gi", "shardyard.default.quickstart"},
+		topology.RoleChunkValidator: {"1Gi", ""},
+		topology.RoleRPC:            {"2Gi", "shardyard.default.quickstart.rpc"},
+	}
+	roles := map[string]topology.Role{}
+	for _, node := range fixture.plan.Nodes {
+		roles[node.Name] = node.Role
+	}
+	objects := fixture.build(t)
+	for _, set := range only[*appsv1.StatefulSet](objects) {
+		claimed := set.Spec.VolumeClaimTemplates[0].Spec
+		got := claim{claimed.Resources.Requests.Storage().String(), ptr.Deref(claimed.StorageClassName, "")}
+		if role := roles[set.Name]; got != want[role] {
+			t.Errorf("%s, a %s, claims %+v, want %+v", set.Name, role, got, want[role])
+		}
+	}
+	made := map[string]map[string]string{}
+	for _, class := range only[*storagev1.StorageClass](objects) {
+		made[class.Name] = class.Parameters
+	}
+	if want := map[string]map[string]string{
+		"shardyard.default.quickstart":     {"type": "hyperdisk-balanced", "provisioned-iops-on-create": "20000"},
+		"shardyard.default.quickstart.rpc": {"type": "hyperdisk-balanced", "provisioned-throughput-on-create": "250Mi"},
+	}; !reflect.DeepEqual(made, want) {
+		t.Errorf("the classes that are made are %v, want %v", made, want)
 	}
 }
 

@@ -82,8 +82,8 @@ func TestObjectsOfMembersHaveNoOwner(t *testing.T) {
 			t.Errorf("%T %s does not say of which network it is", object, object.GetName())
 		}
 	}
-	if classes := only[*storagev1.StorageClass](f.build(t)); len(classes) != 1 {
-		t.Errorf("the member has %d storage classes, want 1", len(classes))
+	if classes := only[*storagev1.StorageClass](f.build(t)); len(classes) != 2 {
+		t.Errorf("the member has %d storage classes, want that of all and that of chunk validators", len(classes))
 	}
 	// Claims may stay when the network goes, and the next one takes them over.
 	for _, set := range only[*appsv1.StatefulSet](f.build(t)) {

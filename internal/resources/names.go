@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -43,6 +44,11 @@ func ClaimName(validator string) string { return volumeData + "-" + PodName(vali
 // network states. Classes have no namespace, so the name holds it.
 func StorageClassName(network *v1alpha1.ShardNetwork) string {
 	return fmt.Sprintf("shardyard.%s.%s", network.Namespace, network.Name)
+}
+
+// roleClassName is the class of the disks of the nodes of a role that has its own.
+func roleClassName(network *v1alpha1.ShardNetwork, role topology.Role) string {
+	return StorageClassName(network) + "." + strings.ToLower(string(role))
 }
 
 // P2PAddress is where the others of its network reach a validator.

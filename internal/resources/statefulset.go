@@ -34,7 +34,7 @@ func newStatefulSet(
 			PersistentVolumeClaimRetentionPolicy: claimRetention(network),
 			Selector:                             &metav1.LabelSelector{MatchLabels: validatorSelector(network.Name, validator)},
 			Template:                             podTemplate(network, ports, validator, config, peers, inputs),
-			VolumeClaimTemplates:                 volumeClaims(network, labels),
+			VolumeClaimTemplates:                 volumeClaims(network, validator.Role, labels),
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // volumeData is the volume of a validator's durable state.
@@ -24,16 +25,62 @@ const Provisioner = "pd.csi.storage.gke.io"
 // DiskType is the type of the disks whose performance a network states.
 const DiskType = "hyperdisk-balanced"
 
-// HasStorageClass says whether a network's disks need a class of their own.
-func HasStorageClass(network *v1alpha1.ShardNetwork) bool {
-	volume := network.Spec.Volume
-	return volume != nil && (volume.IOPS != 0 || volume.ThroughputMebibytesPerSecond != 0)
+// Disk is the disk of each node of a role.
+type Disk struct {
+	// Volume says what it is.
+	Volume *v1alpha1.VolumeSpec
+	// Field is the field of the spec that does.
+	Field string
+	// made is the name of the class of disks with this performance.
+	made string
 }
 
-// NewStorageClass is the class of disks with the performance that a network
-// states. It has no owner: classes belong to no namespace.
-func NewStorageClass(network *v1alpha1.ShardNetwork) *storagev1.StorageClass {
-	volume := network.Spec.Volume
+// DiskOf is the disk of the nodes of a role; nil when the network has none.
+func DiskOf(network *v1alpha1.ShardNetwork, role topology.Role) *Disk {
+	volume, field := role.Volume(network.Spec.Volume)
+	if volume == nil {
+		return nil
+	}
+	disk := &Disk{Volume: volume, Field: field, made: StorageClassName(network)}
+	if volume != network.Spec.Volume {
+		disk.made = roleClassName(network, role)
+	}
+	return disk
+}
+
+// HasPerformance says whether the network states the performance of the disk, which
+// then needs a class of its own.
+func (d *Disk) HasPerformance() bool {
+	return d.Volume.IOPS != 0 || d.Volume.ThroughputMebibytesPerSecond != 0
+}
+
+// Class is the storage class of the disk; empty is the default of the cluster.
+func (d *Disk) Class() string {
+	if d.HasPerformance() {
+		return d.made
+	}
+	return d.Volume.StorageClassName
+}
+
+// NewStorageClasses are the classes of the disks whose performance a network states:
+// one of all roles that have no disk of their own, and one of each that has. They have
+// no owner: classes belong to no namespace.
+func NewStorageClasses(network *v1alpha1.ShardNetwork) []*storagev1.StorageClass {
+	var classes []*storagev1.StorageClass
+	made := map[string]bool{}
+	for _, role := range topology.Roles {
+		disk := DiskOf(network, role)
+		if disk == nil || !disk.HasPerformance() || made[disk.made] {
+			continue
+		}
+		made[disk.made] = true
+		classes = append(classes, newStorageClass(network, disk))
+	}
+	return classes
+}
+
+func newStorageClass(network *v1alpha1.ShardNetwork, disk *Disk) *storagev1.StorageClass {
+	volume := disk.Volume
 	parameters := map[string]string{"type": DiskType}
 	if volume.IOPS != 0 {
 		parameters["provisioned-iops-on-create"] = strconv.Itoa(int(volume.IOPS))
@@ -44,7 +91,7 @@ func NewStorageClass(network *v1alpha1.ShardNetwork) *storagev1.StorageClass {
 	return &storagev1.StorageClass{
 		TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "StorageClass"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:   StorageClassName(network),
+			Name:   disk.made,
 			Labels: NetworkLabels(network.Name),
 		},
 		Provisioner: Provisioner,
@@ -57,35 +104,28 @@ func NewStorageClass(network *v1alpha1.ShardNetwork) *storagev1.StorageClass {
 }
 
 // volumeClaims are the claim templates of a validator with a disk.
-func volumeClaims(network *v1alpha1.ShardNetwork, labels map[string]string) []corev1.PersistentVolumeClaim {
-	volume := network.Spec.Volume
-	if volume == nil {
+func volumeClaims(
+	network *v1alpha1.ShardNetwork, role topology.Role, labels map[string]string,
+) []corev1.PersistentVolumeClaim {
+	disk := DiskOf(network, role)
+	if disk == nil {
 		return nil
+	}
+	var class *string
+	if name := disk.Class(); name != "" {
+		class = &name
 	}
 	return []corev1.PersistentVolumeClaim{{
 		ObjectMeta: metav1.ObjectMeta{Name: volumeData, Labels: labels},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			StorageClassName: storageClassOf(network),
+			StorageClassName: class,
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: volume.Size.DeepCopy()},
+				Requests: corev1.ResourceList{corev1.ResourceStorage: disk.Volume.Size.DeepCopy()},
 			},
 			VolumeMode: ptr.To(corev1.PersistentVolumeFilesystem),
 		},
 	}}
-}
-
-// storageClassOf is the class of a network's disks; nil is the default of the
-// cluster.
-func storageClassOf(network *v1alpha1.ShardNetwork) *string {
-	switch {
-	case HasStorageClass(network):
-		return ptr.To(StorageClassName(network))
-	case network.Spec.Volume.StorageClassName != "":
-		return ptr.To(network.Spec.Volume.StorageClassName)
-	default:
-		return nil
-	}
 }
 
 // claimRetention says what becomes of a validator's disk with its StatefulSet.

@@ -22,6 +22,9 @@ const (
 	RoleRPC Role = "rpc"
 )
 
+// Roles are all of them.
+var Roles = []Role{RoleProducer, RoleChunkValidator, RoleRPC}
+
 // specified are the roles as specs name them.
 var specified = map[Role]v1alpha1.NodeRole{
 	RoleProducer:       v1alpha1.NodeRoleProducer,
@@ -38,4 +41,24 @@ func (r Role) Resources(node *v1alpha1.NodeSpec) (resources *v1alpha1.NodeResour
 		}
 	}
 	return node.Resources, "spec.node.resources"
+}
+
+// Volume is the disk of the nodes of a role, and the field that says so; nil when the
+// network has none.
+func (r Role) Volume(all *v1alpha1.VolumeSpec) (volume *v1alpha1.VolumeSpec, field string) {
+	if all == nil {
+		return nil, "spec.volume"
+	}
+	for i := range all.Roles {
+		if own := &all.Roles[i]; own.Role == specified[r] {
+			return &v1alpha1.VolumeSpec{
+				Size:                         own.Size,
+				StorageClassName:             own.StorageClassName,
+				IOPS:                         own.IOPS,
+				ThroughputMebibytesPerSecond: own.ThroughputMebibytesPerSecond,
+				Retention:                    all.Retention,
+			}, fmt.Sprintf("spec.volume.roles[%d]", i)
+		}
+	}
+	return all, "spec.volume"
 }
