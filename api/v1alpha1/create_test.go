@@ -514,6 +514,14 @@ var wrongManifests = map[string]struct {
 	},
 
 	// Machines and disks.
+	"machine type of a region that is none": {
+		[]edit{set("spec.placement.regions", []object{{"name": "west", "machineType": "c4d-highmem-16"}})},
+		[]refusal{{"spec.placement.regions", "must be regions of spec.regions"}},
+	},
+	"machine type of a region without regions": {
+		[]edit{remove("spec.regions"), set("spec.placement.regions", []object{{"name": "north", "machineType": "c4d-highmem-16"}})},
+		[]refusal{{"spec.placement.regions", "must be regions of spec.regions"}},
+	},
 	"bad machine type": {
 		[]edit{set("spec.placement.machineType", "c4d highmem")},
 		[]refusal{{"spec.placement.machineType", "should match"}},

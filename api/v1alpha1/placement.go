@@ -37,6 +37,15 @@ type PlacementSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
 	MachineType string `json:"machineType,omitempty"`
 
+	// regions are the machine types of regions that differ from the rest: not every
+	// region has every type.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Regions []RegionPlacement `json:"regions,omitempty"`
+
 	// exclusivity says whether validators may share a machine.
 	// +optional
 	// +kubebuilder:default=OneValidatorPerMachine
@@ -55,4 +64,22 @@ type PlacementSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	NodeTuning string `json:"nodeTuning,omitempty"`
+}
+
+// RegionPlacement says which machines the validators of a region run on.
+type RegionPlacement struct {
+	// name is the name of the region, one of spec.regions.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// machineType is the machine type that the validators of the region need, in the
+	// place of spec.placement.machineType.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
+	MachineType string `json:"machineType,omitempty"`
 }

@@ -29,6 +29,9 @@ var ownDisk = object{"spec.volume.roles": []object{{
 	"role": "ChunkValidator", "size": "1Gi", "iops": 3000, "throughputMebibytesPerSecond": 140,
 }}}
 
+// ownMachines is what a region has in the place of what all have.
+var ownMachines = object{"spec.placement.regions": []object{{"name": "us-east1", "machineType": "c4d-highmem-32"}}}
+
 // Routes to an rpc node, of both types.
 var (
 	byIngress = routeOf(object{"type": "Ingress", "ingress": object{"className": "nginx", "tlsSecretName": "rpc"}})
@@ -127,7 +130,10 @@ var fieldChanges = map[string]fieldChange{
 	"spec.node.storage.retentionBlocks":          {to: 30000, in: ofConfigurations},
 	"spec.node.log.level":                        {to: "Debug", in: ofConfigurations},
 
-	"spec.placement.machineType":    {to: "c4d-highmem-32", in: ofPlaces},
+	"spec.placement.machineType":           {to: "c4d-highmem-32", in: ofPlaces},
+	"spec.placement.regions[].name":        {given: ownMachines, to: "us-central1", in: ofPlaces},
+	"spec.placement.regions[].machineType": {given: ownMachines, to: "c4d-highmem-64", in: ofPlaces},
+
 	"spec.placement.exclusivity":    {to: "Shared", in: ofPlaces},
 	"spec.placement.regionAffinity": {to: "None", in: ofPlaces},
 	"spec.placement.nodeTuning":     {to: "fast", in: []effect{inRevision, inTuning}},

@@ -34,6 +34,13 @@ func TestParts(t *testing.T) {
 			func(spec *spec) { spec.Placement.Exclusivity = v1alpha1.Shared }, machines, "unknown", "leaves the number of machines open",
 		},
 		"machines, any": {func(spec *spec) { spec.Placement.MachineType = "" }, machines, "unknown", "spec.placement.machineType is not set"},
+		"machines, a region's": {func(spec *spec) {
+			spec.Placement.Regions = []v1alpha1.RegionPlacement{{Name: "north", MachineType: "small"}}
+		}, machines, "5.00", "2 of large on demand, 2 of small on demand"},
+		"machines, any in a region": {func(spec *spec) {
+			spec.Placement.MachineType = ""
+			spec.Placement.Regions = []v1alpha1.RegionPlacement{{Name: "north", MachineType: "small"}}
+		}, machines, "unknown", "spec.placement.machineType is not set"},
 		"machines, new": {func(spec *spec) { spec.Placement.MachineType = "new" }, machines, "unknown", "no price of new in region north"},
 		"machines, half": {
 			func(spec *spec) { spec.Placement.MachineType = "small" }, machines, "unknown", "no price of small in region south",

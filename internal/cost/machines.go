@@ -4,6 +4,9 @@ package cost
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -13,25 +16,32 @@ import (
 // shares one.
 func machines(network *v1alpha1.ShardNetwork, plan *topology.Plan, prices *Prices) Part {
 	placement := &network.Spec.Placement
-	switch {
-	case placement.Exclusivity == v1alpha1.Shared:
+	if placement.Exclusivity == v1alpha1.Shared {
 		return unknown(v1alpha1.CostPartMachines, "spec.placement.exclusivity is Shared, which leaves the number of machines open")
-	case placement.MachineType == "":
-		return unknown(v1alpha1.CostPartMachines, "spec.placement.machineType is not set")
+	}
+	for _, region := range plan.Regions {
+		if machineType, field := topology.MachineType(placement, region.Name); machineType == "" {
+			return unknown(v1alpha1.CostPartMachines, field+" is not set")
+		}
 	}
 	if why := nowhere(network, plan, prices); why != "" {
 		return unknown(v1alpha1.CostPartMachines, why)
 	}
-	perHour, count := 0.0, 0
+	perHour, counts := 0.0, map[string]int{}
 	for _, region := range plan.Regions {
-		price, ok := prices.MachineTypes[placement.MachineType][region.Name]
+		machineType, _ := topology.MachineType(placement, region.Name)
+		price, ok := prices.MachineTypes[machineType][region.Name]
 		if !ok {
-			return unknown(v1alpha1.CostPartMachines, fmt.Sprintf("there is no price of %s in region %s", placement.MachineType, region.Name))
+			return unknown(v1alpha1.CostPartMachines, fmt.Sprintf("there is no price of %s in region %s", machineType, region.Name))
 		}
 		perHour += float64(region.Nodes) * price
-		count += region.Nodes
+		counts[machineType] += region.Nodes
 	}
-	return known(v1alpha1.CostPartMachines, perHour, fmt.Sprintf("%d of %s on demand", count, placement.MachineType))
+	var basis []string
+	for _, machineType := range slices.Sorted(maps.Keys(counts)) {
+		basis = append(basis, fmt.Sprintf("%d of %s on demand", counts[machineType], machineType))
+	}
+	return known(v1alpha1.CostPartMachines, perHour, strings.Join(basis, ", "))
 }
 
 // clusters are the control planes: a cluster of Google is in one region.

@@ -117,6 +117,7 @@ func TestInapplicable(t *testing.T) {
 	network.Spec.Node.Resources = nil
 	network.Spec.Node.Roles = []v1alpha1.NodeRoleSpec{{}}
 	network.Spec.PodTemplate = &v1alpha1.PodTemplate{}
+	network.Spec.Placement.Regions = []v1alpha1.RegionPlacement{{}}
 	network.Spec.RPCService = &v1alpha1.RPCServiceSpec{}
 	network.Spec.RPCRoute = &v1alpha1.RPCRouteSpec{}
 	network.Spec.Budget = &v1alpha1.BudgetSpec{}
@@ -128,7 +129,7 @@ func TestInapplicable(t *testing.T) {
 	}
 	want := []string{
 		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.node.imagePullPolicy", "spec.podTemplate", "spec.node.roles",
-		"spec.placement.machineType", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.rpcRoute", "spec.volume", "spec.update",
+		"spec.placement.machineType", "spec.placement.regions", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.rpcRoute", "spec.volume", "spec.update",
 		"spec.budget",
 	}
 	if !slices.Equal(settings, want) {

@@ -96,9 +96,9 @@ func classAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 func machineAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 	placement := &network.Spec.Placement
 	var wanted, relaxed []string
-	if placement.MachineType != "" {
-		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelMachineType, placement.MachineType))
-		relaxed = append(relaxed, "leave out spec.placement.machineType")
+	if machineType, field := topology.MachineType(placement, node.Validator.Region); machineType != "" {
+		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelMachineType, machineType))
+		relaxed = append(relaxed, "leave out "+field)
 	}
 	if topology.KeepsToRegions(&network.Spec) {
 		wanted = append(wanted, fmt.Sprintf("label %s=%s", resources.LabelRegionOfMachine, node.Validator.Region))

@@ -414,6 +414,73 @@ func TestStorageClasses(t *testing.T) {
 	}
 }
 
+// Validators of a region that has a machine type of its own need that one and put up
+// with its taint alone; the pod that asks an image runs where any of them may.
+func TestMachineTypesOfRegions(t *testing.T) {
+	t.Parallel()
+	type place struct {
+		machineType string
+		tolerated   []string
+	}
+	cases := map[string]struct {
+		all      string
+		want     map[string]place
+		asks     place
+		affinity []string
+	}{
+		"in the place of that of all": {
+			all:      "large",
+			want:     map[string]place{"north": {"large", []string{"large"}}, "south": {"small", []string{"small"}}},
+			asks:     place{"", []string{"large", "small"}},
+			affinity: []string{"large", "small"},
+		},
+		"beside any": {
+			want: map[string]place{"north": {}, "south": {"small", []string{"small"}}},
+		},
+		"the same": {
+			all:  "small",
+			want: map[string]place{"north": {"small", []string{"small"}}, "south": {"small", []string{"small"}}},
+			asks: place{"small", []string{"small"}},
+		},
+	}
+	of := func(spec *corev1.PodSpec) place {
+		found := place{machineType: spec.NodeSelector[resources.LabelMachineType]}
+		for i := range spec.Tolerations {
+			if spec.Tolerations[i].Key == resources.TaintMachineType {
+				found.tolerated = append(found.tolerated, spec.Tolerations[i].Value)
+			}
+		}
+		return found
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			network := quickstart(t).network
+			network.Spec.Regions = []v1alpha1.Region{{Name: "north", Nodes: 2}, {Name: "south", Nodes: 2}}
+			network.Spec.Placement.MachineType = test.all
+			network.Spec.Placement.Regions = []v1alpha1.RegionPlacement{{Name: "south", MachineType: "small"}}
+			for _, set := range planned(t, network).statefulSets(t) {
+				got, want := of(&set.Spec.Template.Spec), test.want[set.Labels[resources.LabelRegion]]
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s of %s is for %+v, want %+v", set.Name, set.Labels[resources.LabelRegion], got, want)
+				}
+			}
+			probe := resources.NewImageProbe(network, "shardnode:one")
+			if got, want := of(&probe.Spec), test.asks; !reflect.DeepEqual(got, want) {
+				t.Errorf("the pod that asks the image is for %+v, want %+v", got, want)
+			}
+			var types []string
+			if probe.Spec.Affinity != nil {
+				terms := probe.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+				types = terms[0].MatchExpressions[0].Values
+			}
+			if !slices.Equal(types, test.affinity) {
+				t.Errorf("the pod that asks the image runs on machines of the types %v, want %v", types, test.affinity)
+			}
+		})
+	}
+}
+
 // Nodes of a role that has a disk of its own have that one, with a class of its own
 // where its performance is stated, and all others what they would have without.
 func TestVolumesOfRoles(t *testing.T) {

@@ -3,6 +3,8 @@
 package resources
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,8 +19,8 @@ const TaintMachineType = "shardyard.dev/machine-type"
 // nodeSelector picks the machines that a validator may run on.
 func nodeSelector(spec *v1alpha1.ShardNetworkSpec, validator topology.Validator) map[string]string {
 	selector := map[string]string{}
-	if spec.Placement.MachineType != "" {
-		selector[LabelMachineType] = spec.Placement.MachineType
+	if machineType, _ := topology.MachineType(&spec.Placement, validator.Region); machineType != "" {
+		selector[LabelMachineType] = machineType
 	}
 	if topology.KeepsToRegions(spec) {
 		selector[LabelRegionOfMachine] = validator.Region
@@ -26,13 +28,32 @@ func nodeSelector(spec *v1alpha1.ShardNetworkSpec, validator topology.Validator)
 	return selector
 }
 
-// tolerations are the taints of machines that a validator puts up with. Without a
+// machineTypes are those that the validators of a network need; none when any will do
+// for some.
+func machineTypes(spec *v1alpha1.ShardNetworkSpec) []string {
+	types := []string{spec.Placement.MachineType}
+	if len(spec.Regions) > 0 {
+		types = nil
+	}
+	for i := range spec.Regions {
+		machineType, _ := topology.MachineType(&spec.Placement, spec.Regions[i].Name)
+		types = append(types, machineType)
+	}
+	if slices.Contains(types, "") {
+		return nil
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+// tolerations are the taints of machines that a pod of the network puts up with which
+// may run on machines of these types. Without a
 // disk of its own it stays on a machine that does not answer, for as long as that
 // takes: the cluster would delete its pod after five minutes, with all that it
 // holds, and could make no other before the machine is back or gone.
-func tolerations(spec *v1alpha1.ShardNetworkSpec) []corev1.Toleration {
+func tolerations(spec *v1alpha1.ShardNetworkSpec, machineTypes ...string) []corev1.Toleration {
 	var found []corev1.Toleration
-	if machineType := spec.Placement.MachineType; machineType != "" {
+	for _, machineType := range machineTypes {
 		found = append(found, corev1.Toleration{
 			Key:      TaintMachineType,
 			Operator: corev1.TolerationOpEqual,

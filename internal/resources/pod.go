@@ -43,6 +43,11 @@ func podTemplate(
 	config, peers document,
 	inputs Inputs,
 ) corev1.PodTemplateSpec {
+	selector := nodeSelector(&network.Spec, validator)
+	var machineType []string
+	if wanted, ok := selector[LabelMachineType]; ok {
+		machineType = append(machineType, wanted)
+	}
 	pod := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels: ValidatorLabels(network.Name, validator),
@@ -54,8 +59,8 @@ func podTemplate(
 			Containers: []corev1.Container{container(network, ports, validator, inputs)},
 			Volumes:    append([]corev1.Volume{filesVolume(network, validator, config, peers)}, dataVolume(network)...),
 
-			NodeSelector: nodeSelector(&network.Spec, validator),
-			Tolerations:  tolerations(&network.Spec),
+			NodeSelector: selector,
+			Tolerations:  tolerations(&network.Spec, machineType...),
 			Affinity:     affinity(network, validator),
 
 			SecurityContext: &corev1.PodSecurityContext{

@@ -34,9 +34,21 @@ func NewImageProbe(network *v1alpha1.ShardNetwork, image string) *corev1.Pod {
 	meta := owned(network, ImageProbeName(network.Name, image))
 	meta.Labels = ImageProbeSelector(network.Name)
 	meta.Labels[LabelInstance], meta.Labels[LabelManagedBy] = network.Name, ManagedBy
+	machineTypes := machineTypes(&network.Spec)
 	selector := map[string]string{}
-	if machineType := network.Spec.Placement.MachineType; machineType != "" {
-		selector[LabelMachineType] = machineType
+	var affinity *corev1.Affinity
+	switch len(machineTypes) {
+	case 0:
+	case 1:
+		selector[LabelMachineType] = machineTypes[0]
+	default:
+		affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{
+					Key: LabelMachineType, Operator: corev1.NodeSelectorOpIn, Values: machineTypes,
+				}},
+			}}},
+		}}
 	}
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -60,7 +72,8 @@ func NewImageProbe(network *v1alpha1.ShardNetwork, image string) *corev1.Pod {
 			RestartPolicy:    corev1.RestartPolicyNever,
 			ImagePullSecrets: pullSecrets(network),
 			NodeSelector:     under(templateSpec(&network.Spec).NodeSelector, selector),
-			Tolerations:      tolerations(&network.Spec),
+			Affinity:         affinity,
+			Tolerations:      tolerations(&network.Spec, machineTypes...),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   ptr.To(true),
 				RunAsUser:      ptr.To[int64](nodeUser),

@@ -3,6 +3,7 @@
 package topology
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -33,6 +34,17 @@ const Anywhere = "anywhere"
 // they are planned for.
 func KeepsToRegions(spec *v1alpha1.ShardNetworkSpec) bool {
 	return spec.Placement.RegionAffinity == v1alpha1.RegionRequired && len(spec.Regions) > 0
+}
+
+// MachineType is the machine type that the validators of a region need, and the field
+// that says so; empty when any will do.
+func MachineType(placement *v1alpha1.PlacementSpec, region string) (machineType, field string) {
+	for i := range placement.Regions {
+		if own := &placement.Regions[i]; own.Name == region {
+			return own.MachineType, fmt.Sprintf("spec.placement.regions[%d].machineType", i)
+		}
+	}
+	return placement.MachineType, "spec.placement.machineType"
 }
 
 // Region is a place with a number of machines.
