@@ -171,7 +171,7 @@ func TestFieldsOfTheCommandLineWin(t *testing.T) {
 		t.Errorf("the network's name is %q, want mine", network.Name)
 	}
 	want := v1alpha1.PlacementSpec{Exclusivity: v1alpha1.Shared, RegionAffinity: v1alpha1.RegionRequired}
-	if network.Spec.Placement != want {
+	if !reflect.DeepEqual(network.Spec.Placement, want) {
 		t.Errorf("placement is %+v, want %+v", network.Spec.Placement, want)
 	}
 	if got := network.Spec.Protocol.MinBlockTimeMilliseconds; got != 100 {
