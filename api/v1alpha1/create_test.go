@@ -395,8 +395,10 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.rpcRoute.httpRoute", "is required when type is HTTPRoute"}},
 	},
 	"an HTTPRoute by one Gateway twice": {
-		[]edit{routed, set("spec.rpcRoute.type", "HTTPRoute"),
-			set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}, {"name": "a"}}})},
+		[]edit{
+			routed, set("spec.rpcRoute.type", "HTTPRoute"),
+			set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}, {"name": "a"}}}),
+		},
 		[]refusal{{"spec.rpcRoute.httpRoute.parentRefs", "must be different from each other"}},
 	},
 	"an Ingress by a Gateway": {
@@ -404,8 +406,10 @@ var wrongManifests = map[string]struct {
 		[]refusal{{"spec.rpcRoute.httpRoute", "is required when type is HTTPRoute, and must not be set otherwise"}},
 	},
 	"an HTTPRoute of a class": {
-		[]edit{routed, set("spec.rpcRoute.type", "HTTPRoute"), set("spec.rpcRoute.ingress", object{"className": "nginx"}),
-			set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}}})},
+		[]edit{
+			routed, set("spec.rpcRoute.type", "HTTPRoute"), set("spec.rpcRoute.ingress", object{"className": "nginx"}),
+			set("spec.rpcRoute.httpRoute", object{"parentRefs": []object{{"name": "a"}}}),
+		},
 		[]refusal{{"spec.rpcRoute.ingress", "must not be set unless type is Ingress"}},
 	},
 	"a route for an address": {

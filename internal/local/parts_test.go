@@ -129,8 +129,8 @@ func TestInapplicable(t *testing.T) {
 	}
 	want := []string{
 		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.node.imagePullPolicy", "spec.podTemplate", "spec.node.roles",
-		"spec.placement.machineType", "spec.placement.regions", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.rpcRoute", "spec.volume", "spec.update",
-		"spec.budget",
+		"spec.placement.machineType", "spec.placement.regions", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.rpcRoute",
+		"spec.volume", "spec.update", "spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)

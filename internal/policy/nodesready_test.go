@@ -185,7 +185,8 @@ func TestDiagnosis(t *testing.T) {
 				spec.Volume = &v1alpha1.VolumeSpec{Roles: []v1alpha1.RoleVolume{{Role: v1alpha1.NodeRoleProducer, StorageClassName: "local"}}}
 				unscheduled(node, noDisk)
 			},
-			v1alpha1.ReasonVolumePending, "Make the storage class local, or make the network again with another spec.volume.roles[0].storageClassName",
+			v1alpha1.ReasonVolumePending,
+			"Make the storage class local, or make the network again with another spec.volume.roles[0].storageClassName",
 		},
 		"no disk to bind": {
 			func(spec *spec, node *node) {

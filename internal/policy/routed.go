@@ -136,7 +136,8 @@ func httpRouteTaken(network *v1alpha1.ShardNetwork, route *routeStatus, generati
 		pending.Spec.RPCRoute.HTTPRoute.ParentRefs = slices.Compact(silent)
 		return RoutePending(pending)
 	}
-	return routed(metav1.ConditionTrue, v1alpha1.ReasonRouteTaken, fmt.Sprintf("the HTTPRoute %s leads requests for %s, by %s, to the rpc nodes",
+	return routed(metav1.ConditionTrue, v1alpha1.ReasonRouteTaken, fmt.Sprintf(
+		"the HTTPRoute %s leads requests for %s, by %s, to the rpc nodes",
 		resources.RPCServiceName(network.Name), list(wanted.Hostnames), gateways(network, wanted.HTTPRoute.ParentRefs)))
 }
 

@@ -68,6 +68,9 @@ func TestRouted(t *testing.T) {
 	edge := part{"name": "public", "namespace": "edge"}
 	own := v1alpha1.RPCGateway{Name: "public"}
 	https := v1alpha1.RPCGateway{Name: "public", Namespace: "edge", SectionName: "https"}
+	says := func(accepted, resolved string, generation int64) part {
+		return parents(said(edge, accepted, resolved, generation))
+	}
 	cases := map[string]struct {
 		network *v1alpha1.ShardNetwork
 		status  part
@@ -79,32 +82,34 @@ func TestRouted(t *testing.T) {
 			routedBy(v1alpha1.RPCRouteSpec{Type: v1alpha1.RPCRouteIngress}), part{}, metav1.ConditionUnknown, "of the cluster's default class",
 		},
 		"an Ingress with an address": {
-			byIngress(), part{"loadBalancer": part{"ingress": []any{part{"ip": "203.0.113.9"}}}},
+			byIngress(),
+			part{"loadBalancer": part{"ingress": []any{part{"ip": "203.0.113.9"}}}},
 			metav1.ConditionTrue, "leads requests for rpc.example.com, at 203.0.113.9,",
 		},
 		"an Ingress with a name": {
-			byIngress(), part{"loadBalancer": part{"ingress": []any{part{"hostname": "lb.example.com"}}}},
+			byIngress(),
+			part{"loadBalancer": part{"ingress": []any{part{"hostname": "lb.example.com"}}}},
 			metav1.ConditionTrue, "at lb.example.com,",
 		},
 		"an Ingress with ports alone": {
 			byIngress(), part{"loadBalancer": part{"ingress": []any{part{"ports": []any{}}}}}, metav1.ConditionUnknown, "has no address yet",
 		},
 		"a Gateway that says nothing":    {byGateways(public), part{}, metav1.ConditionUnknown, "by the Gateway edge/public"},
-		"a Gateway that takes it":        {byGateways(public), parents(said(edge, "True", "True", 2)), metav1.ConditionTrue, "by the Gateway edge/public"},
-		"a Gateway that took another":    {byGateways(public), parents(said(edge, "True", "True", 1)), metav1.ConditionUnknown, "nothing is said yet"},
-		"a Gateway that does not know":   {byGateways(public), parents(said(edge, "Unknown", "True", 2)), metav1.ConditionUnknown, "nothing is said yet"},
-		"a Gateway that refuses it":      {byGateways(public), parents(said(edge, "False", "True", 2)), metav1.ConditionFalse, "NotAccepted, as it says"},
-		"a Gateway without the Service":  {byGateways(public), parents(said(edge, "True", "False", 2)), metav1.ConditionFalse, "NotResolvedRefs"},
-		"another Gateway that takes it":  {byGateways(own), parents(said(edge, "True", "True", 2)), metav1.ConditionUnknown, "default/public"},
-		"another listener that takes it": {byGateways(https), parents(said(edge, "True", "True", 2)), metav1.ConditionUnknown, "edge/public (https)"},
+		"a Gateway that takes it":        {byGateways(public), says("True", "True", 2), metav1.ConditionTrue, "by the Gateway edge/public"},
+		"a Gateway that took another":    {byGateways(public), says("True", "True", 1), metav1.ConditionUnknown, "nothing is said yet"},
+		"a Gateway that does not know":   {byGateways(public), says("Unknown", "True", 2), metav1.ConditionUnknown, "nothing is said yet"},
+		"a Gateway that refuses it":      {byGateways(public), says("False", "True", 2), metav1.ConditionFalse, "NotAccepted, as it says"},
+		"a Gateway without the Service":  {byGateways(public), says("True", "False", 2), metav1.ConditionFalse, "NotResolvedRefs"},
+		"another Gateway that takes it":  {byGateways(own), says("True", "True", 2), metav1.ConditionUnknown, "default/public"},
+		"another listener that takes it": {byGateways(https), says("True", "True", 2), metav1.ConditionUnknown, "edge/public (https)"},
 		"a Gateway of its namespace": {
 			byGateways(own), parents(said(part{"name": "public"}, "True", "True", 2)), metav1.ConditionTrue, "by the Gateway default/public",
 		},
 		"one of two Gateways": {
-			byGateways(public, own), parents(said(edge, "True", "True", 2)), metav1.ConditionUnknown, "by the Gateway default/public",
+			byGateways(public, own), says("True", "True", 2), metav1.ConditionUnknown, "by the Gateway default/public",
 		},
 		"one of two Gateways that refuses": {
-			byGateways(own, public), parents(said(edge, "False", "True", 2)), metav1.ConditionFalse, "the Gateway edge/public says",
+			byGateways(own, public), says("False", "True", 2), metav1.ConditionFalse, "the Gateway edge/public says",
 		},
 		"a status that is none": {byGateways(public), part{"parents": "none"}, metav1.ConditionFalse, "read its status"},
 	}
