@@ -19,6 +19,7 @@ use commonware_runtime::{
 };
 use commonware_utils::NZU32;
 use shardnode::p2p::{self, Joined, Receiver, Sender};
+use shardnode_clocks::{Clocked, Faults};
 use shardnode_config::Config;
 use shardnode_links::Table;
 use shardnode_network::{
@@ -97,7 +98,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let most = Limits::of(&identity).max_message_size();
         // Its own quotas are none.
         let quota = |_| Quota::per_second(NZU32!(1_000_000)).allow_burst(NZU32!(1_024));
-        let joined = p2p::join(&context, &config, Table::default(), &identity, most, quota);
+        let clock = Clocked::new(context.child("p2p"), Faults::default());
+        let joined = p2p::join(clock, &config, Table::default(), &identity, most, quota);
         let victim = config.peers.first().map(|peer| peer.key.clone());
         let order = (arguments.attack, arguments.rate);
         match victim {

@@ -11,10 +11,11 @@ use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Conte
 use shardnode_blocks::{ChainView, finalized::EndorsedStake};
 use shardnode_chain::{Metrics, Node};
 use shardnode_clients::{Fate, NoProof};
+use shardnode_clocks as clocks;
 use shardnode_config::Config;
 use shardnode_disks as disks;
 use shardnode_execution::Outcome;
-use shardnode_links::{Fault, Faults, Ongoing};
+use shardnode_links as links;
 use shardnode_load::{Workload, WorkloadError};
 use shardnode_mailboxes::{ledger::Lack, state_sync::Progress};
 use shardnode_primitives::{
@@ -22,8 +23,8 @@ use shardnode_primitives::{
     congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
-    AccountReport, CopyStatus, DiskCondition, DiskFault, LinkCondition, LinkFault, LoadStatus,
-    LogLevel, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing,
+    AccountReport, ClockFault, CopyStatus, DiskCondition, DiskFault, LinkCondition, LinkFault,
+    LoadStatus, LogLevel, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing,
     ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
     SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
 };
@@ -62,7 +63,6 @@ pub(crate) struct Api {
     role: Role,
     mempool_capacity: u64,
     faults: Faults,
-    disk: disks::Faults,
     data_dir: PathBuf,
     profiles: Profiles,
     levels: Levels,
@@ -73,12 +73,20 @@ pub(crate) struct Api {
     last_chunk: Arc<Mutex<Option<(ChunkHeader, ChunkBody)>>>,
 }
 
+/// What may be wrong with the node for a time.
+#[derive(Clone)]
+pub(crate) struct Faults {
+    pub(crate) links: links::Faults,
+    pub(crate) disk: disks::Faults,
+    pub(crate) clock: clocks::Faults,
+}
+
 impl Api {
     pub(crate) fn new(
         context: &Context,
         config: &Config,
         node: Node,
-        (faults, disk): (Faults, disks::Faults),
+        faults: Faults,
         levels: Levels,
     ) -> Self {
         let moved = Moved::default();
@@ -89,7 +97,6 @@ impl Api {
             role: config.role,
             mempool_capacity: config.features.mempool_capacity as u64,
             faults,
-            disk,
             data_dir: config.data_dir.clone(),
             profiles: Profiles::new(config),
             levels,
@@ -162,10 +169,10 @@ fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus
     }
 }
 
-fn link_fault(ongoing: Ongoing) -> LinkFault {
+fn link_fault(ongoing: links::Ongoing) -> LinkFault {
     let (condition, delay, loss_basis_points) = match ongoing.fault {
-        Fault::Cut => (LinkCondition::Cut, Duration::ZERO, 0),
-        Fault::Worse {
+        links::Fault::Cut => (LinkCondition::Cut, Duration::ZERO, 0),
+        links::Fault::Worse {
             delay,
             loss_basis_points,
         } => (LinkCondition::Worse, delay, loss_basis_points),
@@ -187,6 +194,13 @@ fn disk_fault(ongoing: disks::Ongoing) -> DiskFault {
     DiskFault {
         condition,
         delay_milliseconds: whole_millis(delay),
+        remaining_milliseconds: whole_millis(ongoing.left),
+    }
+}
+
+fn clock_fault(ongoing: clocks::Ongoing) -> ClockFault {
+    ClockFault {
+        offset_milliseconds: ongoing.fault.offset.as_millis(),
         remaining_milliseconds: whole_millis(ongoing.left),
     }
 }
@@ -329,8 +343,11 @@ impl shardnode_rpc::Node for Api {
             cross_shard: view.cross_shard(),
             missed_chunks: view.block.missed_chunks(),
             peers: peers::connected(&self.context.encode()),
-            faulty_links: self.faults.peers() as u64,
+            faulty_links: self.faults.links.peers() as u64,
             disk_fault: self.disk_fault().map(|fault| fault.condition),
+            clock_offset_milliseconds: self
+                .clock_fault()
+                .map_or(0, |fault| fault.offset_milliseconds),
             supply: SupplyStatus {
                 expected: supply.expected,
                 balances: supply.balances,
@@ -453,13 +470,14 @@ impl shardnode_rpc::Node for Api {
     }
 
     fn link_fault(&self) -> Option<LinkFault> {
-        self.faults.ongoing(self.context.current()).map(link_fault)
+        let links = &self.faults.links;
+        links.ongoing(self.context.current()).map(link_fault)
     }
 
     fn begin_link_fault(&self, wanted: LinkFault) -> Result<(), UnknownPeer> {
         let fault = match wanted.condition {
-            LinkCondition::Cut => Fault::Cut,
-            LinkCondition::Worse => Fault::Worse {
+            LinkCondition::Cut => links::Fault::Cut,
+            LinkCondition::Worse => links::Fault::Worse {
                 delay: Duration::from_millis(wanted.delay_milliseconds),
                 loss_basis_points: wanted.loss_basis_points,
             },
@@ -467,16 +485,18 @@ impl shardnode_rpc::Node for Api {
         let duration = Duration::from_millis(wanted.remaining_milliseconds);
         let context = self.context.child("link_fault");
         self.faults
+            .links
             .begin(context, wanted.peers, fault, duration)
             .map_err(|unknown| UnknownPeer(unknown.0))
     }
 
     fn end_link_fault(&self) {
-        self.faults.end();
+        self.faults.links.end();
     }
 
     fn disk_fault(&self) -> Option<DiskFault> {
-        self.disk.ongoing(self.context.current()).map(disk_fault)
+        let disk = &self.faults.disk;
+        disk.ongoing(self.context.current()).map(disk_fault)
     }
 
     fn begin_disk_fault(&self, wanted: DiskFault) -> Result<(), Unavailable> {
@@ -495,7 +515,7 @@ impl shardnode_rpc::Node for Api {
         };
         marked.map_err(|error| Unavailable(format!("the fault cannot be kept: {error}")))?;
         let context = self.context.child("disk_fault");
-        self.disk.begin(context, fault, duration);
+        self.faults.disk.begin(context, fault, duration);
         Ok(())
     }
 
@@ -503,7 +523,24 @@ impl shardnode_rpc::Node for Api {
         if let Err(error) = full_disk::clear(&self.data_dir) {
             warn!(%error, "a restart of this node will take the disk for full");
         }
-        self.disk.end();
+        self.faults.disk.end();
+    }
+
+    fn clock_fault(&self) -> Option<ClockFault> {
+        let clock = &self.faults.clock;
+        clock.ongoing(self.context.current()).map(clock_fault)
+    }
+
+    fn begin_clock_fault(&self, wanted: ClockFault) {
+        let offset = clocks::Offset::from_millis(wanted.offset_milliseconds);
+        let fault = clocks::Fault { offset };
+        let duration = Duration::from_millis(wanted.remaining_milliseconds);
+        let context = self.context.child("clock_fault");
+        self.faults.clock.begin(context, fault, duration);
+    }
+
+    fn end_clock_fault(&self) {
+        self.faults.clock.end();
     }
 
     fn profile(&self) -> Option<ProfileStatus> {

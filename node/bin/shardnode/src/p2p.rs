@@ -10,12 +10,13 @@ use commonware_p2p::{
     Address, AddressableManager as _, AddressableTrackedPeers,
     authenticated::lookup::{self, Network},
 };
-use commonware_runtime::{Handle, Quota, Supervisor as _, tokio::Context};
+use commonware_runtime::{Handle, Quota, tokio::Context};
 use commonware_stream::{
     cups::{self, Cups},
     sake::{self, Sake},
 };
 use commonware_utils::{NZU32, NZUsize};
+use shardnode_clocks::Clocked;
 use shardnode_config::Config;
 use shardnode_links::{Linked, Table};
 use shardnode_network::{Channels, Identity, channels};
@@ -40,7 +41,7 @@ pub const SILENCE: Duration = Duration::from_secs(20);
 type Handshaker = Cups<Sake<PrivateKey>, ChaCha20Poly1305>;
 
 /// The sending half of a channel.
-pub type Sender = lookup::Sender<PublicKey, Linked<Context>>;
+pub type Sender = lookup::Sender<PublicKey, Linked<Clocked<Context>>>;
 /// The receiving half of a channel.
 pub type Receiver = lookup::Receiver<PublicKey>;
 
@@ -64,7 +65,7 @@ impl fmt::Debug for Joined {
 /// message is larger than `max_message_size`, and `quota` is how many of a peer's
 /// a channel carries.
 pub fn join(
-    context: &Context,
+    context: Clocked<Context>,
     config: &Config,
     links: Table,
     identity: &Identity,
@@ -72,7 +73,7 @@ pub fn join(
     quota: impl Fn(u64) -> Quota,
 ) -> Joined {
     let p2p = settings(config, identity, max_message_size);
-    let context = Linked::new(context.child("p2p"), links, SILENCE);
+    let context = Linked::new(context, links, SILENCE);
     let (mut network, mut oracle) = Network::new(context, p2p);
     let registered = channels::ALL.map(|channel| network.register(channel, quota(channel)));
     oracle.track(0, peers(config, identity));

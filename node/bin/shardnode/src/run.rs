@@ -3,7 +3,7 @@
 
 use crate::{
     admin::{self, Bounds},
-    api::Api,
+    api::{Api, Faults},
     full_disk,
     http::{self, HttpMetrics},
     links,
@@ -21,6 +21,7 @@ use commonware_runtime::{
 };
 use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
 use shardnode_chain::{ChainError, Metrics, Parts, Settings};
+use shardnode_clocks::Clocked;
 use shardnode_config::{Admin, Config, Switch};
 use shardnode_disks::Disk;
 use shardnode_execution::signatures::BatchSize;
@@ -148,10 +149,15 @@ async fn serve(
 
     let metrics = Arc::new(Metrics::new(&config.network, &config.region, &config.node));
     metrics.collect(Box::new(ProcessMetrics));
+    let clock_metrics = metrics.register(shardnode_clocks::Metrics::new);
+    let clock_faults = shardnode_clocks::Faults::new(clock_metrics);
+    // What the chain and its connections have a clock for. The admin API, which begins
+    // and ends faults, has the right time.
+    let clocked = |label| Clocked::new(context.child(label), clock_faults.clone());
     let disk_faults = shardnode_disks::Faults::default();
     let disk_metrics = metrics.register(shardnode_disks::Metrics::new);
     let disk = Disk::new(context.child("disk"), disk_faults.clone(), disk_metrics);
-    let storage = Bounded::over(context.child("chain"), disk, stored_files);
+    let storage = Bounded::over(clocked("chain"), disk, stored_files);
     metrics.collect(Box::new(StoredFiles(storage.open_count())));
     let traces = start_tracing(context, &config, &metrics).map_err(RunError::Tracing)?;
     let (links, faults) = links::table(&config, &metrics.register(shardnode_links::Metrics::new));
@@ -162,7 +168,7 @@ async fn serve(
         oracle,
         network,
     } = p2p::join(
-        context,
+        clocked("p2p"),
         &config,
         links,
         &identity,
@@ -188,7 +194,11 @@ async fn serve(
     .await
     .map_err(RunError::Chain)?;
 
-    let faults = (faults, disk_faults);
+    let faults = Faults {
+        links: faults,
+        disk: disk_faults,
+        clock: clock_faults,
+    };
     let api = Api::new(&context.child("api"), &config, started.node, faults, levels);
     metrics_of_peers(&api);
     if let Some((listener, tls, token)) = admin {

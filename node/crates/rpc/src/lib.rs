@@ -11,6 +11,7 @@
 //! | `admin` | `/admin/load`, behind a bearer token |
 //! | `links` | `/admin/links`, behind it as well |
 //! | `disk` | `/admin/disk`, behind it as well |
+//! | `clock` | `/admin/clock`, behind it as well |
 //! | `bounds` | what faults may be |
 //! | `profile` | `/admin/profile`, behind it as well |
 //! | `log` | `/admin/log`, behind it as well |
@@ -23,6 +24,7 @@
 
 mod admin;
 mod bounds;
+mod clock;
 mod disk;
 mod error;
 mod handler;
@@ -47,8 +49,8 @@ pub use node::{Node, ProfileOngoing, Unavailable, UnknownPeer};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, CopyStatus, DiskCondition, DiskFault, DiskStatus, LinkCondition, LinkFault,
-    LoadStatus, LogLevel, MachineStatus, MemoryStatus, OutcomeReport, OutcomeStatus, PoolStatus,
-    ProfileExtent, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
-    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, ClockFault, CopyStatus, DiskCondition, DiskFault, DiskStatus, LinkCondition,
+    LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus, OutcomeReport, OutcomeStatus,
+    PoolStatus, ProfileExtent, ProfileStage, ProfileStatus, ProofReport, Readiness, Role,
+    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

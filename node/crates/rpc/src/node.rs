@@ -2,8 +2,8 @@
 //! What the server needs of a node.
 
 use crate::{
-    AccountReport, DiskFault, LinkFault, LoadStatus, LogLevel, OutcomeReport, ProfileExtent,
-    ProfileStatus, ProofReport, Readiness, Status, Submitted,
+    AccountReport, ClockFault, DiskFault, LinkFault, LoadStatus, LogLevel, OutcomeReport,
+    ProfileExtent, ProfileStatus, ProofReport, Readiness, Status, Submitted,
 };
 use axum::body::Bytes;
 use shardnode_load::{Workload, WorkloadError};
@@ -74,6 +74,16 @@ pub trait Node: Clone + Send + Sync + 'static {
 
     /// Ends the fault of the disk, if there is one.
     fn end_disk_fault(&self);
+
+    /// The fault of the clock, if there is one.
+    fn clock_fault(&self) -> Option<ClockFault>;
+
+    /// Begins a fault of the clock, in the place of one that goes on. It ends by
+    /// itself.
+    fn begin_clock_fault(&self, fault: ClockFault);
+
+    /// Ends the fault of the clock, if there is one.
+    fn end_clock_fault(&self);
 
     /// The profile that is taken or was taken last, if there is one.
     fn profile(&self) -> Option<ProfileStatus>;

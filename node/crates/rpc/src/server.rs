@@ -2,7 +2,7 @@
 //! The routes, and the endpoints that need no token.
 
 use crate::{
-    AdminToken, Node, admin, disk,
+    AdminToken, Node, admin, clock, disk,
     handler::{AdminApi, Api},
     json::{Failure, MAX_BODY},
     jsonrpc,
@@ -50,6 +50,12 @@ pub fn admin_router<N: Node>(node: N, token: AdminToken) -> Router {
             get(disk::get_disk::<N>)
                 .put(disk::put_disk::<N>)
                 .delete(disk::delete_disk::<N>),
+        )
+        .route(
+            "/admin/clock",
+            get(clock::get_clock::<N>)
+                .put(clock::put_clock::<N>)
+                .delete(clock::delete_clock::<N>),
         )
         .route(
             "/admin/profile",

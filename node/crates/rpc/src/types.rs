@@ -68,6 +68,8 @@ pub struct Status {
     pub faulty_links: u64,
     /// What a fault makes of the disk, if there is one.
     pub disk_fault: Option<DiskCondition>,
+    /// How far ahead of the right time a fault has the clock be.
+    pub clock_offset_milliseconds: i64,
     /// Total supply by the headers of the finalised block.
     pub supply: SupplyStatus,
     /// What the finalised block's headers commit to, in shard order.
@@ -246,6 +248,16 @@ pub struct DiskFault {
     pub condition: DiskCondition,
     /// How much longer everything takes that writes.
     pub delay_milliseconds: u64,
+    /// How long it lasts from now on.
+    pub remaining_milliseconds: u64,
+}
+
+/// A fault of the clock, for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockFault {
+    /// How far ahead of the right time it is.
+    pub offset_milliseconds: i64,
     /// How long it lasts from now on.
     pub remaining_milliseconds: u64,
 }

@@ -31,7 +31,7 @@ pub fn target() -> Target {
     let token = AdminToken::new(TOKEN).expect("a token");
     let api = router(EmptyNode);
     let admin = admin_router(EmptyNode, token);
-    let [links, disk, profile, log] = [(); 4].map(|()| admin.clone());
+    let [links, disk, clock, profile, log] = [(); 5].map(|()| admin.clone());
     Target {
         name: "api",
         decoders: vec![
@@ -52,6 +52,9 @@ pub fn target() -> Target {
             }),
             Decoder::new("PUT /admin/disk", move |bytes| {
                 send(&disk, Method::PUT, "/admin/disk", bytes)
+            }),
+            Decoder::new("PUT /admin/clock", move |bytes| {
+                send(&clock, Method::PUT, "/admin/clock", bytes)
             }),
         ],
     }

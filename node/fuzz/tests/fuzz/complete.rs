@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Files that read text with serde, and what of the targets reads it.
-const TEXT: [(&str, &str); 15] = [
+const TEXT: [(&str, &str); 16] = [
     ("crates/config/src/document.rs", "config.json"),
     ("crates/config/src/files.rs", "config.json"),
     ("bin/shardnode/src/load.rs", "genesis.json"),
@@ -17,6 +17,7 @@ const TEXT: [(&str, &str); 15] = [
     ("crates/loader/src/answers.rs", "transfers_submit"),
     ("crates/primitives/src/genesis.rs", "genesis.json"),
     ("crates/rpc/src/admin.rs", "PUT /admin/load"),
+    ("crates/rpc/src/clock.rs", "PUT /admin/clock"),
     ("crates/rpc/src/disk.rs", "PUT /admin/disk"),
     ("crates/rpc/src/json.rs", "POST /rpc"),
     ("crates/rpc/src/jsonrpc.rs", "POST /rpc"),

@@ -20,11 +20,11 @@ use shardnode_primitives::{
     chunk::ChunkContent, genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, CopyStatus, DiskCondition, DiskFault, DiskStatus, LinkFault,
-    LoadStatus, LogLevel, MachineStatus, MemoryStatus, Node, OutcomeReport, OutcomeStatus,
-    PoolStatus, ProfileExtent, ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness,
-    Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
-    Unavailable, UnknownPeer, admin_router, router,
+    AccountReport, AdminToken, ClockFault, CopyStatus, DiskCondition, DiskFault, DiskStatus,
+    LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus, Node, OutcomeReport,
+    OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing, ProfileStage, ProfileStatus,
+    ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus,
+    TcpStatus, TrackedStatus, Unavailable, UnknownPeer, admin_router, router,
 };
 use std::{
     sync::{
@@ -66,6 +66,7 @@ pub(crate) struct Fixture {
     pub(crate) workload: Arc<Mutex<Workload>>,
     pub(crate) link_fault: Arc<Mutex<Option<LinkFault>>>,
     pub(crate) disk_fault: Arc<Mutex<Option<DiskFault>>>,
+    pub(crate) clock_fault: Arc<Mutex<Option<ClockFault>>>,
     pub(crate) profile: Arc<Mutex<Option<ProfileStatus>>>,
     pub(crate) level: Arc<Mutex<LogLevel>>,
     /// Whether there is a log.
@@ -170,6 +171,7 @@ impl Default for Fixture {
             workload: Arc::default(),
             link_fault: Arc::default(),
             disk_fault: Arc::default(),
+            clock_fault: Arc::default(),
             profile: Arc::default(),
             level: Arc::new(Mutex::new(LogLevel::Info)),
             logs: true,
@@ -222,6 +224,7 @@ impl Node for Fixture {
             peers: 3,
             faulty_links: 2,
             disk_fault: Some(DiskCondition::Slow),
+            clock_offset_milliseconds: -2_500,
             supply: SupplyStatus {
                 expected: 2_080,
                 balances: 2_000,
@@ -358,6 +361,18 @@ impl Node for Fixture {
 
     fn end_disk_fault(&self) {
         *self.disk_fault.lock().unwrap() = None;
+    }
+
+    fn clock_fault(&self) -> Option<ClockFault> {
+        *self.clock_fault.lock().unwrap()
+    }
+
+    fn begin_clock_fault(&self, fault: ClockFault) {
+        *self.clock_fault.lock().unwrap() = Some(fault);
+    }
+
+    fn end_clock_fault(&self) {
+        *self.clock_fault.lock().unwrap() = None;
     }
 
     fn profile(&self) -> Option<ProfileStatus> {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod admin;
+mod clock;
 mod disk;
 mod fixture;
 mod jsonrpc;

@@ -7,9 +7,9 @@ use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction, hash::ZERO,
 };
 use shardnode_rpc::{
-    AccountReport, DiskFault, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport, OutcomeStatus,
-    ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Status, Submitted,
-    Unavailable, UnknownPeer,
+    AccountReport, ClockFault, DiskFault, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport,
+    OutcomeStatus, ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Status,
+    Submitted, Unavailable, UnknownPeer,
 };
 use std::time::SystemTime;
 
@@ -75,6 +75,14 @@ impl Node for EmptyNode {
     }
 
     fn end_disk_fault(&self) {}
+
+    fn clock_fault(&self) -> Option<ClockFault> {
+        None
+    }
+
+    fn begin_clock_fault(&self, _: ClockFault) {}
+
+    fn end_clock_fault(&self) {}
 
     fn profile(&self) -> Option<ProfileStatus> {
         None
