@@ -3,7 +3,7 @@
 package v1alpha1
 
 // FaultAction names what goes wrong.
-// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk;FullDisk
+// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk;FullDisk;WrongClock
 type FaultAction string
 
 // What goes wrong.
@@ -28,6 +28,9 @@ const (
 	// cannot write ends, and says that its disk is full. One that is started again before
 	// the fault is over waits for its end, which nobody can bring about earlier then.
 	FaultActionFullDisk FaultAction = "FullDisk"
+	// FaultActionWrongClock has the clocks of validators be wrong: they jump when the fault
+	// begins, and back when it ends.
+	FaultActionWrongClock FaultAction = "WrongClock"
 )
 
 // FaultRestart names when what keeps a killed validator running starts it again.
@@ -54,8 +57,8 @@ const (
 	FaultChunkValidator FaultRole = "ChunkValidator"
 )
 
-// FaultSpec is a fault. It is a union: action says which of kill, partition, delay, loss
-// and slowDisk may be set.
+// FaultSpec is a fault. It is a union: action says which of kill, partition, delay, loss,
+// slowDisk and wrongClock may be set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Kill') == has(self.kill)",message="is required when action is Kill, and must not be set otherwise",fieldPath=".kill",reason="FieldValueInvalid"
@@ -63,6 +66,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Delay') == has(self.delay)",message="is required when action is Delay, and must not be set otherwise",fieldPath=".delay",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Loss') == has(self.loss)",message="is required when action is Loss, and must not be set otherwise",fieldPath=".loss",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'SlowDisk') == has(self.slowDisk)",message="is required when action is SlowDisk, and must not be set otherwise",fieldPath=".slowDisk",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'WrongClock') == has(self.wrongClock)",message="is required when action is WrongClock, and must not be set otherwise",fieldPath=".wrongClock",reason="FieldValueInvalid"
 type FaultSpec struct {
 	// networkName is the name of the network, which is in the namespace of the fault.
 	// +required
@@ -101,6 +105,10 @@ type FaultSpec struct {
 	// slowDisk says more about action SlowDisk.
 	// +optional
 	SlowDisk *SlowDiskFault `json:"slowDisk,omitempty"`
+
+	// wrongClock says more about action WrongClock.
+	// +optional
+	WrongClock *WrongClockFault `json:"wrongClock,omitempty"`
 
 	// durationSeconds is how long the fault lasts. The chain under the fault is
 	// measured for as long, also when validators are killed and started again at once.
@@ -208,4 +216,16 @@ type SlowDiskFault struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Milliseconds int32 `json:"milliseconds,omitempty"`
+}
+
+// WrongClockFault says more about having the clocks of validators be wrong.
+//
+// +kubebuilder:validation:XValidation:rule="self.offsetMilliseconds != 0",message="must not be 0",fieldPath=".offsetMilliseconds",reason="FieldValueInvalid"
+type WrongClockFault struct {
+	// offsetMilliseconds is how far a clock is ahead of the right time; behind it if
+	// negative.
+	// +required
+	// +kubebuilder:validation:Minimum=-60000
+	// +kubebuilder:validation:Maximum=60000
+	OffsetMilliseconds int32 `json:"offsetMilliseconds,omitempty"`
 }

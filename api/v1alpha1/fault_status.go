@@ -160,8 +160,8 @@ type FaultValidatorStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	Answered int32 `json:"answered"`
 
-	// impaired is how often it told that its links to peers, or its disk, have the
-	// fault.
+	// impaired is how often it told that its links to peers, its disk or its clock have
+	// the fault.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Impaired int32 `json:"impaired"`
@@ -178,8 +178,8 @@ const (
 	// FaultUnreachable says that it answered less than before the fault, by more than
 	// chance.
 	FaultUnreachable FaultReach = "Unreachable"
-	// FaultImpaired says that it told, most of the times, that its links to peers, or its
-	// disk, have the fault.
+	// FaultImpaired says that it told, most of the times, that its links to peers, its
+	// disk or its clock have the fault.
 	FaultImpaired FaultReach = "Impaired"
 	// FaultNotReached says that it shows nothing of the fault.
 	FaultNotReached FaultReach = "NotReached"

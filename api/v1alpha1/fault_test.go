@@ -137,3 +137,35 @@ func TestWrongFaultsOfDisks(t *testing.T) {
 		})
 	}
 }
+
+// Of clocks, the API server refuses what says too little, or of another action.
+func TestWrongFaultsOfClocks(t *testing.T) {
+	t.Parallel()
+	off := func(milliseconds int) edit { return set("spec.wrongClock", object{"offsetMilliseconds": milliseconds}) }
+	action := func(action string) edit { return set("spec.action", action) }
+	for name, test := range map[string]struct {
+		edits []edit
+		want  string
+	}{
+		"without how wrong": {[]edit{action("WrongClock")}, "spec.wrongClock: Invalid value"},
+		"of a pause":        {[]edit{off(40)}, "spec.wrongClock: Invalid value"},
+		"right":             {[]edit{action("WrongClock"), off(0)}, "spec.wrongClock.offsetMilliseconds"},
+		"too far ahead":     {[]edit{action("WrongClock"), off(60001)}, "spec.wrongClock.offsetMilliseconds"},
+		"too far behind":    {[]edit{action("WrongClock"), off(-60001)}, "spec.wrongClock.offsetMilliseconds"},
+		"ahead":             {[]edit{action("WrongClock"), off(60000)}, ""},
+		"behind":            {[]edit{action("WrongClock"), off(-60000)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault := parse(t, []byte(faultManifest))
+			fault["metadata"] = object{"name": "clock"}
+			for _, change := range test.edits {
+				change(t, fault)
+			}
+			err := admit(t, fault)
+			if refused := test.want != ""; refused != apierrors.IsInvalid(err) || refused && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
+			}
+		})
+	}
+}

@@ -91,6 +91,9 @@ var (
 // Faults of other actions, and of other validators, than those of the manifest.
 var (
 	loss  = fields.Object{"spec.action": "Loss", "spec.delay": fields.Without, "spec.loss": fields.Object{"basisPoints": 100}}
+	wrong = fields.Object{
+		"spec.action": "WrongClock", "spec.delay": fields.Without, "spec.wrongClock": fields.Object{"offsetMilliseconds": 100},
+	}
 	slow  = fields.Object{"spec.action": "SlowDisk", "spec.delay": fields.Without, "spec.slowDisk": fields.Object{"milliseconds": 100}}
 	crash = fields.Object{"spec.action": "Kill", "spec.delay": fields.Without, "spec.kill": fields.Object{"restart": "AtOnce"}}
 )
@@ -131,19 +134,20 @@ spec:
 	Spec:    func(wanted *v1alpha1.Fault) any { return wanted.Spec },
 	Effects: effectsOf,
 	Changes: map[string]fields.Change{
-		"spec.networkName":           {To: "other", In: []fields.Effect{inPod, inObjects}},
-		"spec.validators.names":      {To: []string{"net-s0-p0", "net-s1-p0"}, In: ofScope},
-		"spec.validators.region":     {Given: of(fields.Object{"region": "north"}), To: "south", In: ofScope},
-		"spec.validators.shard":      {Given: of(fields.Object{"shard": 0}), To: 1, In: ofScope},
-		"spec.validators.role":       {Given: of(fields.Object{"role": "Producer"}), To: "ChunkValidator", In: ofScope},
-		"spec.validators.count":      {To: 1, In: ofScope},
-		"spec.delay.milliseconds":    {To: 200, In: ofOrders},
-		"spec.loss.basisPoints":      {Given: loss, To: 200, In: ofOrders},
-		"spec.slowDisk.milliseconds": {Given: slow, To: 200, In: ofOrders},
-		"spec.kill.restart":          {Given: crash, To: "AfterDuration", In: []fields.Effect{inRefusal}},
-		"spec.baselineSeconds":       {To: 20, In: ofLength},
-		"spec.recoverySeconds":       {To: 20, In: ofLength},
-		"spec.durationSeconds":       {To: 20, In: []fields.Effect{inMeasurement, inPod, inOrders}},
+		"spec.networkName":                   {To: "other", In: []fields.Effect{inPod, inObjects}},
+		"spec.validators.names":              {To: []string{"net-s0-p0", "net-s1-p0"}, In: ofScope},
+		"spec.validators.region":             {Given: of(fields.Object{"region": "north"}), To: "south", In: ofScope},
+		"spec.validators.shard":              {Given: of(fields.Object{"shard": 0}), To: 1, In: ofScope},
+		"spec.validators.role":               {Given: of(fields.Object{"role": "Producer"}), To: "ChunkValidator", In: ofScope},
+		"spec.validators.count":              {To: 1, In: ofScope},
+		"spec.delay.milliseconds":            {To: 200, In: ofOrders},
+		"spec.loss.basisPoints":              {Given: loss, To: 200, In: ofOrders},
+		"spec.slowDisk.milliseconds":         {Given: slow, To: 200, In: ofOrders},
+		"spec.wrongClock.offsetMilliseconds": {Given: wrong, To: -100, In: ofOrders},
+		"spec.kill.restart":                  {Given: crash, To: "AfterDuration", In: []fields.Effect{inRefusal}},
+		"spec.baselineSeconds":               {To: 20, In: ofLength},
+		"spec.recoverySeconds":               {To: 20, In: ofLength},
+		"spec.durationSeconds":               {To: 20, In: []fields.Effect{inMeasurement, inPod, inOrders}},
 		"spec.action": {
 			Set: loss, Along: []string{"spec.delay.milliseconds", "spec.loss.basisPoints"}, In: ofOrders,
 		},

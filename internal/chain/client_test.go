@@ -184,6 +184,34 @@ func TestLinkFault(t *testing.T) {
 	}
 }
 
+// A fault of the clock begins and ends as the contract writes it.
+func TestClockFault(t *testing.T) {
+	t.Parallel()
+	serving := func(method, want string) *chain.Client {
+		return newNode(t, method+" /admin/clock", func(w http.ResponseWriter, r *http.Request) {
+			if body, err := io.ReadAll(r.Body); err != nil || string(body) != want {
+				t.Errorf("the body of %s is %s (%v)", method, body, err)
+			}
+			if got, want := r.Header.Get("Authorization"), "Bearer "+adminToken; got != want {
+				t.Errorf("authorization is %q, want %q", got, want)
+			}
+			answer(http.StatusOK, `{"fault": {"offsetMilliseconds": -2500, "remainingMilliseconds": 15000}}`)(w, r)
+		})
+	}
+	begin := serving(http.MethodPut, `{"offsetMilliseconds":-2500,"durationMilliseconds":15000}`)
+	if err := begin.BeginClockFault(t.Context(), &chain.ClockFault{OffsetMilliseconds: -2500, DurationMilliseconds: 15_000}); err != nil {
+		t.Error(err)
+	}
+	if err := serving(http.MethodDelete, "").EndClockFault(t.Context()); err != nil {
+		t.Error(err)
+	}
+	refusing := newNode(t, "PUT /admin/clock", answer(http.StatusBadRequest, `{"error": "offsetMilliseconds: must not be 0"}`))
+	if err := refusing.BeginClockFault(t.Context(), &chain.ClockFault{}); err == nil ||
+		!strings.Contains(err.Error(), "offsetMilliseconds: must not be 0") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // A fault of the disk begins and ends as the contract writes it.
 func TestDiskFault(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,10 @@ type Status struct {
 	FaultyLinks int `json:"faultyLinks"`
 	// DiskFault is what a fault makes of the node's disk; nil when there is none.
 	DiskFault *DiskCondition `json:"diskFault"`
-	Supply    Supply         `json:"supply"`
+	// ClockOffsetMilliseconds is how far ahead of the right time a fault has the node's
+	// clock be; 0 without one.
+	ClockOffsetMilliseconds int64  `json:"clockOffsetMilliseconds"`
+	Supply                  Supply `json:"supply"`
 	// Shards are what the finalised block's header of each shard commits to.
 	Shards []ShardStatus `json:"shards"`
 	// Tracked is the node's own state; nil for a node that tracks no shard.

@@ -47,18 +47,3 @@ func TestDiskOrders(t *testing.T) {
 		}
 	}
 }
-
-// A node shows a fault by the part of it that has one, and none by another.
-func TestShows(t *testing.T) {
-	t.Parallel()
-	links, disk := chain.Status{FaultyLinks: 1}, chain.Status{DiskFault: ptr.To(chain.DiskSlow)}
-	for action, want := range map[v1alpha1.FaultAction][2]bool{
-		v1alpha1.FaultActionKill: {}, v1alpha1.FaultActionPause: {},
-		v1alpha1.FaultActionPartition: {true, false}, v1alpha1.FaultActionDelay: {true, false}, v1alpha1.FaultActionLoss: {true, false},
-		v1alpha1.FaultActionSlowDisk: {false, true}, v1alpha1.FaultActionFullDisk: {false, true},
-	} {
-		if got := [2]bool{fault.Shows(action, &links), fault.Shows(action, &disk)}; got != want || fault.Shows(action, &chain.Status{}) {
-			t.Errorf("%s is shown by a fault of links and of the disk: %v, want %v", action, got, want)
-		}
-	}
-}

@@ -246,6 +246,11 @@ func TestEffectiveOfNodes(t *testing.T) {
 				!strings.Contains(got.Message, strings.Replace(test.words, "its links", "its disk", 1)) {
 				t.Errorf("of a disk, says %s: %s, want %s: %s", got.Reason, got.Message, test.reason, test.words)
 			}
+			judged.Action = v1alpha1.FaultActionWrongClock
+			if got := judged.Effective(); got.Reason != test.reason ||
+				!strings.Contains(got.Message, strings.Replace(test.words, "its links", "its clock", 1)) {
+				t.Errorf("of a clock, says %s: %s, want %s: %s", got.Reason, got.Message, test.reason, test.words)
+			}
 			// Of a process, that it tells so says nothing.
 			judged.Action = v1alpha1.FaultActionPause
 			if shown := judged.Validators(); shown[0].Reached == v1alpha1.FaultImpaired {

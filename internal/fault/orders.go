@@ -17,6 +17,8 @@ const (
 	Links Part = "links"
 	// Disk is what it keeps its state on.
 	Disk Part = "disk"
+	// Clock is what it has the time from.
+	Clock Part = "clock"
 )
 
 // PartOf is the part of nodes that a fault is of, which the nodes keep themselves;
@@ -27,6 +29,8 @@ func PartOf(action v1alpha1.FaultAction) Part {
 		return Links
 	case v1alpha1.FaultActionSlowDisk, v1alpha1.FaultActionFullDisk:
 		return Disk
+	case v1alpha1.FaultActionWrongClock:
+		return Clock
 	default:
 		return ""
 	}
@@ -47,6 +51,8 @@ func Shows(action v1alpha1.FaultAction, status *chain.Status) bool {
 		return status.FaultyLinks > 0
 	case Disk:
 		return status.DiskFault != nil
+	case Clock:
+		return status.ClockOffsetMilliseconds != 0
 	default:
 		return false
 	}
@@ -60,6 +66,8 @@ type Order struct {
 	Links *chain.LinkFault `json:"links,omitempty"`
 	// Disk is the fault of its disk.
 	Disk *chain.DiskFault `json:"disk,omitempty"`
+	// Clock is the fault of its clock.
+	Clock *chain.ClockFault `json:"clock,omitempty"`
 }
 
 // Orders say which nodes are told of a fault, in the order of the plan; there are none
@@ -70,6 +78,8 @@ func Orders(spec *v1alpha1.FaultSpec, scope []topology.Validator, plan *topology
 		return linkOrders(spec, scope, plan)
 	case Disk:
 		return diskOrders(spec, scope), nil
+	case Clock:
+		return clockOrders(spec, scope), nil
 	default:
 		return nil, nil
 	}

@@ -77,18 +77,26 @@ func EndFaults(ctx context.Context, part fault.Part, nodes []*chain.Client) erro
 
 // Begin tells a node of the fault of an order.
 func Begin(ctx context.Context, node *chain.Client, order *fault.Order) error {
-	if order.Disk != nil {
+	switch {
+	case order.Disk != nil:
 		return node.BeginDiskFault(ctx, order.Disk)
+	case order.Clock != nil:
+		return node.BeginClockFault(ctx, order.Clock)
+	default:
+		return node.BeginLinkFault(ctx, order.Links)
 	}
-	return node.BeginLinkFault(ctx, order.Links)
 }
 
 // End tells a node that the fault of a part of it is over.
 func End(ctx context.Context, node *chain.Client, part fault.Part) error {
-	if part == fault.Disk {
+	switch part {
+	case fault.Disk:
 		return node.EndDiskFault(ctx)
+	case fault.Clock:
+		return node.EndClockFault(ctx)
+	default:
+		return node.EndLinkFault(ctx)
 	}
-	return node.EndLinkFault(ctx)
 }
 
 // each does something with all of some nodes at once, within tellTimeout.

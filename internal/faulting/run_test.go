@@ -41,8 +41,9 @@ type fakeNode struct {
 	asked      atomic.Int64
 	kill       atomic.Bool
 	from, till int64
-	// impaired says that its links have a fault, and slow that its disk has.
-	impaired, slow atomic.Bool
+	// impaired says that its links have a fault, slow that its disk has, and wrong that
+	// its clock has.
+	impaired, slow, wrong atomic.Bool
 }
 
 func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
@@ -68,6 +69,9 @@ func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request
 		}
 		if n.slow.Load() {
 			status.DiskFault = ptr.To(chain.DiskSlow)
+		}
+		if n.wrong.Load() {
+			status.ClockOffsetMilliseconds = -1
 		}
 		answer = status
 	default:
@@ -179,9 +183,12 @@ func (a *adminNode) ServeHTTP(response http.ResponseWriter, request *http.Reques
 		return
 	}
 	begins := request.Method == http.MethodPut
-	if request.URL.Path == "/admin/disk" {
+	switch request.URL.Path {
+	case "/admin/disk":
 		a.node.slow.Store(begins)
-	} else {
+	case "/admin/clock":
+		a.node.wrong.Store(begins)
+	default:
 		a.node.impaired.Store(begins)
 	}
 	_, _ = response.Write([]byte("{}"))
@@ -232,26 +239,37 @@ func TestAFaultOfLinks(t *testing.T) {
 	}
 }
 
-// Of a fault of disks, those that have it are told, at the path of disks.
-func TestAFaultOfADisk(t *testing.T) {
+// Of a fault of disks or clocks, those that have it are told, at the path of disks or
+// clocks.
+func TestAFaultOfOne(t *testing.T) {
 	t.Parallel()
-	options, node := fakeNetwork(t, v1alpha1.FaultSpec{
-		Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1},
-	})
-	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
-	options.Actor = links(t, nodes)
-	status, err := faulting.Run(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultImpaired {
-		t.Errorf("the validator shows %+v", seen)
-	}
-	if want := []string{"PUT /admin/disk Bearer the-token", "DELETE /admin/disk Bearer the-token"}; !slices.Equal(nodes[0].orders, want) {
-		t.Errorf("a node is told %q, want %q", nodes[0].orders, want)
-	}
-	if len(nodes[1].orders) > 0 {
-		t.Errorf("a node without the fault is told %q", nodes[1].orders)
+	for path, spec := range map[string]v1alpha1.FaultSpec{
+		"/admin/disk": {
+			Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1},
+		},
+		"/admin/clock": {
+			Action: v1alpha1.FaultActionWrongClock, WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: -1},
+		},
+	} {
+		t.Run(string(spec.Action), func(t *testing.T) {
+			t.Parallel()
+			options, node := fakeNetwork(t, spec)
+			nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
+			options.Actor = links(t, nodes)
+			status, err := faulting.Run(t.Context(), options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultImpaired {
+				t.Errorf("the validator shows %+v", seen)
+			}
+			if want := []string{"PUT " + path + " Bearer the-token", "DELETE " + path + " Bearer the-token"}; !slices.Equal(nodes[0].orders, want) {
+				t.Errorf("a node is told %q, want %q", nodes[0].orders, want)
+			}
+			if len(nodes[1].orders) > 0 {
+				t.Errorf("a node without the fault is told %q", nodes[1].orders)
+			}
+		})
 	}
 }
 

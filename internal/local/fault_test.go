@@ -67,17 +67,19 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 		ofProcess = "the fault of validator net-s1-p0 is over"
 		ofLinks   = "the fault of the links of net-s1-p0 is over"
 		ofDisk    = "the fault of the disk of net-s1-p0 is over"
+		ofClock   = "the fault of the clock of net-s1-p0 is over"
 	)
 	for name, test := range map[string]struct {
 		action  string
 		reached v1alpha1.FaultReach
 		over    string
 	}{
-		"Pause":     {"action: Pause", v1alpha1.FaultUnreachable, ofProcess},
-		"Kill":      {"action: Kill\n  kill:\n    restart: AfterDuration", v1alpha1.FaultUnreachable, ofProcess},
-		"Partition": {"action: Partition", v1alpha1.FaultImpaired, ofLinks},
-		"Delay":     {"action: Delay\n  delay:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofLinks},
-		"SlowDisk":  {"action: SlowDisk\n  slowDisk:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofDisk},
+		"Pause":      {"action: Pause", v1alpha1.FaultUnreachable, ofProcess},
+		"Kill":       {"action: Kill\n  kill:\n    restart: AfterDuration", v1alpha1.FaultUnreachable, ofProcess},
+		"Partition":  {"action: Partition", v1alpha1.FaultImpaired, ofLinks},
+		"Delay":      {"action: Delay\n  delay:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofLinks},
+		"SlowDisk":   {"action: SlowDisk\n  slowDisk:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofDisk},
+		"WrongClock": {"action: WrongClock\n  wrongClock:\n    offsetMilliseconds: -1", v1alpha1.FaultImpaired, ofClock},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

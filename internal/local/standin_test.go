@@ -93,8 +93,8 @@ type standin struct {
 	// fault is that of its links, if it is not over.
 	fault chain.LinkFault
 	ends  time.Time
-	// disk is when the fault of its disk is over.
-	disk time.Time
+	// disk is when the fault of its disk is over, and clock when that of its clock is.
+	disk, clock time.Time
 }
 
 // transfersPerBlock is what every block of a stand-in executes.
@@ -215,6 +215,8 @@ func (n *standin) adminHandler() http.Handler {
 	mux.HandleFunc("DELETE /admin/links", n.endFault)
 	mux.HandleFunc("PUT /admin/disk", n.setDisk)
 	mux.HandleFunc("DELETE /admin/disk", n.setDisk)
+	mux.HandleFunc("PUT /admin/clock", n.setClock)
+	mux.HandleFunc("DELETE /admin/clock", n.setClock)
 	return mux
 }
 
@@ -265,6 +267,21 @@ func (n *standin) setDisk(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.disk = time.Now().Add(time.Duration(fault.DurationMilliseconds) * time.Millisecond)
+	answerJSON(w, struct{}{})
+}
+
+// setClock takes a fault of the clock, which nothing here feels, or ends it: the body says
+// nothing then.
+func (n *standin) setClock(w http.ResponseWriter, r *http.Request) {
+	var fault chain.ClockFault
+	if err := json.NewDecoder(r.Body).Decode(&fault); err != nil && r.Method == http.MethodPut ||
+		r.Header.Get("Authorization") != "Bearer "+n.token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.clock = time.Now().Add(time.Duration(fault.DurationMilliseconds) * time.Millisecond)
 	answerJSON(w, struct{}{})
 }
 
@@ -346,6 +363,9 @@ func (n *standin) status(now time.Time) chain.Status {
 	}
 	if now.Before(n.disk) {
 		status.DiskFault = ptr.To(chain.DiskSlow)
+	}
+	if now.Before(n.clock) {
+		status.ClockOffsetMilliseconds = -1
 	}
 	for shard := range n.genesis.Shards {
 		status.Shards = append(status.Shards, chain.ShardStatus{

@@ -90,6 +90,23 @@ func TestWrongFaultsAreRefused(t *testing.T) {
 		"a disk that is full and slow": {
 			"action: Pause", "action: FullDisk\n  slowDisk: {milliseconds: 1}", "spec.slowDisk", "must not be set otherwise",
 		},
+		"a wrong clock without how wrong": {
+			"action: Pause", "action: WrongClock", "spec.wrongClock", "is required when action is WrongClock",
+		},
+		"a wrong clock that is right": {
+			"action: Pause", "action: WrongClock\n  wrongClock: {offsetMilliseconds: 0}", "spec.wrongClock.offsetMilliseconds", "must not be 0",
+		},
+		"a clock that is too far behind": {
+			"action: Pause", "action: WrongClock\n  wrongClock: {offsetMilliseconds: -60001}",
+			"spec.wrongClock.offsetMilliseconds", "greater than or equal to -60000",
+		},
+		"a clock that is too far ahead": {
+			"action: Pause", "action: WrongClock\n  wrongClock: {offsetMilliseconds: 60001}",
+			"spec.wrongClock.offsetMilliseconds", "less than or equal to 60000",
+		},
+		"a pause of a wrong clock": {
+			"action: Pause", "action: Pause\n  wrongClock: {offsetMilliseconds: 1}", "spec.wrongClock", "must not be set otherwise",
+		},
 		"a pause of a slow disk": {
 			"action: Pause", "action: Pause\n  slowDisk: {milliseconds: 1}", "spec.slowDisk", "must not be set otherwise",
 		},

@@ -55,6 +55,7 @@ func TestObjectsOfAFault(t *testing.T) {
 	t.Parallel()
 	for action, want := range map[v1alpha1.FaultAction]int{
 		v1alpha1.FaultActionKill: 3, v1alpha1.FaultActionLoss: 4, v1alpha1.FaultActionSlowDisk: 4,
+		v1alpha1.FaultActionWrongClock: 4,
 	} {
 		objects := faultObjects(t, action)
 		if len(objects) != want {

@@ -22,8 +22,8 @@ const exitNotRecovered = 4
 
 // Without the producers of a shard, be it that they hang, that they are killed, that they
 // are cut off from all others or that they have no room to write, the chain makes no
-// blocks, and with slow disks of theirs fewer, as shardyard fault run tells of the chain.
-// Afterwards they take part again.
+// blocks, and with slow disks or wrong clocks of theirs fewer, as shardyard fault run tells
+// of the chain. Afterwards they take part again.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -35,6 +35,7 @@ func TestFaults(t *testing.T) {
 	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
 	runFault(t, stateDir, "FullDisk", "8", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "SlowDisk\n  slowDisk: {milliseconds: 1000}", "8", v1alpha1.FaultImpaired)
+	runFault(t, stateDir, "WrongClock\n  wrongClock: {offsetMilliseconds: 4000}", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved {
 		t.Errorf("the summary is %+v", summary)
