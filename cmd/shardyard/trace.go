@@ -36,8 +36,10 @@ The spans are those of a run on this machine, which may be going on:
   shardyard up -f FILE --trace-basis-points 10000
   shardyard trace critical-path --network NAME
 
-or of files that an OpenTelemetry collector wrote with its file exporter, as
-protobuf or as JSON.
+of files that an OpenTelemetry collector wrote with its file exporter, as protobuf or
+as JSON, or of the Jaeger or the Tempo that the nodes send them to:
+
+  shardyard trace critical-path --network NAME --jaeger http://localhost:16686
 
 What goes from one node or region to another counts for both.`
 
@@ -54,6 +56,7 @@ type traceOptions struct {
 	stateDir string
 	from, to uint64
 	last     int
+	kept     storeOptions
 }
 
 func newCriticalPathCommand() *cobra.Command {
@@ -88,7 +91,7 @@ func newTraceExportCommand() *cobra.Command {
 			if format != "perfetto" {
 				return fmt.Errorf("unknown format %q: want perfetto", format)
 			}
-			spans, err := options.read()
+			spans, err := options.read(command)
 			if err != nil {
 				return err
 			}
@@ -102,12 +105,13 @@ func newTraceExportCommand() *cobra.Command {
 
 func (options *traceOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&options.network, "network", "", "the network: needed without a FILE, and for files with several")
+	flags.StringVar(&options.network, "network", "", "the network: needed for a run on this machine, and where there are spans of several")
 	flags.StringVar(&options.stateDir, "state-dir", "",
 		"folder that networks of this machine are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
 	flags.Uint64Var(&options.from, "from", 0, "the first height")
 	flags.Uint64Var(&options.to, "to", math.MaxUint64, "the last height (default the last one that there is)")
 	flags.IntVar(&options.last, "last", 0, "take the last so many traced heights of the range (default all)")
+	options.kept.addFlags(flags)
 	completeNetworks(command, &options.stateDir)
 }
 
@@ -118,7 +122,7 @@ func criticalPath(command *cobra.Command, options traceOptions, rows int, format
 	if rows < 1 {
 		return fmt.Errorf("--rows must be at least 1, is %d", rows)
 	}
-	spans, err := options.read()
+	spans, err := options.read(command)
 	if err != nil {
 		return err
 	}
@@ -130,14 +134,14 @@ func criticalPath(command *cobra.Command, options traceOptions, rows int, format
 }
 
 // read reads the spans that are meant.
-func (options *traceOptions) read() ([]trace.Span, error) {
+func (options *traceOptions) read(command *cobra.Command) ([]trace.Span, error) {
 	if options.from > options.to {
 		return nil, fmt.Errorf("--from is %d, above --to, %d", options.from, options.to)
 	}
 	if options.last < 0 {
 		return nil, fmt.Errorf("--last must not be negative, is %d", options.last)
 	}
-	spans, err := options.readAll()
+	spans, err := options.readAll(command)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +154,20 @@ func (options *traceOptions) read() ([]trace.Span, error) {
 	return lastHeights(spans, options.last), nil
 }
 
-func (options *traceOptions) readAll() (spans []trace.Span, err error) {
+func (options *traceOptions) readAll(command *cobra.Command) (spans []trace.Span, err error) {
+	store, err := options.kept.store()
+	if err != nil {
+		return nil, err
+	}
+	if store != nil && len(options.files) > 0 {
+		return nil, errors.New("name either files, or a Jaeger or a Tempo")
+	}
+	if store == nil && command.Flags().Changed("since") {
+		return nil, errors.New("--since is for --jaeger and --tempo")
+	}
+	if store != nil {
+		return options.readStore(command.Context(), store, command.ErrOrStderr())
+	}
 	if len(options.files) > 0 {
 		for _, path := range options.files {
 			read, err := otlp.ReadFile(path)
@@ -162,7 +179,7 @@ func (options *traceOptions) readAll() (spans []trace.Span, err error) {
 		return spans, nil
 	}
 	if options.network == "" {
-		return nil, errors.New("name a FILE, or with --network a network of this machine")
+		return nil, errors.New("name a FILE, a Jaeger, a Tempo, or with --network a network of this machine")
 	}
 	stateDir, err := stateDirOr(options.stateDir)
 	if err != nil {

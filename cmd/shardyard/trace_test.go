@@ -3,8 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -83,6 +86,53 @@ func TestCriticalPath(t *testing.T) {
 	}
 }
 
+// A Jaeger has spans of several networks, and may have more than are asked for.
+func TestCriticalPathFromAJaeger(t *testing.T) {
+	t.Parallel()
+	answer := func(w http.ResponseWriter, networks ...string) {
+		for _, network := range networks {
+			spans, err := os.ReadFile(filepath.Join(tracedNetwork(t, network), network, "spans.otlp"))
+			if err != nil {
+				t.Error(err)
+			}
+			for line := range strings.Lines(string(spans)) {
+				_, _ = fmt.Fprintf(w, "{\"result\": %s}\n", line)
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		networks []string
+		last     string
+		asked    string
+		notes    string
+	}{
+		"all":      {[]string{"net"}, "0", "1000", ""},
+		"the last": {[]string{"net"}, "3", "3", ""},
+		"fewer, because of others": {
+			[]string{"net", "other"}, "6", "6", "6 traces, as many as were asked for: there may be more of the last 15m0s\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked := r.URL.Query().Get("query.num_traces"); asked != test.asked {
+					t.Errorf("is asked for %s traces, want %s", asked, test.asked)
+				}
+				answer(w, test.networks...)
+			}))
+			defer server.Close()
+			var stdout, stderr bytes.Buffer
+			args := []string{"shardyard", "trace", "critical-path", "--jaeger", server.URL, "--network", "net", "--last", test.last}
+			if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stderr.String() != test.notes {
+				t.Errorf("exits with %d and notes %q, want %q", code, &stderr, test.notes)
+			}
+			if want := "3 blocks from height 1 to 3\n"; !strings.Contains(stdout.String(), want) {
+				t.Errorf("%q is missing in\n%s", want, &stdout)
+			}
+		})
+	}
+}
+
 func TestCriticalPathRefuses(t *testing.T) {
 	t.Parallel()
 	first, second := tracedNetwork(t, "first"), tracedNetwork(t, "second")
@@ -91,7 +141,12 @@ func TestCriticalPathRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing to read":    {nil, "name a FILE, or with --network a network of this machine"},
+		"nothing to read":    {nil, "name a FILE, a Jaeger, a Tempo, or with --network a network of this machine"},
+		"two stores":         {[]string{"--jaeger", "http://a", "--tempo", "http://b"}, "--jaeger and --tempo exclude each other"},
+		"a store and a file": {[]string{"--jaeger", "http://a", files[0]}, "name either files, or a Jaeger or a Tempo"},
+		"since, of a file":   {[]string{"--since", "1m", files[0]}, "--since is for --jaeger and --tempo"},
+		"since tomorrow":     {[]string{"--since", "-1m", "--tempo", "http://a"}, "--since must be positive, is -1m0s"},
+		"no address":         {[]string{"--tempo", "a:3200"}, `tempo: "a:3200" is no http:// or https:// URL`},
 		"no spans":           {[]string{"--network", "net", "--state-dir", first}, "has no spans: shardyard up keeps them with --trace-"},
 		"no file":            {[]string{"none"}, "no such file"},
 		"two networks":       {files, "spans are of several networks, choose one with --network: first, second"},

@@ -24,8 +24,8 @@ func Decode(request []byte) ([]trace.Span, error) {
 	return spansOf(&data), nil
 }
 
-// decodeJSON reads one request in JSON.
-func decodeJSON(request []byte) ([]trace.Span, error) {
+// DecodeJSON reads one request in JSON. Spans of others than nodes are passed over.
+func DecodeJSON(request []byte) ([]trace.Span, error) {
 	var data tracepb.TracesData
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(request, &data); err != nil {
 		return nil, fmt.Errorf("decode spans: %w", err)

@@ -170,7 +170,7 @@ func readLines(reader io.Reader) ([]trace.Span, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spans, err := decodeJSON(content); err == nil {
+	if spans, err := DecodeJSON(content); err == nil {
 		return spans, nil
 	}
 	var spans []trace.Span
@@ -179,7 +179,7 @@ func readLines(reader io.Reader) ([]trace.Span, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		decoded, err := decodeJSON(line)
+		decoded, err := DecodeJSON(line)
 		if err != nil && i == len(lines)-1 {
 			break
 		}
