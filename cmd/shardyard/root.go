@@ -34,6 +34,7 @@ func newRootCommand(program string) *cobra.Command {
 		newBenchCommand(),
 		newCollectCommand(),
 		newDocsCommand(),
+		newFaucetCommand(),
 		newFaultCommand(),
 		newLogCommand(),
 		newPlanCommand(),

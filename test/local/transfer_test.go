@@ -25,7 +25,7 @@ const fee = 1
 // Single transfers are executed, and say so only when they were: from genesis
 // accounts and from one that a key file holds, to a network by its name and to
 // its rpc node by the address, which tracks none of the shards that it hands them
-// to.
+// to. A faucet pays who asks.
 func TestTransfer(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -58,6 +58,7 @@ func TestTransfer(t *testing.T) {
 	eventually(t, "the account is credited", func() bool { return network.account(t, there, own).Balance == 1500 })
 	network.transfer(t, here, "--key", keyFile, "--to", "genesis/1", "--amount", "100")
 
+	network.paysFromAFaucet(t, here)
 	network.refusesTransfers(t, here, keyFile, own)
 }
 
