@@ -346,6 +346,10 @@ verdicts: setup-test build ## Compare a node that is slower on purpose, and COMP
 	@BURDENED="$$CARGO_TARGET_DIR/planted-burden/release/shardnode" COMPARISONS=$(COMPARISONS) \
 	go test -count=1 -v -timeout 240m -run '^TestVerdicts$$' ./test/local
 
+.PHONY: costs
+costs: setup-test build ## Compare nodes that are traced, and that log more or less, with nodes that are not; takes most of half an hour
+	@COSTS=1 go test -count=1 -v -timeout 90m -run '^TestCosts$$' ./test/local
+
 .PHONY: kills
 kills: setup-test build ## Kill a node under load, KILLS times, and wait each time for the chain to confirm the state it came back with
 	@KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'TestKills$$' ./test/local

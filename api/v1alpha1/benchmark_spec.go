@@ -138,6 +138,16 @@ type BenchmarkVariant struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image,omitempty"`
+
+	// log is how the variant's nodes log: it takes the place of spec.node.log of the
+	// network. Without it, the variant has that.
+	// +optional
+	Log *NodeLog `json:"log,omitempty"`
+
+	// tracing has the variant's nodes record traces: it takes the place of spec.tracing of
+	// the network. Without it, the variant has that.
+	// +optional
+	Tracing *TracingSpec `json:"tracing,omitempty"`
 }
 
 // BenchmarkBaseline says how a benchmark is compared with its baseline.

@@ -95,6 +95,9 @@ spec:
 		"spec.variants[].features.mempoolMebibytes":        {Given: withFeatures, To: 32, In: ofNetworks},
 		"spec.variants[].features.saveUntrackedChunkParts": {Given: withFeatures, To: "Enabled", In: ofNetworks},
 		"spec.variants[].features.signatureBatchSize":      {Given: withFeatures, To: 64, In: ofNetworks},
+		"spec.variants[].log.level":                        {To: "Debug", In: ofNetworks},
+		"spec.variants[].tracing.endpoint":                 {Given: withTracing, To: "http://other:4318", In: ofNetworks},
+		"spec.variants[].tracing.sampleBasisPoints":        {Given: withTracing, To: 500, In: ofNetworks},
 
 		// What the network carries. Whoever finds the rate, in a closed loop, reaches the
 		// admin API of the nodes.
@@ -147,6 +150,9 @@ spec:
 
 // withFeatures is a first variant with features of its own.
 var withFeatures = fields.Object{"spec.variants[0].features": fields.Object{"mempoolCapacity": 3000}}
+
+// withTracing is a first variant that is traced.
+var withTracing = fields.Object{"spec.variants[0].tracing": fields.Object{"endpoint": "http://collector:4318"}}
 
 // Every field of the API does something.
 func TestEveryFieldHasItsEffect(t *testing.T) {

@@ -66,11 +66,18 @@ func NetworkSpec(spec *v1alpha1.BenchmarkSpec, variant int) v1alpha1.ShardNetwor
 	if variant >= len(spec.Variants) {
 		return network
 	}
-	if features := spec.Variants[variant].Features; features != nil {
-		network.Node.Features = *features.DeepCopy()
+	differs := spec.Variants[variant].DeepCopy()
+	if differs.Features != nil {
+		network.Node.Features = *differs.Features
 	}
-	if image := spec.Variants[variant].Image; image != "" {
-		network.Node.Image = image
+	if differs.Image != "" {
+		network.Node.Image = differs.Image
+	}
+	if differs.Log != nil {
+		network.Node.Log = *differs.Log
+	}
+	if differs.Tracing != nil {
+		network.Tracing = differs.Tracing
 	}
 	return network
 }

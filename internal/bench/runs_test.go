@@ -3,6 +3,7 @@
 package bench_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -33,19 +34,22 @@ func TestRuns(t *testing.T) {
 
 func TestNetworkSpec(t *testing.T) {
 	t.Parallel()
-	spec := v1alpha1.BenchmarkSpec{Variants: []v1alpha1.BenchmarkVariant{
-		{Name: "a"}, {Name: "b", Features: &v1alpha1.NodeFeatures{SignatureBatchSize: ptr.To[int32](1)}, Image: "shardnode:b"},
-	}}
-	spec.Network.Template.Spec.Node.Image = "shardnode:a"
-	spec.Network.Template.Spec.Node.Features.SignatureBatchSize = ptr.To[int32](7)
-	for variant, want := range []int32{7, 1} {
-		if got := *bench.NetworkSpec(&spec, variant).Node.Features.SignatureBatchSize; got != want {
-			t.Errorf("variant %d has a batch size of %d, want %d", variant, got, want)
-		}
+	traced := &v1alpha1.TracingSpec{Endpoint: "http://collector:4318", SampleBasisPoints: 100}
+	spec := v1alpha1.BenchmarkSpec{Variants: []v1alpha1.BenchmarkVariant{{Name: "a"}, {
+		Name: "b", Features: &v1alpha1.NodeFeatures{SignatureBatchSize: ptr.To[int32](1)}, Image: "shardnode:b",
+		Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelDebug}, Tracing: traced,
+	}}}
+	of := &spec.Network.Template.Spec
+	of.Shards, of.Node.Image, of.Node.Log.Level = 3, "shardnode:a", v1alpha1.LogLevelWarn
+	of.Node.Features.SignatureBatchSize = ptr.To[int32](7)
+
+	want := *of.DeepCopy()
+	if got := bench.NetworkSpec(&spec, 0); !reflect.DeepEqual(got, want) {
+		t.Errorf("a variant that differs in nothing has %+v, want %+v", got, want)
 	}
-	for variant, want := range []string{"shardnode:a", "shardnode:b"} {
-		if got := bench.NetworkSpec(&spec, variant).Node.Image; got != want {
-			t.Errorf("variant %d has the image %s, want %s", variant, got, want)
-		}
+	want.Node.Image, want.Node.Log.Level, want.Tracing = "shardnode:b", v1alpha1.LogLevelDebug, traced
+	want.Node.Features.SignatureBatchSize = ptr.To[int32](1)
+	if got := bench.NetworkSpec(&spec, 1); !reflect.DeepEqual(got, want) {
+		t.Errorf("a variant that differs in everything has %+v, want %+v", got, want)
 	}
 }
