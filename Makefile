@@ -200,6 +200,11 @@ image-toolbox:
 	@image=$$(hack/tool.sh image); toolbox=$$(hack/tool.sh toolbox); \
 	"$$image" -o bin/images/toolbox.tar -t shardyard/toolbox:dev -entrypoint /bin/sh "$$toolbox:/bin/sh"
 
+.PHONY: image-jaeger
+image-jaeger:
+	@image=$$(hack/tool.sh image); jaeger=$$(hack/tool.sh jaeger); \
+	"$$image" -o bin/images/jaeger.tar -t shardyard/jaeger:dev -entrypoint /jaeger "$$jaeger:/jaeger"
+
 .PHONY: demo
 demo: setup ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@$(MAKE) -j2 build-shardyard build-shardnode$(if $(RELEASE),,-development)
@@ -247,12 +252,13 @@ kwok-down: ## Remove the control plane that kwok-up started
 
 .PHONY: test
 test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
-	@hack/parts.sh prepare verify+lint test-go test-charts test-release terraform-test test-node test-local
+	@hack/parts.sh prepare verify+lint test-go+test-charts,test-release,terraform-test test-node test-local
 
 # The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
 # test competes with a compiler for the processors and the output stays readable. The last crates of the node wait for each
 # other and leave a processor idle, so the node is to come first to them: what is of Go then takes what is left. Checks that
-# run nothing wait for modules and packages beside each other; what npm installs for both is there before.
+# run nothing wait for modules and packages beside each other, and so do tests that wait for an API server; what npm
+# installs for both is there before.
 .PHONY: prepare
 prepare: setup-test dashboards/page/node_modules/.package-lock.json
 	@$(MAKE) -j2 --output-sync=line part-prepare-go part-prepare-node
@@ -362,15 +368,15 @@ setup-check: setup-test ## Check in minimal Debian roots that the set-up of ever
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
-e2e: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
+e2e: setup-test setup-cluster build-shardyard images image-operator-next image-shardnode-next image-toolbox image-jaeger ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@go build -o bin/join-clusters ./hack/join-clusters
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); reporter=$$(hack/tool.sh kube-state-metrics); \
-	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter JOIN_CLUSTERS=$$PWD/bin/join-clusters \
+	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter JOIN_CLUSTERS=$$PWD/bin/join-clusters SHARDYARD=$$PWD/bin/shardyard \
 	go test -count=1 -timeout 50m -v -skip '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: rollouts
-rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
+rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox image-jaeger ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
 	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 180m -v -run '^TestRollouts$$' ./test/e2e/...
 

@@ -63,6 +63,11 @@ image)
 	package=.
 	version=$(pinned github.com/google/go-containerregistry)
 	;;
+jaeger)
+	package=github.com/jaegertracing/jaeger/cmd/all-in-one
+	version=$(pinned github.com/jaegertracing/jaeger)
+	ldflags="-X github.com/jaegertracing/jaeger/internal/version.latestVersion=$version"
+	;;
 kind)
 	package=sigs.k8s.io/kind
 	version=$(pinned sigs.k8s.io/kind)

@@ -40,7 +40,7 @@ var theCluster = settings{
 	number:   "1",
 	nodes:    "2",
 	regions:  "us-east1,us-east4",
-	archives: []string{"operator.tar", "operator-next.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar"},
+	archives: []string{"operator.tar", "operator-next.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar", "jaeger.tar"},
 }
 
 // cluster is a Kubernetes.

@@ -127,7 +127,7 @@ func (n *spanningNetwork) apis(t *testing.T) map[string]*chain.Client {
 	t.Helper()
 	plan, apis := n.plan(t), map[string]*chain.Client{}
 	for _, validator := range plan.Nodes {
-		address := n.holder(validator.Cluster).tunnel(t, resources.PodName(validator.Name), plan.Ports.HTTP)
+		address := n.holder(validator.Cluster).tunnel(t, n.namespace, resources.PodName(validator.Name), plan.Ports.HTTP)
 		apis[validator.Name] = chain.NewClient(address, chain.Admin{})
 		t.Cleanup(apis[validator.Name].Close)
 	}
@@ -177,7 +177,7 @@ func (n *spanningNetwork) watchBoth(t *testing.T) {
 	plan, nodes := n.plan(t), map[string]map[string]string{"": {}, n.member.regions: {}}
 	for _, validator := range plan.Nodes {
 		pod := resources.PodName(validator.Name)
-		nodes[validator.Cluster][pod] = n.holder(validator.Cluster).tunnel(t, pod, plan.Ports.HTTP)
+		nodes[validator.Cluster][pod] = n.holder(validator.Cluster).tunnel(t, n.namespace, pod, plan.Ports.HTTP)
 	}
 	n.prometheus = startPrometheus(t, scraping{
 		Namespace: n.namespace, Nodes: nodes[""], Reporter: n.report(t), Rules: hurriedRules(t),

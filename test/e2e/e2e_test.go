@@ -13,6 +13,7 @@ func TestEndToEnd(t *testing.T) {
 	cluster := startCluster(t, theCluster, keep())
 	cluster.installOperator(t)
 
+	t.Run("operator's chart", cluster.testOperatorChart)
 	t.Run("network", cluster.testNetwork)
 	t.Run("ordinary day", cluster.testOrdinaryDay)
 	t.Run("refusals", cluster.testRefusals)

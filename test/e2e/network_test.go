@@ -138,7 +138,7 @@ func (n *network) waitFor(t *testing.T, kind string, status metav1.ConditionStat
 // api is a client of the HTTP API of a validator's node.
 func (n *network) api(t *testing.T, validator string) *chain.Client {
 	t.Helper()
-	api := chain.NewClient(n.tunnel(t, resources.PodName(validator), n.plan(t).Ports.HTTP), chain.Admin{})
+	api := chain.NewClient(n.tunnel(t, n.namespace, resources.PodName(validator), n.plan(t).Ports.HTTP), chain.Admin{})
 	t.Cleanup(api.Close)
 	return api
 }

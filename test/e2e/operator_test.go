@@ -30,6 +30,11 @@ func (c *cluster) installOperator(t *testing.T) {
 		"--wait", "--timeout", patience.String())
 }
 
+// testOperatorChart runs what the chart says whether it works with.
+func (c *cluster) testOperatorChart(t *testing.T) {
+	c.helm.mustRun(t, "test", "shardyard", "--namespace", operatorNamespace, "--timeout", patience.String())
+}
+
 // showOperator shows what the operator says.
 func (c *cluster) showOperator(t *testing.T) {
 	t.Helper()

@@ -143,7 +143,7 @@ func (n *network) addresses(t *testing.T) map[string]string {
 	plan, addresses := n.plan(t), map[string]string{}
 	for _, validator := range plan.Nodes {
 		pod := resources.PodName(validator.Name)
-		addresses[pod] = n.tunnel(t, pod, plan.Ports.HTTP)
+		addresses[pod] = n.tunnel(t, n.namespace, pod, plan.Ports.HTTP)
 	}
 	return addresses
 }

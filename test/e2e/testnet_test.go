@@ -22,10 +22,13 @@ const networkNamespace = "e2e"
 
 // testNetwork takes one network through its life.
 func (c *cluster) testNetwork(t *testing.T) {
+	c.startJaeger(t)
 	n := c.installNetwork(t)
 
 	t.Run("is ready when helm returns", n.testReadyAfterHelm)
+	t.Run("passes its chart's test", n.testChart)
 	t.Run("shows its rate", n.testRate)
+	t.Run("sends its traces", n.testTraces)
 	t.Run("runs in its regions", n.testRegions)
 	t.Run("sets TCP in the pod", n.testTCP)
 	t.Run("lets in whom its policy allows", n.testPolicy)
@@ -86,6 +89,11 @@ func (n *network) testReadyAfterHelm(t *testing.T) {
 			t.Errorf("the network has no condition %s", kind)
 		}
 	}
+}
+
+// testChart runs what the chart says whether it works with.
+func (n *network) testChart(t *testing.T) {
+	n.helm.mustRun(t, "test", n.name, "--namespace", n.namespace, "--timeout", patience.String())
 }
 
 // testRate reads the table that a user sees.

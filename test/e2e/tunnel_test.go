@@ -19,15 +19,15 @@ import (
 // kubectl port-forward: pods need not be reachable, and network policies do not
 // matter. Unlike there it outlives the pod and leads to the next one of its
 // name.
-func (n *network) tunnel(t *testing.T, pod string, port int) string {
+func (c *cluster) tunnel(t *testing.T, namespace, pod string, port int) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := n.clientset.CoreV1().RESTClient().Post().
-		Namespace(n.namespace).Resource("pods").Name(pod).SubResource("portforward").URL()
-	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, n.config)
+	url := c.clientset.CoreV1().RESTClient().Post().
+		Namespace(namespace).Resource("pods").Name(pod).SubResource("portforward").URL()
+	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, c.config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (c *cluster) testUninstall(t *testing.T) {
 	namespaces := []string{
 		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, retentionNamespace,
 		troubleNamespace, strictNamespace, operatorNamespace, rolloutNamespace, benchmarkNamespace,
-		alertsNamespace,
+		alertsNamespace, tracesNamespace,
 	}
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 
