@@ -17,47 +17,75 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// testFaults has the producers of a shard cut off, one of them killed, and disks of them
-// slow. All faults are there from the beginning, and a network has one at a time.
+// testFaults has the producers of a shard cut off, late, without room on their disks, with
+// slow ones and with wrong clocks, one of them killed, and one lose so little that nobody
+// feels it. All faults are there from the beginning, and a network has one at a time.
 func (n *network) testFaults(t *testing.T) {
 	plan := n.plan(t)
+	shard := v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}
+	victim := v1alpha1.FaultValidators{Names: []string{plan.Nodes[0].Name}}
+	before := n.mustPods(t)[resources.PodName(victim.Names[0])].UID
+
+	// Neither half of four validators is a quorum.
 	cut := n.newFault(t, "cut-off", v1alpha1.FaultSpec{
-		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10,
+		Validators: shard, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10,
 	})
-	victim := plan.Nodes[0].Name
-	before := n.mustPods(t)[resources.PodName(victim)].UID
 	killed := n.newFault(t, "killed", v1alpha1.FaultSpec{
-		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,
+		Validators: victim, Action: v1alpha1.FaultActionKill,
 		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce}, DurationSeconds: 20,
 	})
 	slow := n.newFault(t, "slow-disks", v1alpha1.FaultSpec{
-		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionSlowDisk,
+		Validators: shard, Action: v1alpha1.FaultActionSlowDisk,
 		SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1000}, DurationSeconds: 8,
 	})
+	full := n.newFault(t, "full-disks", v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionFullDisk, DurationSeconds: 8,
+	})
+	early := n.newFault(t, "wrong-clocks", v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionWrongClock,
+		WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: 4000}, DurationSeconds: 8,
+	})
+	late := n.newFault(t, "late", v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionDelay,
+		Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 8,
+	})
+	lossy := n.newFault(t, "lossy", v1alpha1.FaultSpec{
+		Validators: victim, Action: v1alpha1.FaultActionLoss,
+		Loss: &v1alpha1.LossFault{BasisPoints: 10}, DurationSeconds: 8,
+	})
 
-	// Neither half of four validators is a quorum.
-	cut.untilMeasured(t)
-	cut.check(t, v1alpha1.FaultImpaired)
-	if !meta.IsStatusConditionTrue(cut.Status.Conditions, v1alpha1.ConditionEffective) {
-		t.Errorf("the chain did not feel it: %+v", cut.Status)
+	for _, fault := range []struct {
+		*happening
+		reached v1alpha1.FaultReach
+		// effective is what has to be said of the chain; nothing where it may feel the fault or not.
+		effective metav1.ConditionStatus
+	}{
+		{cut, v1alpha1.FaultImpaired, metav1.ConditionTrue},
+		{killed, v1alpha1.FaultRestarted, ""},
+		{slow, v1alpha1.FaultImpaired, metav1.ConditionTrue},
+		{full, v1alpha1.FaultUnreachable, metav1.ConditionTrue},
+		{early, v1alpha1.FaultImpaired, metav1.ConditionTrue},
+		{late, v1alpha1.FaultImpaired, metav1.ConditionTrue},
+		{lossy, v1alpha1.FaultImpaired, metav1.ConditionFalse},
+	} {
+		fault.untilMeasured(t)
+		fault.check(t, fault.reached)
+		effective := meta.FindStatusCondition(fault.Status.Conditions, v1alpha1.ConditionEffective)
+		if effective == nil || fault.effective != "" && effective.Status != fault.effective {
+			t.Errorf("%s: whether the chain feels it is %+v, want %s", fault.GetName(), effective, fault.effective)
+		} else {
+			t.Logf("%s: %s", fault.GetName(), effective.Message)
+		}
+		if err := n.Delete(t.Context(), fault.Fault); err != nil {
+			t.Error(err)
+		}
 	}
-	killed.untilMeasured(t)
-	killed.check(t, v1alpha1.FaultRestarted)
 	if killed.Status.StartTime.Before(cut.Status.EndTime) {
 		t.Errorf("a fault began at %s, before the one that ended at %s", killed.Status.StartTime, cut.Status.EndTime)
 	}
-	if after := n.mustPods(t)[resources.PodName(victim)].UID; after == before || killed.Status.Victims[0].UID != string(before) {
+	after := n.mustPods(t)[resources.PodName(victim.Names[0])].UID
+	if after == before || killed.Status.Victims[0].UID != string(before) {
 		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Victims)
-	}
-	slow.untilMeasured(t)
-	slow.check(t, v1alpha1.FaultImpaired)
-	if !meta.IsStatusConditionTrue(slow.Status.Conditions, v1alpha1.ConditionEffective) {
-		t.Errorf("the chain did not feel slow disks: %+v", slow.Status)
-	}
-	for _, made := range []*happening{cut, killed, slow} {
-		if err := n.Delete(t.Context(), made.Fault); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
