@@ -20,6 +20,10 @@ import (
 // PodMonitor, and the network its own.
 const podMonitorInterval = time.Minute
 
+// podMonitorRetry is how long it takes until that is seen again after it could not be
+// seen, or a PodMonitor not be made: an API server that had no time has some soon.
+const podMonitorRetry = 5 * time.Second
+
 // applyPodMonitor has the nodes scraped where the Prometheus operator runs. Its
 // kind may be missing, or come later: nothing else depends on it. A network that
 // may not be made gets none.
@@ -60,6 +64,7 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	switch {
 	case err != nil:
 		// The network runs without: only its condition says so.
+		r.memory.lastPodMonitor = r.now().Add(podMonitorRetry - podMonitorInterval)
 		r.note(policy.PodMonitorFailed(err))
 	case len(lacking) > 0:
 		r.note(policy.PodMonitorUnavailable(lacking))

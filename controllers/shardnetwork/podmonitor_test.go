@@ -52,6 +52,7 @@ func TestPodMonitor(t *testing.T) {
 	t.Parallel()
 	installPodMonitors(t)
 	t.Run("comes and goes", testPodMonitorComesAndGoes)
+	t.Run("after a failure", testPodMonitorAfterAFailure)
 	t.Run("of a refused network", testPodMonitorOfRefusedNetwork)
 }
 
@@ -115,6 +116,39 @@ func testPodMonitorComesAndGoes(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A PodMonitor that cannot be made is tried again soon.
+func testPodMonitorAfterAFailure(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.create(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Regions = []v1alpha1.Region{{Name: "there", Nodes: 4, Cluster: far}}
+	})
+	// Somebody else's, of the same name.
+	made := resources.NewPodMonitor(network, nil, resources.LibraryMetricsDrop)
+	other := &unstructured.Unstructured{}
+	other.SetGroupVersionKind(resources.KindPodMonitor)
+	other.SetNamespace(made.GetNamespace())
+	other.SetName(made.GetName())
+	if err := unstructured.SetNestedField(other.Object, made.Object["spec"], "spec"); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.client.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	here.eventually(network, func() error {
+		return here.has(network, v1alpha1.ConditionMonitored, metav1.ConditionFalse)
+	})
+	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorFailed)
+
+	if err := there.client.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	here.clock = here.clock.Add(podMonitorRetry)
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied)
 }
 
 // A network that is not made has no PodMonitor either: nothing would remove it
