@@ -73,7 +73,12 @@ func compareWatched(t *testing.T, watched v1alpha1.BenchmarkVariant, percent *in
 	if err := os.WriteFile(manifest, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, code := shardyardWithin(t, 2*comparisonTakes, "bench", "run", "-f", manifest, "-o", "json", "--artifact", folder)
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code := shardyardWithin(t, 2*comparisonTakes, "bench", "run", "-f", manifest, "-o", "json", "--artifact", folder,
+		"--shardnode", programs.shardnode)
 	made, err := artifact.Read(folder)
 	if err != nil {
 		t.Fatalf("after exit code %d: %v", code, err)
