@@ -366,6 +366,10 @@ setup-check: setup-test ## Check in minimal Debian roots that the set-up of ever
 	@hack/setup.sh setup-check
 	@go -C test/setup test -count=1 -timeout 20m -v ./...
 
+.PHONY: prepare-e2e
+prepare-e2e: setup-test ## Build what the tests on a Kubernetes run beside the cluster and the operator
+	@for tool in image jaeger kube-state-metrics toolbox; do hack/tool.sh "$$tool" >/dev/null; done
+
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
 e2e: setup-test setup-cluster build-shardyard images image-operator-next image-shardnode-next image-toolbox image-jaeger ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
