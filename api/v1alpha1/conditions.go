@@ -39,6 +39,10 @@ const (
 	// its pods. Ready does not depend on it: who drains a machine waits for the
 	// network, not the network for him.
 	ConditionMachinesKept = "MachinesKept"
+	// ConditionVolumesSized says that the validators' volumes have the size of the
+	// spec. It is there only with spec.volume, and Ready does not depend on it: a
+	// network whose volumes do not grow goes on as it is.
+	ConditionVolumesSized = "VolumesSized"
 	// ConditionMonitored says that the cluster's Prometheus operator is told to
 	// scrape the nodes. Ready does not depend on it.
 	ConditionMonitored = "Monitored"
@@ -262,6 +266,25 @@ const (
 	ReasonDrainWaiting = "DrainWaiting"
 	// ReasonMachinesUnknown: the operator cannot look at the machines of a cluster.
 	ReasonMachinesUnknown = "MachinesUnknown"
+)
+
+// Reasons of ConditionVolumesSized, besides ReasonVolumePending, and
+// ReasonObjectsPending of volumes that wait for a cost within the budget.
+const (
+	// ReasonAllVolumesSized: every volume has the size of the spec.
+	ReasonAllVolumesSized = "AllVolumesSized"
+	// ReasonVolumesGrowing: volumes are growing.
+	ReasonVolumesGrowing = "VolumesGrowing"
+	// ReasonFileSystemPending: volumes have grown whose file systems do not before
+	// their nodes start again.
+	ReasonFileSystemPending = "FileSystemPending"
+	// ReasonExpansionNotAllowed: a storage class does not let its volumes grow.
+	ReasonExpansionNotAllowed = "ExpansionNotAllowed"
+	// ReasonExpansionFailed: a volume does not grow, or the cluster does not let its
+	// claim ask for more.
+	ReasonExpansionFailed = "ExpansionFailed"
+	// ReasonVolumesUnknown: the operator cannot look at the claims of a cluster.
+	ReasonVolumesUnknown = "VolumesUnknown"
 )
 
 // Reasons of ConditionMonitored.

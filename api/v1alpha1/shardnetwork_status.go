@@ -13,7 +13,7 @@ type ShardNetworkStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=24
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the generation of the spec that this status is

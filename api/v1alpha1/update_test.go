@@ -146,28 +146,37 @@ var wrongUpdates = map[string]struct {
 			{"spec.regions", "Forbidden: names, node counts and clusters cannot change"},
 		},
 	},
-	"bigger disk": {
-		after: []edit{set("spec.volume.size", "20Gi")},
-		want:  []refusal{{"spec.volume.size", "Forbidden: cannot change: a validator keeps the disk"}},
+	"smaller disk": {
+		after: []edit{set("spec.volume.size", "9Gi")},
+		want:  []refusal{{"spec.volume.size", "Forbidden: must be at least 10Gi, which it is: disks grow and never shrink"}},
 	},
-	"volume of a role": {
+	"faster disk of a role": {
 		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi", "iops": 3000}})},
 		after:  []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi", "iops": 4000}})},
-		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+		want:   []refusal{{"spec.volume.roles[0].iops", "Forbidden: cannot change: a validator keeps the disk"}},
 	},
-	"size of the volume of a role": {
-		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
-		after:  []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "2Gi"}})},
-		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+	"smaller disk of a role": {
+		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "2Gi"}})},
+		after:  []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
+		want:   []refusal{{"spec.volume.roles[0].size", "Forbidden: must be at least 2Gi, which it is"}},
 	},
 	"a volume of a role that is added": {
 		after: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
-		want:  []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+		want:  []refusal{{"spec.volume.roles", "Forbidden: cannot be added or removed: a validator keeps the disk"}},
+	},
+	"a volume of a role that is given up": {
+		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
+		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot be added or removed: a validator keeps the disk"}},
 	},
 	"a volume of another role": {
 		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi"}})},
 		after:  []edit{set("spec.volume.roles", []object{{"role": "Producer", "size": "1Gi"}})},
-		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot change: a validator keeps the disk"}},
+		want:   []refusal{{"spec.volume.roles", "Forbidden: cannot be added or removed: a validator keeps the disk"}},
+	},
+	"other storage class of a role": {
+		before: []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "1Gi", "storageClassName": "fast"}})},
+		after:  []edit{set("spec.volume.roles", []object{{"role": "ChunkValidator", "size": "2Gi"}})},
+		want:   []refusal{{"spec.volume.roles[0].storageClassName", "Forbidden: cannot change: a validator keeps the disk"}},
 	},
 	"other storage class": {
 		before: []edit{set("spec.volume", object{"size": "10Gi", "storageClassName": "fast"})},
@@ -225,6 +234,8 @@ func TestUpdates(t *testing.T) {
 		"end of the load":          {remove("spec.load")},
 		"storage":                  {set("spec.node.storage.retentionBlocks", 6000)},
 		"volume retention":         {set("spec.volume.retention", "Retain")},
+		"bigger disk":              {set("spec.volume.size", "20Gi")},
+		"disk in other words":      {set("spec.volume.size", "10240Mi")},
 		"tcp profile":              {set("spec.tcp.profile", "HighThroughput")},
 		"update":                   {set("spec.update", object{"onTrouble": "Continue", "deadlineSeconds": 30})},
 		"update's default":         {remove("spec.update")},
@@ -247,6 +258,20 @@ func TestUpdates(t *testing.T) {
 				t.Errorf("package manifest says %v", byReader)
 			}
 		})
+	}
+}
+
+// The disks of a role grow like those of all.
+func TestDisksOfRolesGrow(t *testing.T) {
+	t.Parallel()
+	disks := func(ofValidators, ofProducers string) []edit {
+		return []edit{named(t), set("spec.volume.roles", []object{
+			{"role": "ChunkValidator", "size": ofValidators}, {"role": "Producer", "size": ofProducers, "storageClassName": "fast"},
+		})}
+	}
+	byServer, byReader := update(t, edited(t, disks("1Gi", "1Gi")...), edited(t, disks("1Gi", "2Gi")...))
+	if byServer != nil || byReader != nil {
+		t.Errorf("the API server says %v, package manifest %v", byServer, byReader)
 	}
 }
 

@@ -21,16 +21,18 @@ const (
 )
 
 // VolumeSpec is the disk of each validator: of an existing storage class, or
-// with given performance, for which a class is made.
+// with given performance, for which a class is made. Disks may grow, and nothing
+// else of them changes.
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.iops)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".iops",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.throughputMebibytesPerSecond)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".throughputMebibytesPerSecond",reason="FieldValueForbidden"
-// +kubebuilder:validation:XValidation:rule="string(self.size) == string(oldSelf.size)",fieldPath=".size",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.size)) || !isQuantity(string(oldSelf.size)) || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",fieldPath=".size",messageExpression="'must be at least %s, which it is: disks grow and never shrink'.format([string(oldSelf.size)])",message="cannot become less: disks grow and never shrink",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",fieldPath=".storageClassName",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.iops) == has(oldSelf.iops) && (!has(self.iops) || self.iops == oldSelf.iops)",fieldPath=".iops",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.throughputMebibytesPerSecond) == has(oldSelf.throughputMebibytesPerSecond) && (!has(self.throughputMebibytesPerSecond) || self.throughputMebibytesPerSecond == oldSelf.throughputMebibytesPerSecond)",fieldPath=".throughputMebibytesPerSecond",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
-// +kubebuilder:validation:XValidation:rule="has(self.roles) == has(oldSelf.roles) && (!has(self.roles) || self.roles.size() == oldSelf.roles.size() && self.roles.all(r, oldSelf.roles.exists(o, o.role == r.role && string(o.size) == string(r.size) && has(o.storageClassName) == has(r.storageClassName) && (!has(o.storageClassName) || o.storageClassName == r.storageClassName) && has(o.iops) == has(r.iops) && (!has(o.iops) || o.iops == r.iops) && has(o.throughputMebibytesPerSecond) == has(r.throughputMebibytesPerSecond) && (!has(o.throughputMebibytesPerSecond) || o.throughputMebibytesPerSecond == r.throughputMebibytesPerSecond))))",fieldPath=".roles",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.roles) == has(oldSelf.roles) && (!has(self.roles) || self.roles.size() == oldSelf.roles.size() && self.roles.all(r, oldSelf.roles.exists(o, o.role == r.role)))",fieldPath=".roles",message="cannot be added or removed: a validator keeps the disk it started with",reason="FieldValueForbidden"
 type VolumeSpec struct {
-	// size is the size of the disk: "1Gi" to "64Ti".
+	// size is the size of the disk: "1Gi" to "64Ti". It may grow where the storage
+	// class lets it, and never shrinks.
 	// +required
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32
@@ -76,12 +78,17 @@ type VolumeSpec struct {
 // then.
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.iops)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".iops",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.throughputMebibytesPerSecond)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".throughputMebibytesPerSecond",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.size)) || !isQuantity(string(oldSelf.size)) || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",fieldPath=".size",messageExpression="'must be at least %s, which it is: disks grow and never shrink'.format([string(oldSelf.size)])",message="cannot become less: disks grow and never shrink",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",fieldPath=".storageClassName",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.iops) == has(oldSelf.iops) && (!has(self.iops) || self.iops == oldSelf.iops)",fieldPath=".iops",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="has(self.throughputMebibytesPerSecond) == has(oldSelf.throughputMebibytesPerSecond) && (!has(self.throughputMebibytesPerSecond) || self.throughputMebibytesPerSecond == oldSelf.throughputMebibytesPerSecond)",fieldPath=".throughputMebibytesPerSecond",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 type RoleVolume struct {
 	// role is the role of the nodes.
 	// +required
 	Role NodeRole `json:"role,omitempty"`
 
-	// size is the size of the disk: "1Gi" to "64Ti".
+	// size is the size of the disk: "1Gi" to "64Ti". It may grow where the storage
+	// class lets it, and never shrinks.
 	// +required
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32

@@ -36,6 +36,9 @@ func (r *run) applyObjects(ctx context.Context) error {
 		}
 		domains[s.cluster] = s.domain
 	}
+	if err := r.renewSets(ctx); err != nil {
+		return err
+	}
 	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
 		objects, err := resources.Build(r.network, r.plan, resources.Inputs{
 			Cluster:           s.cluster,
@@ -152,10 +155,6 @@ func (r *run) explain(err error) error {
 // applyObject says whether the object had to be applied.
 func (r *run) applyObject(ctx context.Context, s *site, object resources.Object) (bool, error) {
 	kind, name := object.GetObjectKind().GroupVersionKind().Kind, object.GetName()
-	wanted, err := drift.Prepare(object)
-	if err != nil {
-		return false, fmt.Errorf("%s %s: %w", kind, name, err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	live, err := s.live(ctx, object)
@@ -166,6 +165,16 @@ func (r *run) applyObject(ctx context.Context, s *site, object resources.Object)
 		if err := s.mine(live, kind); err != nil {
 			return false, err
 		}
+		if s.goes(live) {
+			return true, nil
+		}
+		keepFixed(object, live)
+	}
+	wanted, err := drift.Prepare(object)
+	if err != nil {
+		return false, fmt.Errorf("%s %s: %w", kind, name, err)
+	}
+	if live != nil {
 		upToDate, err := r.upToDate(s, wanted, live)
 		if err != nil {
 			return false, fmt.Errorf("%s %s: %w", kind, name, err)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy"
 )
 
 // memory is what is worth keeping of a network between two reconciliations. A
@@ -30,6 +31,15 @@ type memory struct {
 	// routeGeneration of which spec.
 	lastRoute       time.Time
 	routeGeneration int64
+
+	// volumes are what was last seen of the validators' claims, by validator,
+	// volumesGeneration for which spec, and nextVolumes is when they are looked at
+	// again.
+	volumes           map[string]policy.Volume
+	volumesGeneration int64
+	nextVolumes       time.Time
+	// renewed is how many StatefulSets were made anew since there was none to.
+	renewed int
 
 	// upToDate holds the objects that were found as they should be: an
 	// objectVersion by objectKey.

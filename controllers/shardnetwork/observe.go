@@ -42,8 +42,12 @@ func (r *run) observe(ctx context.Context) error {
 			return s.wrap(err)
 		}
 	}
-	for _, validator := range r.plan.Nodes {
-		observation.Nodes = append(observation.Nodes, nodes[validator.Name])
+	for i, validator := range r.plan.Nodes {
+		node := nodes[validator.Name]
+		if len(r.volumes) > 0 && !node.Outdated && r.volumes[i].AwaitsStart(node.Pod, observation.Now) {
+			node.Outdated, node.AwaitsStart = true, true
+		}
+		observation.Nodes = append(observation.Nodes, node)
 	}
 	r.observation = observation
 	var err error
@@ -132,9 +136,9 @@ func (s *site) namedKeys(ctx context.Context) (map[string]ed25519.PublicKey, err
 	return named, nil
 }
 
-// settled says whether the cluster has taken up the latest StatefulSet.
+// settled says whether the cluster has taken up the latest StatefulSet, which stays.
 func settled(set *appsv1.StatefulSet) bool {
-	return set != nil && set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision != ""
+	return set != nil && set.DeletionTimestamp == nil && set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision != ""
 }
 
 // outdated says whether a pod was made from an earlier StatefulSet.

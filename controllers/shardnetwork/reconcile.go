@@ -65,6 +65,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		return ctrl.Result{RequeueAfter: pollInterval}, nil
 	}
 	run.liveOn()
+	run.readVolumes(ctx)
 
 	failed := run.explain(inTurn(ctx,
 		run.readMachines,
@@ -75,6 +76,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		run.ensureGenesis,
 		run.awaitTuning,
 		run.recordImage,
+		run.growVolumes,
 		run.applyObjects,
 	))
 	failed = errors.Join(failed,

@@ -54,6 +54,7 @@ func (r *run) summarise() {
 	if r.blocked || meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionApplied) == nil {
 		r.note(policy.ObjectsPending(r.waitsFor))
 	}
+	r.noteVolumes()
 	if r.observation != nil {
 		if r.machines != nil {
 			r.note(policy.MachinesTuned(r.observation, r.machines))

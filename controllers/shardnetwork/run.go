@@ -55,7 +55,10 @@ type run struct {
 	waitsFor string
 	// machines are what the network's NodeTuning says of them; nil when it could
 	// not be read.
-	machines    *policy.Machines
+	machines *policy.Machines
+	// volumes are those of the plan's nodes, in its order; none when the network has
+	// none.
+	volumes     []policy.Volume
 	observation *policy.Observation
 
 	// lock guards the conditions of the status while clusters are worked on side

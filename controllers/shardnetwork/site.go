@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -49,6 +51,13 @@ type site struct {
 	// settling is true when objects changed just now, so that what the cluster
 	// says of them may be old.
 	settling bool
+
+	// volumes are what is known of the claims and StatefulSets of its validators,
+	// sets the StatefulSets, and renewing those that were let go in this run, by
+	// validator.
+	volumes  map[string]policy.Volume
+	sets     map[string]*appsv1.StatefulSet
+	renewing map[string]bool
 
 	// running is how many nodes are left of a network that is stopped.
 	running int

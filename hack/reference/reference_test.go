@@ -70,7 +70,7 @@ func TestPage(t *testing.T) {
 		"enum":                      "| `retention` | string | `Delete` | `Delete`, `Retain` |",
 		"rule of the object around": "| `iops` | integer |  | 100 to 1000000; cannot be set together with storageClassName",
 		"list":                      "| list of [ShardNetwork.spec.regions](#shardnetworkspecregions) |  | 1 to 16 items; one of each",
-		"quantity":                  "| `size` | quantity | required | at most 32 characters; cannot change: a validator keeps the disk",
+		"quantity":                  "| `size` | quantity | required | at most 32 characters; cannot become less: disks grow and never shrink",
 		"time":                      "| `endTime` | time |",
 		"rule of a field in fields": "- `genesis.initialBalance`: the sum of all balances must be below 2^64\n",
 		"column":                    "| TPS | `.status.transfersPerSecond` | Transfers executed per second, from finalised blocks |",

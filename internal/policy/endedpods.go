@@ -79,8 +79,9 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
 		advice := "give its machine more room: without spec.volume, data is on the machine's own disk"
 		if network.Spec.Volume != nil {
-			advice = fmt.Sprintf("expand the volume claim %s, or make the network again with a larger spec.volume.size "+
-				"or a smaller spec.node.storage.retentionBlocks", resources.ClaimName(name))
+			_, field := validator.Role.Volume(network.Spec.Volume)
+			advice = fmt.Sprintf("raise %s.size, or, where the storage class of %s does not let it grow, make the network again "+
+				"with a larger one or a smaller spec.node.storage.retentionBlocks", field, resources.ClaimName(name))
 		}
 		return diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf("the disk of %s is full: %s; %s", name, quote(words), advice)}
 	case words == "":

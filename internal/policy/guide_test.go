@@ -41,6 +41,7 @@ var fine = []string{
 	v1alpha1.ReasonPodMonitorApplied,
 	v1alpha1.ReasonRouteTaken,
 	v1alpha1.ReasonNothingDrained,
+	v1alpha1.ReasonAllVolumesSized,
 	v1alpha1.ReasonUnderWay,
 	v1alpha1.ReasonSucceeded,
 	v1alpha1.ReasonScheduled,

@@ -67,7 +67,7 @@ func Deleted(network *v1alpha1.ShardNetwork) metav1.Condition {
 // Stopped are the conditions of a network that is stopped because its lifetime
 // has ended: some nodes still run, and of some nothing is known because of their
 // cluster. Those that tell of nodes and of the chain follow the first.
-func Stopped(network *v1alpha1.ShardNetwork, running, unknown int) []metav1.Condition {
+func Stopped(network *v1alpha1.ShardNetwork, running, unobserved int) []metav1.Condition {
 	end, _ := EndOfLifetime(network)
 	ended := fmt.Sprintf("the lifetime of the network ended at %s, %s after its creation, and ", instant(end), lifetime(network))
 	reason, message := v1alpha1.ReasonStopped, ended+"it is stopped; its disks are kept. "+
@@ -75,16 +75,20 @@ func Stopped(network *v1alpha1.ShardNetwork, running, unknown int) []metav1.Cond
 	switch {
 	case running > 0:
 		reason, message = v1alpha1.ReasonStopping, ended+count(running, "node")+" of it still run or end"
-	case unknown > 0:
+	case unobserved > 0:
 		reason, message = v1alpha1.ReasonStopping, fmt.Sprintf("%snothing is known of its %s in clusters that cannot be used now: "+
-			"see the condition ClustersAvailable", ended, count(unknown, "node"))
+			"see the condition ClustersAvailable", ended, count(unobserved, "node"))
 	}
 	found := []metav1.Condition{condition(v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, reason, message)}
 	const see = "the lifetime of the network has ended: see the condition WithinLifetime"
 	for _, kind := range []string{v1alpha1.ConditionNodesReady, v1alpha1.ConditionProducing} {
 		found = append(found, condition(kind, metav1.ConditionFalse, reason, see))
 	}
-	for _, kind := range []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionMachinesKept} {
+	unknown := []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionMachinesKept}
+	if network.Spec.Volume != nil {
+		unknown = append(unknown, v1alpha1.ConditionVolumesSized)
+	}
+	for _, kind := range unknown {
 		found = append(found, condition(kind, metav1.ConditionUnknown, reason, see))
 	}
 	return found

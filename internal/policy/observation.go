@@ -49,8 +49,11 @@ type Node struct {
 	// Unobserved nodes are in a cluster that cannot be used now: their pods are as
 	// they last were, and what else is known, they say themselves.
 	Unobserved bool
-	// Outdated nodes run something else than they are to.
+	// Outdated nodes run something else than they are to, or await a start.
 	Outdated bool
+	// AwaitsStart is true of an outdated node that runs what it is to, and whose
+	// volume has grown: its file system does so when the pod starts again.
+	AwaitsStart bool
 	// LetGo nodes may be evicted from their machine at any time.
 	LetGo bool
 	// Status is what the node says of itself; nil when it does not answer.

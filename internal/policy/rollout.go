@@ -63,7 +63,7 @@ func update(observation *Observation, nodes census) Rollout {
 		return rollout
 	}
 	first := rollout.pick(observation)
-	said := fmt.Sprintf("%d of %d nodes run something else than the spec says", nodes.outdated, nodes.total)
+	said := nodes.words()
 	if len(rollout.Replace) > 0 || first.over() {
 		rollout.Updated = updated(v1alpha1.ReasonUpdating, said+" and are replaced, one of a shard at a time")
 	} else {
@@ -128,6 +128,8 @@ func rest(observation *Observation, nodes census) Rollout {
 // replaced.
 type census struct {
 	total, outdated, updated, back int
+	// awaitStart are the outdated ones that run what they are to.
+	awaitStart int
 	// updatedBack are those of both kinds.
 	updatedBack int
 }
@@ -137,6 +139,9 @@ func (o *Observation) count() census {
 	for i := range o.Nodes {
 		if o.Nodes[i].Outdated {
 			nodes.outdated++
+		}
+		if o.Nodes[i].AwaitsStart {
+			nodes.awaitStart++
 		}
 		if o.Nodes[i].updated() {
 			nodes.updated++
@@ -150,6 +155,20 @@ func (o *Observation) count() census {
 		}
 	}
 	return nodes
+}
+
+// words say why nodes are replaced.
+func (c census) words() string {
+	const starts = "%d of %d nodes start again for the file systems of their volumes to grow"
+	said := fmt.Sprintf("%d of %d nodes run something else than the spec says", c.outdated-c.awaitStart, c.total)
+	switch c.awaitStart {
+	case 0:
+		return said
+	case c.outdated:
+		return fmt.Sprintf(starts, c.awaitStart, c.total)
+	default:
+		return said + ", " + fmt.Sprintf(starts, c.awaitStart, c.total)
+	}
 }
 
 // continued is the update that goes on, or begins now.

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -126,6 +127,31 @@ func volumeClaims(
 			VolumeMode: ptr.To(corev1.PersistentVolumeFilesystem),
 		},
 	}}
+}
+
+// ClaimSize is the size of the claims that a StatefulSet makes; nil when it makes
+// none.
+func ClaimSize(set *appsv1.StatefulSet) *resource.Quantity {
+	for i := range set.Spec.VolumeClaimTemplates {
+		if template := &set.Spec.VolumeClaimTemplates[i]; template.Name == volumeData {
+			return template.Spec.Resources.Requests.Storage()
+		}
+	}
+	return nil
+}
+
+// KeepClaimSize has a StatefulSet make claims of the size that those have which it
+// makes as it is: that cannot change as long as it is there.
+func KeepClaimSize(set, live *appsv1.StatefulSet) {
+	size := ClaimSize(live)
+	if size == nil {
+		return
+	}
+	for i := range set.Spec.VolumeClaimTemplates {
+		if template := &set.Spec.VolumeClaimTemplates[i]; template.Name == volumeData {
+			template.Spec.Resources.Requests[corev1.ResourceStorage] = size.DeepCopy()
+		}
+	}
 }
 
 // claimRetention says what becomes of a validator's disk with its StatefulSet.

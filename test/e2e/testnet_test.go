@@ -33,6 +33,7 @@ func (c *cluster) testNetwork(t *testing.T) {
 	t.Run("sets TCP in the pod", n.testTCP)
 	t.Run("lets in whom its policy allows", n.testPolicy)
 	t.Run("keeps what genesis fixes", n.testFixedFields)
+	t.Run("says which disks do not grow", n.testGrowth)
 	t.Run("goes on without a validator", n.testLoss)
 	t.Run("fills the dashboards", n.testDashboards)
 	t.Run("has faults happen to it", n.testFaults)

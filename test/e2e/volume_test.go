@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,20 @@ var (
 	// tinySize has room for the beginning of a chain, beside what fills most of it.
 	tinySize = resource.MustParse("8Mi")
 )
+
+// testGrowth asks for larger disks than the cluster's driver can make of those that there
+// are. They stay as they are, and the network goes on.
+func (n *network) testGrowth(t *testing.T) {
+	n.patch(t, `{"volume": {"size": "2Gi"}}`)
+	found := n.waitFor(t, v1alpha1.ConditionVolumesSized, metav1.ConditionFalse, v1alpha1.ReasonExpansionNotAllowed)
+	for _, words := range []string{"0 of 4 volumes have 2Gi", "does not let these claims grow: data-quickstart-s0-p0-0, "} {
+		if !strings.Contains(found.Message, words) {
+			t.Errorf("the message is %q, want one that says %q", found.Message, words)
+		}
+	}
+	t.Log(found.Message)
+	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
+}
 
 // testStorageClass makes a network whose disks have a stated performance. It has
 // a class of its own, which goes with it.
