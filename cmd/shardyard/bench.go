@@ -33,6 +33,9 @@ const (
 	exitRegressed = 4
 )
 
+// mostProfileSeconds is how long a node takes a profile at most.
+const mostProfileSeconds = 60
+
 // noBaseline is what --baseline says when there is none.
 const noBaseline = "none"
 
@@ -60,6 +63,7 @@ type benchFlags struct {
 	shardnodes                                         []string
 	keep                                               bool
 	readyTimeout                                       time.Duration
+	profileSeconds                                     int32
 }
 
 func newBenchRunCommand() *cobra.Command {
@@ -87,6 +91,8 @@ func newBenchRunCommand() *cobra.Command {
 	flags.StringArrayVar(&given.shardnodes, "shardnode", nil,
 		"the node program (default the one beside this program, or else of the PATH); VARIANT=PATH for that of a variant")
 	flags.BoolVar(&given.keep, "keep", false, "leave the networks of the runs, with their logs and data, in the artifact")
+	flags.Int32Var(&given.profileSeconds, "profile-seconds", 0,
+		"take a CPU profile of all validators after each measurement, under the same load, for so many seconds: 1 to 60")
 	flags.DurationVar(&given.readyTimeout, "ready-timeout", 2*time.Minute,
 		"how long the validators of a run may take to become ready, or a network that the benchmark names to come to rest")
 	flags.StringVar(&given.stateDir, "state-dir", "",
@@ -101,6 +107,9 @@ func runBench(command *cobra.Command, given benchFlags) error {
 	}
 	if given.readyTimeout <= 0 {
 		return fmt.Errorf("--ready-timeout must be positive, is %s", given.readyTimeout)
+	}
+	if command.Flags().Changed("profile-seconds") && (given.profileSeconds < 1 || given.profileSeconds > mostProfileSeconds) {
+		return fmt.Errorf("--profile-seconds must be 1 to %d, is %d", mostProfileSeconds, given.profileSeconds)
 	}
 	benchmark, err := manifest.ReadBenchmark(given.path)
 	if err != nil {
@@ -121,6 +130,7 @@ func runBench(command *cobra.Command, given benchFlags) error {
 		return err
 	}
 	options.Folder = filepath.Join(folder, "networks")
+	options.Profiles = filepath.Join(folder, "profiles")
 	options.Progress = command.OutOrStdout()
 	if given.format == "json" {
 		options.Progress = command.ErrOrStderr()
@@ -185,12 +195,13 @@ func resultFolder(named string, benchmark *v1alpha1.Benchmark) (string, error) {
 
 func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options, error) {
 	options := &experiment.Options{
-		Benchmark:    benchmark,
-		Shardnodes:   map[string]string{},
-		Keep:         f.keep,
-		Command:      os.Args,
-		Commit:       f.commit,
-		ReadyTimeout: f.readyTimeout,
+		Benchmark:      benchmark,
+		Shardnodes:     map[string]string{},
+		Keep:           f.keep,
+		Command:        os.Args,
+		Commit:         f.commit,
+		ReadyTimeout:   f.readyTimeout,
+		ProfileSeconds: f.profileSeconds,
 	}
 	var err error
 	if options.Shardyard, err = os.Executable(); err != nil {

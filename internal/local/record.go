@@ -37,6 +37,8 @@ type RecordOptions struct {
 	WarmUp, Duration time.Duration
 	// ReadyTimeout is how long the validators may take to become ready.
 	ReadyTimeout time.Duration
+	// Profile is the CPU profile that is taken once the measurement is complete.
+	Profile ProfileOptions
 	// Progress is where progress is shown.
 	Progress io.Writer
 }
@@ -93,6 +95,11 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	g.console.settle()
 	if ctx.Err() != nil {
 		return nil, errRunInterrupted
+	}
+	if options.Profile.Seconds > 0 && run.fault() == "" {
+		if err := run.takeProfile(ctx, options.Profile); err != nil {
+			return nil, err
+		}
 	}
 	// What was recorded is measured, and not what is measured between two statuses.
 	if _, err := run.finish(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, bench.ErrNoBlocks) {

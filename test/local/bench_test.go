@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/pprof/profile"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/artifact"
@@ -61,7 +64,8 @@ func TestBenchRun(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "itself")
 	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/benchmark.yaml", "-o", "json",
-		"--artifact", folder, "--commit", "abc", "--shardnode", programs.shardnode, "--shardnode", "after="+programs.shardnode)
+		"--artifact", folder, "--commit", "abc", "--profile-seconds", "2",
+		"--shardnode", programs.shardnode, "--shardnode", "after="+programs.shardnode)
 	var said struct {
 		Artifact string         `json:"artifact"`
 		Verdict  result.Verdict `json:"verdict"`
@@ -78,15 +82,42 @@ func TestBenchRun(t *testing.T) {
 	}
 	checkOrigin(t, made)
 	checkFigures(t, made)
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 4 {
-		t.Errorf("the artifact holds %v, want 4 files and no network: %v", entries, err)
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 5 {
+		t.Errorf("the artifact holds %v, want 4 files, profiles and no network: %v", entries, err)
 	}
+	checkProfiles(t, filepath.Join(folder, "profiles"))
 	checkTable(t, folder, made)
 	for _, scheme := range []string{"light", "dark"} {
 		checkReport(t, filepath.Join(folder, artifact.ReportFile), scheme)
 	}
 	if stdout, code := shardyard(t, "report", "show", folder); code != 0 || !strings.Contains(stdout, "Succeeded: ") {
 		t.Errorf("report show exits with %d and prints\n%s", code, stdout)
+	}
+}
+
+// checkProfiles checks that there is a profile of all validators of each run.
+func checkProfiles(t *testing.T, folder string) {
+	t.Helper()
+	for _, run := range []string{"before-1", "after-1"} {
+		content, err := os.ReadFile(filepath.Join(folder, run+".pb.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken, err := profile.Parse(bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range []string{"node: itself-s0-p0", "node: itself-s1-p0"} {
+			if !slices.Contains(taken.Comments, node) {
+				t.Errorf("the profile of %s is of %q, want %q as well", run, taken.Comments, node)
+			}
+		}
+		if len(taken.Sample) == 0 {
+			t.Errorf("the profile of %s has no sample of validators that carry a load", run)
+		}
+		if _, err := os.Stat(filepath.Join(folder, run+".html")); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

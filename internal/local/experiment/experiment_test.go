@@ -88,6 +88,17 @@ func TestCheck(t *testing.T) {
 			options: Options{Benchmark: benchmark(t, "near-4-shards-local"), Baseline: &result.Result{}},
 			want:    "--baseline: the benchmark does not say how to compare: it has no spec.baseline",
 		},
+		"a profile": {options: Options{Benchmark: benchmark(t, "near-4-shards-local"), ProfileSeconds: 10}},
+		"a profile of users who have gone": {
+			options: Options{Benchmark: benchmark(t, "cosmos-open-loop-local"), ProfileSeconds: 10},
+			want: "--profile-seconds: the users of a load of profile OpenLoop send nothing more " +
+				"once the measurement is complete",
+		},
+		"a profile of a network that runs": {
+			options: Options{Benchmark: benchmark(t, "running-network"), ProfileSeconds: 10},
+			want: "--profile-seconds: the network quickstart, which the benchmark names, runs by itself: " +
+				"shardyard profile takes profiles of it",
+		},
 		"nothing to compare with": {
 			options: Options{Benchmark: compared()},
 			want: "spec.baseline says how to compare, and there is nothing to compare with: " +

@@ -35,6 +35,10 @@ type Options struct {
 	// Folder is where the networks of runs are made, and Keep leaves them there.
 	Folder string
 	Keep   bool
+	// ProfileSeconds is how long the CPU profile takes that is made of each run once its
+	// measurement is complete, 0 for none, and Profiles the folder that they go to.
+	ProfileSeconds int32
+	Profiles       string
 	// Command is the command line, and Repeat the one that does the same from the
 	// artifact.
 	Command, Repeat []string
@@ -64,7 +68,7 @@ func (o *Options) Check() error {
 				"name that of variant %s with --shardnode %s=PATH", i, variant.Name, variant.Name)
 		}
 	}
-	return errors.Join(o.checkNetwork(), o.checkBaseline())
+	return errors.Join(o.checkNetwork(), o.checkBaseline(), o.checkProfile())
 }
 
 // checkBaseline says whether the options fit how the benchmark compares.
@@ -79,6 +83,23 @@ func (o *Options) checkBaseline() error {
 	case len(spec.Variants) == 0 && spec.Baseline != nil && !named:
 		return errors.New("spec.baseline says how to compare, and there is nothing to compare with: " +
 			"name an earlier artifact with --baseline, or none with --baseline none")
+	default:
+		return nil
+	}
+}
+
+// checkProfile says whether there is something to profile when a measurement is complete.
+func (o *Options) checkProfile() error {
+	spec := &o.Benchmark.Spec
+	switch {
+	case o.ProfileSeconds == 0:
+		return nil
+	case spec.Network.Name != "":
+		return fmt.Errorf("--profile-seconds: the network %s, which the benchmark names, runs by itself: "+
+			"shardyard profile takes profiles of it", spec.Network.Name)
+	case spec.Load.Profile == v1alpha1.LoadProfileOpenLoop:
+		return errors.New("--profile-seconds: the users of a load of profile OpenLoop send nothing more " +
+			"once the measurement is complete")
 	default:
 		return nil
 	}

@@ -93,6 +93,7 @@ func (o *Options) record(ctx context.Context, run bench.PlannedRun, variant *var
 		WarmUp:       warmUp,
 		Duration:     duration,
 		ReadyTimeout: o.ReadyTimeout,
+		Profile:      local.ProfileOptions{Seconds: o.ProfileSeconds, Folder: o.Profiles, Name: run.Key()},
 		Progress:     o.Progress,
 	})
 }
