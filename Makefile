@@ -266,7 +266,7 @@ prepare: setup-test dashboards/page/node_modules/.package-lock.json
 
 comma := ,
 part-%:
-	@$(if $(filter prepare-go% test-node fuzz,$*),nice -n 19) hack/parts.sh $(subst $(comma), ,$*)
+	@$(if $(filter prepare-go% test-node scale% fuzz,$*),nice -n 19) hack/parts.sh $(subst $(comma), ,$*)
 
 .PHONY: prepare-go
 prepare-go: setup-test ## Build the Go tools and compile the Go code
