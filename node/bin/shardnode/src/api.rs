@@ -328,7 +328,7 @@ impl shardnode_rpc::Node for Api {
             node: self.name.clone(),
             region: self.region.clone(),
             role: self.role,
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: crate::VERSION.into(),
             formats: FORMATS,
             public_key: commonware_cryptography::Signer::public_key(&identity.key),
             genesis_hash: identity.genesis.hash(),

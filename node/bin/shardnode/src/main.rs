@@ -7,6 +7,8 @@
 mod api;
 mod health;
 mod peers;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod profiles;
 mod run;
 
@@ -33,15 +35,18 @@ use tracing::error;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-// The feature is for tests, and cargo lets whoever builds switch it on.
+// Faults are for tests, and cargo lets whoever builds switch on a feature of any
+// crate: a node that can have them says so.
 const _: () = assert!(
-    !shardnode_execution::planted::CAN_BE_PLANTED,
-    "a node must not be built with planted faults"
+    cfg!(feature = "planted-faults") || !shardnode_execution::planted::CAN_BE_PLANTED,
+    "a node must not be built with planted faults but by its own feature"
 );
 
-/// What `--version` says: a build that is slow on purpose is not taken for
-/// another.
-const VERSION: &str = if shardnode_execution::planted::BURDENED {
+/// What `--version` and the status say: a build that is slow or wrong on purpose is
+/// not taken for another.
+const VERSION: &str = if cfg!(feature = "planted-faults") {
+    concat!(env!("CARGO_PKG_VERSION"), " with planted faults")
+} else if shardnode_execution::planted::BURDENED {
     concat!(env!("CARGO_PKG_VERSION"), " with a planted burden")
 } else {
     env!("CARGO_PKG_VERSION")
@@ -51,6 +56,9 @@ const VERSION: &str = if shardnode_execution::planted::BURDENED {
 #[derive(Debug, Parser)]
 #[command(name = "shardnode", version = VERSION)]
 struct Cli {
+    #[cfg(feature = "planted-faults")]
+    #[command(flatten)]
+    planted: planted::PlantedArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -86,7 +94,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let cli = Cli::parse();
+    #[cfg(feature = "planted-faults")]
+    cli.planted.plant();
+    match cli.command {
         Command::Run { config } => match Config::load(&config) {
             Ok(config) => run(config),
             Err(error) => refuse(&error),

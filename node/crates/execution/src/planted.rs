@@ -2,18 +2,19 @@
 //! Faults on purpose, to see that whoever checks nodes from outside notices
 //! what all of them get wrong in the same way.
 //!
-//! There are none but with the feature `planted-faults`, with which the program
-//! `shardnode` does not compile ([`CAN_BE_PLANTED`]). With it, a fault is there
-//! for the thread that plants it, and for as long as what `plant` returns lives.
+//! There are none but with the feature `planted-faults` ([`CAN_BE_PLANTED`]). With
+//! it, a fault is there for the thread that plants it, and for as long as what
+//! `plant` returns lives, or for the whole process: `plant_everywhere`. A program
+//! `shardnode` that is compiled with it says so in its version.
 //!
 //! With the feature `planted-burden`, each execution of a transfer takes work
 //! that has no use, and nothing else differs: what a comparison of two builds
 //! has to notice. The program says of itself that it has it ([`BURDENED`]).
 
-#[cfg(feature = "planted-faults")]
-use std::cell::Cell;
 #[cfg(feature = "planted-burden")]
 use std::hint;
+#[cfg(feature = "planted-faults")]
+use std::{cell::Cell, sync::OnceLock};
 
 /// Whether this is compiled with faults.
 pub const CAN_BE_PLANTED: bool = cfg!(feature = "planted-faults");
@@ -32,6 +33,10 @@ const BURDEN: u64 = 1_800;
 thread_local! {
     static PLANTED: Cell<Option<Fault>> = const { Cell::new(None) };
 }
+
+/// The fault of all threads.
+#[cfg(feature = "planted-faults")]
+static EVERYWHERE: OnceLock<Fault> = OnceLock::new();
 
 /// What an execution gets wrong. All of them keep what a node can check of
 /// itself: the accounts of a shard add up to the balance that it states.
@@ -60,6 +65,30 @@ pub enum Fault {
     NonceAnew,
 }
 
+impl Fault {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::NonceTwice,
+        Self::WrongReceiver,
+        Self::WrongReceiptReceiver,
+        Self::CostlyFailure,
+        Self::CreditedTwice,
+        Self::LostReceipt,
+        Self::FailedAsExecuted,
+        Self::CongestedExecuted,
+        Self::KeptDust,
+        Self::NonceAnew,
+    ];
+
+    /// The fault that has this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|fault| format!("{fault:?}") == name)
+    }
+}
+
 /// Keeps a fault planted.
 #[cfg(feature = "planted-faults")]
 #[derive(Debug)]
@@ -80,10 +109,17 @@ pub fn plant(fault: Fault) -> Plantation {
     Plantation(())
 }
 
+/// Plants a fault on all threads, for as long as this process runs. The first one
+/// stays.
+#[cfg(feature = "planted-faults")]
+pub fn plant_everywhere(fault: Fault) {
+    let _ = EVERYWHERE.set(fault);
+}
+
 /// Whether this fault is there.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn has(fault: Fault) -> bool {
-    PLANTED.get() == Some(fault)
+    PLANTED.get() == Some(fault) || EVERYWHERE.get() == Some(&fault)
 }
 
 #[cfg(not(feature = "planted-faults"))]
@@ -102,3 +138,16 @@ pub(crate) fn burden() {
 
 #[cfg(not(feature = "planted-burden"))]
 pub(crate) const fn burden() {}
+
+#[cfg(test)]
+mod tests {
+    use super::Fault;
+
+    #[test]
+    fn every_fault_is_found_by_its_name_and_no_other() {
+        for fault in Fault::ALL {
+            assert_eq!(Fault::named(&format!("{fault:?}")), Some(fault));
+        }
+        assert_eq!(Fault::named("creditedTwice"), None);
+    }
+}
