@@ -3,7 +3,7 @@
 package v1alpha1
 
 // FaultAction names what goes wrong.
-// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk;FullDisk;WrongClock
+// +kubebuilder:validation:Enum=Kill;Pause;Partition;Delay;Loss;SlowDisk;FullDisk;WrongClock;Byzantine
 type FaultAction string
 
 // What goes wrong.
@@ -31,6 +31,11 @@ const (
 	// FaultActionWrongClock has the clocks of validators be wrong: they jump when the fault
 	// begins, and back when it ends.
 	FaultActionWrongClock FaultAction = "WrongClock"
+	// FaultActionByzantine has another program take the place of validators, with their
+	// keys and a copy of what they keep: a build of the node that gets something wrong, or
+	// a program that keeps to no rule. Afterwards the validators go on from what they kept
+	// themselves.
+	FaultActionByzantine FaultAction = "Byzantine"
 )
 
 // FaultRestart names when what keeps a killed validator running starts it again.
@@ -58,7 +63,7 @@ const (
 )
 
 // FaultSpec is a fault. It is a union: action says which of kill, partition, delay, loss,
-// slowDisk and wrongClock may be set.
+// slowDisk, wrongClock and byzantine may be set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Kill') == has(self.kill)",message="is required when action is Kill, and must not be set otherwise",fieldPath=".kill",reason="FieldValueInvalid"
@@ -67,6 +72,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.action == 'Loss') == has(self.loss)",message="is required when action is Loss, and must not be set otherwise",fieldPath=".loss",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'SlowDisk') == has(self.slowDisk)",message="is required when action is SlowDisk, and must not be set otherwise",fieldPath=".slowDisk",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.action == 'WrongClock') == has(self.wrongClock)",message="is required when action is WrongClock, and must not be set otherwise",fieldPath=".wrongClock",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Byzantine') == has(self.byzantine)",message="is required when action is Byzantine, and must not be set otherwise",fieldPath=".byzantine",reason="FieldValueInvalid"
 type FaultSpec struct {
 	// networkName is the name of the network, which is in the namespace of the fault.
 	// +required
@@ -79,7 +85,7 @@ type FaultSpec struct {
 	// +required
 	Validators FaultValidators `json:"validators,omitzero"`
 
-	// action is what goes wrong. Clusters refuse Pause. With FullDisk, a validator ends as
+	// action is what goes wrong. Clusters refuse Pause and Byzantine. With FullDisk, a validator ends as
 	// soon as it has to write, and one that is started again waits until the fault is over.
 	// +required
 	// +unionDiscriminator
@@ -109,6 +115,10 @@ type FaultSpec struct {
 	// wrongClock says more about action WrongClock.
 	// +optional
 	WrongClock *WrongClockFault `json:"wrongClock,omitempty"`
+
+	// byzantine says more about action Byzantine.
+	// +optional
+	Byzantine *ByzantineFault `json:"byzantine,omitempty"`
 
 	// durationSeconds is how long the fault lasts. The chain under the fault is
 	// measured for as long, also when validators are killed and started again at once.
@@ -228,4 +238,23 @@ type WrongClockFault struct {
 	// +kubebuilder:validation:Minimum=-60000
 	// +kubebuilder:validation:Maximum=60000
 	OffsetMilliseconds int32 `json:"offsetMilliseconds,omitempty"`
+}
+
+// ByzantineFault says more about having another program take the place of validators.
+type ByzantineFault struct {
+	// program is the path of the program, from where shardyard fault run is started. It
+	// is told what a node is told. A build of the node shows the fault by telling of
+	// another version than the validator did before.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Program string `json:"program,omitempty"`
+
+	// arguments come before those that a node is started with.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=256
+	Arguments []string `json:"arguments,omitempty"`
 }

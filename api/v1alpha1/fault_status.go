@@ -161,7 +161,7 @@ type FaultValidatorStatus struct {
 	Answered int32 `json:"answered"`
 
 	// impaired is how often it told that its links to peers, its disk or its clock have
-	// the fault.
+	// the fault, or of another version than before a Byzantine one.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Impaired int32 `json:"impaired"`
@@ -179,7 +179,7 @@ const (
 	// chance.
 	FaultUnreachable FaultReach = "Unreachable"
 	// FaultImpaired says that it told, most of the times, that its links to peers, its
-	// disk or its clock have the fault.
+	// disk or its clock have the fault, or of another version than before.
 	FaultImpaired FaultReach = "Impaired"
 	// FaultNotReached says that it shows nothing of the fault.
 	FaultNotReached FaultReach = "NotReached"

@@ -169,3 +169,36 @@ func TestWrongFaultsOfClocks(t *testing.T) {
 		})
 	}
 }
+
+// Of other programs, the API server refuses what says too little, or of another action.
+func TestWrongFaultsOfPrograms(t *testing.T) {
+	t.Parallel()
+	program := func(program object) edit { return set("spec.byzantine", program) }
+	action := set("spec.action", "Byzantine")
+	for name, test := range map[string]struct {
+		edits []edit
+		want  string
+	}{
+		"without a program": {[]edit{action}, "spec.byzantine: Invalid value"},
+		"of a pause":        {[]edit{program(object{"program": "node"})}, "spec.byzantine: Invalid value"},
+		"of nothing":        {[]edit{action, program(object{"program": ""})}, "spec.byzantine.program"},
+		"no arguments":      {[]edit{action, program(object{"program": "node", "arguments": []any{}})}, "spec.byzantine.arguments"},
+		"a long argument": {
+			[]edit{action, program(object{"program": "node", "arguments": []any{strings.Repeat("a", 257)}})}, "spec.byzantine.arguments[0]",
+		},
+		"a program": {[]edit{action, program(object{"program": "bin/node", "arguments": []any{"--planted-fault", "CreditedTwice"}})}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault := parse(t, []byte(faultManifest))
+			fault["metadata"] = object{"name": "program"}
+			for _, change := range test.edits {
+				change(t, fault)
+			}
+			err := admit(t, fault)
+			if refused := test.want != ""; refused != apierrors.IsInvalid(err) || refused && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
+			}
+		})
+	}
+}

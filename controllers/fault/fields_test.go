@@ -29,6 +29,8 @@ const (
 	inMeasurement fields.Effect = "measurement"
 	// inRefusal is why no cluster has it happen.
 	inRefusal fields.Effect = "refusal"
+	// inProgram is what takes the place of nodes on one machine.
+	inProgram fields.Effect = "program"
 )
 
 // fourProducers is the network of the faults: two regions, and two producers of each of
@@ -78,6 +80,7 @@ func effectsOf(t *testing.T, wanted *v1alpha1.Fault) map[fields.Effect]string {
 			wanted.Spec.BaselineSeconds, wanted.Spec.DurationSeconds, wanted.Spec.RecoverySeconds,
 		}),
 		inRefusal: policy.FaultRefused(wanted),
+		inProgram: fields.Text(t, fault.ProgramOf(&wanted.Spec)),
 	}
 }
 
@@ -94,7 +97,11 @@ var (
 	wrong = fields.Object{
 		"spec.action": "WrongClock", "spec.delay": fields.Without, "spec.wrongClock": fields.Object{"offsetMilliseconds": 100},
 	}
-	slow  = fields.Object{"spec.action": "SlowDisk", "spec.delay": fields.Without, "spec.slowDisk": fields.Object{"milliseconds": 100}}
+	slow = fields.Object{"spec.action": "SlowDisk", "spec.delay": fields.Without, "spec.slowDisk": fields.Object{"milliseconds": 100}}
+	liar = fields.Object{
+		"spec.action": "Byzantine", "spec.delay": fields.Without,
+		"spec.byzantine": fields.Object{"program": "node", "arguments": []string{"--planted-fault", "CreditedTwice"}},
+	}
 	crash = fields.Object{"spec.action": "Kill", "spec.delay": fields.Without, "spec.kill": fields.Object{"restart": "AtOnce"}}
 )
 
@@ -144,6 +151,8 @@ spec:
 		"spec.loss.basisPoints":              {Given: loss, To: 200, In: ofOrders},
 		"spec.slowDisk.milliseconds":         {Given: slow, To: 200, In: ofOrders},
 		"spec.wrongClock.offsetMilliseconds": {Given: wrong, To: -100, In: ofOrders},
+		"spec.byzantine.program":             {Given: liar, To: "other", In: []fields.Effect{inProgram}},
+		"spec.byzantine.arguments":           {Given: liar, To: []string{"--planted-fault", "LostReceipt"}, In: []fields.Effect{inProgram}},
 		"spec.kill.restart":                  {Given: crash, To: "AfterDuration", In: []fields.Effect{inRefusal}},
 		"spec.baselineSeconds":               {To: 20, In: ofLength},
 		"spec.recoverySeconds":               {To: 20, In: ofLength},

@@ -378,6 +378,9 @@ func TestFaultsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for words, edit := range map[string]func(*v1alpha1.FaultSpec){
 		"action Pause is for networks on one machine": func(spec *v1alpha1.FaultSpec) { spec.Action = v1alpha1.FaultActionPause },
+		"action Byzantine is for networks on one machine": func(spec *v1alpha1.FaultSpec) {
+			spec.Action, spec.Byzantine = v1alpha1.FaultActionByzantine, &v1alpha1.ByzantineFault{Program: "node"}
+		},
 		"kill.restart AfterDuration is for networks on one machine": func(spec *v1alpha1.FaultSpec) {
 			kill(spec)
 			spec.Kill.Restart = v1alpha1.FaultRestartAfterDuration

@@ -48,6 +48,13 @@ func (c *Case) Validators() []v1alpha1.FaultValidatorStatus {
 			if 2*during.Impaired > during.Answered {
 				reached = v1alpha1.FaultImpaired
 			}
+		case IsByzantine(c.Action):
+			// The ordinary program is silent for a moment as well when it is started anew.
+			if 2*during.Impaired > during.Answered {
+				reached = v1alpha1.FaultImpaired
+			} else if 2*during.Answered < during.Asked {
+				reached = v1alpha1.FaultUnreachable
+			}
 		case during.Restarted:
 			reached = v1alpha1.FaultRestarted
 		case risen(before.unanswered(), during.unanswered()):
@@ -66,6 +73,9 @@ func (c *Case) unreached(validator *v1alpha1.FaultValidatorStatus) string {
 	if isTold(c.Action) {
 		return fmt.Sprintf("%s told of a fault of its %s %d of %d times",
 			validator.Name, PartOf(c.Action), validator.Impaired, validator.Answered)
+	}
+	if IsByzantine(c.Action) {
+		return fmt.Sprintf("%s told of another version than before %d of %d times", validator.Name, validator.Impaired, validator.Answered)
 	}
 	before := c.Before.Answers[validator.Name]
 	return fmt.Sprintf("%s answered %d of %d times, before %d of %d",

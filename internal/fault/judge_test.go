@@ -288,6 +288,46 @@ func TestEffectiveOfFullDisks(t *testing.T) {
 	}
 }
 
+// That a validator was started anew shows nothing of what it runs now.
+func TestEffectiveOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	const victim = "net-s0-p0"
+	answers := func(answers fault.Answers) func(*seen) {
+		return func(s *seen) { s.Answers[victim] = answers }
+	}
+	for name, test := range map[string]struct {
+		during  *fault.Sighting
+		reached v1alpha1.FaultReach
+		words   string
+	}{
+		"another version": {sighting(impaired(victim, 25), missed(turns)), v1alpha1.FaultImpaired, "MissedTurns 20 of 20"},
+		"not felt":        {sighting(impaired(victim, 48)), v1alpha1.FaultImpaired, "the chain was as before"},
+		"no API": {
+			sighting(answers(fault.Answers{Asked: 50, Answered: 3}), missed(turns)), v1alpha1.FaultUnreachable, "MissedTurns 20 of 20",
+		},
+		"it ends again and again": {
+			sighting(answers(fault.Answers{Asked: 50, Answered: 5, Impaired: 3, Restarted: true}), missed(turns)),
+			v1alpha1.FaultImpaired, "MissedTurns 20 of 20",
+		},
+		"the same version": {
+			sighting(answers(fault.Answers{Asked: 50, Answered: 35, Restarted: true}), missed(turns)), v1alpha1.FaultNotReached,
+			"net-s0-p0 told of another version than before 0 of 35 times",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judged := newCase(sighting(), test.during)
+			judged.Action = v1alpha1.FaultActionByzantine
+			if got := judged.Effective(); !strings.Contains(got.Message, test.words) {
+				t.Errorf("says %s: %s, want %s", got.Reason, got.Message, test.words)
+			}
+			if shown := judged.Validators(); shown[0].Reached != test.reached {
+				t.Errorf("tells %+v, want %s", shown, test.reached)
+			}
+		})
+	}
+}
+
 func TestRecovered(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -44,8 +44,17 @@ func isTold(action v1alpha1.FaultAction) bool {
 	return IsKeptByNodes(action) && action != v1alpha1.FaultActionFullDisk
 }
 
-// Shows says whether the status of a node tells of a fault of this action.
-func Shows(action v1alpha1.FaultAction, status *chain.Status) bool {
+// IsByzantine says whether what validators tell of the chain counts for nothing, if they
+// have a fault of this action.
+func IsByzantine(action v1alpha1.FaultAction) bool { return action == v1alpha1.FaultActionByzantine }
+
+// Shows says whether the status of a node, which told another one before the fault, tells
+// of a fault of this action.
+func Shows(action v1alpha1.FaultAction, before, status *chain.Status) bool {
+	if IsByzantine(action) {
+		// A build that is not to be taken for another one has another version.
+		return before.Version != status.Version
+	}
 	switch PartOf(action) {
 	case Links:
 		return status.FaultyLinks > 0

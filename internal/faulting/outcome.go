@@ -26,7 +26,7 @@ type outcome struct {
 	v1alpha1.FaultStatus `json:",inline"`
 
 	// Shown are validators, as many as there is room for: name, reach, and how often it
-	// was asked, answered and told of a fault of its links.
+	// was asked, answered and told of the fault.
 	Shown []string `json:"shown"`
 }
 

@@ -44,6 +44,8 @@ type fakeNode struct {
 	// impaired says that its links have a fault, slow that its disk has, and wrong that
 	// its clock has.
 	impaired, slow, wrong atomic.Bool
+	// lies says that it is of another version, and tells of blocks that there are not.
+	lies atomic.Bool
 }
 
 func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request) {
@@ -72,6 +74,9 @@ func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request
 		}
 		if n.wrong.Load() {
 			status.ClockOffsetMilliseconds = -1
+		}
+		if n.lies.Load() {
+			status.Version, status.FinalizedHeight = "another", status.FinalizedHeight+1_000_000
 		}
 		answer = status
 	default:
@@ -270,6 +275,42 @@ func TestAFaultOfOne(t *testing.T) {
 				t.Errorf("a node without the fault is told %q", nodes[1].orders)
 			}
 		})
+	}
+}
+
+// liar has a node lie while it has the fault.
+type liar struct{ node *fakeNode }
+
+func (l liar) Strike(context.Context, []string, *v1alpha1.FaultSpec, []fault.Order) error {
+	l.node.lies.Store(true)
+	return nil
+}
+
+func (l liar) Lift(context.Context, []string) error {
+	l.node.lies.Store(false)
+	return nil
+}
+
+// What a byzantine validator tells of the chain does not count.
+func TestAFaultOfALiar(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{
+		Action: v1alpha1.FaultActionByzantine, Byzantine: &v1alpha1.ByzantineFault{Program: "/another"},
+	})
+	options.Actor = liar{node}
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultImpaired {
+		t.Errorf("the validator shows %+v", seen)
+	}
+	during := status.Windows[1]
+	if most := int32(during.DurationMilliseconds/blockTime.Milliseconds()) + 20; during.Blocks == 0 || during.Blocks > most {
+		t.Errorf("the chain made %d blocks in %d ms", during.Blocks, during.DurationMilliseconds)
+	}
+	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionRecovered) {
+		t.Errorf("the status is %+v", status)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 const (
@@ -67,9 +68,12 @@ type period struct {
 type watched struct {
 	name   string
 	client *chain.Client
-	// last is what it told last, and answers says whether it did when asked last.
-	last    *chain.Status
-	answers bool
+	// doubted says that what it tells of the chain does not count, at any time.
+	doubted bool
+	// first is what it told first, before the fault, and last what it told last; answers
+	// says whether it did when asked last.
+	first, last *chain.Status
+	answers     bool
 }
 
 // startWatch begins to ask all validators. It goes on until it is stopped.
@@ -80,6 +84,8 @@ func startWatch(ctx context.Context, options *Options) *watch {
 	for i := range options.Plan.Nodes {
 		name := options.Plan.Nodes[i].Name
 		node := &watched{name: name, client: chain.NewClient(options.Address(name), chain.Admin{})}
+		node.doubted = fault.IsByzantine(w.action) &&
+			slices.ContainsFunc(options.Scope, func(v topology.Validator) bool { return v.Name == name })
 		w.nodes = append(w.nodes, node)
 	}
 	for _, node := range w.nodes {
@@ -199,13 +205,16 @@ func (w *watch) ask(ctx context.Context, node *watched) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err == nil && node.first == nil {
+		node.first = status
+	}
 	// What was asked in the period before says nothing of this one.
 	if asked == w.now {
 		answers := w.now.Answers[node.name]
 		answers.Asked++
 		if err == nil {
 			answers.Answered++
-			if fault.Shows(w.action, status) {
+			if fault.Shows(w.action, node.first, status) {
 				answers.Impaired++
 			}
 		}
@@ -225,7 +234,7 @@ func (w *watch) take(node *watched, status *chain.Status) {
 		w.now.Answers[node.name] = answers
 	}
 	node.last = status
-	if status.FinalizedHeight <= w.best {
+	if node.doubted || status.FinalizedHeight <= w.best {
 		return
 	}
 	now := time.Now()
@@ -282,7 +291,7 @@ func (w *watch) source() (*watched, uint64) {
 		return nil, 0
 	}
 	for _, node := range w.nodes {
-		if node.answers && node.last.FinalizedHeight >= next {
+		if node.answers && !node.doubted && node.last.FinalizedHeight >= next {
 			return node, next
 		}
 	}

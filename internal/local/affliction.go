@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -14,9 +15,11 @@ import (
 // affliction is a fault that lasts. It is the keeper of a process that takes it
 // back, so that it ends even if whoever asked for it is no more.
 type affliction struct {
-	// paused is the process that goes on afterwards; nil when none is started until
-	// then.
+	// paused is the process that goes on afterwards; nil when it was killed.
 	paused *process
+	// double takes the place of what was killed; nil when nothing is started until the
+	// fault is over.
+	double *double
 	// over is closed when it is over.
 	over chan struct{}
 	// expiry ends it.
@@ -49,6 +52,15 @@ func (s *supervisor) strike(ordered *order) error {
 		if ordered.Restart == v1alpha1.FaultRestartAtOnce {
 			return nil
 		}
+	case v1alpha1.FaultActionByzantine:
+		if ordered.Program == nil {
+			return errors.New("a byzantine fault has no program")
+		}
+		if err := s.process.signal(syscall.SIGKILL); err != nil {
+			return fmt.Errorf("kill validator %s: %w", s.name(), err)
+		}
+		begun.double = &double{Program: *ordered.Program}
+		s.console.printf("%s takes the place of validator %s by a fault", ordered.Program.Path, s.name())
 	default:
 		return fmt.Errorf("unknown action %q", ordered.Action)
 	}
@@ -88,22 +100,69 @@ func (s *supervisor) end(begun *affliction) {
 		// One that ended meanwhile cannot go on, and another one is started.
 		_ = begun.paused.signal(syscall.SIGCONT)
 	}
+	if s.state.byzantine && s.process != nil {
+		// It may have its own mind about other signals.
+		_ = s.process.signal(syscall.SIGKILL)
+	}
 	s.console.printf("the fault of validator %s is over", s.name())
 }
 
 // awaitStart waits until a fault that keeps the validator from being started is over;
-// false if the context is done first. Kept says that there was one.
+// false if the context is done first. Kept says that the last end was of a fault: it
+// counts for nothing.
 func (s *supervisor) awaitStart(ctx context.Context) (kept, again bool) {
 	s.mu.Lock()
-	begun := s.affliction
+	begun, wasDouble := s.affliction, s.state.byzantine
 	s.mu.Unlock()
-	if begun == nil || begun.paused != nil {
+	switch {
+	case begun == nil:
+		return wasDouble, true
+	case begun.paused != nil:
 		return false, true
+	case begun.double != nil && !wasDouble:
+		return true, true
+	}
+	// What takes the place of a validator may end by itself, again and again.
+	var next <-chan time.Time
+	if begun.double != nil {
+		timer := time.NewTimer(firstRestartDelay)
+		defer timer.Stop()
+		next = timer.C
 	}
 	select {
 	case <-ctx.Done():
 		return true, false
 	case <-begun.over:
-		return true, true
+	case <-next:
 	}
+	return true, true
+}
+
+// replaced is the fault that has another program take the validator's place; nil if
+// there is none.
+func (s *supervisor) replaced() *affliction {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.affliction == nil || s.affliction.double == nil {
+		return nil
+	}
+	return s.affliction
+}
+
+// startDouble starts what takes the validator's place.
+func (s *supervisor) startDouble(begun *affliction) (*process, error) {
+	if err := begun.double.prepare(s.node.dir); err != nil {
+		return nil, err
+	}
+	program, arguments := begun.double.command(s.node.dir)
+	process, err := startProcess(program, arguments, s.node.dir.log())
+	if err != nil {
+		return nil, err
+	}
+	s.started(process, true)
+	if s.replaced() != begun {
+		// The fault was over before there was a process to end.
+		_ = process.signal(syscall.SIGKILL)
+	}
+	return process, nil
 }

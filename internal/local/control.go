@@ -39,6 +39,7 @@ type order struct {
 	// The others are only of a strike.
 	Action               v1alpha1.FaultAction  `json:"action,omitempty"`
 	Restart              v1alpha1.FaultRestart `json:"restart,omitempty"`
+	Program              *fault.Program        `json:"program,omitempty"`
 	DurationMilliseconds int64                 `json:"durationMilliseconds,omitempty"`
 	// Nodes are what nodes are told of a fault that they keep.
 	Nodes []fault.Order `json:"nodes,omitempty"`
@@ -175,6 +176,9 @@ func (g *group) named(names []string) ([]*supervisor, error) {
 // this machine see it.
 type keeper struct {
 	client *http.Client
+	// program is what the fault that it is asked for has take the place of nodes; nil if
+	// there is none.
+	program *fault.Program
 }
 
 func newKeeper(dir networkDir) *keeper {
@@ -183,13 +187,13 @@ func newKeeper(dir networkDir) *keeper {
 	}
 	// The keeper closes what is idle, and an order must not meet that.
 	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true}
-	return &keeper{&http.Client{Transport: transport, Timeout: controlTimeout}}
+	return &keeper{client: &http.Client{Transport: transport, Timeout: controlTimeout}}
 }
 
 // Strike has a fault happen to validators.
 func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
 	given := &order{
-		Validators: validators, Action: spec.Action, Nodes: orders,
+		Validators: validators, Action: spec.Action, Nodes: orders, Program: k.program,
 		DurationMilliseconds: (time.Duration(spec.DurationSeconds) * time.Second).Milliseconds(),
 	}
 	if spec.Kill != nil {

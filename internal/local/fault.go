@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -40,12 +41,16 @@ func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, prog
 	if err != nil {
 		return err
 	}
+	keeper := newKeeper(dir)
+	if keeper.program, err = findProgram(&wanted.Spec); err != nil {
+		return err
+	}
 	addresses := make(map[string]string, len(current.Validators))
 	for _, validator := range current.Validators {
 		addresses[validator.Name] = validator.HTTP
 	}
 	status, err := faulting.Run(ctx, &faulting.Options{
-		Spec: &wanted.Spec, Plan: plan, Scope: scope, Orders: orders, Actor: newKeeper(dir),
+		Spec: &wanted.Spec, Plan: plan, Scope: scope, Orders: orders, Actor: keeper,
 		Address:  func(validator string) string { return addresses[validator] },
 		Progress: newConsole(progress).printf,
 	})
@@ -54,4 +59,22 @@ func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, prog
 	}
 	wanted.Status = *status
 	return nil
+}
+
+// findProgram is the program that a fault has take the place of nodes, as others find it
+// wherever they were started; nil if there is none.
+func findProgram(spec *v1alpha1.FaultSpec) (*fault.Program, error) {
+	program := fault.ProgramOf(spec)
+	if program == nil {
+		return nil, nil
+	}
+	path, err := filepath.Abs(program.Path)
+	if err == nil {
+		path, err = exec.LookPath(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("spec.byzantine.program: %w", err)
+	}
+	program.Path = path
+	return program, nil
 }

@@ -25,12 +25,13 @@ func sampleAll(ctx context.Context, validators []*supervisor) bench.Sample {
 	return sample
 }
 
-// sample asks a validator for its status.
+// sample asks a validator for its status. What a program says that a fault put in its
+// place is not looked at.
 func (s *supervisor) sample(ctx context.Context) bench.NodeSample {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
 	before := s.current()
-	if before.pid == 0 {
+	if before.pid == 0 || before.byzantine {
 		return s.sampleCPU()
 	}
 	status, err := s.client.Status(ctx)

@@ -45,6 +45,7 @@ type misbehaviour struct {
 	GenesisHash string `json:"genesisHash,omitempty"`
 	StateRoot   string `json:"stateRoot,omitempty"`
 	BlockHash   string `json:"blockHash,omitempty"`
+	Version     string `json:"version,omitempty"`
 }
 
 func TestMain(m *testing.M) {
@@ -347,8 +348,8 @@ func (n *standin) status(now time.Time) chain.Status {
 		Network: n.config.Network, Node: n.config.Node, GenesisHash: "genesis of " + n.genesis.Seed,
 		Height: height + 1, FinalizedHeight: height,
 		FinalizedTimeMs: n.genesis.CreatedAtMs + int64(height)*blockTimeMs,
-		BlockHash:       n.blockHash(height),
-		BlockTimeMs:     float64(blockTimeMs), TPS: transfersPerBlock * 1000 / float64(blockTimeMs),
+		BlockHash:       n.blockHash(height), Version: n.wrong.Version,
+		BlockTimeMs: float64(blockTimeMs), TPS: transfersPerBlock * 1000 / float64(blockTimeMs),
 		Transfers: transfersPerBlock * height, CrossShard: transfersPerBlock * height / 2, MissedChunks: height / 100,
 		Supply:     chain.Supply{Expected: supply, Balances: supply - height, InFlight: height, Conserved: true},
 		CPUSeconds: now.Sub(time.UnixMilli(n.genesis.CreatedAtMs)).Seconds() / 10,

@@ -104,5 +104,6 @@ func (d nodeDir) path(name string) string { return filepath.Join(string(d), name
 func (d nodeDir) config() string      { return d.path(nodeconfig.ConfigFile) }
 func (d nodeDir) key() string         { return d.path(nodeFiles.Key) }
 func (d nodeDir) adminToken() string  { return d.path(nodeFiles.AdminToken) }
+func (d nodeDir) data() string        { return d.path(nodeFiles.Data) }
 func (d nodeDir) log() string         { return d.path("node.log") }
 func (d nodeDir) previousLog() string { return d.path("node.log.1") }

@@ -52,6 +52,8 @@ type validatorState struct {
 	// pid is 0 between two processes.
 	pid   int
 	ready bool
+	// byzantine says that it is another program, by a fault, whose word does not count.
+	byzantine bool
 	// wasReady says that the process has been ready at some time.
 	wasReady bool
 	// reason says why the validator is not ready.
@@ -145,15 +147,32 @@ func (s *supervisor) start() (*process, error) {
 			return nil, err
 		}
 	}
+	if begun := s.replaced(); begun != nil {
+		process, err := s.startDouble(begun)
+		if err == nil {
+			return process, nil
+		}
+		s.console.printf("nothing can take the place of validator %s: %v", s.name(), err)
+		s.end(begun)
+	}
+	if err := s.node.dir.removeDouble(); err != nil {
+		return nil, err
+	}
 	process, err := startProcess(s.shardnode, []string{"run", "--config", s.node.dir.config()}, s.node.dir.log())
 	if err != nil {
 		return nil, err
 	}
+	s.started(process, false)
+	return process, nil
+}
+
+// started takes a process that has been started, of another program than the node or of
+// the node.
+func (s *supervisor) started(process *process, byzantine bool) {
 	s.update(func(state *validatorState) {
 		s.process = process
-		*state = validatorState{starts: state.starts + 1, pid: process.pid(), reason: "does not answer"}
+		*state = validatorState{starts: state.starts + 1, pid: process.pid(), byzantine: byzantine, reason: "does not answer"}
 	})
-	return process, nil
 }
 
 // watch asks the validator again and again whether it is ready. It returns when
@@ -232,7 +251,7 @@ func (s *supervisor) observeReadiness(reason string) {
 func (s *supervisor) stop(process *process) {
 	if !process.stop(stopGrace) {
 		s.console.printf("validator %s did not stop within %s and was killed", s.name(), stopGrace)
-	} else if code := process.exitCode(); code != 0 {
+	} else if code := process.exitCode(); code != 0 && !s.current().byzantine {
 		s.console.printf("validator %s did not stop cleanly: %s", s.name(), process.end())
 	}
 	s.ended(process)

@@ -110,6 +110,18 @@ func TestWrongFaultsAreRefused(t *testing.T) {
 		"a pause of a slow disk": {
 			"action: Pause", "action: Pause\n  slowDisk: {milliseconds: 1}", "spec.slowDisk", "must not be set otherwise",
 		},
+		"a byzantine fault without a program": {
+			"action: Pause", "action: Byzantine", "spec.byzantine", "is required when action is Byzantine",
+		},
+		"a byzantine fault of nothing": {
+			"action: Pause", "action: Byzantine\n  byzantine: {program: ''}", "spec.byzantine.program", "at least 1 chars",
+		},
+		"a byzantine fault with no arguments": {
+			"action: Pause", "action: Byzantine\n  byzantine: {program: a, arguments: []}", "spec.byzantine.arguments", "at least 1 items",
+		},
+		"a pause of another program": {
+			"action: Pause", "action: Pause\n  byzantine: {program: a}", "spec.byzantine", "must not be set otherwise",
+		},
 		"a name of no object": {"name: fault", "name: 1st", "metadata", "must be a DNS label that begins with a letter"},
 	}
 	for name, test := range cases {

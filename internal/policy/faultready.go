@@ -18,6 +18,10 @@ func FaultRefused(fault *v1alpha1.Fault) string {
 	case spec.Action == v1alpha1.FaultActionPause:
 		return "action Pause is for networks on one machine: a process in a pod is stopped from outside with privileges on its machine " +
 			"alone, which the operator does not have. Action Partition leaves connections open as well, with nobody who answers"
+	case spec.Action == v1alpha1.FaultActionByzantine:
+		return "action Byzantine is for networks on one machine: another program in the place of a validator would be given its key " +
+			"and its volume by the operator, for a time that does not end by itself should the operator be lost. " +
+			"A validator that is cut off with action Partition endorses nothing either"
 	case spec.Kill != nil && spec.Kill.Restart == v1alpha1.FaultRestartAfterDuration:
 		return "kill.restart AfterDuration is for networks on one machine: what keeps a validator away in a cluster does not end by itself " +
 			"should the operator be lost. Kill with restart AtOnce, or cut the validator off with action Partition"

@@ -21,7 +21,8 @@ import (
 const exitNotRecovered = 4
 
 // Without the producers of a shard, be it that they hang, that they are killed, that they
-// are cut off from all others or that they have no room to write, the chain makes no
+// are cut off from all others, that they have no room to write or that programs with their
+// keys take their places which connect to others and say nothing, the chain makes no
 // blocks, and with slow disks or wrong clocks of theirs fewer, as shardyard fault run tells
 // of the chain. Afterwards they take part again.
 func TestFaults(t *testing.T) {
@@ -35,6 +36,8 @@ func TestFaults(t *testing.T) {
 	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
 	runFault(t, stateDir, "FullDisk", "8", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "SlowDisk\n  slowDisk: {milliseconds: 1000}", "8", v1alpha1.FaultImpaired)
+	runFault(t, stateDir, "Byzantine\n  byzantine: {program: ../../bin/hostile-peer, arguments: [silence, '1']}", "8",
+		v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "WrongClock\n  wrongClock: {offsetMilliseconds: 4000}", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved {
@@ -45,6 +48,13 @@ func TestFaults(t *testing.T) {
 // runFault has a fault happen to half of the producers, which should show it.
 func runFault(t *testing.T, stateDir, action, seconds string, reached v1alpha1.FaultReach) {
 	t.Helper()
+	fault := measureFault(t, stateDir, "shard: 1", action, seconds)
+	checkFault(t, &fault.Status, reached)
+}
+
+// measureFault has a fault happen to some validators, and returns it with its status.
+func measureFault(t *testing.T, stateDir, validators, action, seconds string) *v1alpha1.Fault {
+	t.Helper()
 	manifest := filepath.Join(t.TempDir(), "fault.yaml")
 	if err := os.WriteFile(manifest, []byte(`
 apiVersion: shardyard.dev/v1alpha1
@@ -54,7 +64,7 @@ metadata:
 spec:
   networkName: small
   validators:
-    shard: 1
+    `+validators+`
   action: `+action+`
   durationSeconds: `+seconds+`
   baselineSeconds: 5
@@ -78,7 +88,7 @@ spec:
 		t.Fatalf("standard output is no Fault: %v\n%s", err, output)
 	}
 	t.Logf("%s", output)
-	checkFault(t, &fault.Status, reached)
+	return &fault
 }
 
 // checkFault checks what is said of a fault under which the chain makes fewer blocks.
