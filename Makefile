@@ -328,16 +328,16 @@ planted: setup-test ## Check that the simulator finds faults that are planted in
 
 # Run by hand: it takes minutes to compile.
 .PHONY: build-planted-shardnode
-build-planted-shardnode: setup ## Build bin/planted/shardnode, a node that gets something wrong when it is told to
+build-planted-shardnode: setup ## Build bin/planted/shardnode, a node that gets something wrong, or delays it, when it is told to
 	@$(CARGO) build --release --locked --bin shardnode --no-default-features --features planted-faults
 	@install -D -m 0755 "$$CARGO_TARGET_DIR/release/shardnode" bin/planted/shardnode
 
 # The node with faults is built after the one without: both are built at the same place.
 .PHONY: planted-nodes
-planted-nodes: setup-test build ## Check that faults tell what real nodes get wrong on purpose
+planted-nodes: setup-test build ## Check that faults and traces name what a real node gets wrong, or delays, on purpose
 	@$(CARGO) clippy --release --locked -p shardnode --no-default-features --features planted-faults --bins -- -D warnings
 	@$(MAKE) build-planted-shardnode
-	@PLANTED="$$PWD/bin/planted/shardnode" go test -count=1 -v -timeout 15m -run '^TestPlantedFaults$$' ./test/local
+	@PLANTED="$$PWD/bin/planted/shardnode" go test -count=1 -v -timeout 15m -run '^(TestPlantedFaults|TestTracesNameALateWitness)$$' ./test/local
 
 .PHONY: simulate
 simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, and the large ones with LARGE_SEEDS

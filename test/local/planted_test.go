@@ -5,6 +5,7 @@ package local_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/trace"
 )
 
 // plantedNode is the node program that can be told to get something wrong.
@@ -72,4 +74,38 @@ func checkByzantine(t *testing.T, status *v1alpha1.FaultStatus, felt v1alpha1.Fa
 	if status.RecoveryMilliseconds == nil {
 		t.Errorf("the validator is not back: %+v", status.Conditions)
 	}
+}
+
+// The shard whose witnesses are late is named, and that it is their way that blocks
+// wait for.
+//
+//nolint:paralleltest // With other networks on the machine, blocks wait for these.
+func TestTracesNameALateWitness(t *testing.T) {
+	report := reportOf(t, manifestOf(t, 2, "[{name: here, nodes: 4}]", ""), lateWitnesses(t, plantedNode(t)))
+	witness, shard := most(report.Phases), most(report.Shards)
+	if witness.Phase != trace.Witness || shard.Shard == nil || *shard.Shard != 1 {
+		t.Fatalf("blocks wait for %+v, %+v", report.Phases, report.Shards)
+	}
+	t.Logf("%d blocks wait %.1f ms for %s, %.1f%% of the time, and %.1f ms for shard %d, %.1f%%", report.Blocks,
+		witness.Milliseconds.P50, witness.Phase, witness.SharePercent, shard.Milliseconds.P50, *shard.Shard, shard.SharePercent)
+}
+
+// lateWitnesses is the node program of which the producers of shard 1 have their
+// witnesses wait for 200 ms.
+func lateWitnesses(t *testing.T, planted string) string {
+	t.Helper()
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "shardnode")
+	if err := os.WriteFile(program, fmt.Appendf(nil, `#!/bin/sh
+case "$*" in
+*/slow-s1-*) exec %s --planted-witness-delay 200 "$@" ;;
+esac
+exec %s "$@"
+`, planted, programs.shardnode), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return program
 }

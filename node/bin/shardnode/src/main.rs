@@ -38,7 +38,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 // Faults are for tests, and cargo lets whoever builds switch on a feature of any
 // crate: a node that can have them says so.
 const _: () = assert!(
-    cfg!(feature = "planted-faults") || !shardnode_execution::planted::CAN_BE_PLANTED,
+    cfg!(feature = "planted-faults")
+        || !(shardnode_execution::planted::CAN_BE_PLANTED
+            || shardnode_production::planted::CAN_BE_PLANTED),
     "a node must not be built with planted faults but by its own feature"
 );
 

@@ -9,6 +9,7 @@
 //! | [`witness_maker`] | makes their state witnesses and sends them to the committee |
 //! | [`generator`] | signs transfers, for measured load |
 //!
+//! [`planted`] has witnesses be late on purpose, in tests of what tells of it.
 //! [`chunk_size`] decides how full chunks are, [`pool`] what waits, and
 //! [`shardnode_primitives::congestion`] to which shards nothing is sent.
 
@@ -19,6 +20,7 @@ pub mod chunk_size;
 mod error;
 pub mod generator;
 mod metrics;
+pub mod planted;
 pub mod pool;
 pub mod producer;
 pub mod witness_maker;

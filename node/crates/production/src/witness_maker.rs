@@ -6,7 +6,7 @@
 //! Only the newest chunk is worth a witness: a block that is already final
 //! needs no endorsement of an older one.
 
-use crate::metrics::Metrics;
+use crate::{metrics::Metrics, planted::witness_delay};
 use commonware_codec::{Encode as _, EncodeSize as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::{Recipients, Sender};
@@ -189,6 +189,9 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
             }
         };
         let step = step.then(context, Name::WitnessDistribute);
+        if let Some(delay) = witness_delay() {
+            context.sleep(delay).await;
+        }
         for (owner, part) in owners.into_iter().zip(parts) {
             self.sender
                 .send(Recipients::One(owner), part.encode(), false);
