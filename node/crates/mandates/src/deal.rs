@@ -63,7 +63,7 @@ pub(crate) fn deal<V: Clone>(
 
 /// Fisher and Yates's. A library's may draw differently in its next release;
 /// committees must not change with it.
-fn shuffle<T>(list: &mut [T], rng: &mut impl Rng) {
+pub(crate) fn shuffle<T>(list: &mut [T], rng: &mut impl Rng) {
     for last in (1..list.len()).rev() {
         list.swap(last, draw(last + 1, rng));
     }

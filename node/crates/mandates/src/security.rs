@@ -8,12 +8,15 @@
 //! the one by counting, the other by dealing.
 //!
 //! Both assume that byzantine validators are chosen before the epoch's seed is
-//! known. These are estimates for people: nothing in the protocol depends on
-//! them.
+//! known, and that nobody chooses the seed; [`mod@choices`] says how far
+//! byzantine producers can. These are estimates for people: nothing in the
+//! protocol depends on them.
 
+pub mod choices;
 mod computed;
 mod simulated;
 
+pub use choices::{Choices, choices};
 pub use computed::computed;
 pub use simulated::{Observed, Tally, simulated};
 

@@ -24,8 +24,10 @@
 //! at every other height             seed = parent's seed,   next = parent's next
 //! ```
 //!
-//! The leader of an epoch's last block can choose between two seeds, by
-//! revealing or by giving its turn away. It cannot search for a good one.
+//! Nobody can choose what is revealed. Byzantine leaders can choose whose reveals
+//! an epoch ends with: they give turns of their own away, and keep blocks of others
+//! from being final. The crate `mandates` counts how many seeds that leaves them to
+//! choose from.
 //!
 //! The encoding is `mix ‖ seed ‖ next ‖ proof`; the proof has 80 bytes.
 

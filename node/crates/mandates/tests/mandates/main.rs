@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod choices;
 mod dealing;
 mod quorum;
 mod security;
