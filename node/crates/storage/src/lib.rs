@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a tracker keeps on disk.
+//! What a tracker keeps on disk, and what an archive does.
 //!
 //! An [`Engine`] holds a shard's state: a record for each executed chunk, and
 //! snapshots from which recovery starts. [`Log`] keeps both in append-only
-//! journals. [`BodyStore`] holds chunk bodies.
+//! journals. [`BodyStore`] holds chunk bodies, [`SnapshotStore`] the snapshots of
+//! a shard that this node does not execute.
 //!
 //! Everything is generic over the runtime's storage, so the same code runs on
 //! files and under simulated crashes. Methods that change a store take it by
@@ -14,12 +15,14 @@ mod error;
 mod heights;
 mod log;
 mod record;
+mod snapshot_store;
 mod snapshots;
 
 pub use bodies::{BodyStore, BodyStoreConfig};
 pub use error::StorageError;
 pub use log::{Log, LogConfig};
 pub use record::{ExecutionRecord, Recovered, Snapshot, SnapshotPiece};
+pub use snapshot_store::{SnapshotStore, SnapshotStoreConfig};
 pub use snapshots::SnapshotPointer;
 
 use std::future::Future;

@@ -8,7 +8,8 @@ use commonware_utils::{NZU16, NZUsize};
 use shardnode_primitives::{AccountId, Digest};
 use shardnode_state::{Account, Leaf};
 use shardnode_storage::{
-    BodyStore, BodyStoreConfig, ExecutionRecord, Log, LogConfig, Recovered, Snapshot, StorageError,
+    BodyStore, BodyStoreConfig, ExecutionRecord, Log, LogConfig, Recovered, Snapshot,
+    SnapshotStore, SnapshotStoreConfig, StorageError,
 };
 use std::sync::Arc;
 
@@ -37,6 +38,16 @@ pub(crate) async fn open_bodies<E: Storage + Clock + Metrics>(
         page_cache: pages(),
     };
     BodyStore::open(context.child("bodies"), config).await
+}
+
+pub(crate) async fn open_snapshots<E: Storage + Clock + Metrics>(
+    context: &E,
+) -> Result<(SnapshotStore<E>, Option<Snapshot>), StorageError> {
+    let config = SnapshotStoreConfig {
+        partition: "snapshots".into(),
+        page_cache: pages(),
+    };
+    SnapshotStore::open(context.child("snapshots"), config).await
 }
 
 fn digest(number: u64) -> Digest {

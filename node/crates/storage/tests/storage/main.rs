@@ -9,3 +9,4 @@ mod crashes;
 mod damage;
 mod fixture;
 mod log;
+mod snapshot_store;
