@@ -58,7 +58,9 @@ type Status struct {
 	// Copy is what others could make of this node's records; nil for a node that
 	// is no producer.
 	Copy *CopyStatus `json:"copy"`
-	Pool PoolStatus  `json:"pool"`
+	// Archive is what the node keeps of all shards; nil for one that is no archive.
+	Archive *ArchiveStatus `json:"archive"`
+	Pool    PoolStatus     `json:"pool"`
 	// Load is the in-node generator; nil for a node that has none.
 	Load *Load `json:"load"`
 	// CPUSeconds is the CPU time of the process since it started.
@@ -157,6 +159,25 @@ type SyncingStatus struct {
 	PagesFetched   uint32  `json:"pagesFetched"`
 	// Pages is nil until the node knows how many there are.
 	Pages *uint32 `json:"pages"`
+}
+
+// ArchiveStatus is what an archive keeps.
+type ArchiveStatus struct {
+	// UsableShards is how many shards could come back from it now.
+	UsableShards int `json:"usableShards"`
+	// Shards are all shards, in order.
+	Shards []ArchivedStatus `json:"shards"`
+}
+
+// ArchivedStatus is what an archive keeps of one shard.
+type ArchivedStatus struct {
+	Shard int `json:"shard"`
+	// ArchivedHeight is the executed height of the newest state; nil without one.
+	ArchivedHeight *uint64 `json:"archivedHeight"`
+	// BehindBlocks is how much higher what the shard's newest header states is.
+	BehindBlocks uint64 `json:"behindBlocks"`
+	// Usable says whether the shard could come back from it.
+	Usable bool `json:"usable"`
 }
 
 // CopyStatus is whether what a producer holds of its shard is enough for the

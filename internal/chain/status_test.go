@@ -50,6 +50,30 @@ func TestStatusOfAnRPCNode(t *testing.T) {
 	}
 }
 
+// An archive says of each shard what it keeps, with null for no state.
+func TestStatusOfAnArchive(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /status", answer(http.StatusOK, `{"role": "archive", "archive": {"usableShards": 1, "shards": [
+		{"shard": 0, "archivedHeight": 1000, "behindBlocks": 199, "usable": true},
+		{"shard": 1, "archivedHeight": null, "behindBlocks": 1199, "usable": false}
+	]}}`))
+	status, err := client.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := status.Archive
+	if archive == nil || archive.UsableShards != 1 || len(archive.Shards) != 2 {
+		t.Fatalf("archive is %+v", archive)
+	}
+	first, second := archive.Shards[0], archive.Shards[1]
+	if first.ArchivedHeight == nil || *first.ArchivedHeight != 1000 || first.BehindBlocks != 199 || !first.Usable {
+		t.Errorf("shard 0 is %+v", first)
+	}
+	if second.ArchivedHeight != nil || second.Shard != 1 || second.Usable {
+		t.Errorf("shard 1 is %+v", second)
+	}
+}
+
 // A node that fetches a state says what it does not know yet with null.
 func TestStatusOfASyncingNode(t *testing.T) {
 	t.Parallel()

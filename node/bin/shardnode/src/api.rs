@@ -9,7 +9,7 @@ use commonware_cryptography::Digestible as _;
 use commonware_formatting::hex;
 use commonware_runtime::{Clock as _, Metrics as _, Supervisor as _, tokio::Context};
 use shardnode_blocks::{ChainView, finalized::EndorsedStake};
-use shardnode_chain::{Metrics, Node};
+use shardnode_chain::{Metrics, Node, Standing};
 use shardnode_clients::{Fate, NoProof};
 use shardnode_clocks as clocks;
 use shardnode_config::Config;
@@ -23,10 +23,10 @@ use shardnode_primitives::{
     congestion::blocks_behind, genesis::Protocol, namespace::FORMATS,
 };
 use shardnode_rpc::{
-    AccountReport, ClockFault, CopyStatus, DiskCondition, DiskFault, LinkCondition, LinkFault,
-    LoadStatus, LogLevel, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing,
-    ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
-    SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
+    AccountReport, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus, DiskCondition, DiskFault,
+    LinkCondition, LinkFault, LoadStatus, LogLevel, OutcomeReport, OutcomeStatus, PoolStatus,
+    ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Role, ShardStatus,
+    Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
 };
 use shardnode_state::Account;
 use shardnode_verifier::FinalizedBlock;
@@ -241,6 +241,22 @@ fn copy_status(lacks: &[Lack]) -> CopyStatus {
     }
 }
 
+fn archive_status(standings: &[Standing]) -> ArchiveStatus {
+    let usable = standings.iter().filter(|standing| standing.usable);
+    ArchiveStatus {
+        usable_shards: usable.count() as u64,
+        shards: standings
+            .iter()
+            .map(|standing| ArchivedStatus {
+                shard: standing.shard,
+                archived_height: standing.archived,
+                behind_blocks: standing.behind(),
+                usable: standing.usable,
+            })
+            .collect(),
+    }
+}
+
 fn shard_status(
     block: &Block,
     header: &ChunkHeader,
@@ -378,6 +394,8 @@ impl shardnode_rpc::Node for Api {
                 pages: progress.pages,
             }),
             copy: self.node.lacks().map(|lacks| copy_status(&lacks)),
+            archive: (self.role == Role::Archive)
+                .then(|| archive_status(&self.node.archived.borrow())),
             pool: PoolStatus {
                 transactions: self.node.metrics.production.pooled(),
                 capacity: self.mempool_capacity,

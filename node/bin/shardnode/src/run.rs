@@ -142,7 +142,8 @@ async fn serve(
 
     let threads = NonZeroUsize::new(config.worker_threads).unwrap_or(NonZeroUsize::MIN);
     let identity = Identity::new(config.genesis.clone(), config.key.clone());
-    let identity = Arc::new(identity.map_err(RunError::Mandates)?);
+    let identity = identity.map_err(RunError::Mandates)?;
+    let identity = Arc::new(identity.with_archives(config.archives.clone()));
     let accounts = derive_accounts(context, &identity, threads).await;
     let genesis = GenesisState::new(&identity.genesis, &accounts).map_err(RunError::Genesis)?;
     let generator = generator(&identity, accounts).map_err(RunError::Load)?;

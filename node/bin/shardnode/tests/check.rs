@@ -199,6 +199,31 @@ fn an_rpc_node_needs_a_key_of_its_own() {
 }
 
 #[test]
+fn an_archive_is_listed_as_one_and_is_no_validator() {
+    let mut files = Files::new("archive");
+    files.config["role"] = json!("archive");
+    files.write("validator.key", "07".repeat(32));
+    let line =
+        "peers.json: peers: this node is missing: nobody would ask an archive that is not listed";
+    assert_refused(&files.check(), line);
+    let own = json!({
+        "name": "net-a0", "publicKey": public_key(7), "address": "net-a0.example:26600",
+    });
+    files.peers["peers"].as_array_mut().unwrap().push(own);
+    let line = "peers.json: peers[3].archive: is false, unlike the role of this node";
+    assert_refused(&files.check(), line);
+    files.peers["peers"][3]["archive"] = json!(true);
+    assert_accepted(&files.check(), &files.genesis_hash());
+    files.config["role"] = json!("rpc");
+    let line = "peers.json: peers[3].archive: is true, unlike the role of this node";
+    assert_refused(&files.check(), line);
+    files.config["role"] = json!("archive");
+    files.peers["peers"][1]["archive"] = json!(true);
+    let line = "peers.json: peers[1].archive: is true, but \"net-s0-p1\" is a validator";
+    assert_refused(&files.check(), line);
+}
+
+#[test]
 fn paths_are_relative_to_the_configuration() {
     let files = Files::new("paths");
     files.check();
@@ -236,7 +261,7 @@ fn wrong_configurations() {
         (
             "/role",
             Some(json!("validator")),
-            "role: unknown variant `validator`, expected one of `producer`, `chunkValidator`, `rpc`",
+            "role: unknown variant `validator`, expected one of `producer`, `chunkValidator`, `rpc`, `archive`",
         ),
         (
             "/genesisFile",

@@ -13,7 +13,8 @@
 //!                                              └── ChainView ──► clients ──► pool ◄── generator
 //! ```
 //!
-//! Availability also keeps the own parts of other shards' bodies, in parts. Who
+//! An archive also has the [`shardnode_archive`] of all shards' states, beside the
+//! ledger of a node that tracks none. Availability also keeps the own parts of other shards' bodies, in parts. Who
 //! waits for whom is specified in [`shardnode_mailboxes`].
 
 use crate::{
@@ -46,6 +47,7 @@ use commonware_resolver::{Consumer, p2p as resolver};
 use commonware_runtime::{Handle, buffer::paged::CacheRef};
 use commonware_storage::archive::immutable;
 use commonware_utils::{NZDuration, NZU16, NZU64, NZUsize, channel::watch};
+use shardnode_archive::{self as archive, Standing};
 use shardnode_availability::{self as availability, bodies, held_parts, serving};
 use shardnode_blocks::{ChainView, GenesisState, History, Marshal};
 use shardnode_clients as clients;
@@ -54,7 +56,7 @@ use shardnode_load::generator::Generator;
 use shardnode_mailboxes::{
     self as mailboxes, Runtime,
     ledger::{CLOSE, Lack, PENDING_ACKS, Tracked},
-    snapshots::Shelf,
+    snapshots::Shelves,
     state_sync::Progress,
 };
 use shardnode_network::{
@@ -106,6 +108,8 @@ pub struct Node {
     /// How far a node is that fetches a state to go on from; `None` for one
     /// that executes.
     pub syncing: watch::Receiver<Option<Progress>>,
+    /// What is archived of each shard; of none by a node that is no archive.
+    pub archived: watch::Receiver<Vec<Standing>>,
     /// Finalised blocks.
     pub marshal: Marshal,
     /// The generator; only a producer has one.
@@ -317,9 +321,16 @@ where
         availability_actor.start(fetcher),
     ));
 
-    // States, for producers that have none or an old one.
+    // States, for producers that have none or an old one, and for archives.
+    let archives = identity.is_archive(&me);
     let (state_sync, state_sync_inbox) = mailboxes::state_sync::mailbox();
-    let shelf = Shelf::default();
+    let shelves = Shelves::of(
+        identity
+            .genesis
+            .layout
+            .iter()
+            .filter(|shard| archives || identity.tracked() == Some(*shard)),
+    );
     let (state_engine, state_fetcher) = resolver::Engine::new(
         context.child("state_resolver"),
         resolver_config(
@@ -329,7 +340,7 @@ where
             state_sync.clone(),
             state_sync::Server {
                 identity: identity.clone(),
-                shelf: shelf.clone(),
+                shelves: shelves.clone(),
                 metrics: metrics.state_sync.clone(),
             },
         ),
@@ -546,13 +557,16 @@ where
             block_metrics: metrics.blocks.clone(),
             metrics: metrics.ledger.clone(),
             strategy: strategy.clone(),
-            state_sync,
-            shelf,
+            state_sync: state_sync.clone(),
+            shelf: identity
+                .tracked()
+                .and_then(|shard| shelves.get(shard).cloned())
+                .unwrap_or_default(),
             traces: traces.clone(),
         },
         inbox,
     )?;
-    let (progress, syncing) = watch::channel(None);
+    let (progress, fetching) = watch::channel(None);
     let state_sync_actor = state_sync::Actor::new(
         context.child("state_sync"),
         state_sync::Parts {
@@ -566,6 +580,30 @@ where
         state_sync_inbox,
     );
     tasks.push(plain_task(&context, "state sync", state_sync_actor.start()));
+    let (standings, archived) = watch::channel(Vec::new());
+    // An archive that fetches a state lacks none.
+    let syncing = if archives {
+        let parts = archive::Parts {
+            snapshot_interval: settings.snapshot_interval,
+            retention: settings.retention,
+            partition: format!("{partition}-archive"),
+            page_cache: pages.clone(),
+            view: view.clone(),
+            state_sync,
+            progress: fetching,
+            shelves,
+            standings,
+            metrics: metrics.archive.clone(),
+            strategy: strategy.clone(),
+        };
+        let shards = identity.genesis.layout.iter();
+        let actor = archive::Actor::open(context.child("archive"), parts, shards).await?;
+        let handle = actor.start();
+        tasks.push(watch_task(&context, "archive", handle, ChainError::from));
+        watch::channel(None).1
+    } else {
+        fetching
+    };
     let handle = ledger_actor.start();
     tasks.push(watch_task(&context, "ledger", handle, ChainError::from));
     tasks.push(plain_task(
@@ -695,6 +733,7 @@ where
         copy: lacks,
         ledger,
         syncing,
+        archived,
         marshal,
         load,
         metrics,

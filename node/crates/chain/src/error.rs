@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a node stops.
 
+use shardnode_archive::ArchiveError;
 use shardnode_ledger::LedgerError;
 use shardnode_primitives::ShardId;
 use shardnode_production::ProducerError;
@@ -27,12 +28,21 @@ pub enum ChainError {
     /// The archive of finalised blocks failed.
     #[error("the archive of finalised blocks failed")]
     Archive(#[source] commonware_storage::archive::Error),
+    /// The archive of states failed.
+    #[error("the archive of states failed")]
+    States(#[source] Box<ArchiveError>),
     /// A part of the node ended without saying why.
     #[error("the {part} actor ended")]
     Ended {
         /// Which one.
         part: &'static str,
     },
+}
+
+impl From<ArchiveError> for ChainError {
+    fn from(error: ArchiveError) -> Self {
+        Self::States(Box::new(error))
+    }
 }
 
 impl From<LedgerError> for ChainError {

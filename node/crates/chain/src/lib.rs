@@ -51,6 +51,7 @@
 //! | [`shardnode_validation`] | what a committee member endorses |
 //! | [`shardnode_ledger`] | executing chunks, recovery, snapshots |
 //! | [`shardnode_state_sync`] | fetching and serving states |
+//! | [`shardnode_archive`] | keeping the states of all shards |
 //! | [`shardnode_clients`] | what clients are answered |
 //! | [`shardnode_traces`] | what is recorded of all this, and by whom |
 //! | this one | [proposing and judging blocks](application), and the [`engine`] that puts a node together |
@@ -71,3 +72,4 @@ pub use engine::{Node, Parts, Started, start};
 pub use error::ChainError;
 pub use metrics::Metrics;
 pub use settings::Settings;
+pub use shardnode_archive::Standing;

@@ -20,6 +20,8 @@ pub struct Metrics {
     registry: Mutex<Registry>,
     /// Of blocks.
     pub blocks: Arc<shardnode_blocks::Metrics>,
+    /// Of archiving.
+    pub archive: Arc<shardnode_archive::Metrics>,
     /// Of bodies and their parts.
     pub availability: Arc<shardnode_availability::Metrics>,
     /// Of chunk production.
@@ -55,6 +57,7 @@ impl Metrics {
         );
         Self {
             blocks: Arc::new(shardnode_blocks::Metrics::new(&mut registry)),
+            archive: Arc::new(shardnode_archive::Metrics::new(&mut registry)),
             availability: Arc::new(shardnode_availability::Metrics::new(&mut registry)),
             production: Arc::new(shardnode_production::Metrics::new(&mut registry)),
             validation: Arc::new(shardnode_validation::Metrics::new(&mut registry)),

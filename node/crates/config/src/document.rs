@@ -55,6 +55,8 @@ pub(crate) struct PeerDocument {
     pub(crate) public_key: String,
     pub(crate) address: String,
     pub(crate) region: Option<String>,
+    #[serde(default)]
+    pub(crate) archive: bool,
 }
 
 #[derive(Debug, Deserialize)]

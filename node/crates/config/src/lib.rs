@@ -20,7 +20,10 @@ pub use document::{Features, Log, LogFormat, Switch};
 pub use error::ConfigError;
 pub use peer::Peer;
 
-use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+use commonware_cryptography::{
+    Signer as _,
+    ed25519::{PrivateKey, PublicKey},
+};
 use document::{
     AdminDocument, ConfigDocument, HttpDocument, P2pDocument, StorageDocument, StorageEngine,
     TracingDocument,
@@ -61,6 +64,8 @@ pub struct Config {
     pub p2p_listen: SocketAddr,
     /// Every other node of the network.
     pub peers: Vec<Peer>,
+    /// The keys of the archives among all nodes, this one included.
+    pub archives: Vec<PublicKey>,
     /// Where the HTTP API is served.
     pub http_listen: SocketAddr,
     /// Where and to whom the admin API is served; nowhere without.
@@ -158,6 +163,7 @@ impl Config {
             worker_threads,
             p2p_listen: listen,
             peers: peers.others(&own),
+            archives: peers.archives(),
             http_listen,
             admin: admin
                 .zip(admin_token)
@@ -176,6 +182,7 @@ impl Config {
             peers.check_regions()?;
         }
         peers.check(&own, &config.genesis)?;
+        peers.check_archives(&own, config.role == Role::Archive, &config.genesis)?;
         Ok(config)
     }
 
@@ -214,7 +221,7 @@ impl Config {
             .map(|producer| (Role::Producer, &producer.name))
             .or_else(|| chunk_validator.map(|listed| (Role::ChunkValidator, &listed.name)));
         match (self.role, listed) {
-            (Role::Rpc, None) => Ok(()),
+            (Role::Rpc | Role::Archive, None) => Ok(()),
             (_, None) => {
                 let reason = format!(
                     "public key {public_key} is not among the validators of the genesis document"
@@ -226,6 +233,7 @@ impl Config {
                     Role::Producer => "producer",
                     Role::ChunkValidator => "chunkValidator",
                     Role::Rpc => "rpc",
+                    Role::Archive => "archive",
                 };
                 let reason = format!(
                     "is \"{}\", but the key is that of validator \"{name}\", a {}",

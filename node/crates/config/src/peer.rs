@@ -24,6 +24,8 @@ pub struct Peer {
     pub region: Option<String>,
     /// Where it is dialled.
     pub ingress: Ingress,
+    /// Whether it keeps the states of all shards.
+    pub archive: bool,
 }
 
 impl Peer {
@@ -78,6 +80,7 @@ impl Peers {
                     key,
                     region,
                     ingress,
+                    archive: document.archive,
                 })
             })
             .collect::<Result<_, _>>()?;
@@ -91,6 +94,45 @@ impl Peers {
     pub(crate) fn others(&self, own: &PublicKey) -> Vec<Peer> {
         let others = self.peers.iter().filter(|peer| peer.key != *own);
         others.cloned().collect()
+    }
+
+    /// The archives, in the order of the file: it is the same for all nodes.
+    pub(crate) fn archives(&self) -> Vec<PublicKey> {
+        let archives = self.peers.iter().filter(|peer| peer.archive);
+        archives.map(|peer| peer.key.clone()).collect()
+    }
+
+    /// No validator is an archive, and the node that has the key `own` is one if
+    /// its role says so.
+    pub(crate) fn check_archives(
+        &self,
+        own: &PublicKey,
+        own_is_archive: bool,
+        genesis: &Genesis,
+    ) -> Result<(), ConfigError> {
+        let wrong = |field: String, reason: String| ConfigError {
+            file: self.file.clone(),
+            field: Some(field),
+            reason,
+        };
+        let validator = |key: &PublicKey| {
+            genesis.producer(key).is_some() || genesis.chunk_validator(key).is_some()
+        };
+        for (index, peer) in self.peers.iter().enumerate() {
+            let reason = if peer.archive && validator(&peer.key) {
+                format!("is true, but \"{}\" is a validator", peer.name)
+            } else if peer.key == *own && peer.archive != own_is_archive {
+                format!("is {}, unlike the role of this node", peer.archive)
+            } else {
+                continue;
+            };
+            return Err(wrong(format!("peers[{index}].archive"), reason));
+        }
+        if own_is_archive && !self.peers.iter().any(|peer| peer.key == *own) {
+            let reason = "this node is missing: nobody would ask an archive that is not listed";
+            return Err(wrong("peers".into(), reason.into()));
+        }
+        Ok(())
     }
 
     /// Every node has a region, as links are between regions.
@@ -223,6 +265,7 @@ mod tests {
             key: public_key(&format!("58{}", "66".repeat(31))).unwrap(),
             region: None,
             ingress: ingress(address).unwrap(),
+            archive: false,
         };
         assert_eq!(
             peer("127.0.0.1:7").address(),

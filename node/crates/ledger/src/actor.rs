@@ -375,13 +375,16 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             return;
         }
         self.fetching.cancel_all();
+        let Some(shard) = self.identity.tracked() else {
+            return;
+        };
         let state_sync = self.state_sync.clone();
         let context = self.context.child("patience");
         self.fetching.push(async move {
             if !behind {
                 context.sleep(PATIENCE).await;
             }
-            state_sync.needed(height).await
+            state_sync.needed(shard, height).await
         });
     }
 

@@ -92,4 +92,4 @@ mod snapshots;
 pub use actor::{Actor, Parts};
 pub use error::LedgerError;
 pub use metrics::Metrics;
-pub use snapshots::Origin;
+pub use snapshots::{Origin, restore};

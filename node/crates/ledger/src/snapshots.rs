@@ -56,7 +56,7 @@ impl Read for Origin {
 
 impl Origin {
     /// Of a snapshot that was read back.
-    pub(crate) fn of(shard: ShardId, snapshot: &Snapshot) -> Result<Self, LedgerError> {
+    pub fn of(shard: ShardId, snapshot: &Snapshot) -> Result<Self, LedgerError> {
         let height = snapshot.height;
         Self::decode_cfg(snapshot.payload.clone(), &()).map_err(|source| LedgerError::Record {
             shard,
@@ -65,7 +65,9 @@ impl Origin {
         })
     }
 
-    pub(crate) fn served(&self, pages: Pages) -> Served {
+    /// What is given away of the state.
+    #[must_use]
+    pub fn served(&self, pages: Pages) -> Served {
         Served {
             height: self.totals.height,
             block: self.block,
@@ -74,7 +76,9 @@ impl Origin {
         }
     }
 
-    pub(crate) fn snapshot(&self, pages: &Pages) -> Snapshot {
+    /// What is kept of the state.
+    #[must_use]
+    pub fn snapshot(&self, pages: &Pages) -> Snapshot {
         Snapshot {
             height: self.totals.height,
             leaves: Arc::clone(pages.leaves()),
@@ -83,11 +87,8 @@ impl Origin {
     }
 }
 
-/// The state of a snapshot that was read back, and what is served of it.
-pub(crate) fn restore(
-    shard: ShardId,
-    snapshot: Snapshot,
-) -> Result<(Origin, StateTree), LedgerError> {
+/// The state of a snapshot that was read back, and where it is from.
+pub fn restore(shard: ShardId, snapshot: Snapshot) -> Result<(Origin, StateTree), LedgerError> {
     let origin = Origin::of(shard, &snapshot)?;
     let height = snapshot.height;
     let leaves = Arc::unwrap_or_clone(snapshot.leaves);

@@ -15,7 +15,7 @@
 //! | [`producer`] | makes the own shard's chunks |
 //! | [`witness_validator`] | does a committee member's work |
 //! | [`ledger`] | owns the own shard's state |
-//! | [`state_sync`] | fetches the own shard's state from other producers |
+//! | [`state_sync`] | fetches the state of a shard from those who keep it |
 //!
 //! # Who waits for whom
 //!

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The states that this node gives away: frozen copies, so that answering
-//! takes nothing from the actor that goes on with the state. The ledger puts
-//! them here, state sync answers from them.
+//! takes nothing from the actor that goes on with the state. The ledger of a
+//! producer and the archive put them here, state sync answers from them.
 
 use bytes::Bytes;
 use commonware_codec::Encode as _;
 use shardnode_network::state_requests::Offer;
-use shardnode_primitives::Digest;
+use shardnode_primitives::{Digest, ShardId};
 use shardnode_state::Pages;
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -17,7 +17,7 @@ use std::{
 /// others to end.
 const KEPT: usize = 2;
 
-/// A durable snapshot of the own shard that a finalised block states.
+/// A durable snapshot that a finalised block states.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// The executed height.
@@ -30,7 +30,7 @@ pub struct Served {
     pub pages: Pages,
 }
 
-/// The newest snapshots, newest first.
+/// The newest snapshots of one shard, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct Shelf(Arc<Mutex<VecDeque<Served>>>);
 
@@ -69,5 +69,23 @@ impl Shelf {
             .cloned();
         drop(held);
         Some(snapshot?.pages.page(index)?.encode())
+    }
+}
+
+/// What a node gives away, by shard.
+#[derive(Clone, Debug, Default)]
+pub struct Shelves(Arc<BTreeMap<ShardId, Shelf>>);
+
+impl Shelves {
+    /// Empty ones for these shards.
+    pub fn of(shards: impl IntoIterator<Item = ShardId>) -> Self {
+        let empty = shards.into_iter().map(|shard| (shard, Shelf::default()));
+        Self(Arc::new(empty.collect()))
+    }
+
+    /// That of a shard, of which this node gives states away.
+    #[must_use]
+    pub fn get(&self, shard: ShardId) -> Option<&Shelf> {
+        self.0.get(&shard)
     }
 }

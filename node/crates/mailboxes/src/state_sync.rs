@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! To the actor that fetches the own shard's state from other producers
+//! To the actor that fetches the state of a shard from those who keep it
 //! (`shardnode_state_sync`).
 
 use bytes::Bytes;
@@ -20,12 +20,12 @@ pub struct Fetched {
     pub state: StateTree,
 }
 
-/// How far a node is that cannot execute on from the state that it has.
+/// How far a node is that fetches a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The shard tracked.
+    /// The shard.
     pub shard: ShardId,
-    /// The height that cannot be executed.
+    /// The lowest height of use: for a producer the one that it cannot execute.
     pub needed: u64,
     /// The height of the snapshot that is fetched instead, once there is one.
     pub snapshot: Option<u64>,
@@ -40,12 +40,14 @@ pub struct Progress {
 pub enum Message {
     /// [`Mailbox::needed`].
     Needed {
-        /// The height that cannot be executed.
+        /// The shard.
+        shard: ShardId,
+        /// The lowest height of use.
         height: u64,
         /// Where the state goes.
         reply: oneshot::Sender<Fetched>,
     },
-    /// A producer answered.
+    /// Somebody answered.
     Answer {
         /// What was asked for.
         key: Key,
@@ -61,11 +63,16 @@ pub enum Message {
 pub struct Mailbox(mpsc::Sender<Message>);
 
 impl Mailbox {
-    /// Waits for a state of the own shard at `height` or above. Who stops
-    /// waiting stops the fetching.
-    pub async fn needed(&self, height: u64) -> Option<Fetched> {
+    /// Waits for a state of `shard` at `height` or above. Who stops waiting
+    /// stops the fetching, and so does who asks for another one.
+    pub async fn needed(&self, shard: ShardId, height: u64) -> Option<Fetched> {
         let (reply, response) = oneshot::channel();
-        self.0.send(Message::Needed { height, reply }).await.ok()?;
+        let needed = Message::Needed {
+            shard,
+            height,
+            reply,
+        };
+        self.0.send(needed).await.ok()?;
         response.await.ok()
     }
 }

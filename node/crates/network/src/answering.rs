@@ -155,7 +155,7 @@ impl Terms {
         Self::new(identity, body.max(receipts), of_a_block, price)
     }
 
-    /// States, for those who track the shard.
+    /// States, for those who track the shard, and for archives.
     #[must_use]
     pub fn states(identity: &Arc<Identity>) -> Self {
         let most = most_page();
@@ -163,7 +163,8 @@ impl Terms {
         let mut terms = Self::new(identity, most, 0, move |peer, key| {
             let (state_requests::Key::Newest { shard, .. }
             | state_requests::Key::Page { shard, .. }) = state_requests::Key::decode(key).ok()?;
-            tracks(&asker, peer, shard).then_some(most as u64)
+            let keeps = tracks(&asker, peer, shard) || asker.is_archive(peer);
+            keeps.then_some(most as u64)
         });
         terms.allowance.rate = PAGES;
         terms

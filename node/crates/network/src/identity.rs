@@ -30,6 +30,9 @@ pub struct Identity {
     pub producer: Option<Producer>,
     /// What every validator's stake came to.
     pub mandates: Arc<Mandates<PublicKey>>,
+    /// The network's archives, in an order that all nodes have: none of them is
+    /// a validator.
+    archives: Vec<PublicKey>,
 }
 
 /// The committees of one height, by shard.
@@ -48,10 +51,45 @@ impl Identity {
         Ok(Self {
             namespaces: Namespaces::new(&genesis.network, &genesis.hash()),
             mandates: Arc::new(mandates),
+            archives: Vec::new(),
             producer,
             genesis,
             key,
         })
+    }
+
+    /// The same node in a network with these archives. Validators among them
+    /// are none.
+    #[must_use]
+    pub fn with_archives(mut self, archives: Vec<PublicKey>) -> Self {
+        let archives = archives.into_iter();
+        self.archives = archives.filter(|key| !self.is_validator(key)).collect();
+        self
+    }
+
+    /// Whether the node with this key keeps the states of all shards.
+    #[must_use]
+    pub fn is_archive(&self, key: &PublicKey) -> bool {
+        self.archives.contains(key)
+    }
+
+    /// Those who keep states of `shard`, by slot: its producers in theirs, and
+    /// the archives after them.
+    pub fn keepers(&self, shard: ShardId) -> impl Iterator<Item = (u16, &PublicKey)> {
+        let slots = self.genesis.producers_of(shard).count() as u16;
+        self.genesis
+            .producers_of(shard)
+            .map(|producer| (producer.slot, &producer.key))
+            .chain((slots..).zip(&self.archives))
+    }
+
+    /// The [keepers](Self::keepers) that this node can ask: all others, of whom an
+    /// archive is connected to no other archive.
+    pub fn other_keepers(&self, shard: ShardId) -> impl Iterator<Item = (u16, &PublicKey)> {
+        let me = self.key.public_key();
+        let archive = self.is_archive(&me);
+        self.keepers(shard)
+            .filter(move |(_, key)| **key != me && !(archive && self.is_archive(key)))
     }
 
     /// The shard whose state this node holds.

@@ -3,7 +3,7 @@
 //! [`STATE_REQUESTS`](crate::channels::STATE_REQUESTS).
 //!
 //! ```text
-//! 0x00 ‖ shard ‖ 0 (u64) ‖ slot (u32) ‖ 0 (32)          the newest snapshot of the producer in this slot
+//! 0x00 ‖ shard ‖ 0 (u64) ‖ slot (u32) ‖ 0 (32)          the newest snapshot of the one in this slot
 //! 0x01 ‖ shard ‖ height (u64) ‖ index (u32) ‖ root      a page of the state with this root
 //!
 //! executed height (8) ‖ height of the block that states it (8)      an offer
@@ -11,6 +11,9 @@
 //!
 //! The first is answered with an [`Offer`], the second with a
 //! [`shardnode_state::Page`].
+//!
+//! A shard's producers have the slots that genesis gives them, the network's
+//! archives those [after them](crate::Identity::keepers).
 
 use bytes::BufMut;
 use commonware_codec::{Buf, Error, FixedSize, Read, ReadExt as _, Write};
@@ -21,11 +24,11 @@ use std::fmt;
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
-    /// What a producer has: only it can say.
+    /// What a producer or an archive has: only it can say.
     Newest {
         /// The shard.
         shard: ShardId,
-        /// The producer's slot.
+        /// Its slot.
         slot: u16,
     },
     /// A page of a state.
@@ -100,7 +103,7 @@ impl Read for Key {
                 Ok(slot) if height == 0 && root == ZERO => Ok(Self::Newest { shard, slot }),
                 _ => Err(Error::Invalid(
                     "Key",
-                    "a producer has a slot and nothing more",
+                    "whoever is asked has a slot and nothing more",
                 )),
             },
             1 => Ok(Self::Page {
@@ -116,7 +119,7 @@ impl Read for Key {
 
 impl Span for Key {}
 
-/// A producer's newest snapshot.
+/// The newest snapshot that somebody has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// The executed height that it is of.

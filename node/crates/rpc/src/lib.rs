@@ -49,8 +49,9 @@ pub use node::{Node, ProfileOngoing, Unavailable, UnknownPeer};
 pub use server::{admin_router, router};
 pub use token::{AdminToken, InvalidToken};
 pub use types::{
-    AccountReport, ClockFault, CopyStatus, DiskCondition, DiskFault, DiskStatus, LinkCondition,
-    LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus, OutcomeReport, OutcomeStatus,
-    PoolStatus, ProfileExtent, ProfileStage, ProfileStatus, ProofReport, Readiness, Role,
-    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    AccountReport, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus, DiskCondition, DiskFault,
+    DiskStatus, LinkCondition, LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus,
+    OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileStage, ProfileStatus,
+    ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus,
+    TcpStatus, TrackedStatus,
 };

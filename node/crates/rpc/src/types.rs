@@ -17,6 +17,8 @@ pub enum Role {
     ChunkValidator,
     /// Follows the chain, tracks no shard, signs nothing.
     Rpc,
+    /// As `Rpc`, and keeps the states of all shards.
+    Archive,
 }
 
 /// The answer of `/status`.
@@ -81,6 +83,8 @@ pub struct Status {
     /// Whether its copy of its shard is complete; `None` for a node that is no
     /// producer.
     pub copy: Option<CopyStatus>,
+    /// What it keeps of all shards; `None` for a node that is no archive.
+    pub archive: Option<ArchiveStatus>,
     /// The transaction pool.
     pub pool: PoolStatus,
     /// The in-node generator; only a producer has one.
@@ -165,6 +169,32 @@ pub struct SyncingStatus {
     pub pages_fetched: u32,
     /// Pages that it has, once the first has come.
     pub pages: Option<u32>,
+}
+
+/// What an archive keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArchiveStatus {
+    /// Shards that could come back from it now.
+    pub usable_shards: u64,
+    /// Every shard, in order.
+    pub shards: Vec<ArchivedStatus>,
+}
+
+/// What an archive keeps of one shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArchivedStatus {
+    /// The shard.
+    #[serde(serialize_with = "shard")]
+    pub shard: ShardId,
+    /// The executed height of the newest state that it keeps, once it has one.
+    pub archived_height: Option<u64>,
+    /// Heights from there, or from genesis, to what the shard's newest header
+    /// states.
+    pub behind_blocks: u64,
+    /// Whether the shard could come back from it.
+    pub usable: bool,
 }
 
 /// A node's own state.

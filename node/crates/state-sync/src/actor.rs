@@ -27,7 +27,7 @@ use shardnode_network::{
     Identity,
     state_requests::{Key, Offer},
 };
-use shardnode_primitives::{ShardId, genesis::Producer};
+use shardnode_primitives::ShardId;
 use shardnode_state::StateTree;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -54,7 +54,7 @@ pub struct Parts {
     pub identity: Arc<Identity>,
     /// Finalised blocks.
     pub marshal: Marshal,
-    /// Asks other producers.
+    /// Asks others.
     pub fetcher: Fetcher,
     /// Where it is published how far fetching is.
     pub progress: watch::Sender<Option<Progress>>,
@@ -64,8 +64,9 @@ pub struct Parts {
     pub strategy: Rayon,
 }
 
-/// What the ledger waits for.
+/// What the ledger or the archive waits for.
 struct Need {
+    shard: ShardId,
     height: u64,
     since: SystemTime,
     reported: bool,
@@ -128,7 +129,9 @@ impl<E: Runtime> Actor<E> {
             select! {
                 message = self.inbox.recv() => {
                     match message {
-                        Some(Message::Needed { height, reply }) => self.on_needed(height, reply),
+                        Some(Message::Needed { shard, height, reply }) => {
+                            self.on_needed(shard, height, reply);
+                        }
                         Some(Message::Answer { key, value, reply }) => {
                             self.on_answer(key, value, reply);
                         }
@@ -137,16 +140,18 @@ impl<E: Runtime> Actor<E> {
                 },
                 _ = tick => {},
             }
-            let Some(me) = self.parts.identity.producer.clone() else {
-                continue;
-            };
-            self.step(&me).await;
+            self.step().await;
         }
     }
 
-    fn on_needed(&mut self, height: u64, reply: oneshot::Sender<Fetched>) {
+    fn on_needed(&mut self, shard: ShardId, height: u64, reply: oneshot::Sender<Fetched>) {
         let now = self.context.current();
+        if self.need.as_ref().is_some_and(|need| need.shard != shard) {
+            self.silent.clear();
+            self.give_up();
+        }
         self.need = Some(Need {
+            shard,
             height,
             since: now,
             reported: false,
@@ -160,10 +165,13 @@ impl<E: Runtime> Actor<E> {
 
     fn on_answer(&mut self, key: Key, value: Bytes, reply: oneshot::Sender<bool>) {
         match key {
-            Key::Newest { slot, .. } => {
+            Key::Newest { shard, slot } => {
                 let offer = Offer::decode(value);
                 reply.send_lossy(offer.is_ok());
-                if let Ok(offer) = offer {
+                let needed = self.need.as_ref().is_some_and(|need| need.shard == shard);
+                if let Ok(offer) = offer
+                    && needed
+                {
                     self.offers.insert(slot, offer);
                 }
             }
@@ -200,7 +208,7 @@ impl<E: Runtime> Actor<E> {
     }
 
     /// Does what can be done for the state that is needed.
-    async fn step(&mut self, me: &Producer) {
+    async fn step(&mut self) {
         let Some(need) = &self.need else {
             return;
         };
@@ -208,6 +216,7 @@ impl<E: Runtime> Actor<E> {
             self.stop();
             return;
         }
+        let shard = need.shard;
         let now = self.context.current();
         let since = |then: SystemTime| now.duration_since(then).unwrap_or_default();
         if let Some(running) = self
@@ -215,7 +224,7 @@ impl<E: Runtime> Actor<E> {
             .take_if(|running| since(running.progressed) > STALL)
         {
             let height = running.download.target().totals.height;
-            warn!(shard = %me.shard, height, "nobody serves the state that is being fetched");
+            warn!(%shard, height, "nobody serves the state that is being fetched");
             self.silent.extend(running.sources);
             self.silent.extend(holders(height, &self.offers));
             self.give_up();
@@ -223,38 +232,38 @@ impl<E: Runtime> Actor<E> {
         let (first, last) = self.asked.unwrap_or((now, SystemTime::UNIX_EPOCH));
         if since(last) >= ROUND {
             self.asked = Some((first, now));
-            self.ask_for_offers(me);
+            self.ask_for_offers(shard);
         }
         // Whoever answers first is not chosen for that.
-        let others = self.parts.identity.other_producers(me.shard).len();
+        let others = self.parts.identity.other_keepers(shard).count();
         let heard = self.offers.len() >= others || since(first) >= ROUND;
         if self.running.is_none() && heard {
-            self.choose(me, now).await;
+            self.choose(shard, now).await;
         }
-        self.ask_for_pages(me);
-        self.publish(me.shard);
-        self.finish(me.shard).await;
+        self.ask_for_pages(shard);
+        self.publish(shard);
+        self.finish(shard).await;
     }
 
     /// Starts to fetch the best of the offers.
-    async fn choose(&mut self, me: &Producer, now: SystemTime) {
+    async fn choose(&mut self, shard: ShardId, now: SystemTime) {
         let Some(needed) = self.need.as_ref().map(|need| need.height) else {
             return;
         };
         let mut offers = Vec::with_capacity(self.offers.len());
         for (slot, offer) in &self.offers {
-            let stated = stated(&self.parts.marshal, me.shard, *offer).await;
+            let stated = stated(&self.parts.marshal, shard, *offer).await;
             offers.push((*slot, *offer, stated));
         }
         match choose(needed, &offers, &mut self.silent) {
             Ok(target) => {
                 info!(
-                    shard = %me.shard,
+                    %shard,
                     needed,
                     snapshot = target.totals.height,
                     block = target.block,
                     root = %target.totals.state_root,
-                    "fetching the state of another producer"
+                    "fetching a state"
                 );
                 let most = most_leaves(&self.parts.identity, &target);
                 self.running = Some(Running {
@@ -263,7 +272,7 @@ impl<E: Runtime> Actor<E> {
                     progressed: now,
                 });
             }
-            Err(missing) => self.report(me.shard, missing, now),
+            Err(missing) => self.report(shard, missing, now),
         }
     }
 
@@ -282,48 +291,37 @@ impl<E: Runtime> Actor<E> {
             height = need.height,
             reason = %missing,
             "shard cannot be executed: what this height takes is not to be had, and no later \
-             state; start a producer of the shard that has its data directory, or give this one \
-             back its own"
+             state; start a producer of the shard that has its data directory, give this one \
+             back its own, or start an archive that has the shard's state"
         );
     }
 
-    fn ask_for_offers(&mut self, me: &Producer) {
-        let others: Vec<Producer> = self
-            .parts
-            .identity
-            .genesis
-            .producers_of(me.shard)
-            .filter(|other| other.slot != me.slot)
-            .cloned()
-            .collect();
-        for other in others {
-            let key = Key::Newest {
-                shard: me.shard,
-                slot: other.slot,
-            };
-            let target = NonEmptyVec::new(other.key);
+    fn ask_for_offers(&mut self, shard: ShardId) {
+        for (slot, keeper) in self.parts.identity.other_keepers(shard) {
+            let key = Key::Newest { shard, slot };
+            let target = NonEmptyVec::new(keeper.clone());
             self.parts.fetcher.fetch_targeted(Fetch::from(key), target);
         }
     }
 
-    fn ask_for_pages(&mut self, me: &Producer) {
+    fn ask_for_pages(&mut self, shard: ShardId) {
         let Some(Running { download, .. }) = &mut self.running else {
             return;
         };
         let totals = &download.target().totals;
         let (height, root) = (totals.height, totals.state_root);
         let slots: Vec<u16> = holders(height, &self.offers).collect();
-        let producers = self.parts.identity.genesis.producers_of(me.shard);
-        let holders: Vec<PublicKey> = producers
-            .filter(|other| slots.contains(&other.slot))
-            .map(|other| other.key.clone())
+        let keepers = self.parts.identity.other_keepers(shard);
+        let holders: Vec<PublicKey> = keepers
+            .filter(|(slot, _)| slots.contains(slot))
+            .map(|(_, keeper)| keeper.clone())
             .collect();
         let Ok(targets) = NonEmptyVec::try_from(holders) else {
             return;
         };
         for index in download.ask() {
             let key = Key::Page {
-                shard: me.shard,
+                shard,
                 height,
                 root,
                 index,

@@ -28,9 +28,9 @@ pub(crate) enum Stated {
 /// Why there is nothing to fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Missing {
-    #[error("no other producer of the shard offers a snapshot")]
+    #[error("nobody offers a snapshot of the shard")]
     NoOffer,
-    #[error("the newest snapshot of the shard's other producers, at height {0}, is too old")]
+    #[error("the newest snapshot of the shard on offer, at height {0}, is too old")]
     TooOld(u64),
     #[error("no finalised block at hand states the snapshot that is offered for height {0}")]
     NotStated(u64),

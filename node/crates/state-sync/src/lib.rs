@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! State sync: fetching the own shard's state from other producers, when what
-//! executing the next chunk takes is no longer to be had, and serving it. When
-//! that is, and which states are served, the ledger says.
+//! State sync: fetching the state of a shard from those who keep it, and serving
+//! it. A producer fetches that of its own shard when what executing the next chunk
+//! takes is no longer to be had: when that is, and which states it serves, the
+//! ledger says. An archive fetches the states of all shards, one after the other,
+//! and serves them.
 //!
 //! [`Actor`] fetches, [`Server`] answers, in the formats of
 //! [`state_requests`](shardnode_network::state_requests).
 //!
 //! # What is served
 //!
-//! The [newest snapshots](shardnode_mailboxes::snapshots) of the own shard that a
-//! finalised header states.
+//! The [newest snapshots](shardnode_mailboxes::snapshots) that a finalised header
+//! states: by producers of their own shard, by archives of all.
 //!
 //! # What is fetched
 //!
@@ -25,7 +27,7 @@
 //! # How
 //!
 //! ```text
-//! ask every other producer of the shard for its newest snapshot      (height, block that states it)
+//! ask the shard's other producers and the archives for their newest snapshots     (height, block that states it)
 //! choose the newest one that the block states, at the needed height or above
 //! ask for page 0, which tells how many there are; then for 16 at a time, of all who offer it
 //! verify each page against the root as it comes; whoever sent a wrong one is cut off

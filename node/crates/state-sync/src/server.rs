@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Answers other producers, from the states that this node gives away.
+//! Answers others, from the states that this node gives away.
 
 use crate::metrics::Metrics;
 use bytes::Bytes;
 use commonware_codec::Encode as _;
+use commonware_cryptography::Signer as _;
 use commonware_resolver::p2p;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
-use shardnode_mailboxes::snapshots::Shelf;
+use shardnode_mailboxes::snapshots::Shelves;
 use shardnode_network::{Identity, state_requests::Key};
 use std::sync::Arc;
 
@@ -16,18 +17,20 @@ pub struct Server {
     /// Who this node is.
     pub identity: Arc<Identity>,
     /// What it has.
-    pub shelf: Shelf,
+    pub shelves: Shelves,
     /// What is measured.
     pub metrics: Arc<Metrics>,
 }
 
 impl Server {
     fn answer(&self, key: Key) -> Option<Bytes> {
-        let me = self.identity.producer.as_ref()?;
         match key {
             Key::Newest { shard, slot } => {
-                let mine = shard == me.shard && slot == me.slot;
-                self.shelf.newest().filter(|_| mine).map(|one| one.encode())
+                let me = self.identity.key.public_key();
+                let mut keepers = self.identity.keepers(shard);
+                let mine = keepers.any(|(one, key)| one == slot && *key == me);
+                let newest = self.shelves.get(shard)?.newest();
+                newest.filter(|_| mine).map(|one| one.encode())
             }
             Key::Page {
                 shard,
@@ -35,8 +38,7 @@ impl Server {
                 root,
                 index,
             } => {
-                let page = self.shelf.page(height, &root, index);
-                let page = page.filter(|_| shard == me.shard)?;
+                let page = self.shelves.get(shard)?.page(height, &root, index)?;
                 self.metrics.state_page_served(page.len());
                 Some(page)
             }

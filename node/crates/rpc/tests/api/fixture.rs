@@ -20,11 +20,12 @@ use shardnode_primitives::{
     chunk::ChunkContent, genesis::private_key,
 };
 use shardnode_rpc::{
-    AccountReport, AdminToken, ClockFault, CopyStatus, DiskCondition, DiskFault, DiskStatus,
-    LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus, Node, OutcomeReport,
-    OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing, ProfileStage, ProfileStatus,
-    ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus,
-    TcpStatus, TrackedStatus, Unavailable, UnknownPeer, admin_router, router,
+    AccountReport, AdminToken, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus,
+    DiskCondition, DiskFault, DiskStatus, LinkFault, LoadStatus, LogLevel, MachineStatus,
+    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing,
+    ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted,
+    SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, UnknownPeer, admin_router,
+    router,
 };
 use std::{
     sync::{
@@ -254,6 +255,15 @@ impl Node for Fixture {
             copy: (self.role == Role::Producer).then(|| CopyStatus {
                 complete: false,
                 missing: vec!["executed to block 7, the chain is at 12".into()],
+            }),
+            archive: (self.role == Role::Archive).then(|| ArchiveStatus {
+                usable_shards: 1,
+                shards: vec![ArchivedStatus {
+                    shard: ShardId(3),
+                    archived_height: Some(1_000),
+                    behind_blocks: 7,
+                    usable: true,
+                }],
             }),
             pool: PoolStatus {
                 transactions: 5,

@@ -115,6 +115,24 @@ fn status_of_an_rpc_node_has_neither_state_nor_load() {
 }
 
 #[test]
+fn status_of_an_archive_says_what_it_keeps() {
+    let node = Fixture {
+        role: Role::Archive,
+        ..Fixture::default()
+    };
+    let status = get(&node, "/status").json();
+    assert_eq!(status["role"], "archive");
+    assert_eq!(status["tracked"], Value::Null);
+    let kept = json!({"shard": 3, "archivedHeight": 1_000, "behindBlocks": 7, "usable": true});
+    assert_eq!(
+        status["archive"],
+        json!({"usableShards": 1, "shards": [kept]})
+    );
+    let producer = get(&Fixture::default(), "/status").json();
+    assert_eq!(producer["archive"], Value::Null);
+}
+
+#[test]
 fn status_says_how_far_fetching_a_state_is() {
     assert_eq!(
         get(&Fixture::default(), "/status").json()["syncing"],

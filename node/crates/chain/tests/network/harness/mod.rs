@@ -57,6 +57,8 @@ pub(crate) struct Network {
     state: Arc<GenesisState>,
     oracle: Oracle<PublicKey, Context>,
     members: Vec<Member>,
+    /// The last of the members.
+    archives: Vec<PublicKey>,
     success: f64,
     retention: u64,
     liars: Vec<usize>,
@@ -182,8 +184,23 @@ where
     F: FnOnce(Network) -> Fut,
     Fut: Future<Output = ()>,
 {
+    run_with_archives(seed, (shards, producers, lag), 0, retention, story)
+}
+
+/// [`run_with_retention`], with archives after the producers.
+pub(crate) fn run_with_archives<F, Fut>(
+    seed: u64,
+    (shards, producers, lag): (u16, u16, u8),
+    archives: usize,
+    retention: u64,
+    story: F,
+) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
     let genesis = genesis_with(shards, producers, 0, lag, ACCOUNTS_IN_PAGES);
-    run_on(seed, genesis, 1.0, move |mut network| {
+    run_all_on(seed, genesis, archives, 1.0, move |mut network| {
         network.retention = retention;
         story(network)
     })
@@ -194,20 +211,36 @@ where
     F: FnOnce(Network) -> Fut,
     Fut: Future<Output = ()>,
 {
+    run_all_on(seed, genesis, 0, success, story)
+}
+
+fn run_all_on<F, Fut>(
+    seed: u64,
+    genesis: Genesis,
+    archives: usize,
+    success: f64,
+    story: F,
+) -> String
+where
+    F: FnOnce(Network) -> Fut,
+    Fut: Future<Output = ()>,
+{
     let config = deterministic::Config::new()
         .with_seed(seed)
         .with_cycle(Duration::from_micros(10))
         .with_timeout(Some(Duration::from_secs(600)));
     deterministic::Runner::new(config).start(|context| async move {
-        let network = Network::new(context.child("harness"), genesis, success).await;
+        let harness = context.child("harness");
+        let network = Network::new(harness, genesis, archives, success).await;
         story(network).await;
         context.auditor().state()
     })
 }
 
 impl Network {
-    async fn new(context: Context, genesis: Genesis, success: f64) -> Self {
-        let members: Vec<Member> = (0..genesis.stakes().count())
+    async fn new(context: Context, genesis: Genesis, archives: usize, success: f64) -> Self {
+        let validators = genesis.stakes().count();
+        let members: Vec<Member> = (0..validators + archives)
             .map(|index| Member {
                 key: key(index),
                 running: None,
@@ -215,6 +248,7 @@ impl Network {
             })
             .collect();
         let keys: Vec<PublicKey> = members.iter().map(|m| m.key.public_key()).collect();
+        let archives = keys[validators..].to_vec();
         let (links, oracle) = simulated::Network::new_with_peers(
             context.child("links"),
             simulated::Config {
@@ -236,6 +270,7 @@ impl Network {
             state,
             oracle,
             members,
+            archives,
             success,
             retention: LONG,
             liars: Vec::new(),
@@ -293,7 +328,8 @@ impl Network {
     pub(crate) async fn start(&mut self, index: usize) {
         let me = self.members[index].key.clone();
         let control = self.oracle.control(me.public_key());
-        let identity = Arc::new(Identity::new(self.genesis.clone(), me).unwrap());
+        let identity = Identity::new(self.genesis.clone(), me).unwrap();
+        let identity = Arc::new(identity.with_archives(self.archives.clone()));
         let limits = Limits::of(&identity);
         let mut registered = Vec::new();
         for mut channel in channels::ALL {
