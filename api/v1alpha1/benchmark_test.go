@@ -174,7 +174,7 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 		},
 		"an impossible network": {
 			[]edit{set("spec.network.template.spec.regions", []object{{"name": "north", "nodes": 3}})},
-			[]refusal{{"spec.network.template.spec.regions", "the nodes of all regions sum to 3"}},
+			[]refusal{{"spec.network.template.spec.regions", "the regions have 3 nodes"}},
 		},
 		"a load of the network": {
 			[]edit{set("spec.network.template.spec.load", object{"profile": "Ramp", "ramp": object{"steps": []object{

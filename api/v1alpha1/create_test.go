@@ -128,7 +128,7 @@ var wrongManifests = map[string]struct {
 	},
 	"no nodes for the rpc nodes": {
 		[]edit{set("spec.rpcNodes", 2)},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 9, but shards * producersPerShard + chunkValidators + rpcNodes is 11"}},
+		[]refusal{{"spec.regions", "the regions have 9 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 11"}},
 	},
 	"rpc nodes with a region in another cluster": {
 		[]edit{
@@ -136,6 +136,29 @@ var wrongManifests = map[string]struct {
 			set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 5, "cluster": "far"}}),
 		},
 		[]refusal{{"spec.rpcNodes", "must be 0 with regions in other clusters"}},
+	},
+	"too many archives": {
+		[]edit{set("spec.archiveNodes", 11)},
+		[]refusal{{"spec.archiveNodes", "should be less than or equal to 10"}},
+	},
+	"negative archives": {
+		[]edit{set("spec.archiveNodes", -1)},
+		[]refusal{{"spec.archiveNodes", "should be greater than or equal to 0"}},
+	},
+	"an archive without parts that are kept": {
+		[]edit{
+			set("spec.archiveNodes", 1), remove("spec.regions"),
+			set("spec.node.features.saveUntrackedChunkParts", "Disabled"),
+		},
+		[]refusal{{"spec.archiveNodes", "needs spec.node.features.saveUntrackedChunkParts"}},
+	},
+	"archives with a region in another cluster": {
+		[]edit{
+			set("spec.archiveNodes", 1),
+			set("spec.node.features.saveUntrackedChunkParts", "Enabled"),
+			set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 5, "cluster": "far"}}),
+		},
+		[]refusal{{"spec.archiveNodes", "must be 0 with regions in other clusters"}},
 	},
 	"too many validators": {
 		[]edit{
@@ -151,20 +174,20 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.regions", []object{})},
 		[]refusal{
 			{"spec.regions", "should have at least 1 items"},
-			{"spec.regions", "the nodes of all regions sum to 0, but shards * producersPerShard + chunkValidators + rpcNodes is 9"},
+			{"spec.regions", "the regions have 0 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 9"},
 		},
 	},
 	"too few nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "south", "nodes": 2}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 7, but shards * producersPerShard + chunkValidators + rpcNodes is 9"}},
+		[]refusal{{"spec.regions", "the regions have 7 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 9"}},
 	},
 	"too many nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 10}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 10, but shards * producersPerShard + chunkValidators + rpcNodes is 9"}},
+		[]refusal{{"spec.regions", "the regions have 10 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 9"}},
 	},
 	"no nodes for the chunk validators": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 8}})},
-		[]refusal{{"spec.regions", "the nodes of all regions sum to 8, but shards * producersPerShard + chunkValidators + rpcNodes is 9"}},
+		[]refusal{{"spec.regions", "the regions have 8 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 9"}},
 	},
 	"region twice": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 5}, {"name": "north", "nodes": 4}})},
@@ -185,7 +208,7 @@ var wrongManifests = map[string]struct {
 	"region with too many nodes": {
 		[]edit{set("spec.regions", []object{{"name": "north", "nodes": 1001}})},
 		[]refusal{
-			{"spec.regions", "the nodes of all regions sum to 1001, but shards * producersPerShard + chunkValidators + rpcNodes is 9"},
+			{"spec.regions", "the regions have 1001 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 9"},
 			{"spec.regions[0].nodes", "should be less than or equal to 1000"},
 		},
 	},
@@ -474,6 +497,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.node.roles", []object{{"role": "RPC", "resources": object{}}})},
 		[]refusal{{"spec.node.roles", "must not have RPC without rpcNodes"}},
 	},
+	"a role of no archive": {
+		[]edit{set("spec.node.roles", []object{{"role": "Archive", "resources": object{}}})},
+		[]refusal{{"spec.node.roles", "must not have Archive without archiveNodes"}},
+	},
 	"a role that there is not": {
 		[]edit{set("spec.node.roles", []object{{"role": "Observer", "resources": object{}}})},
 		[]refusal{{"spec.node.roles[0].role", `Unsupported value: "Observer"`}, notChecked},
@@ -537,6 +564,10 @@ var wrongManifests = map[string]struct {
 	"volume of a role that no node has": {
 		[]edit{set("spec.volume.roles", []object{{"role": "RPC", "size": "1Gi"}})},
 		[]refusal{{"spec.volume.roles", "must not have RPC without rpcNodes"}},
+	},
+	"volume of a role that no archive has": {
+		[]edit{set("spec.volume.roles", []object{{"role": "Archive", "size": "1Gi"}})},
+		[]refusal{{"spec.volume.roles", "must not have Archive without archiveNodes"}},
 	},
 	"volume of a role, of a class and of a performance": {
 		[]edit{set("spec.volume.roles", []object{{"role": "Producer", "size": "1Gi", "storageClassName": "fast", "iops": 3000}})},

@@ -32,6 +32,7 @@ spec:
   producersPerShard: 2
   chunkValidators: 1
   rpcNodes: 0
+  archiveNodes: 0
   regions:
     - name: north
       nodes: 5

@@ -53,7 +53,7 @@ type NodeSpec struct {
 }
 
 // NodeRole is what a node does for its network.
-// +kubebuilder:validation:Enum=Producer;ChunkValidator;RPC
+// +kubebuilder:validation:Enum=Producer;ChunkValidator;RPC;Archive
 type NodeRole string
 
 const (
@@ -64,6 +64,9 @@ const (
 	NodeRoleChunkValidator NodeRole = "ChunkValidator"
 	// NodeRoleRPC is of nodes that follow the chain and serve clients.
 	NodeRoleRPC NodeRole = "RPC"
+	// NodeRoleArchive is of nodes that follow the chain and keep the states of all
+	// shards.
+	NodeRoleArchive NodeRole = "Archive"
 )
 
 // NodeRoleSpec is what the nodes of a role have.

@@ -10,7 +10,7 @@ package v1alpha1
 // Rules that compare several fields hold back while one of these is out of its
 // own bounds, so that one mistake makes one error.
 //
-// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1000 || self.rpcNodes < 0 || self.rpcNodes > 100 || !has(self.regions) || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard + self.chunkValidators + self.rpcNodes",messageExpression="'the nodes of all regions sum to %d, but shards * producersPerShard + chunkValidators + rpcNodes is %d'.format([self.regions.map(r, r.nodes).sum(), self.shards * self.producersPerShard + self.chunkValidators + self.rpcNodes])",message="the nodes of all regions must sum to shards * producersPerShard + chunkValidators + rpcNodes",fieldPath=".regions",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1000 || self.rpcNodes < 0 || self.rpcNodes > 100 || self.archiveNodes < 0 || self.archiveNodes > 10 || !has(self.regions) || self.regions.map(r, r.nodes).sum() == self.shards * self.producersPerShard + self.chunkValidators + self.rpcNodes + self.archiveNodes",messageExpression="'the regions have %d nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is %d'.format([self.regions.map(r, r.nodes).sum(), self.shards * self.producersPerShard + self.chunkValidators + self.rpcNodes + self.archiveNodes])",message="the nodes of all regions must sum to shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes",fieldPath=".regions",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.producersPerShard < 1 || self.producersPerShard > 64 || self.chunkValidators < 0 || self.chunkValidators > 1000 || self.shards * self.producersPerShard + self.chunkValidators <= 1000",messageExpression="'shards * producersPerShard + chunkValidators is %d, but a network has at most 1000 validators'.format([self.shards * self.producersPerShard + self.chunkValidators])",message="shards * producersPerShard + chunkValidators must be at most 1000",fieldPath=".producersPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.protocol.mandatesPerShard < 1 || self.protocol.mandatesPerShard > 10000 || self.shards * self.protocol.mandatesPerShard <= 1000000",messageExpression="'shards * mandatesPerShard is %d, but a height has at most 1000000 mandates: every node deals them all'.format([self.shards * self.protocol.mandatesPerShard])",message="shards * mandatesPerShard must be at most 1000000",fieldPath=".protocol.mandatesPerShard",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.shards < 1 || self.shards > 1000 || self.genesis.accountsPerShard < 2 || self.genesis.accountsPerShard > 1000000 || self.shards * self.genesis.accountsPerShard <= 10000000",messageExpression="'shards * accountsPerShard is %d, but a network has at most 10000000 accounts: every node derives them all'.format([self.shards * self.genesis.accountsPerShard])",message="shards * accountsPerShard must be at most 10000000",fieldPath=".genesis.accountsPerShard",reason="FieldValueInvalid"
@@ -26,8 +26,10 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="has(self.volume) == has(oldSelf.volume)",message="cannot be added or removed: a validator keeps the disk it started with",fieldPath=".volume",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.chunkValidators != 0 || !self.node.roles.exists(r, r.role == 'ChunkValidator')",message="must not have ChunkValidator without chunkValidators: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.rpcNodes != 0 || !self.node.roles.exists(r, r.role == 'RPC')",message="must not have RPC without rpcNodes: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.node.roles) || self.archiveNodes != 0 || !self.node.roles.exists(r, r.role == 'Archive')",message="must not have Archive without archiveNodes: there would be no node of that role",fieldPath=".node.roles",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.volume) || !has(self.volume.roles) || self.chunkValidators != 0 || !self.volume.roles.exists(r, r.role == 'ChunkValidator')",message="must not have ChunkValidator without chunkValidators: there would be no node of that role",fieldPath=".volume.roles",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.volume) || !has(self.volume.roles) || self.rpcNodes != 0 || !self.volume.roles.exists(r, r.role == 'RPC')",message="must not have RPC without rpcNodes: there would be no node of that role",fieldPath=".volume.roles",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.volume) || !has(self.volume.roles) || self.archiveNodes != 0 || !self.volume.roles.exists(r, r.role == 'Archive')",message="must not have Archive without archiveNodes: there would be no node of that role",fieldPath=".volume.roles",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.placement.regions) || has(self.regions) && self.placement.regions.all(p, self.regions.exists(r, r.name == p.name))",message="must be regions of spec.regions",fieldPath=".placement.regions",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.rpcRoute) || self.rpcNodes != 0",message="needs spec.rpcNodes: requests from outside are led to no validator",fieldPath=".rpcRoute",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplate) || !has(self.podTemplate.spec) || !has(self.podTemplate.spec.tolerations) || has(self.volume) || !self.podTemplate.spec.tolerations.exists(t, has(t.tolerationSeconds))",message="must have no tolerationSeconds without spec.volume: pods would be deleted with all that they hold",fieldPath=".podTemplate.spec.tolerations",reason="FieldValueForbidden"
@@ -35,6 +37,8 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.lifetime) || self.lifetime.action != 'Stop' || has(self.volume)",message="cannot be Stop without spec.volume: nothing would be kept of the chain",fieldPath=".lifetime.action",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.links) || has(self.regions) && self.links.all(l, l.between.all(n, self.regions.exists(r, r.name == n)))",message="must be between regions of spec.regions",fieldPath=".links",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.rpcNodes == 0 || !has(self.regions) || self.regions.all(r, !has(r.cluster))",message="must be 0 with regions in other clusters: genesis does not name the keys of rpc nodes, and a cluster that cannot be reached does not tell them",fieldPath=".rpcNodes",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.archiveNodes == 0 || !has(self.regions) || self.regions.all(r, !has(r.cluster))",message="must be 0 with regions in other clusters: genesis does not name the keys of archives, and a cluster that cannot be reached does not tell them",fieldPath=".archiveNodes",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.archiveNodes == 0 || self.node.features.saveUntrackedChunkParts == 'Enabled'",message="needs spec.node.features.saveUntrackedChunkParts: a shard comes back from an archived state by the parts of the bodies since then",fieldPath=".archiveNodes",reason="FieldValueInvalid"
 type ShardNetworkSpec struct {
 	// shards is the number of shards that state and transactions are divided
 	// into.
@@ -75,9 +79,22 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: all nodes know each other from the beginning",reason="FieldValueForbidden"
 	RPCNodes int32 `json:"rpcNodes,omitempty"`
 
+	// archiveNodes is the number of nodes that follow the chain and keep the newest
+	// state of every shard, each on a disk of its own: a shard whose producers all
+	// lost theirs comes back from one. A state is fetched every
+	// node.storage.snapshotIntervalBlocks, and is of use for
+	// node.storage.retentionBlocks. They are known to all others from the beginning,
+	// so their number cannot change.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: all nodes know each other from the beginning",reason="FieldValueForbidden"
+	ArchiveNodes int32 `json:"archiveNodes,omitempty"`
+
 	// regions are the places the validators run in. The producers of a shard
 	// are spread over them as evenly as their sizes allow, and so are the chunk
-	// validators and the rpc nodes. Without it, all of them run in the operator's
+	// validators, the rpc nodes and the archives. Without it, all of them run in the operator's
 	// own cluster, on machines of any region, and count as one region named
 	// anywhere.
 	// +optional

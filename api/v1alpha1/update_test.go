@@ -41,6 +41,14 @@ var wrongUpdates = map[string]struct {
 		after:  []edit{remove("spec.node.roles"), set("spec.chunkValidators", 0), set("spec.rpcNodes", 1)},
 		want:   []refusal{{"spec.chunkValidators", fixedByGenesis}, {"spec.rpcNodes", "cannot change"}},
 	},
+	"an archive for a chunk validator's": {
+		before: []edit{remove("spec.node.roles"), set("spec.node.features.saveUntrackedChunkParts", "Enabled")},
+		after: []edit{
+			remove("spec.node.roles"), set("spec.node.features.saveUntrackedChunkParts", "Enabled"),
+			set("spec.chunkValidators", 0), set("spec.archiveNodes", 1),
+		},
+		want: []refusal{{"spec.chunkValidators", fixedByGenesis}, {"spec.archiveNodes", "cannot change"}},
+	},
 	"other seed": {
 		after: []edit{set("spec.genesis.seed", "other")},
 		want:  []refusal{{"spec.genesis.seed", fixedByGenesis}},
@@ -142,7 +150,7 @@ var wrongUpdates = map[string]struct {
 	"region left out": {
 		after: []edit{set("spec.regions", []object{{"name": "north", "nodes": 5}})},
 		want: []refusal{
-			{"spec.regions", "the nodes of all regions sum to 5, but shards * producersPerShard + chunkValidators + rpcNodes is 9"},
+			{"spec.regions", "the regions have 5 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 9"},
 			{"spec.regions", "Forbidden: names, node counts and clusters cannot change"},
 		},
 	},

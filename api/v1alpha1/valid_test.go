@@ -159,6 +159,11 @@ func TestBoundsAreInclusive(t *testing.T) {
 			set("spec.rpcNodes", 100),
 			set("spec.regions", []object{{"name": "north", "nodes": 109}}),
 		},
+		"archives": {
+			set("spec.archiveNodes", 10),
+			set("spec.node.features.saveUntrackedChunkParts", "Enabled"),
+			set("spec.regions", []object{{"name": "north", "nodes": 19}}),
+		},
 		"requests at their limits": {
 			set("spec.node.resources.requests", object{"cpu": 2, "memory": "2048Mi"}),
 		},

@@ -265,7 +265,7 @@ func TestInvalidManifests(t *testing.T) {
 		"spec.genesis.accountsPerShard: Invalid value: 1: " +
 			"spec.genesis.accountsPerShard in body should be greater than or equal to 2",
 		"spec.regions: Invalid value: " +
-			"the nodes of all regions sum to 3, but shards * producersPerShard + chunkValidators + rpcNodes is 4",
+			"the regions have 3 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 4",
 	}
 	for _, command := range []string{"plan", "validate"} {
 		got := shardyardFails(t, command, "-f", path)

@@ -52,7 +52,7 @@ func TestUpOptions(t *testing.T) {
 		},
 		"invalid manifest": {
 			[]string{"--shardnode", shardnode, "-f", changed(t, "nodes: 4", "nodes: 3")},
-			"spec.regions: Invalid value: the nodes of all regions sum to 3, but shards * producersPerShard + chunkValidators + rpcNodes is 4",
+			"spec.regions: Invalid value: the regions have 3 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 4",
 		},
 	}
 	for name, test := range cases {

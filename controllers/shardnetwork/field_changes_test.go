@@ -24,6 +24,12 @@ var (
 // anywhere are changes without which regions had to change with their validators.
 var anywhere = object{"spec.regions": without, "spec.links": without}
 
+// keepingParts is anywhere, where archived states are of use.
+var keepingParts = object{
+	"spec.regions": without, "spec.links": without,
+	"spec.node.features.saveUntrackedChunkParts": "Enabled",
+}
+
 // ownDisk is what chunk validators have in the place of what all have.
 var ownDisk = object{"spec.volume.roles": []object{{
 	"role": "ChunkValidator", "size": "1Gi", "iops": 3000, "throughputMebibytesPerSecond": 140,
@@ -80,6 +86,7 @@ var fieldChanges = map[string]fieldChange{
 	"spec.producersPerShard": {given: anywhere, to: 3, in: append(slices.Clone(ofPlans), inUpdate)},
 	"spec.chunkValidators":   {given: anywhere, to: 2, in: ofPlans},
 	"spec.rpcNodes":          {given: anywhere, to: 1, in: ofRPCNodes},
+	"spec.archiveNodes":      {given: keepingParts, to: 1, in: ofRPCNodes},
 
 	"spec.regions[].name": {given: object{"spec.links": without}, to: "us-east4", in: ofRegions},
 	"spec.regions[].nodes": {set: object{"spec.regions": []object{

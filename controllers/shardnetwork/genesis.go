@@ -95,7 +95,7 @@ func (r *run) shareGenesis(ctx context.Context, document *corev1.ConfigMap) erro
 	if err != nil {
 		return err
 	}
-	r.note(policy.GenesisCreated(len(r.plan.Nodes) - int(r.network.Spec.RPCNodes)))
+	r.note(policy.GenesisCreated(r.plan.Validators()))
 	return nil
 }
 

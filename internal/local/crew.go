@@ -6,15 +6,19 @@ import "github.com/shardyard/shardyard/internal/topology"
 
 // crew counts the nodes of a plan, those apart that validate nothing.
 func crew(plan *topology.Plan) string {
-	var rpcNodes int
-	for _, validator := range plan.Nodes {
-		if validator.Role == topology.RoleRPC {
-			rpcNodes++
-		}
+	count := map[topology.Role]int{}
+	for _, node := range plan.Nodes {
+		count[node.Role]++
 	}
-	words := plural(len(plan.Nodes)-rpcNodes, "validator")
-	if rpcNodes > 0 {
+	words := plural(plan.Validators(), "validator")
+	rpcNodes, archives := count[topology.RoleRPC], count[topology.RoleArchive]
+	switch {
+	case rpcNodes > 0 && archives > 0:
+		words += ", " + plural(rpcNodes, "rpc node") + " and " + plural(archives, "archive")
+	case rpcNodes > 0:
 		words += " and " + plural(rpcNodes, "rpc node")
+	case archives > 0:
+		words += " and " + plural(archives, "archive")
 	}
 	return words
 }

@@ -30,7 +30,8 @@ func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(len(spec.Node.Roles) == 0, "spec.node.roles", "validators share what this machine has")
 	unless(spec.Placement.MachineType == "", "spec.placement.machineType", "all validators run on this machine")
 	unless(len(spec.Placement.Regions) == 0, "spec.placement.regions", "all validators run on this machine")
-	unless(spec.Placement.Exclusivity == v1alpha1.Shared || spec.Shards*spec.ProducersPerShard+spec.ChunkValidators+spec.RPCNodes == 1,
+	nodes := spec.Shards*spec.ProducersPerShard + spec.ChunkValidators + spec.RPCNodes + spec.ArchiveNodes
+	unless(spec.Placement.Exclusivity == v1alpha1.Shared || nodes == 1,
 		"spec.placement.exclusivity", "all validators run on this machine")
 	unless(spec.TCP.Profile != v1alpha1.TCPProfileHighThroughput,
 		"spec.tcp", "validators use the TCP settings of this machine")

@@ -28,10 +28,11 @@ type Summary struct {
 	BlockTimeMs float64 `json:"blockTimeMs"`
 	// Height is the last finalised height.
 	Height uint64 `json:"height"`
-	// Shards, Validators and RPCNodes are numbers of the plan.
+	// Shards, Validators, RPCNodes and Archives are numbers of the plan.
 	Shards     int `json:"shards"`
 	Validators int `json:"validators"`
 	RPCNodes   int `json:"rpcNodes,omitempty"`
+	Archives   int `json:"archives,omitempty"`
 	// Executed is the number of transfers, each counted once.
 	Executed uint64 `json:"executed"`
 	// CrossShard is the number of those whose receiver lives in another shard.
@@ -57,8 +58,9 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		TPS:             tenths(measured.TPS()),
 		BlockTimeMs:     tenths(float64(measured.BlockTime()) / float64(time.Millisecond)),
 		Shards:          network.plan.Shards,
-		Validators:      len(network.plan.Nodes) - int(network.manifest.Spec.RPCNodes),
+		Validators:      network.plan.Validators(),
 		RPCNodes:        int(network.manifest.Spec.RPCNodes),
+		Archives:        int(network.manifest.Spec.ArchiveNodes),
 		SupplyConserved: r.supplyConserved(),
 		WindowSeconds:   tenths(measured.Window.Seconds()),
 		GenesisHash:     r.base.GenesisHash,

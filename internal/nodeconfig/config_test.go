@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
@@ -135,6 +136,33 @@ func TestPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkGolden(t, "peers.json", content)
+}
+
+// All nodes know which of them are archives, which genesis does not name.
+func TestArchivesAreNamedByPeersAlone(t *testing.T) {
+	t.Parallel()
+	fixture := newFixture(t)
+	archive := fixture.plan.Nodes[len(fixture.plan.Nodes)-1]
+	archive.Role = topology.RoleArchive
+	fixture.plan.Nodes[len(fixture.plan.Nodes)-1] = archive
+	peers, err := nodeconfig.NewPeers(fixture.plan, fixture.publicKeys, fixture.addresses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, peer := range peers.Peers {
+		if peer.Archive != (peer.Name == archive.Name) {
+			t.Errorf("%s is an archive: %t", peer.Name, peer.Archive)
+		}
+	}
+	genesis, err := nodeconfig.NewGenesis(fixture.network, fixture.plan, fixture.publicKeys, time.UnixMilli(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, validator := range genesis.Validators {
+		if validator.Name == archive.Name {
+			t.Errorf("genesis names %s", archive.Name)
+		}
+	}
 }
 
 func TestConfigRefuses(t *testing.T) {

@@ -69,7 +69,8 @@ const stake = 1_000_000
 const genesisSeedDomain = "shardyard genesis seed"
 
 // NewGenesis makes the genesis document of a network. It needs the public key
-// of every validator of the plan, by name; it does not name rpc nodes.
+// of every validator of the plan, by name; it names no other
+// nodes.
 func NewGenesis(
 	network *v1alpha1.ShardNetwork,
 	plan *topology.Plan,
@@ -78,7 +79,7 @@ func NewGenesis(
 ) (*Genesis, error) {
 	validators := make([]GenesisValidator, 0, len(plan.Nodes))
 	for _, validator := range plan.Nodes {
-		if validator.Role == topology.RoleRPC {
+		if !validator.Role.Validates() {
 			continue
 		}
 		publicKey, err := encodePublicKey(validator.Name, publicKeys)

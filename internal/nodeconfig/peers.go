@@ -25,6 +25,8 @@ type Peer struct {
 	Address string `json:"address"`
 	// Region is the node's, in a network that has links between regions.
 	Region string `json:"region,omitempty"`
+	// Archive says that the node keeps the states of all shards.
+	Archive bool `json:"archive,omitempty"`
 }
 
 // NewPeers lists all nodes of a plan. It needs the public key and the p2p
@@ -47,7 +49,7 @@ func NewPeers(
 		if err := checkAddress(address); err != nil {
 			return nil, fmt.Errorf("p2p address of validator %s: %w", validator.Name, err)
 		}
-		peer := Peer{Name: validator.Name, PublicKey: publicKey, Address: address}
+		peer := Peer{Name: validator.Name, PublicKey: publicKey, Address: address, Archive: validator.Role == topology.RoleArchive}
 		if len(plan.Links) > 0 {
 			peer.Region = validator.Region
 		}

@@ -16,7 +16,7 @@ type chunkValidatorTurns struct {
 func newChunkValidatorTurns(observation *Observation) chunkValidatorTurns {
 	validators := 0
 	for i := range observation.Nodes {
-		if observation.Nodes[i].Validator.Role != topology.RoleRPC {
+		if observation.Nodes[i].Validator.Role.Validates() {
 			validators++
 		}
 	}
@@ -40,7 +40,7 @@ func (t *turns) takeChunkValidator(i int) wait {
 		!node.Ready() && validators.away > 0:
 		return waitFor("waits until the other chunk validators take part")
 	case node.Ready() && producers >= validators.spare,
-		most != nil && node.Ready() && producers+t.rpcNodes.gone() >= int(*most):
+		most != nil && node.Ready() && producers+t.rpcNodes.gone()+t.archives.gone() >= int(*most):
 		return waitFor("waits until more of the producers take part")
 	}
 	validators.taken = true

@@ -38,6 +38,15 @@ func healthyWith(t rapid.TB, shards, producers, chunkValidators int32) *policy.O
 // last of its nodes.
 func healthyServed(t rapid.TB, shards, producers, chunkValidators, rpcNodes int32) *policy.Observation {
 	t.Helper()
+	return healthyArchived(t, shards, producers, chunkValidators, rpcNodes, 0)
+}
+
+// healthyArchived is a healthy network with archives after all others.
+func healthyArchived(
+	t rapid.TB, shards, producers, chunkValidators, rpcNodes, archives int32,
+) *policy.Observation {
+	t.Helper()
+	nodes := shards*producers + chunkValidators + rpcNodes + archives
 	network := &v1alpha1.ShardNetwork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "quickstart"},
 		Spec: v1alpha1.ShardNetworkSpec{
@@ -45,7 +54,8 @@ func healthyServed(t rapid.TB, shards, producers, chunkValidators, rpcNodes int3
 			ProducersPerShard: producers,
 			ChunkValidators:   chunkValidators,
 			RPCNodes:          rpcNodes,
-			Regions:           []v1alpha1.Region{{Name: "local", Nodes: shards*producers + chunkValidators + rpcNodes}},
+			ArchiveNodes:      archives,
+			Regions:           []v1alpha1.Region{{Name: "local", Nodes: nodes}},
 			Protocol:          v1alpha1.ProtocolSpec{MinBlockTimeMilliseconds: 250},
 			Placement: v1alpha1.PlacementSpec{
 				Exclusivity:    v1alpha1.Shared,

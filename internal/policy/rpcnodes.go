@@ -15,7 +15,7 @@ func (t *turns) takeRPCNode(i int) wait {
 		node.Ready() && nodes.absent > 0,
 		!node.Ready() && nodes.away > 0:
 		return waitFor("waits until the other rpc nodes take part")
-	case most != nil && node.Ready() && t.absent+t.taken+t.chunkValidators.gone() >= int(*most):
+	case most != nil && node.Ready() && t.absent+t.taken+t.chunkValidators.gone()+t.archives.gone() >= int(*most):
 		return waitFor("waits until more of the validators take part")
 	}
 	nodes.taken = true

@@ -56,6 +56,8 @@ func volumeAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 	switch {
 	case node.Validator.Role == topology.RoleRPC:
 		return advice + ": an rpc node keeps no state"
+	case node.Validator.Role == topology.RoleArchive:
+		return advice + ", while every shard has a producer that runs: the archive fetches their states again"
 	case node.Validator.Seat == nil:
 		return advice + ": a chunk validator keeps no state"
 	case network.Spec.ProducersPerShard == 1:

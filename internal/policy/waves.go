@@ -43,12 +43,14 @@ type turns struct {
 
 	chunkValidators chunkValidatorTurns
 	rpcNodes        roleTurns
+	archives        roleTurns
 }
 
 func newTurns(observation *Observation) *turns {
 	nodes, shards, spec := observation.Nodes, observation.Plan.Shards, &observation.Network.Spec
 	chunkValidators, rpcNodes := newChunkValidatorTurns(observation), newRoleTurns(observation, topology.RoleRPC)
-	spare := (len(nodes) - chunkValidators.all - rpcNodes.all - 1) / 3
+	archives := newRoleTurns(observation, topology.RoleArchive)
+	spare := (len(nodes) - chunkValidators.all - rpcNodes.all - archives.all - 1) / 3
 	t := &turns{
 		observation:     observation,
 		best:            observation.Best(),
@@ -61,6 +63,7 @@ func newTurns(observation *Observation) *turns {
 		broken:          make([]int, shards),
 		chunkValidators: chunkValidators,
 		rpcNodes:        rpcNodes,
+		archives:        archives,
 	}
 	if most := spec.Update.MaxUnavailable; most != nil {
 		t.limit = min(int(*most), t.spare)
@@ -77,7 +80,7 @@ func newTurns(observation *Observation) *turns {
 		t.missing[node.Validator.Shard] += absent
 		t.broken[node.Validator.Shard] += away
 		if absent == 0 {
-			t.apart = max(t.apart, apart(node, len(nodes)-chunkValidators.away-rpcNodes.away))
+			t.apart = max(t.apart, apart(node, len(nodes)-chunkValidators.away-rpcNodes.away-archives.away))
 		}
 	}
 	return t
@@ -129,6 +132,8 @@ func (t *turns) take(i int) wait {
 	switch node.Validator.Role {
 	case topology.RoleRPC:
 		return t.takeRPCNode(i)
+	case topology.RoleArchive:
+		return t.takeArchive(i)
 	case topology.RoleChunkValidator:
 		return t.takeChunkValidator(i)
 	case topology.RoleProducer:
@@ -182,15 +187,16 @@ func (t *turns) waitOf(node *Node, i int) wait {
 }
 
 func (t *turns) producers() int {
-	return len(t.observation.Nodes) - t.chunkValidators.all - t.rpcNodes.all
+	return len(t.observation.Nodes) - t.chunkValidators.all - t.rpcNodes.all - t.archives.all
 }
 
 // absentBut is how many count as absent, a number of producers left out. Where
-// the spec bounds how many nodes are away, chunk validators and rpc nodes count.
+// the spec bounds how many nodes are away, all other nodes
+// count.
 func (t *turns) absentBut(producers int) int {
 	absent := t.absent - producers
 	if t.observation.Network.Spec.Update.MaxUnavailable != nil {
-		absent += t.chunkValidators.gone() + t.rpcNodes.gone()
+		absent += t.chunkValidators.gone() + t.rpcNodes.gone() + t.archives.gone()
 	}
 	return absent
 }

@@ -22,7 +22,8 @@ type Plan struct {
 	// Ports are what a validator listens on when it has an address of its own.
 	Ports Ports `json:"ports"`
 	// Nodes are all nodes: the producers of all shards, by shard and slot, then the
-	// chunk validators, and then the rpc nodes, which validate nothing.
+	// chunk validators, and then the rpc nodes and the archives, which validate
+	// nothing.
 	// Scripts read them by the name that they have there.
 	Nodes []Validator `json:"validators"`
 }
@@ -93,7 +94,8 @@ var DefaultPorts = Ports{P2P: 26600, HTTP: 26700, Admin: 26800}
 // Validator is one node of the plan.
 type Validator struct {
 	// Name is NETWORK-sSHARD-pSLOT of a producer, NETWORK-vINDEX of a chunk
-	// validator and NETWORK-rINDEX of an rpc node, unique within the network.
+	// validator, NETWORK-rINDEX of an rpc node and NETWORK-aINDEX of an archive,
+	// unique within the network.
 	Name   string `json:"name"`
 	Region string `json:"region"`
 	// Cluster is the one of the region.
@@ -111,6 +113,17 @@ type Seat struct {
 	// Slot is the producer's turn: it produces at one of as many heights as the
 	// shard has producers.
 	Slot int `json:"slot"`
+}
+
+// Validators is how many of the nodes are validators.
+func (p *Plan) Validators() int {
+	validators := 0
+	for _, node := range p.Nodes {
+		if node.Role.Validates() {
+			validators++
+		}
+	}
+	return validators
 }
 
 // Members are the member clusters of a plan, by name.

@@ -23,7 +23,8 @@ func New(network *v1alpha1.ShardNetwork) (*Plan, error) {
 		return nil, err
 	}
 
-	rest, forRPCNodes := divide(allMachines(regions), int(network.Spec.RPCNodes))
+	rest, forArchives := divide(allMachines(regions), int(network.Spec.ArchiveNodes))
+	rest, forRPCNodes := divide(rest, int(network.Spec.RPCNodes))
 	forProducers, forChunkValidators := divide(rest, int(network.Spec.ChunkValidators))
 	return &Plan{
 		Network: network.Name,
@@ -34,7 +35,8 @@ func New(network *v1alpha1.ShardNetwork) (*Plan, error) {
 		Nodes: slices.Concat(
 			planProducers(network.Name, shards, producers, forProducers),
 			planSeatless(RoleChunkValidator, forChunkValidators, func(i int) string { return ChunkValidatorName(network.Name, i) }),
-			planSeatless(RoleRPC, forRPCNodes, func(i int) string { return RPCNodeName(network.Name, i) })),
+			planSeatless(RoleRPC, forRPCNodes, func(i int) string { return RPCNodeName(network.Name, i) }),
+			planSeatless(RoleArchive, forArchives, func(i int) string { return ArchiveName(network.Name, i) })),
 	}, nil
 }
 
@@ -56,7 +58,11 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		return nil, fmt.Errorf("spec.rpcNodes: must be at least 0, is %d", spec.RPCNodes)
 	}
 
-	want := int(spec.Shards)*int(spec.ProducersPerShard) + int(spec.ChunkValidators) + int(spec.RPCNodes)
+	if spec.ArchiveNodes < 0 {
+		return nil, fmt.Errorf("spec.archiveNodes: must be at least 0, is %d", spec.ArchiveNodes)
+	}
+
+	want := int(spec.Shards)*int(spec.ProducersPerShard) + int(spec.ChunkValidators) + int(spec.RPCNodes) + int(spec.ArchiveNodes)
 	if len(spec.Regions) == 0 {
 		return []Region{{Name: Anywhere, Nodes: want}}, nil
 	}
@@ -71,8 +77,8 @@ func planRegions(spec *v1alpha1.ShardNetworkSpec) ([]Region, error) {
 		nodes += int(region.Nodes)
 	}
 	if nodes != want {
-		return nil, fmt.Errorf("spec.regions: the nodes of all regions sum to %d, "+
-			"but shards * producersPerShard + chunkValidators + rpcNodes is %d", nodes, want)
+		return nil, fmt.Errorf("spec.regions: the regions have %d nodes, "+
+			"but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is %d", nodes, want)
 	}
 
 	slices.SortFunc(regions, func(a, b Region) int { return cmp.Compare(a.Name, b.Name) })
@@ -208,6 +214,11 @@ func ChunkValidatorName(network string, index int) string {
 // RPCNodeName is the name of an rpc node.
 func RPCNodeName(network string, index int) string {
 	return fmt.Sprintf("%s-r%d", network, index)
+}
+
+// ArchiveName is the name of an archive.
+func ArchiveName(network string, index int) string {
+	return fmt.Sprintf("%s-a%d", network, index)
 }
 
 // MachineName is the name of a region's machine.

@@ -85,6 +85,11 @@ func rpcNodes(count int32, network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwor
 	return network
 }
 
+func archives(count int32, network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
+	network.Spec.ArchiveNodes = count
+	return network
+}
+
 // The JSON of a plan is an interface: scripts read it.
 func TestPlanJSON(t *testing.T) {
 	t.Parallel()
@@ -141,15 +146,20 @@ func TestRefusedSpecs(t *testing.T) {
 		"no producers":              {network(1, 0, v1alpha1.Region{Name: "a", Nodes: 1}), "spec.producersPerShard: must be"},
 		"negative chunk validators": {chunkValidators(-1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})), "spec.chunkValidators: must be"},
 		"negative rpc nodes":        {rpcNodes(-1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})), "spec.rpcNodes: must be"},
+		"negative archives":         {archives(-1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})), "spec.archiveNodes: must be"},
+		"no nodes for archives": {
+			archives(2, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})),
+			"have 1 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 3",
+		},
 		"no nodes for rpc nodes": {
 			rpcNodes(2, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})),
-			"sum to 1, but shards * producersPerShard + chunkValidators + rpcNodes is 3",
+			"have 1 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 3",
 		},
 		"no nodes for chunk validators": {
 			chunkValidators(1, network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1})),
-			"sum to 1, but shards * producersPerShard + chunkValidators + rpcNodes is 2",
+			"have 1 nodes, but shards * producersPerShard + chunkValidators + rpcNodes + archiveNodes is 2",
 		},
-		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "sum to 2, but shards * producersPerShard"},
+		"too many nodes":   {network(1, 1, v1alpha1.Region{Name: "a", Nodes: 2}), "have 2 nodes, but shards * producersPerShard"},
 		"region of no one": {network(1, 1, v1alpha1.Region{Name: "a"}), "spec.regions[0].nodes: must be at least 1"},
 		"link to nowhere": {
 			links(network(1, 1, v1alpha1.Region{Name: "a", Nodes: 1}), v1alpha1.LinkSpec{Between: []string{"a", "b"}}),

@@ -22,7 +22,8 @@ var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 	producers := rapid.Int32Range(1, 6).Draw(t, "producersPerShard")
 	chunkValidators := rapid.Int32Range(0, 20).Draw(t, "chunkValidators")
 	rpcNodes := rapid.Int32Range(0, 10).Draw(t, "rpcNodes")
-	left := shards*producers + chunkValidators + rpcNodes
+	archives := rapid.Int32Range(0, 5).Draw(t, "archiveNodes")
+	left := shards*producers + chunkValidators + rpcNodes + archives
 	var regions []v1alpha1.Region
 	for left > 0 {
 		nodes := left
@@ -34,6 +35,7 @@ var networks = rapid.Custom(func(t *rapid.T) *v1alpha1.ShardNetwork {
 	}
 	drawn := network(shards, producers, regions...)
 	drawn.Spec.ChunkValidators, drawn.Spec.RPCNodes = chunkValidators, rpcNodes
+	drawn.Spec.ArchiveNodes = archives
 	return drawn
 })
 
@@ -75,9 +77,9 @@ func TestEveryShardHasItsSlots(t *testing.T) {
 	})
 }
 
-// After the producers come the chunk validators and then the rpc nodes, which have
-// neither shard nor slot. Each region has its share of both: of the rpc nodes by
-// all of its machines, and of the chunk validators by those that are left.
+// After the producers come the chunk validators, the rpc nodes and then the archives,
+// which have neither shard nor slot. Each region has its share of each: of the archives
+// by all of its machines, and of the others by those that are left.
 func TestNodesWithoutASeat(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,7 +87,8 @@ func TestNodesWithoutASeat(t *testing.T) {
 		plan := plan(t, network)
 		rest := plan.Nodes[len(producersOf(plan)):]
 		chunkValidators, rpcNodes := int(network.Spec.ChunkValidators), int(network.Spec.RPCNodes)
-		if got, want := len(rest), chunkValidators+rpcNodes; got != want {
+		archives := chunkValidators + rpcNodes
+		if got, want := len(rest), archives+int(network.Spec.ArchiveNodes); got != want {
 			t.Fatalf("%d nodes without a seat, want %d", got, want)
 		}
 		machines, all := map[string]int{}, len(plan.Nodes)
@@ -109,7 +112,8 @@ func TestNodesWithoutASeat(t *testing.T) {
 			}
 			all -= len(nodes)
 		}
-		check(topology.RoleRPC, rest[chunkValidators:], topology.RPCNodeName)
+		check(topology.RoleArchive, rest[archives:], topology.ArchiveName)
+		check(topology.RoleRPC, rest[chunkValidators:archives], topology.RPCNodeName)
 		check(topology.RoleChunkValidator, rest[:chunkValidators], topology.ChunkValidatorName)
 	})
 }

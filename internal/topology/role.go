@@ -20,17 +20,24 @@ const (
 	// RoleRPC follows the chain and serves clients: it is none of the validators
 	// of the genesis document.
 	RoleRPC Role = "rpc"
+	// RoleArchive follows the chain and keeps the states of all shards: it is none of
+	// the validators either.
+	RoleArchive Role = "archive"
 )
 
 // Roles are all of them.
-var Roles = []Role{RoleProducer, RoleChunkValidator, RoleRPC}
+var Roles = []Role{RoleProducer, RoleChunkValidator, RoleRPC, RoleArchive}
 
 // specified are the roles as specs name them.
 var specified = map[Role]v1alpha1.NodeRole{
 	RoleProducer:       v1alpha1.NodeRoleProducer,
 	RoleChunkValidator: v1alpha1.NodeRoleChunkValidator,
 	RoleRPC:            v1alpha1.NodeRoleRPC,
+	RoleArchive:        v1alpha1.NodeRoleArchive,
 }
+
+// Validates says whether the nodes of a role are validators, which genesis names.
+func (r Role) Validates() bool { return r == RoleProducer || r == RoleChunkValidator }
 
 // Resources are those of the nodes of a role, and the field that says so; nil when
 // there are none, and then the field that would.

@@ -116,7 +116,7 @@ func TestTheAPIServerRefusesWrongNetworks(t *testing.T) {
 
 	for _, test := range []struct{ release, set, want string }{
 		{"out-of-bounds", "network.shards=0", "spec.shards"},
-		{"contradictory", "network.regions[0].name=local,network.regions[0].nodes=5", "the nodes of all regions sum to 5"},
+		{"contradictory", "network.regions[0].name=local,network.regions[0].nodes=5", "the regions have 5 nodes"},
 		{"unknown-field", "network.shardz=1", ".spec.shardz"},
 		{"no-quantity", "network.volume.size=big", "spec.volume.size"},
 	} {

@@ -20,7 +20,7 @@ func (c *cluster) testRefusals(t *testing.T) {
 		{
 			name: "contradictory",
 			spec: `{shards: 2, producersPerShard: 2, regions: [{name: local, nodes: 5}], genesis: {accountsPerShard: 100}}`,
-			want: "the nodes of all regions sum to 5",
+			want: "the regions have 5 nodes",
 		},
 		{
 			name: "unknown-field",
