@@ -31,6 +31,8 @@ type command struct {
 	cmd            *exec.Cmd
 	stdout, stderr buffer
 	stateDir       string
+	// nodes are as many as the network has.
+	nodes int
 }
 
 // buffer is a buffer that can be read while a process writes to it.
@@ -75,7 +77,7 @@ func upNode(t *testing.T, stateDir, shardnode string, openFiles int, flags ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	started := &command{stateDir: stateDir}
+	started := &command{stateDir: stateDir, nodes: 6}
 	ctx, cancel := context.WithCancel(context.Background())
 	arguments := []string{
 		programs.shardyard,
@@ -159,8 +161,8 @@ func (c *command) validators(t *testing.T) []validatorProcess {
 	if err := json.Unmarshal(content, &runtime); err != nil {
 		t.Fatal(err)
 	}
-	if len(runtime.Validators) != 6 {
-		t.Fatalf("%d nodes run, want 6", len(runtime.Validators))
+	if len(runtime.Validators) != c.nodes {
+		t.Fatalf("%d nodes run, want %d", len(runtime.Validators), c.nodes)
 	}
 	return runtime.Validators
 }
