@@ -39,12 +39,16 @@ func chance(before, now share) float64 {
 // fewer says whether events are less frequent than they were before, by a quarter or
 // more and by more than chance.
 func fewer(before, now int, beforeDuration, nowDuration time.Duration) bool {
+	return muchFewer(before, now, beforeDuration, nowDuration) && rarely(before, now, beforeDuration, nowDuration) <= mostChance
+}
+
+// muchFewer says whether events are less frequent than they were before, by a quarter
+// or more: of 4 that were to be expected, at most 3.
+func muchFewer(before, now int, beforeDuration, nowDuration time.Duration) bool {
 	if beforeDuration <= 0 || nowDuration <= 0 {
 		return false
 	}
-	// Of 4 that were to be expected, at most 3.
-	expected := float64(before) * float64(nowDuration) / float64(beforeDuration)
-	return 4*float64(now) <= 3*expected && rarely(before, now, beforeDuration, nowDuration) <= mostChance
+	return 4*float64(now) <= 3*float64(before)*float64(nowDuration)/float64(beforeDuration)
 }
 
 // rarely is how probable it is that at most as many events of both times together are

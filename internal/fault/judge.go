@@ -148,10 +148,20 @@ func (c *Case) Effective() metav1.Condition {
 			"%d are enough", c.During.MadeBlocks(), EnoughBlocks)
 	default:
 		condition.Reason = v1alpha1.ReasonNotFelt
-		condition.Message = fmt.Sprintf("the validators show the fault, and the chain was as before in the %d blocks of it",
-			c.During.MadeBlocks())
+		condition.Message = "the validators show the fault, and " + c.unfelt()
 	}
 	return condition
+}
+
+// unfelt says that the chain was not seen to feel the fault. Blocks that are fewer by a
+// quarter are told of, although chance may be all that there is to it.
+func (c *Case) unfelt() string {
+	before, during := c.Before, c.During
+	if !muchFewer(before.MadeBlocks(), during.MadeBlocks(), before.Duration, during.Duration) {
+		return fmt.Sprintf("the chain was as before in the %d blocks of it", during.MadeBlocks())
+	}
+	return fmt.Sprintf("nothing is worse by more than chance brings about; but blocks are fewer by a quarter or more, %s: "+
+		"with a longer baselineSeconds, chance explains less", c.words([]v1alpha1.FaultMeasure{v1alpha1.FaultFewerBlocks}, during))
 }
 
 // Recovered says whether everything was as before, from what was seen of the network

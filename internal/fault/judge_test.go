@@ -80,6 +80,10 @@ func missed(missed func(shard int, height uint64) bool) func(*seen) {
 	return func(s *seen) { s.missed = missed }
 }
 
+func took(milliseconds int64) func(*seen) {
+	return func(s *seen) { s.took = func(uint64) int64 { return milliseconds } }
+}
+
 // turns are those of the first producer of the first shard.
 func turns(shard int, height uint64) bool {
 	return shard == 0 && height%2 == 0
@@ -155,6 +159,12 @@ func TestEffective(t *testing.T) {
 		"no duty is missed": {
 			during: sighting(silent(victim)), status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
 			words: "the chain was as before in the 40 blocks of it",
+		},
+		"slower than a short time before": {
+			before: sighting(blocks(20), lasting(5200*time.Millisecond)),
+			during: sighting(silent(victim), blocks(680), lasting(280*time.Second), took(410)),
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
+			words: "blocks are fewer by a quarter or more, FewerBlocks 680 in 280.0 s, before 20 in 5.2 s",
 		},
 		"turns that were missed before, too": {
 			before: sighting(missed(turns)),
