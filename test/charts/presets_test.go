@@ -57,8 +57,8 @@ func TestEveryPresetIsANetwork(t *testing.T) {
 				t.Fatal(err)
 			}
 			spec := &network.Spec
-			if want := int(spec.Shards*spec.ProducersPerShard + spec.ChunkValidators); len(plan.Nodes) != want {
-				t.Errorf("the plan has %d validators, want %d", len(plan.Nodes), want)
+			if want := int(spec.Shards*spec.ProducersPerShard + spec.ChunkValidators + spec.ArchiveNodes); len(plan.Nodes) != want {
+				t.Errorf("the plan has %d nodes, want %d", len(plan.Nodes), want)
 			}
 		})
 	}
