@@ -645,7 +645,8 @@ fn the_examples_of_the_node_contract_are_right() {
     files.peers = contract_example("### Peers (`peers.json`)");
     let peers = files.peers["peers"].as_array_mut().unwrap();
     let mut another = peers[0].clone();
-    for (index, peer) in (0u8..).zip(&mut *peers) {
+    // The last one is an archive, and no validator.
+    for (index, peer) in [0, 1, 3].into_iter().zip(&mut *peers) {
         peer["publicKey"] = json!(public_key(index));
     }
     another["publicKey"] = json!(public_key(2));
