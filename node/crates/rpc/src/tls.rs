@@ -20,13 +20,17 @@
 //! bytes that begins with a byte which begins no text, and every namespace is
 //! text. The VRF signs with a nonce that it derives from the key and 32 bytes;
 //! neither of the first two is that short, so none of their nonces is its.
+//!
+//! Keys are agreed on by X25519 alone. The hybrid with ML-KEM, which the library
+//! prefers, runs four Keccak permutations at once in assembler whose stack cannot
+//! be unwound, so a sample of a CPU profile in one of them would end the node.
 
 use commonware_codec::Encode as _;
 use commonware_cryptography::ed25519::PrivateKey;
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ED25519};
 use rustls::{
     ServerConfig,
-    crypto::aws_lc_rs,
+    crypto::{CryptoProvider, aws_lc_rs},
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
     server::NoServerSessionStorage,
     version::TLS13,
@@ -61,7 +65,11 @@ pub fn server_config(key: &PrivateKey) -> Result<ServerConfig, TlsError> {
     let certificate = certificate
         .self_signed(&signer)
         .map_err(TlsError::Certificate)?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let provider = CryptoProvider {
+        kx_groups: vec![aws_lc_rs::kx_group::X25519],
+        ..aws_lc_rs::default_provider()
+    };
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&TLS13])
         .map_err(TlsError::Config)?
         .with_no_client_auth()

@@ -7,7 +7,7 @@ use commonware_codec::DecodeExt as _;
 use commonware_cryptography::{Signer as _, Verifier as _, ed25519};
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct,
-    Error, ProtocolVersion, ServerConnection, SignatureScheme,
+    Error, NamedGroup, ProtocolVersion, ServerConnection, SignatureScheme,
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
     crypto::aws_lc_rs,
     pki_types::{CertificateDer, ServerName, UnixTime},
@@ -128,6 +128,14 @@ fn a_node_proves_its_key() {
         handshake(&key(2), pinned).unwrap_err(),
         Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)
     );
+}
+
+/// Callers that prefer the hybrid with ML-KEM agree on what can be unwound.
+#[test]
+fn keys_are_agreed_on_by_x25519_alone() {
+    let (client, _) = handshake(&key(1), Pinned::new(&key(1))).unwrap();
+    let agreed = client.negotiated_key_exchange_group().unwrap();
+    assert_eq!(agreed.name(), NamedGroup::X25519);
 }
 
 /// The module's documentation says why this matters.
