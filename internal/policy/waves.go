@@ -191,8 +191,7 @@ func (t *turns) producers() int {
 }
 
 // absentBut is how many count as absent, a number of producers left out. Where
-// the spec bounds how many nodes are away, all other nodes
-// count.
+// the spec bounds how many nodes are away, all other nodes count.
 func (t *turns) absentBut(producers int) int {
 	absent := t.absent - producers
 	if t.observation.Network.Spec.Update.MaxUnavailable != nil {

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! An archive also has the [`shardnode_archive`] of all shards' states, beside the
-//! ledger of a node that tracks none. Availability also keeps the own parts of other shards' bodies, in parts. Who
-//! waits for whom is specified in [`shardnode_mailboxes`].
+//! ledger of a node that tracks none. Availability also keeps the own parts of
+//! other shards' bodies, in parts. Who waits for whom is specified in
+//! [`shardnode_mailboxes`].
 
 use crate::{
     application::{Application, leader_timeout},
