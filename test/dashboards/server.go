@@ -15,8 +15,12 @@ import (
 	"time"
 )
 
-// grace is how long Prometheus may take to end once it is asked to.
-const grace = 20 * time.Second
+const (
+	// patience is how long Prometheus may take to be ready.
+	patience = 2 * time.Minute
+	// grace is how long it may take to end once it is asked to.
+	grace = 20 * time.Second
+)
 
 // Serve starts the prometheus of this machine on a free port of the loopback
 // interface, with its configuration and data in a folder. Agents may write to it. The
@@ -64,13 +68,19 @@ func serve(folder, config string, flags ...string) (*Prometheus, func(), error) 
 		return &Prometheus{URL: "http://" + address}, stop, nil
 	case <-ended:
 		cancel()
-		return nil, nil, fmt.Errorf("prometheus ended before it was ready: %w\n%s", failure, &log.said)
+		return nil, nil, fmt.Errorf("prometheus ended before it was ready: %w\n%s", failure, log)
+	case <-time.After(patience):
+		stop()
+		return nil, nil, fmt.Errorf("prometheus is not ready within %s\n%s", patience, log)
 	}
 }
 
-// ready is what a Prometheus logs until it answers: first its address, then
-// that it has read what it has stored.
-var ready = regexp.MustCompile(`(?s)msg="Listening on" address=(\S+)\n.*msg="Server is ready to receive web requests\."`)
+// What a Prometheus logs until it answers: its address, and that it has read what it
+// has stored. Two of its parts say so, each when it gets there: whichever comes first.
+var (
+	listening = regexp.MustCompile(`msg="Listening on" address=(\S+)\n`)
+	loaded    = []byte(`msg="Server is ready to receive web requests."`)
+)
 
 // serverLog finds the address of a server that is ready in its log.
 type serverLog struct {
@@ -84,12 +94,20 @@ func (l *serverLog) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.said.Write(text)
-	if address := ready.FindSubmatch(l.said.Bytes()); address != nil {
-		select {
-		case l.address <- string(address[1]):
-		default:
-			// It is known already.
-		}
+	address := listening.FindSubmatch(l.said.Bytes())
+	if address == nil || !bytes.Contains(l.said.Bytes(), loaded) {
+		return len(text), nil
+	}
+	select {
+	case l.address <- string(address[1]):
+	default:
+		// It is known already.
 	}
 	return len(text), nil
+}
+
+func (l *serverLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.said.String()
 }
