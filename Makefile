@@ -163,6 +163,10 @@ build-shardnode-development: setup ## Build bin/development/shardnode, a node th
 	@$(CARGO) build --locked --bin shardnode --no-default-features
 	@install -D -m 0755 "$$CARGO_TARGET_DIR/debug/shardnode" bin/development/shardnode
 
+.PHONY: rebuild-times
+rebuild-times: build-shardyard build-shardnode-development ## Time it from a changed line in each crate of the node to a running demo
+	@hack/rebuild-times.sh bin/shardyard config/samples/quickstart.yaml
+
 .PHONY: build-operator
 build-operator: setup ## Build bin/operator, the manager of the networks on Kubernetes
 	@go build -ldflags "-s -w" -o bin/operator ./cmd/operator
