@@ -34,4 +34,17 @@
 // is taken from one segment and given to its neighbour. Consensus makes its votes
 // durable before it sends them, and no span says how long that takes: it is part
 // of notarise and finalise.
+//
+// # What a wait was spent on
+//
+// A span in which a node waits for others is divided by the same walk, from its end
+// back to its begin. Each part has a Kind: work of one node, the way between two,
+// something arriving, or what the chain waits for by its rules.
+//
+// # How fast a node is
+//
+// A path names what one block waited for. Over many heights, the means of a node's
+// own executions and stores, of the ways between it and others, and of how late it
+// endorses tell it from its peers: of these spans, none but those of endorsements
+// waits for another node.
 package trace

@@ -62,16 +62,19 @@ func CriticalPath(spans, before []Span) (*Path, error) {
 	if !ok {
 		return nil, errNoRecordBlock
 	}
-	walk := walk{
-		spans:  spans,
-		before: before,
-		begin:  block.Begin,
-		at:     block.End,
-		path:   &Path{Height: block.Height, Leader: block.Node, Begin: block.Begin, End: block.End},
-	}
+	return &Path{
+		Height: block.Height, Leader: block.Node, Begin: block.Begin, End: block.End,
+		Segments: pathTo(present, spans, before, block.Begin, block.End),
+	}, nil
+}
+
+// pathTo is what a span waited for between two times, by the spans of its height and
+// those of the height before.
+func pathTo(present Span, spans, before []Span, begin, end time.Time) []Segment {
+	walk := walk{spans: spans, before: before, begin: begin, at: end}
 	walk.back(present)
-	slices.Reverse(walk.path.Segments)
-	return walk.path, nil
+	slices.Reverse(walk.segments)
+	return walk.segments
 }
 
 // walk goes back in time.
@@ -81,8 +84,9 @@ type walk struct {
 	before []Span
 	begin  time.Time
 	// at is up to where the time before is still to be given to something.
-	at   time.Time
-	path *Path
+	at time.Time
+	// segments are those found so far, the last one first.
+	segments []Segment
 }
 
 // back gives the time from the begin to the end of a span, and whatever it waited
@@ -117,7 +121,7 @@ func (w *walk) give(segment Segment, from time.Time) {
 		return
 	}
 	segment.Begin, segment.End = from, w.at
-	w.path.Segments = append(w.path.Segments, segment)
+	w.segments = append(w.segments, segment)
 	w.at = from
 }
 

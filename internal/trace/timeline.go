@@ -26,8 +26,9 @@ type Timeline struct {
 	Nodes []TimelineNode `json:"nodes"`
 }
 
-// TimelineSegment is a part of the path.
+// TimelineSegment is a part of the path, or of what a span waited for.
 type TimelineSegment struct {
+	Kind  Kind   `json:"kind"`
 	Phase Phase  `json:"phase"`
 	Span  string `json:"span"`
 	// Shard is nil for what is of a whole block.
@@ -63,6 +64,8 @@ type TimelineSpan struct {
 	Row     int     `json:"row"`
 	BeginMs float64 `json:"beginMs"`
 	EndMs   float64 `json:"endMs"`
+	// Waited is what a span that waits was spent on, from its begin to its end.
+	Waited []TimelineSegment `json:"waited,omitempty"`
 }
 
 // NewTimeline lays out the spans of one height, with what its block waited for, also
@@ -84,14 +87,21 @@ func NewTimeline(height uint64, spans, before []Span) *Timeline {
 		timeline.Leader, timeline.Milliseconds = path.Leader, milliseconds(path.Duration())
 	}
 	since := func(at time.Time) float64 { return milliseconds(at.Sub(origin)) }
-	for _, segment := range path.Segments {
-		timeline.Path = append(timeline.Path, TimelineSegment{
-			Phase: segment.Phase, Span: segment.Span, Shard: shardOrNil(segment.Shard), Node: segment.Node, Region: segment.Region,
-			FromNode: segment.FromNode, FromRegion: segment.FromRegion, BeginMs: since(segment.Begin), EndMs: since(segment.End),
-		})
-	}
+	timeline.Path = append(timeline.Path, timelineSegments(path.Segments, since)...)
 	timeline.Nodes = layOut(spans, since)
 	return timeline
+}
+
+func timelineSegments(segments []Segment, since func(time.Time) float64) []TimelineSegment {
+	laidOut := make([]TimelineSegment, 0, len(segments))
+	for _, segment := range segments {
+		laidOut = append(laidOut, TimelineSegment{
+			Kind: segment.Kind(), Phase: segment.Phase, Span: segment.Span, Shard: shardOrNil(segment.Shard),
+			Node: segment.Node, Region: segment.Region, FromNode: segment.FromNode, FromRegion: segment.FromRegion,
+			BeginMs: since(segment.Begin), EndMs: since(segment.End),
+		})
+	}
+	return laidOut
 }
 
 // layOut gives spans, which are by when they began, their places.
@@ -112,7 +122,7 @@ func layOut(spans []Span, since func(time.Time) float64) []TimelineNode {
 		}
 		placed[of].Spans = append(placed[of].Spans, TimelineSpan{
 			Name: span.Name, Phase: kinds[span.Name].phase, Row: taken.row(span),
-			BeginMs: since(span.Begin), EndMs: since(span.End),
+			BeginMs: since(span.Begin), EndMs: since(span.End), Waited: timelineSegments(waitedFor(span, spans), since),
 		})
 		placed[of].Rows = len(taken[of])
 	}

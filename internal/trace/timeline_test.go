@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/trace"
 )
@@ -85,6 +86,60 @@ func checkLane(t *testing.T, node string, lane trace.TimelineLane) {
 			t.Errorf("%s has %s over another one of row %d", node, span.Name, span.Row)
 		}
 		ends[span.Row] = span.EndMs
+	}
+}
+
+// What a wait was spent on adds up to it, and says whether that was work of a node or
+// the way between two.
+func TestWaitsAreDivided(t *testing.T) {
+	t.Parallel()
+	const height, slow = 3, 1
+	m := usual()
+	m.link = func(from, to int) time.Duration {
+		if from == slow || to == slow {
+			return 30 * time.Millisecond
+		}
+		return time.Millisecond
+	}
+	m.extra = longer(2, "execute")
+	var spans []trace.Span
+	for _, span := range m.run(5) {
+		if span.Height == height {
+			spans = append(spans, span)
+		}
+	}
+	timeline := trace.NewTimeline(height, spans, nil)
+	byKind := map[trace.Kind]float64{}
+	for _, node := range timeline.Nodes {
+		for _, lane := range node.Lanes {
+			for _, span := range lane.Spans {
+				checkParts(t, node.Node, span)
+				for _, part := range span.Waited {
+					byKind[part.Kind] += part.EndMs - part.BeginMs
+				}
+			}
+		}
+	}
+	if byKind[trace.Work] < 50 || byKind[trace.Way] < 30 {
+		t.Errorf("all waits together are %v", byKind)
+	}
+}
+
+// checkParts holds what a span waited for against the span.
+func checkParts(t *testing.T, node string, span trace.TimelineSpan) {
+	t.Helper()
+	if len(span.Waited) == 0 {
+		return
+	}
+	at := span.BeginMs
+	for _, part := range span.Waited {
+		if math.Abs(part.BeginMs-at) > 1e-6 {
+			t.Errorf("%s of %s has a part from %f ms on, and the one before ended at %f", span.Name, node, part.BeginMs, at)
+		}
+		at = part.EndMs
+	}
+	if math.Abs(at-span.EndMs) > 1e-6 {
+		t.Errorf("%s of %s ends at %f ms, and its parts at %f", span.Name, node, span.EndMs, at)
 	}
 }
 
