@@ -52,6 +52,17 @@ func (c *census) newestNode(ctx context.Context) (client *chain.Client, finalize
 	return client, finalized
 }
 
+// finalized is the newest block of each validator that answers, by its name.
+func (c *census) finalized(ctx context.Context) map[string]uint64 {
+	heights := map[string]uint64{}
+	for _, node := range c.newest(ctx).Nodes {
+		if node.Status != nil {
+			heights[node.Name] = node.Status.FinalizedHeight
+		}
+	}
+	return heights
+}
+
 // serveNetwork answers with the view of the network.
 func (c *census) serveNetwork(w http.ResponseWriter, r *http.Request) {
 	shown := newView(c.network, c.supervisors, c.newest(r.Context()))

@@ -16,6 +16,8 @@ import (
 	"github.com/shardyard/shardyard/dashboards"
 	"github.com/shardyard/shardyard/internal/local/explorer"
 	"github.com/shardyard/shardyard/internal/local/metrics"
+	"github.com/shardyard/shardyard/internal/local/standing"
+	"github.com/shardyard/shardyard/internal/trace"
 )
 
 const (
@@ -142,6 +144,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		Newest:   census.newestNode,
 	}.Handler()))
 	mux.Handle("GET /traces/", http.StripPrefix("/traces", network.spans.traces().Handler()))
+	mux.Handle("GET /standing", network.standing(census, store))
 	answers := metrics.Handler(store)
 	mux.Handle("GET /api/v1/", answers)
 	mux.Handle("POST /api/v1/", answers)
@@ -163,6 +166,20 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		return fmt.Errorf("serve the page: %w", err)
 	}
 	return nil
+}
+
+// standing compares the validators of a network.
+func (n *network) standing(census *census, store *metrics.Store) *standing.Network {
+	return &standing.Network{
+		Validators: n.plan.Nodes,
+		Links:      n.plan.Links,
+		Traces:     n.spans.traces(),
+		Executed: func(ctx context.Context, window time.Duration) (map[string]trace.Mean, error) {
+			return store.Means(ctx, n.manifest.Name, "shardnode_execution_seconds", window)
+		},
+		Finalized: census.finalized,
+		Newest:    census.newestNode,
+	}
 }
 
 // targets are the nodes of a group as what scrapes them sees them.

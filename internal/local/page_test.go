@@ -58,6 +58,7 @@ func TestUpServesThePage(t *testing.T) {
 		"/network":             `"shard":1,"condition":"Live","says":"at block `,
 		"/chain/blocks?from=3": `[{"height":3,"hash":"block 3"`,
 		"/chain/blocks/3":      `"stateRoot":"root of 1 after 2"`,
+		"/standing":            `"role":"producer","answers":true,"blocksBehind":0,"executing":null,`,
 	} {
 		if code, body := fetch(t, page+path, ""); code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("GET %s answers %d %s, want %s", path, code, body, want)
@@ -111,6 +112,10 @@ func TestPageTellsWhoHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	told(hung.Name, conditionNotReady, "does not answer")
+	eventually(t, "whoever hangs stands out", func() bool {
+		_, body := fetch(t, processes.Page+"/standing", "")
+		return strings.Contains(body, `"name":"`+hung.Name+`"`) && strings.Count(body, `"says":"no answer"`) == 1
+	})
 	if err := syscall.Kill(hung.PID, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/shardyard/shardyard/internal/trace"
 )
 
+// mostListed is how many blocks are listed.
+const mostListed = 120
+
 // list are the blocks that can be looked at.
 type list struct {
 	// SampleBasisPoints is how many of 10,000 heights are traced.
@@ -48,12 +51,12 @@ func (r *Recent) Handler() http.Handler {
 			http.Error(w, "no heights are traced", http.StatusNotFound)
 			return
 		}
-		spans := r.spansOf(height)
+		spans := r.Of(height)
 		if len(spans) == 0 {
 			http.Error(w, fmt.Sprintf("height %d is not among the newest traced ones", height), http.StatusNotFound)
 			return
 		}
-		write(w, trace.NewTimeline(height, spans, r.spansOf(height-1)))
+		write(w, trace.NewTimeline(height, spans, r.Of(height-1)))
 	})
 	return mux
 }
@@ -65,7 +68,10 @@ func (r *Recent) list() list {
 	}
 	answer.SampleBasisPoints = r.SampleBasisPoints
 	for _, height := range r.heights() {
-		path, err := trace.CriticalPath(r.spansOf(height), r.spansOf(height-1))
+		if len(answer.Blocks) == mostListed {
+			break
+		}
+		path, err := trace.CriticalPath(r.Of(height), r.Of(height-1))
 		if err != nil {
 			continue
 		}

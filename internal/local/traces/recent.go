@@ -6,13 +6,15 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/trace"
 )
 
 const (
-	// mostHeights is how many blocks can be looked at.
-	mostHeights = 120
+	// mostHeights is how many blocks can be looked at: those of more than a minute, if
+	// the chain is no faster than most.
+	mostHeights = 300
 
 	// mostSpans is how many spans these have in all: about 30 MB.
 	mostSpans = 200_000
@@ -59,8 +61,29 @@ func (r *Recent) dropLowest() {
 	r.below = lowest + 1
 }
 
-// spansOf are the spans of a height; none if it is not traced, or not anymore.
-func (r *Recent) spansOf(height uint64) []trace.Span {
+// Since are the spans that ended since a time, of the heights that are kept.
+func (r *Recent) Since(at time.Time) []trace.Span {
+	if r == nil {
+		return nil
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	var since []trace.Span
+	for _, spans := range r.of {
+		for _, span := range spans {
+			if !span.End.Before(at) {
+				since = append(since, span)
+			}
+		}
+	}
+	return since
+}
+
+// Of are the spans of a height; none if it is not traced, or not anymore.
+func (r *Recent) Of(height uint64) []trace.Span {
+	if r == nil {
+		return nil
+	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return slices.Clone(r.of[height])

@@ -55,32 +55,51 @@ type answer struct {
 func TestNewestBlocks(t *testing.T) {
 	t.Parallel()
 	recent := traces.NewRecent(10_000)
-	for height := uint64(1); height <= 150; height++ {
+	for height := uint64(1); height <= 350; height++ {
 		recent.Add(spansOf(height))
 	}
-	recent.Add(spansOf(151)[1:])
+	recent.Add(spansOf(351)[1:])
 	recent.Add(spansOf(2))
 	var list answer
 	if code := get(t, recent, "/", &list); code != http.StatusOK || list.SampleBasisPoints != 10_000 {
 		t.Fatalf("answers %d, %+v", code, list)
 	}
-	// 120 heights are kept, and the one without a begin has no path yet.
-	if len(list.Blocks) != 119 || list.Blocks[0].Height != 150 || list.Blocks[118].Height != 32 {
+	// The one without a begin has no path yet.
+	if len(list.Blocks) != 120 || list.Blocks[0].Height != 350 || list.Blocks[119].Height != 231 {
 		t.Fatalf("%d blocks from %d on", len(list.Blocks), list.Blocks[0].Height)
 	}
 	if block := list.Blocks[0]; block.Milliseconds != 100 || fmt.Sprint(block.Waited) != "map[consensus:60 persistence:40]" {
 		t.Errorf("the newest is %+v", block)
 	}
 	var timeline trace.Timeline
-	if code := get(t, recent, "/150", &timeline); code != http.StatusOK || timeline.Milliseconds != 100 || len(timeline.Path) != 2 {
-		t.Errorf("block 150 is %d, %+v", code, timeline)
+	if code := get(t, recent, "/350", &timeline); code != http.StatusOK || timeline.Milliseconds != 100 || len(timeline.Path) != 2 {
+		t.Errorf("block 350 is %d, %+v", code, timeline)
 	}
 	for path, want := range map[string]int{
-		"/151": http.StatusOK, "/2": http.StatusNotFound, "/152": http.StatusNotFound, "/first": http.StatusBadRequest,
+		"/351": http.StatusOK, "/52": http.StatusOK, "/51": http.StatusNotFound, "/2": http.StatusNotFound,
+		"/352": http.StatusNotFound, "/first": http.StatusBadRequest,
 	} {
 		if code := get(t, recent, path, &timeline); code != want {
 			t.Errorf("GET %s answers %d, want %d", path, code, want)
 		}
+	}
+}
+
+// What is kept can be had by when it ended, of all heights together.
+func TestSpansSinceATime(t *testing.T) {
+	t.Parallel()
+	recent := traces.NewRecent(10_000)
+	for height := uint64(1); height <= 10; height++ {
+		recent.Add(spansOf(height))
+	}
+	// Of the block of height 8, the vote ended before.
+	since := recent.Since(genesis.Add(8*time.Second + 100*time.Millisecond))
+	if len(since) != 8 {
+		t.Errorf("there are %d spans: %+v", len(since), since)
+	}
+	var none *traces.Recent
+	if spans := append(none.Since(genesis), none.Of(1)...); len(spans) != 0 {
+		t.Errorf("of nothing there is %+v", spans)
 	}
 }
 
