@@ -14,6 +14,8 @@ if (!validators) {
   process.exit(2);
 }
 
+// mostTabs is more often than the Tab key has to be pressed to be through all of a view.
+const mostTabs = 300;
 // Everything may take its time on a machine that is busy with other tests.
 const timeout = 90_000;
 const browser = await puppeteer.launch({
@@ -31,7 +33,7 @@ try {
   const picture = async (name) => { if (folder) { await page.screenshot({ path: `${folder}/${name}.png` }); } };
   // press goes with the Tab key to what has a name, or leads to an address.
   const press = async (name) => {
-    for (let tabs = 0; tabs < 50; tabs++) {
+    for (let tabs = 0; tabs < mostTabs; tabs++) {
       await page.keyboard.press('Tab');
       const reached = await page.evaluate(
         (name) => [document.activeElement?.textContent, document.activeElement?.getAttribute('href')].includes(name), name);
@@ -69,6 +71,10 @@ try {
     await isThere(`document.querySelector('.map small')?.textContent.startsWith('produces ')`);
     await isThere(`/^[1-9][0-9,]* TPS · a block every [0-9]+ ms · block [1-9]/.test(document.querySelector('#headline')?.textContent)`);
     await isThere(`[...document.querySelectorAll('[data-panel]')].some(({ dataset }) => dataset.state === 'shown')`);
+    // Nobody has figures before the first spans have come, and as many have as there are validators.
+    await isThere(`document.querySelectorAll('[data-standing] td:nth-child(4)').length === ${Number(validators)}`);
+    await isThere(`[...document.querySelectorAll('[data-standing] td:nth-child(4)')].every(({ textContent }) => / ms$/.test(textContent))`);
+    await isThere(`document.querySelector('.verdict')?.textContent !== ''`);
     await picture(`live-${scheme}`);
     const contrast = await page.evaluate(() => {
       const parts = (color) => color.match(/[\d.]+/g).slice(0, 3).map(Number).map((part) => part / 255)
@@ -81,6 +87,32 @@ try {
     });
     assert(contrast > 4.5, `in the ${scheme} scheme, text has a contrast of ${contrast}`);
   }
+
+  // Whoever stands out says so on the map as well, in the same words.
+  const mismatch = () => {
+    const said = (element, selector) => element.querySelector(selector)?.textContent.replace('▲ ', '') ?? '';
+    return [...document.querySelectorAll('[data-standing]')].find((row) =>
+      said(row, 'small') !== said(document.querySelector(`[data-validator="${row.dataset.standing}"]`), '.standsOut'))?.dataset.standing;
+  };
+  assert.equal(await page.evaluate(mismatch), undefined);
+  // The table is sorted by any column, the largest first, and then the smallest.
+  const storing = () => page.$$eval('[data-standing] td:nth-child(4)', (cells) => cells.map(({ textContent }) => parseFloat(textContent.replace('▲ ', ''))));
+  await press('Storing');
+  for (const [sort, sign] of [['descending', -1], ['ascending', 1]]) {
+    await isThere((sort) => document.querySelector('[aria-sort]')?.getAttribute('aria-sort') === sort, sort);
+    const shown = await storing();
+    assert.deepEqual(shown, [...shown].sort((a, b) => sign * (a - b)));
+    await page.keyboard.press('Enter');
+  }
+  // Each view says in three sentences how to read it.
+  const explained = async () => {
+    await press('How to read this');
+    await isThere(`document.querySelectorAll('.how[open] li').length === 3`);
+    await picture('how');
+    await page.keyboard.press('Enter');
+    await isThere(`!document.querySelector('.how[open]')`);
+  };
+  await explained();
 
   // What the explorer shows is what a validator says.
   const { validators: [{ http }] } = await (await fetch(new URL('network', address))).json();
@@ -174,10 +206,34 @@ try {
   const timeline = await (await fetch(new URL(`traces/${traced.split('/')[1]}`, address))).json();
   assert(timeline.path.length > 2, `${traced} is ${JSON.stringify(timeline)}`);
   const told = timeline.path.filter(({ beginMs, endMs }) => endMs - beginMs >= 0.05);
-  await isThere((rows) => document.querySelectorAll('.traces tbody tr').length === rows, told.length);
+  await isThere((rows) => document.querySelectorAll('.traces .path tbody tr').length === rows, told.length);
   assert.deepEqual(
-    await page.$$eval('.traces tbody td:nth-child(3)', (cells) => cells.map(({ textContent }) => textContent)), told.map(({ phase }) => phase));
+    await page.$$eval('.traces .path tbody td:nth-child(3)', (cells) => cells.map(({ textContent }) => textContent)), told.map(({ phase }) => phase));
   await picture('traces');
+  // Whatever is pointed at names its validator, and waits are divided.
+  assert.deepEqual(await page.$$eval('.lanes [data-node]', (nodes) => nodes.flatMap(({ dataset, children }) =>
+    [...children].flatMap((lane) => [...lane.querySelectorAll('[title]')]).filter(({ title }) => !title.startsWith(`${dataset.node}: `)).map(({ title }) => title))), []);
+  const divided = timeline.nodes.flatMap(({ lanes }) => lanes.flatMap(({ spans }) => spans.flatMap(({ waited = [] }) => waited)));
+  assert(divided.some(({ kind }) => kind === 'way') && divided.some(({ kind }) => kind === 'work'), JSON.stringify(divided));
+  await isThere(`document.querySelector('.lanes [data-kind=way]') && document.querySelector('.lanes [data-kind=work]')`);
+  await isThere(`document.querySelectorAll('[data-where]').length > 0`);
+  await explained();
+  // Under the mouse, the strip of blocks stands still, and then goes on.
+  const strip = () => page.$$eval('.times a', (blocks) => blocks.map(({ ariaLabel }) => ariaLabel));
+  await page.hover('.times');
+  await isThere(`document.querySelector('[data-held]')`);
+  const held = await strip();
+  const newest = async () => (await (await fetch(new URL('traces/', address))).json()).blocks[0].height;
+  for (const before = await newest(), deadline = Date.now() + timeout; await newest() < before + 2;) {
+    assert(Date.now() < deadline, 'there are no new blocks');
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+  // What is asked next has been answered once the page has asked for the block again.
+  await page.waitForResponse((response) => response.url().endsWith('/traces/'));
+  await page.waitForResponse((response) => response.url().endsWith('/traces/'));
+  assert.deepEqual(await strip(), held);
+  await page.mouse.move(0, 0);
+  await isThere((first) => document.querySelector('.times a').ariaLabel !== first, held[0]);
   const { node } = timeline.nodes[0];
   await page.select('select[name=node]', node);
   await isThere((node) => [...document.querySelectorAll('[data-node]')].map(({ dataset }) => dataset.node).join() === node, node);
@@ -214,7 +270,7 @@ try {
   await isWideEnough('live');
   for (const [name, title] of [['Shard', 'Shardyard shard'], ['Node', 'Shardyard node'], ['Benchmark', 'Shardyard benchmark'], ['Network', 'Shardyard network']]) {
     await press(name);
-    await isThere(`document.querySelector('section')?.getAttribute('aria-label') === '${title}'`);
+    await isThere(`document.querySelector('section[aria-label="${title}"]')`);
     await isThere(`document.querySelector('.dashboards [aria-current]')?.textContent === '${name}'`);
   }
   assert.deepEqual(errors, []);

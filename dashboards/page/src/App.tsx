@@ -3,10 +3,13 @@
 import type { ReactElement } from 'react';
 import type { Dashboard } from './dashboard';
 import { Explorer } from './Explorer';
+import { HowToRead } from './HowToRead';
 import { NetworkMap } from './NetworkMap';
 import { getNetwork, type Network, type Polled, usePolled } from './network';
 import { Page, type Settings } from './Page';
 import { to, useRoute } from './route';
+import { getStanding } from './standing';
+import { StandingView } from './StandingView';
 import { Traces } from './Traces';
 import { number } from './words';
 
@@ -32,12 +35,27 @@ export function App({ dashboard, settings }: { dashboard: Dashboard; settings: S
         </nav>
         <Headline polled={polled} />
       </header>
-      {live && polled.data && <NetworkMap network={polled.data} />}
+      <HowToRead view={view} />
+      {live && <Live network={polled.data} />}
       {live && <Dashboards shown={dashboard.title} />}
       {live && <Page dashboard={dashboard} settings={settings} />}
       {view === 'traces' && <Traces route={route} />}
       {view === 'blocks' && <Explorer route={route} />}
     </main>
+  );
+}
+
+// standingInterval is how often is asked how the validators stand.
+const standingInterval = 2_000;
+
+// Live is how the network and each of its validators is.
+function Live({ network }: { network?: Network }): ReactElement {
+  const standing = usePolled(getStanding, standingInterval);
+  return (
+    <>
+      {network && <NetworkMap network={network} standing={standing.data} />}
+      <StandingView polled={standing} />
+    </>
   );
 }
 

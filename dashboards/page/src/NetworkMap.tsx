@@ -3,6 +3,7 @@
 import { Fragment, type ReactElement, useCallback } from 'react';
 import { type Network, usePolled, type Validator } from './network';
 import { Prometheus } from './prometheus';
+import type { Standing } from './standing';
 
 const prometheus = new Prometheus();
 
@@ -13,7 +14,7 @@ const activityInterval = 2_000;
 type Activity = Record<string, { chunks?: number; endorsements?: number }>;
 
 // NetworkMap shows each shard's validators in each region.
-export function NetworkMap({ network }: { network: Network }): ReactElement {
+export function NetworkMap({ network, standing }: { network: Network; standing?: Standing }): ReactElement {
   const { network: name, scrapeIntervalSeconds } = network;
   const ask = useCallback(() => activityOf(name, Math.max(10, 4 * scrapeIntervalSeconds)), [name, scrapeIntervalSeconds]);
   const activity = usePolled(ask, activityInterval).data ?? {};
@@ -38,7 +39,10 @@ export function NetworkMap({ network }: { network: Network }): ReactElement {
                 {regions.map((region) => (
                   <td key={region}>
                     {network.validators.filter((one) => one.shard === shard && one.region === region).map((one) => (
-                      <Place key={one.name} validator={one} prefix={`${name}-`} activity={activity} />
+                      <Place
+                        key={one.name} validator={one} prefix={`${name}-`} activity={activity}
+                        standsOut={standing?.validators.find(({ name }) => name === one.name)?.says ?? ''}
+                      />
                     ))}
                   </td>
                 ))}
@@ -52,7 +56,9 @@ export function NetworkMap({ network }: { network: Network }): ReactElement {
 }
 
 // Place is a validator of the map.
-function Place({ validator, prefix, activity }: { validator: Validator; prefix: string; activity: Activity }): ReactElement {
+function Place({ validator, prefix, activity, standsOut }: {
+  validator: Validator; prefix: string; activity: Activity; standsOut: string;
+}): ReactElement {
   const { name, condition, says, restarts } = validator;
   const does = [];
   const { chunks = 0, endorsements = 0 } = activity[name] ?? {};
@@ -60,9 +66,10 @@ function Place({ validator, prefix, activity }: { validator: Validator; prefix: 
   if (condition !== 'Down' && endorsements > 0) { does.push(`endorses ${endorsements.toFixed(1)}/s`); }
   if (restarts > 0) { does.push(`restarted ${restarts === 1 ? 'once' : `${restarts} times`}`); }
   return (
-    <article data-validator={name} data-condition={condition}>
+    <article data-validator={name} data-condition={condition} className={standsOut && 'outlying'}>
       <h2 title={name}>{name.startsWith(prefix) ? name.slice(prefix.length) : name}</h2>
       <State condition={condition} says={says} />
+      {standsOut && <p className="standsOut">▲ {standsOut}</p>}
       {does.map((text, i) => <Fragment key={text}>{i > 0 && ' · '}<small>{text}</small></Fragment>)}
     </article>
   );

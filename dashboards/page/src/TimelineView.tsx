@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { Fragment, type ReactElement } from 'react';
-import { type Filter, filtered, type NodeLanes, phases, type Segment, segmentsOf, shardName, type Span, type Timeline } from './timeline';
+import {
+  type Filter, filtered, kinds, type NodeLanes, phases, type Segment, segmentsOf, shardName, type Span, type Timeline, type Waited, whereWaited,
+} from './timeline';
 import { to } from './route';
 
 // rowHeight is that of a row of spans, in pixels.
@@ -26,6 +28,7 @@ export function TimelineView({ timeline, filter, setFilter }: {
       </p>
       <Filters timeline={timeline} filter={filter} setFilter={setFilter} />
       <Legend path={path} />
+      {path.length > 0 && <WhereItWaited waited={whereWaited(path)} />}
       <div className="lanes" aria-hidden="true">
         <Axis scale={scale} />
         {path.length > 0 && (
@@ -34,7 +37,7 @@ export function TimelineView({ timeline, filter, setFilter }: {
             <div className="lane"><span /><div className="rows" style={{ height: rowHeight }}>
               {segments.map((segment) => (
                 <Bar key={segment.beginMs} scale={scale} row={0} className={`phase lit ${segment.phase}`} {...segment}
-                  label={segment.phase} title={`${segment.phase}: ${inWords(segment)}`} />
+                  label={segment.phase} title={`${segment.phase}, ${lasting(segment)}: ${inWords(segment)}\n${kinds[segment.kind]}`} />
               ))}
             </div></div>
           </div>
@@ -94,10 +97,13 @@ function Node({ node: { node, region, lanes }, path, scale, milliseconds }: {
             {[0, milliseconds].map((edge) => <i key={edge} style={{ left: `${scale.at(edge)}%` }} />)}
             {spans.filter(({ beginMs, endMs }) => endMs >= scale.begin && beginMs <= scale.end).map((span) => (
               <Fragment key={`${span.name} ${span.beginMs}`}>
-                <Bar scale={scale} {...span} className={`phase ${span.phase}`} label={span.name} title={titleOf(span)} />
+                <Bar scale={scale} {...span} className={`phase ${span.phase}`} label={span.name} title={titleOf(node, span)} />
                 {waitedFor(path, node, shard, span).map((segment) => (
                   <Bar key={segment.beginMs} scale={scale} {...segment} row={span.row} className={`phase lit ${span.phase}`} label={span.name}
-                    title={`${titleOf(span)}\nthe block waited for it for ${(segment.endMs - segment.beginMs).toFixed(2)} ms`} />
+                    title={`${titleOf(node, span)}\nthe block waited for it for ${(segment.endMs - segment.beginMs).toFixed(2)} ms`} />
+                ))}
+                {span.waited?.map((segment) => (
+                  <Part key={segment.beginMs} scale={scale} row={span.row} segment={segment} title={`${node}: of ${span.name}, ${partInWords(segment)}`} />
                 ))}
               </Fragment>
             ))}
@@ -108,8 +114,16 @@ function Node({ node: { node, region, lanes }, path, scale, milliseconds }: {
   );
 }
 
-const titleOf = ({ name, phase, beginMs, endMs }: Span) =>
-  `${name}, ${(endMs - beginMs).toFixed(2)} ms from ${beginMs.toFixed(2)} ms on (${phase})`;
+// titleOf is a span of a node in words, with what it was spent on if it is a wait.
+const titleOf = (node: string, { name, phase, beginMs, endMs, waited = [] }: Span) => [
+  `${node}: ${name}, ${(endMs - beginMs).toFixed(2)} ms from ${beginMs.toFixed(2)} ms on (${phase})`,
+  ...whereWaited(waited).filter(({ milliseconds }) => milliseconds >= shortest)
+    .map(({ kind, phase, where, milliseconds }) => `  ${milliseconds.toFixed(1)} ms ${kinds[kind]}${phase === undefined ? '' : ` (${phase})`}, ${where}`),
+].join('\n');
+
+const lasting = ({ beginMs, endMs }: Segment) => `${(endMs - beginMs).toFixed(2)} ms`;
+
+const partInWords = (segment: Segment) => `${lasting(segment)} ${kinds[segment.kind]}: ${inWords(segment)}`;
 
 // waitedFor are the times for which the block waited for a span itself.
 const waitedFor = (path: Segment[], node: string, shard: number | undefined, { name, phase, beginMs, endMs }: Span) =>
@@ -123,6 +137,44 @@ function Bar({ scale, row, beginMs, endMs, className, label, title }: {
   const width = scale.at(endMs) - left;
   const style = { left: `${left}%`, width: `max(${width}%, 1px)`, top: row * rowHeight, height: rowHeight - 2 };
   return <span className={className} style={style} title={title}>{width > 3 && label}</span>;
+}
+
+// Part is a part of a wait: a line below the bar of the span.
+function Part({ scale, row, segment, title }: { scale: Scale; row: number; segment: Segment; title: string }): ReactElement {
+  const left = scale.at(segment.beginMs);
+  const style = { left: `${left}%`, width: `${scale.at(segment.endMs) - left}%`, top: (row + 1) * rowHeight - 7 };
+  return <span className={`part ${segment.kind}`} data-kind={segment.kind} style={style} title={title} />;
+}
+
+// placesShown is how many places are named of those where a block waited.
+const placesShown = 5;
+
+// WhereItWaited divides the time of a block into work of nodes and what is between them.
+function WhereItWaited({ waited }: { waited: Waited[] }): ReactElement {
+  const sum = (of: Waited[]) => of.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const total = sum(waited);
+  return (
+    <div className="where">
+      <ul className="legend" aria-label="Work of nodes, and the ways in between">
+        {Object.entries(kinds).map(([kind, words]) => (
+          <li key={kind} data-kind={kind}><span className={`part ${kind}`} aria-hidden="true" />{words} {sum(waited.filter((one) => one.kind === kind)).toFixed(1)} ms</li>
+        ))}
+      </ul>
+      <table>
+        <caption>Where it waited, the longest first, without pace and turns</caption>
+        <tbody>
+          {waited.filter(({ kind }) => kind !== 'rule').slice(0, placesShown).map(({ kind, phase, where, milliseconds }) => (
+            <tr key={`${kind} ${phase} ${where}`} data-where={where}>
+              <td>{milliseconds.toFixed(1)} ms</td>
+              <td>{((100 * milliseconds) / total).toFixed(0)}%</td>
+              <td><span className={`part ${kind}`} aria-hidden="true" />{where}</td>
+              <td>{phase === undefined ? kinds[kind] : `${phase}, ${kinds[kind]}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 // Legend says which phase has which colour, and how long the block waited for it.
@@ -171,7 +223,7 @@ const shortest = 0.05;
 // PathTable is the path in words.
 function PathTable({ segments }: { segments: Segment[] }): ReactElement {
   return (
-    <table>
+    <table className="path">
       <caption>The critical path: each moment is given to what the block waited for, and what took under {shortest} ms is left out</caption>
       <thead>
         <tr><th scope="col">From, ms</th><th scope="col">Waited, ms</th><th scope="col">For</th><th scope="col">Where</th></tr>

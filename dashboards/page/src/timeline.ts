@@ -29,6 +29,8 @@ export interface Timeline {
 }
 
 export interface Segment {
+  // kind is work of a node, the way between two, the arrival of something on a node, or what the chain waits for by its rules.
+  kind: Kind;
   phase: string;
   span: string;
   shard?: number;
@@ -39,6 +41,13 @@ export interface Segment {
   beginMs: number;
   endMs: number;
 }
+
+export type Kind = 'work' | 'way' | 'arrival' | 'rule';
+
+// kinds are what a wait is divided into, in words.
+export const kinds: Record<Kind, string> = {
+  work: 'work of a node', way: 'on the way between nodes', arrival: 'arriving and being stored', rule: 'pace and turns',
+};
 
 export interface NodeLanes {
   node: string;
@@ -59,6 +68,8 @@ export interface Span {
   row: number;
   beginMs: number;
   endMs: number;
+  // waited is what a span that waits was spent on.
+  waited?: Segment[];
 }
 
 export const getTracedBlocks = () => get<TracedBlocks>('traces/');
@@ -99,4 +110,25 @@ export function filtered(nodes: NodeLanes[], { node, shard, span }: Filter): Nod
 export function segmentsOf(path: Segment[], { node, shard, span }: Filter): Segment[] {
   return path.filter((one) =>
     (!node || one.node === node || one.fromNode === node) && (!shard || shardName(one.shard) === shard) && (!span || one.span === span));
+}
+
+// Waited is how long something was waited for.
+export interface Waited {
+  kind: Kind;
+  where: string;
+  // phase is absent for what is on the way.
+  phase?: string;
+  milliseconds: number;
+}
+
+// whereWaited sums segments up by their kind, their phase and where they are, the longest first.
+export function whereWaited(segments: Segment[]): Waited[] {
+  const sums = new Map<string, Waited>();
+  for (const { kind, phase, node, fromNode, beginMs, endMs } of segments) {
+    const where = kind === 'rule' ? 'of the chain' : kind === 'way' && fromNode ? `from ${fromNode} to ${node}` : node;
+    const key = `${kind} ${where} ${kind === 'way' ? '' : phase}`;
+    const sum = sums.get(key) ?? { kind, where, milliseconds: 0, ...(kind !== 'way' && { phase }) };
+    sums.set(key, { ...sum, milliseconds: sum.milliseconds + endMs - beginMs });
+  }
+  return [...sums.values()].sort((a, b) => b.milliseconds - a.milliseconds);
 }
