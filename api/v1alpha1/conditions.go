@@ -49,6 +49,10 @@ const (
 	// ConditionRouted says that requests of clients are led to the rpc nodes from
 	// outside. It is there only with spec.rpcRoute, and Ready does not depend on it.
 	ConditionRouted = "Routed"
+	// ConditionStatesArchived says that every shard could come back from an archive,
+	// and that archives keep up. It is there only with spec.archiveNodes, and Ready
+	// does not depend on it: the chain goes on without archives.
+	ConditionStatesArchived = "StatesArchived"
 	// ConditionRemoved says that the member clusters have nothing any more of a
 	// network that is being deleted. It is there only then.
 	ConditionRemoved = "Removed"
@@ -310,6 +314,16 @@ const (
 	ReasonRouteUnavailable = "RouteUnavailable"
 	// ReasonRouteFailed: the route cannot be made.
 	ReasonRouteFailed = "RouteFailed"
+)
+
+// Reasons of ConditionStatesArchived, besides ReasonNoAnswer.
+const (
+	// ReasonArchivesCurrent: every shard could come back, and archives keep up.
+	ReasonArchivesCurrent = "ArchivesCurrent"
+	// ReasonArchivesBehind: every shard could come back, and archives do not keep up.
+	ReasonArchivesBehind = "ArchivesBehind"
+	// ReasonStatesNotArchived: a shard could not come back from an archive.
+	ReasonStatesNotArchived = "StatesNotArchived"
 )
 
 // ReasonNoAnswer says that nodes that would know do not answer. It is a reason

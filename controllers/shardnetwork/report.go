@@ -62,6 +62,7 @@ func (r *run) summarise() {
 		r.note(policy.NodesReady(r.observation))
 		r.note(policy.Producing(r.observation))
 		r.note(policy.TCPTuned(r.observation))
+		r.noteArchives()
 		r.status.NodesReady = ptr.To(int32(r.observation.ReadyNodes()))
 		r.summariseChain(r.observation)
 	}
@@ -79,6 +80,15 @@ func (r *run) noteStalled() {
 		return
 	}
 	r.note(*stalled)
+}
+
+// noteArchives says whether shards could come back from archives, where there are any.
+func (r *run) noteArchives() {
+	if r.network.Spec.ArchiveNodes == 0 {
+		meta.RemoveStatusCondition(&r.status.Conditions, v1alpha1.ConditionStatesArchived)
+		return
+	}
+	r.note(policy.StatesArchived(r.observation))
 }
 
 // nodesSummary is empty when it is not known how many nodes are ready.

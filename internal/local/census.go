@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 )
@@ -19,7 +20,7 @@ const censusAge = 500 * time.Millisecond
 
 // census asks the validators for those who look at a network.
 type census struct {
-	network string
+	network *v1alpha1.ShardNetwork
 	// interval is how often the validators are scraped.
 	interval    time.Duration
 	supervisors []*supervisor

@@ -134,7 +134,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		return err
 	}
 	mux := http.NewServeMux()
-	census := &census{network: network.manifest.Name, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
+	census := &census{network: network.manifest, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
 	mux.HandleFunc("GET /network", census.serveNetwork)
 	mux.Handle("GET /chain/", http.StripPrefix("/chain", explorer.Chain{
 		Shards:   network.genesis.Shards,

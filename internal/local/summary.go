@@ -10,7 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // Summary is what became of a run.
@@ -50,6 +52,15 @@ type Summary struct {
 	WindowSeconds float64 `json:"windowSeconds"`
 	// GenesisHash identifies the chain.
 	GenesisHash string `json:"genesisHash"`
+	// StatesArchived says whether every shard could come back from an archive at the
+	// end; nil for a network without archives.
+	StatesArchived *StatesArchived `json:"statesArchived,omitempty"`
+}
+
+// StatesArchived is how archives stand to the shards, in a word and in a sentence.
+type StatesArchived struct {
+	Standing archives.Standing `json:"standing"`
+	Says     string            `json:"says"`
 }
 
 // summarize makes the summary of a run that is finished.
@@ -69,6 +80,7 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		microseconds := tenths(float64(perTransfer) / float64(time.Microsecond))
 		summary.CPUMicrosecondsPerTransfer = &microseconds
 	}
+	summary.StatesArchived = r.statesArchived(network)
 	if best := r.last.Best(); best != nil {
 		summary.Height = best.FinalizedHeight
 		summary.Executed = best.Transfers - r.base.Transfers
@@ -76,6 +88,21 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		summary.MissedChunks = best.MissedChunks - r.base.MissedChunks
 	}
 	return summary
+}
+
+// statesArchived says how the archives stood when the nodes last said so.
+func (r *run) statesArchived(network *network) *StatesArchived {
+	var seen []archives.Archive
+	for i, supervisor := range r.group.supervisors {
+		if supervisor.node.validator.Role == topology.RoleArchive {
+			seen = append(seen, archives.Archive{Name: supervisor.name(), Status: r.last.Nodes[i].Status})
+		}
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	standing, words := archives.Stand(network.manifest.Spec.Node.Storage, r.last.Best(), seen)
+	return &StatesArchived{Standing: standing, Says: words}
 }
 
 // supplyConserved says that neither the audit nor a validator's last status
@@ -113,7 +140,7 @@ func (s *Summary) WriteText(out io.Writer) error {
 		supply = "NOT conserved"
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range [][2]string{
+	rows := [][2]string{
 		{"TPS", fmt.Sprintf("%s over the last %.1f s", thousands(int64(s.TPS)), s.WindowSeconds)},
 		{"block time", fmt.Sprintf("%.1f ms", s.BlockTimeMs)},
 		{"CPU", cpu},
@@ -123,7 +150,11 @@ func (s *Summary) WriteText(out io.Writer) error {
 		{"missed chunks", thousands(s.MissedChunks)},
 		{"supply", supply},
 		{"genesis hash", s.GenesisHash},
-	} {
+	}
+	if s.StatesArchived != nil {
+		rows = append(rows, [2]string{"archives", s.StatesArchived.Says})
+	}
+	for _, row := range rows {
 		_, _ = fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
 	}
 	return table.Flush()

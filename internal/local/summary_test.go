@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/internal/archives"
 )
 
 var exampleSummary = Summary{
@@ -20,6 +22,8 @@ func TestSummaryJSON(t *testing.T) {
 	t.Parallel()
 	idle := exampleSummary
 	idle.CPUMicrosecondsPerTransfer = nil
+	archived := exampleSummary
+	archived.StatesArchived = &StatesArchived{archives.Late, "not for long"}
 	for _, test := range []struct {
 		summary Summary
 		want    string
@@ -28,6 +32,7 @@ func TestSummaryJSON(t *testing.T) {
 			`"executed":330000,"crossShard":165012,"missedChunks":3,"supplyConserved":true,` +
 			`"cpuMicrosecondsPerTransfer":181.5,"windowSeconds":54.1,"genesisHash":"abcd"}` + "\n"},
 		{idle, `"cpuMicrosecondsPerTransfer":null`},
+		{archived, `"statesArchived":{"standing":"Late","says":"not for long"}`},
 	} {
 		var out bytes.Buffer
 		if err := test.summary.WriteJSON(&out); err != nil {
@@ -59,6 +64,16 @@ func TestSummaryText(t *testing.T) {
 	}
 	if out.String() != want {
 		t.Errorf("the summary is\n%s\nwant\n%s", &out, want)
+	}
+
+	out.Reset()
+	archived := exampleSummary
+	archived.StatesArchived = &StatesArchived{archives.Current, "all 2 shards could come back from an archive"}
+	if err := archived.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(out.String(), "archives       all 2 shards could come back from an archive\n") {
+		t.Errorf("the summary does not tell of archives:\n%s", &out)
 	}
 
 	out.Reset()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -18,8 +20,8 @@ type condition string
 const (
 	// conditionLive is of a validator that takes part in the chain.
 	conditionLive condition = "Live"
-	// conditionBehind is of one whose finalised blocks are old, or of a shard whose
-	// credits are.
+	// conditionBehind is of one whose finalised blocks are old, of an archive whose
+	// states are, or of a shard whose credits are.
 	conditionBehind condition = "Behind"
 	// conditionSyncing is of one that fetches the state of its shard.
 	conditionSyncing condition = "Syncing"
@@ -91,9 +93,9 @@ type validatorView struct {
 	HTTP     string `json:"http"`
 }
 
-// newView shows validators, whose states are those of a sample.
-func newView(network string, supervisors []*supervisor, sample bench.Sample) *view {
-	shown := &view{Network: network, Shards: []shardView{}}
+// newView shows the validators of a network, whose states are those of a sample.
+func newView(network *v1alpha1.ShardNetwork, supervisors []*supervisor, sample bench.Sample) *view {
+	shown := &view{Network: network.Name, Shards: []shardView{}}
 	best := sample.Best()
 	if best != nil {
 		shown.GenesisHash, shown.MissedChunks, shown.Supply = best.GenesisHash, best.MissedChunks, &best.Supply
@@ -114,6 +116,10 @@ func newView(network string, supervisors []*supervisor, sample bench.Sample) *vi
 			seen.Shard = &validator.Shard
 		}
 		seen.Condition, seen.Says = describe(state, status, shown.FinalizedHeight)
+		if validator.Role == topology.RoleArchive && seen.Condition == conditionLive {
+			standing, words := archives.Stand(network.Spec.Node.Storage, best, []archives.Archive{{Name: validator.Name, Status: status}})
+			seen.Condition, seen.Says = describeArchive(standing), seen.Says+", "+words
+		}
 		shown.Validators = append(shown.Validators, seen)
 	}
 	return shown
@@ -139,6 +145,18 @@ func describe(state validatorState, status *chain.Status, finalized uint64) (con
 		return conditionStarting, state.reason
 	default:
 		return conditionLive, describeLive(status)
+	}
+}
+
+// describeArchive says how an archive is that takes part.
+func describeArchive(standing archives.Standing) condition {
+	switch standing {
+	case archives.Late, archives.Unusable:
+		return conditionBehind
+	case archives.Unknown:
+		return conditionStarting
+	default:
+		return conditionLive
 	}
 }
 

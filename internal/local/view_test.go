@@ -5,6 +5,7 @@ package local
 import (
 	"testing"
 
+	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/chain"
 )
 
@@ -53,6 +54,18 @@ func TestValidatorsAreDescribed(t *testing.T) {
 	} {
 		if got, says := describe(test.state, test.status, 1200); got != test.want || says != test.says {
 			t.Errorf("one that %s is %s: %q, want %s: %q", name, got, says, test.want, test.says)
+		}
+	}
+}
+
+func TestArchivesAreDescribed(t *testing.T) {
+	t.Parallel()
+	for standing, want := range map[archives.Standing]condition{
+		archives.Current: conditionLive, archives.Late: conditionBehind,
+		archives.Unusable: conditionBehind, archives.Unknown: conditionStarting,
+	} {
+		if got := describeArchive(standing); got != want {
+			t.Errorf("one that is %s is %s, want %s", standing, got, want)
 		}
 	}
 }

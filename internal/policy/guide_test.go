@@ -40,6 +40,7 @@ var fine = []string{
 	v1alpha1.ReasonNothingDrifted,
 	v1alpha1.ReasonPodMonitorApplied,
 	v1alpha1.ReasonRouteTaken,
+	v1alpha1.ReasonArchivesCurrent,
 	v1alpha1.ReasonNothingDrained,
 	v1alpha1.ReasonAllVolumesSized,
 	v1alpha1.ReasonUnderWay,

@@ -88,6 +88,9 @@ func Stopped(network *v1alpha1.ShardNetwork, running, unobserved int) []metav1.C
 	if network.Spec.Volume != nil {
 		unknown = append(unknown, v1alpha1.ConditionVolumesSized)
 	}
+	if network.Spec.ArchiveNodes > 0 {
+		unknown = append(unknown, v1alpha1.ConditionStatesArchived)
+	}
 	for _, kind := range unknown {
 		found = append(found, condition(kind, metav1.ConditionUnknown, reason, see))
 	}

@@ -43,7 +43,8 @@ func TestArchive(t *testing.T) {
 
 	network.signal(t, os.Interrupt)
 	summary := network.summary(t)
-	if !summary.SupplyConserved || summary.Executed == 0 || summary.Archives != 1 || summary.Validators != 8 {
+	if !summary.SupplyConserved || summary.Executed == 0 || summary.Archives != 1 || summary.Validators != 8 ||
+		summary.StatesArchived == nil {
 		t.Errorf("the summary is %+v", summary)
 	}
 }

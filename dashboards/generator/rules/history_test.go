@@ -156,6 +156,9 @@ func condition(kind, status, reason string) []series {
 // claim is the volume claim of a validator.
 const claim = `namespace="chains",persistentvolumeclaim="data-small-s0-p0-0",node="machine-1"`
 
+// archiveClaim is the volume claim of an archive.
+const archiveClaim = `namespace="chains",persistentvolumeclaim="data-small-a0-0",node="machine-2"`
+
 // healthy is a network of four validators and two shards, with four blocks a
 // second, an operator that looks after it, a benchmark that succeeded, its schedule,
 // a fault that was measured, and what is none of ours.

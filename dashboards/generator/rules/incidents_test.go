@@ -21,14 +21,15 @@ type incident struct {
 
 // Labels of what fires.
 var (
-	small      = map[string]string{"namespace": "chains", "network": "small"}
-	shard1     = map[string]string{"namespace": "chains", "network": "small", "shard": "1"}
-	regionB    = map[string]string{"namespace": "chains", "network": "small", "region": "region-b"}
-	nodeA1     = map[string]string{"namespace": "chains", "network": "small", "region": "region-a", "node": "a1"}
-	disk       = map[string]string{"namespace": "chains", "network": "small", "persistentvolumeclaim": "data-small-s0-p0-0"}
-	nightly    = map[string]string{"namespace": "chains", "benchmark": "nightly"}
-	everyNight = map[string]string{"namespace": "chains", "schedule": "nightly"}
-	killed     = map[string]string{"namespace": "chains", "network": "small", "fault": "kill-producer"}
+	small       = map[string]string{"namespace": "chains", "network": "small"}
+	shard1      = map[string]string{"namespace": "chains", "network": "small", "shard": "1"}
+	regionB     = map[string]string{"namespace": "chains", "network": "small", "region": "region-b"}
+	nodeA1      = map[string]string{"namespace": "chains", "network": "small", "region": "region-a", "node": "a1"}
+	disk        = map[string]string{"namespace": "chains", "network": "small", "persistentvolumeclaim": "data-small-s0-p0-0"}
+	archiveDisk = map[string]string{"namespace": "chains", "network": "small", "persistentvolumeclaim": "data-small-a0-0"}
+	nightly     = map[string]string{"namespace": "chains", "benchmark": "nightly"}
+	everyNight  = map[string]string{"namespace": "chains", "schedule": "nightly"}
+	killed      = map[string]string{"namespace": "chains", "network": "small", "fault": "kill-producer"}
 )
 
 var incidents = []incident{
@@ -192,6 +193,20 @@ var incidents = []incident{
 		}},
 	},
 	{
+		what: "the disk of an archive has little left",
+		given: []series{
+			gauge("kubelet_volume_stats_available_bytes", archiveClaim, 60e9, 8e9),
+			gauge("kubelet_volume_stats_capacity_bytes", archiveClaim, 100e9, 100e9),
+		},
+		quiet: "35m", fires: "42m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardDiskRunningOut", labels: archiveDisk,
+			summary: "The disk data-small-a0-0 of network small runs out",
+			description: "8% of the volume data-small-a0-0 of network small in namespace chains is free: less than a " +
+				"tenth, or it is full within four hours as it fills now. A validator whose disk is full ends.",
+		}},
+	},
+	{
 		what:  "a disk fills",
 		given: []series{filling()},
 		quiet: "35m", fires: "55m", cleared: "61m",
@@ -245,6 +260,18 @@ var incidents = []incident{
 			summary: "A cluster of network small cannot be used",
 			description: "For five minutes, the operator could not use a cluster that holds a region of network small in " +
 				"namespace chains. Its validators run on, and nobody looks after them.",
+		}},
+	},
+	{
+		what:  "an archive gets no new state of a shard",
+		given: condition("StatesArchived", "False", "ArchivesBehind"),
+		quiet: "39m", fires: "41m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardArchivesBehind", labels: small,
+			summary: "The archives of network small do not keep up",
+			description: "For ten minutes, the archives of network small in namespace chains have had a state of a shard that " +
+				"is too old, or soon will be, for the shard to come back from it should its producers lose their disks. The " +
+				"condition StatesArchived of the network says which.",
 		}},
 	},
 	{

@@ -39,6 +39,14 @@ func networks() []Rule {
 				". Its validators run on, and nobody looks after them.",
 		},
 		alert{
+			name: "ArchivesBehind", severity: warning, lasts: "10m",
+			expr:    condition(`condition="StatesArchived",status="False"`) + "\n",
+			summary: "The archives of " + theNetwork + " do not keep up",
+			description: "For ten minutes, the archives of " + inNamespace + " have had a state of a shard that is too old, or soon " +
+				"will be, for the shard to come back from it should its producers lose their disks. The condition StatesArchived of " +
+				"the network says which.",
+		},
+		alert{
 			name: "NetworkNotReady", severity: warning, lasts: "15m",
 			// A network that was stopped on purpose is not meant to be ready, and one that is updated is about to be.
 			expr: fmt.Sprintf("%s\nunless on (namespace, network)\n%s\nunless on (namespace, network)\n%s\n",

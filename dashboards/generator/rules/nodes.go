@@ -8,7 +8,7 @@ import "fmt"
 // pod, whose name says of which network and validator they are.
 const (
 	volumes    = `{persistentvolumeclaim=~"data-.+-0"}`
-	volumeName = `data-(.+)-(s[0-9]+-p[0-9]+|v[0-9]+)-0`
+	volumeName = `data-(.+)-(s[0-9]+-p[0-9]+|[vra][0-9]+)-0`
 )
 
 // nodes has the alerts about single nodes that go on for now.
