@@ -48,6 +48,14 @@ func completeAccounts(_ *cobra.Command, args []string, _ string) ([]string, cobr
 	return []string{genesisPrefix}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
+// completeFolder completes the one folder that a command takes.
+func completeFolder(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 func complete(command *cobra.Command, flag string, function cobra.CompletionFunc) {
 	if err := command.RegisterFlagCompletionFunc(flag, function); err != nil {
 		panic(fmt.Sprintf("complete --%s: %v", flag, err))

@@ -34,6 +34,7 @@ func TestCompletions(t *testing.T) {
 		"commands":            {"va", []string{"validate"}},
 		"networks":            {"trace critical-path --state-dir " + stateDir + " --network |", []string{"one", "two"}},
 		"networks of a node":  {"account --state-dir " + stateDir + " --network |", []string{"one", "two"}},
+		"networks to keep":    {"backup --state-dir " + stateDir + " --network |", []string{"one", "two"}},
 		"no networks":         {"account --state-dir " + filepath.Join(stateDir, "none") + " --network |", nil},
 		"contexts":            {"sweep --kubeconfig " + kubeconfig + " --context |", []string{"away", "home"}},
 		"formats":             {"plan -o |", []string{"json", "table", "yaml"}},

@@ -51,12 +51,16 @@ func (f *nodeFlags) add(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("node", "state-dir")
 }
 
+// addStateDirFlag adds the flag that names the folder of networks.
+func addStateDirFlag(command *cobra.Command, stateDir *string) {
+	command.Flags().StringVar(stateDir, "state-dir", "",
+		"folder that networks of this machine are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+}
+
 // addNetworkFlags adds the flags that name a network of this machine.
 func addNetworkFlags(command *cobra.Command, network, stateDir *string) {
-	flags := command.Flags()
-	flags.StringVar(network, "network", "", "network of this machine (default the only one that runs)")
-	flags.StringVar(stateDir, "state-dir", "",
-		"folder that networks of this machine are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	command.Flags().StringVar(network, "network", "", "network of this machine (default the only one that runs)")
+	addStateDirFlag(command, stateDir)
 	completeNetworks(command, stateDir)
 }
 

@@ -31,6 +31,7 @@ func newRootCommand(program string) *cobra.Command {
 	}
 	root.AddCommand(
 		newAccountCommand(),
+		newBackupCommand(),
 		newBenchCommand(),
 		newCollectCommand(),
 		newDocsCommand(),
@@ -40,6 +41,7 @@ func newRootCommand(program string) *cobra.Command {
 		newPlanCommand(),
 		newProfileCommand(),
 		newReportCommand(),
+		newRestoreCommand(),
 		newSweepCommand(),
 		newTraceCommand(),
 		newTransferCommand(),

@@ -41,6 +41,7 @@ func (d networkDir) genesis() string  { return d.path(nodeconfig.DefaultFiles.Ge
 func (d networkDir) peers() string    { return d.path(nodeconfig.DefaultFiles.Peers) }
 func (d networkDir) manifest() string { return d.path("manifest.yaml") }
 func (d networkDir) runtime() string  { return d.path("runtime.json") }
+func (d networkDir) chain() string    { return d.path("chain.json") }
 func (d networkDir) control() string  { return d.path("control.sock") }
 func (d networkDir) nodes() string    { return d.path("nodes") }
 func (d networkDir) clients() string  { return d.path("clients") }
@@ -77,7 +78,7 @@ func (d networkDir) exists() (bool, error) {
 // user named.
 func (d networkDir) clear() error {
 	for _, path := range []string{
-		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.control(), d.nodes(), d.clients(), d.metrics(), d.spans(),
+		d.genesis(), d.peers(), d.manifest(), d.runtime(), d.chain(), d.control(), d.nodes(), d.clients(), d.metrics(), d.spans(),
 		otlp.Previous(d.spans()),
 	} {
 		if err := os.RemoveAll(path); err != nil {

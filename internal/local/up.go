@@ -86,6 +86,9 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 // whileUp runs all validators of a network for as long as serve lasts. No process
 // is left when it returns.
 func (n *network) whileUp(ctx context.Context, shardnode string, console *console, serve func(*group) error) (err error) {
+	if err := n.dir.forgetChain(); err != nil {
+		return err
+	}
 	nodes, err := prepareNodes(ctx, n)
 	if err != nil {
 		return err
@@ -135,7 +138,7 @@ func (g *group) serve(ctx context.Context, network *network, load *loading.Load,
 		g.console.printf("interrupted before there was anything to measure")
 		err = nil
 	}
-	return run.summarize(network, measured), errors.Join(run.violation, err)
+	return run.summarize(network, measured), errors.Join(run.violation, err, network.dir.keepChain(run.last))
 }
 
 // introduce says what is about to run.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardyard/shardyard/internal/backup"
+	"github.com/shardyard/shardyard/internal/local"
+)
+
+const backupLong = `Keep a network of this machine, which must not run, in a folder: its manifest and
+genesis document, all of its keys, and what nodes have on their disks, with a manifest
+of the backup that has the checksum of each file.
+
+All nodes' data brings the whole network back. That of an archive alone, with
+--node NETWORK-a0, is far less, and brings back shards whose producers lost theirs, as
+long as the rest of the network has what followed.
+
+Whoever has the backup has the keys: only its owner can read it.`
+
+const restoreLong = `Put back what shardyard backup kept. The network must not run. Where there is none,
+it is made as it was; where there is one, it must be the same, and nodes get their data
+back.
+
+Every file is compared with its checksum, the genesis document with the network that is
+there, and the formats of the data with the node program, before anything is written.
+What a node has on its disk stays unless --replace is given.`
+
+func newBackupCommand() *cobra.Command {
+	var options local.BackupOptions
+	command := &cobra.Command{
+		Use:   "backup FOLDER --network NETWORK",
+		Short: "Keep the data of a network of this machine that does not run",
+		Long:  backupLong,
+		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeFolder,
+		RunE: func(command *cobra.Command, args []string) (err error) {
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			defer stop()
+			options.To = args[0]
+			if options.StateDir, err = stateDirOr(options.StateDir); err != nil {
+				return err
+			}
+			return tellBackup(command, "kept")(local.Backup(ctx, options))
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.Network, "network", "", "network to keep")
+	addStateDirFlag(command, &options.StateDir)
+	completeNetworks(command, &options.StateDir)
+	flags.StringArrayVar(&options.Nodes, "node", nil, "node whose data to keep; may be repeated (default all)")
+	if err := command.MarkFlagRequired("network"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+func newRestoreCommand() *cobra.Command {
+	var options local.RestoreOptions
+	command := &cobra.Command{
+		Use:   "restore FOLDER",
+		Short: "Put back the data of a network of this machine that was kept",
+		Long:  restoreLong,
+		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeFolder,
+		RunE: func(command *cobra.Command, args []string) (err error) {
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			defer stop()
+			options.From = args[0]
+			if options.StateDir, err = stateDirOr(options.StateDir); err != nil {
+				return err
+			}
+			if options.Shardnode, err = local.FindShardnode(options.Shardnode); err != nil {
+				return err
+			}
+			return tellBackup(command, "put back")(local.Restore(ctx, options))
+		},
+	}
+	flags := command.Flags()
+	addStateDirFlag(command, &options.StateDir)
+	if err := command.MarkFlagDirname("state-dir"); err != nil {
+		panic(err)
+	}
+	flags.StringArrayVar(&options.Nodes, "node", nil, "node whose data to put back; may be repeated (default all that the backup has)")
+	flags.BoolVar(&options.Replace, "replace", false, "remove what these nodes have on their disks")
+	flags.StringVar(&options.Shardnode, "shardnode", "", "the node program (default the one beside this program, or else of the PATH)")
+	return command
+}
+
+// tellBackup says what was done with a backup.
+func tellBackup(command *cobra.Command, done string) func(*backup.Manifest, error) error {
+	return func(manifest *backup.Manifest, err error) error {
+		if err != nil {
+			return err
+		}
+		at := "at a height that nobody saw"
+		if manifest.Chain != nil {
+			at = fmt.Sprintf("at height %d or later", manifest.Chain.FinalizedHeight)
+		}
+		_, err = fmt.Fprintf(command.OutOrStdout(), "%s network %s %s, genesis hash %s\n", done, manifest.Network, at, manifest.GenesisHash)
+		return err
+	}
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/backup"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/chain"
+)
+
+// used is a network that has run, of four producers with data of formats 7.
+func used(t *testing.T, stateDir string) networkDir {
+	t.Helper()
+	network := open(t, testManifest(t), stateDir, false)
+	for _, validator := range network.plan.Nodes {
+		fill(t, network.dir.node(validator.Name), "old")
+	}
+	last := bench.Sample{Nodes: []bench.NodeSample{{Status: &chain.Status{FinalizedHeight: 1200, BlockHash: "b10c"}}}}
+	if err := network.dir.keepChain(last); err != nil {
+		t.Fatal(err)
+	}
+	closeNetwork(t, network)
+	return network.dir
+}
+
+// fill gives a node data.
+func fill(t *testing.T, node nodeDir, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(node.data(), "state"), dirMode); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{formatsMark: "7", "state/0": content} {
+		if err := os.WriteFile(filepath.Join(node.data(), name), []byte(content), secretMode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// reading is a node program of some formats.
+func reading(t *testing.T, formats string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "shardnode")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = formats ] && echo "+formats+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// backUp keeps a network in a folder of its own.
+func backUp(t *testing.T, stateDir string, nodes ...string) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "kept")
+	manifest, err := Backup(t.Context(), BackupOptions{StateDir: stateDir, Network: "net", Nodes: nodes, To: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if manifest.Chain == nil || manifest.Chain.FinalizedHeight != 1200 || manifest.Chain.BlockHash != "b10c" {
+		t.Errorf("the chain is %+v", manifest.Chain)
+	}
+	return folder
+}
+
+// A network of which nothing is left is restored as it was, and can go on.
+func TestRestoredNetworks(t *testing.T) {
+	t.Parallel()
+	stateDir, elsewhere := t.TempDir(), t.TempDir()
+	dir := used(t, stateDir)
+	folder := backUp(t, stateDir)
+	if _, err := Restore(t.Context(), RestoreOptions{From: folder, StateDir: elsewhere, Shardnode: reading(t, "7")}); err != nil {
+		t.Fatal(err)
+	}
+	want := files(t, string(dir))
+	delete(want, "chain.json")
+	if got := files(t, filepath.Join(elsewhere, "net")); !maps.Equal(got, want) {
+		t.Errorf("the files are %v\nwant %v", got, want)
+	}
+	if !open(t, testManifest(t), elsewhere, false).resumed {
+		t.Error("the network is made anew")
+	}
+}
+
+// A node gets back what it had, in the place of what it has, and others keep theirs.
+func TestRestoredNodes(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	dir := used(t, stateDir)
+	folder := backUp(t, stateDir, "net-s0-p1", "net-s1-p0")
+	for _, name := range []string{"net-s0-p0", "net-s0-p1", "net-s1-p0"} {
+		fill(t, dir.node(name), "new")
+	}
+	options := RestoreOptions{
+		From: folder, StateDir: stateDir, Nodes: []string{"net-s0-p1"}, Replace: true, Shardnode: reading(t, "7"),
+	}
+	if _, err := Restore(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"net-s0-p0": "new", "net-s0-p1": "old", "net-s1-p0": "new", "net-s1-p1": "old"} {
+		if got := read(t, filepath.Join(dir.node(name).data(), "state", "0")); got != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRefusedRestores(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		// nodes are kept, and change makes of the backup and the network what is refused.
+		nodes   []string
+		change  func(t *testing.T, folder, stateDir string)
+		options RestoreOptions
+		formats string
+		want    string
+	}{
+		"data that is there": {
+			change: func(*testing.T, string, string) {}, formats: "7", want: "net-s0-p0 has data on its disk",
+		},
+		"other formats": {
+			change: func(*testing.T, string, string) {}, formats: "8", want: "has formats 7, and",
+		},
+		"a node without data": {
+			nodes: []string{"net-s0-p0"}, change: func(*testing.T, string, string) {},
+			options: RestoreOptions{Nodes: []string{"net-s0-p1"}}, formats: "7", want: "has no data of a node net-s0-p1",
+		},
+		"another chain": {
+			change: func(t *testing.T, _, stateDir string) {
+				t.Helper()
+				closeNetwork(t, open(t, testManifest(t), stateDir, true))
+			},
+			formats: "7", want: "is a network with genesis hash",
+		},
+		"damage": {
+			change: func(t *testing.T, folder, _ string) {
+				t.Helper()
+				fill(t, networkDir(folder).node("net-s1-p1"), "odd")
+			},
+			options: RestoreOptions{Replace: true}, formats: "7", want: "net-s1-p1/data/state/0 has the checksum",
+		},
+		"a manifest of another chain": {
+			change: func(t *testing.T, folder, _ string) {
+				t.Helper()
+				path := filepath.Join(folder, backup.ManifestFile)
+				content := strings.Replace(read(t, path), `"genesisHash": "`, `"genesisHash": "00`, 1)
+				if err := os.WriteFile(path, []byte(content), secretMode); err != nil {
+					t.Fatal(err)
+				}
+			},
+			options: RestoreOptions{Replace: true}, formats: "7", want: "and says that it is of net with 00",
+		},
+		"too few producers": {
+			nodes: []string{"net-s0-p0", "net-s0-p1"}, change: func(t *testing.T, _, stateDir string) {
+				t.Helper()
+				if err := os.RemoveAll(filepath.Join(stateDir, "net")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			formats: "7", want: "only 2 of 4 producers would have data, and the chain goes on with 3",
+		},
+		"a network that runs": {
+			change: func(t *testing.T, _, stateDir string) {
+				t.Helper()
+				open(t, testManifest(t), stateDir, false)
+			},
+			options: RestoreOptions{Replace: true}, formats: "7", want: "network net is running",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stateDir := t.TempDir()
+			dir := used(t, stateDir)
+			folder := backUp(t, stateDir, test.nodes...)
+			test.change(t, folder, stateDir)
+			var before map[string]os.FileMode
+			if there, err := dir.exists(); err != nil {
+				t.Fatal(err)
+			} else if there {
+				before = files(t, string(dir))
+			}
+			options := test.options
+			options.From, options.StateDir, options.Shardnode = folder, stateDir, reading(t, test.formats)
+			if _, err := Restore(t.Context(), options); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
+			}
+			if before != nil && !maps.Equal(files(t, string(dir)), before) {
+				t.Errorf("the files are %v\nwant %v", files(t, string(dir)), before)
+			}
+		})
+	}
+}
+
+func TestRefusedBackups(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	dir := used(t, stateDir)
+	refuse := func(want string, options BackupOptions) {
+		t.Helper()
+		options.StateDir, options.To = stateDir, filepath.Join(t.TempDir(), "kept")
+		if _, err := Backup(t.Context(), options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+	refuse("there is no network other", BackupOptions{Network: "other"})
+	refuse("has no node net-a0", BackupOptions{Network: "net", Nodes: []string{"net-a0"}})
+	if err := os.RemoveAll(dir.node("net-s0-p0").data()); err != nil {
+		t.Fatal(err)
+	}
+	refuse("net-s0-p0/data holds nothing of a node", BackupOptions{Network: "net"})
+	open(t, testManifest(t), stateDir, false)
+	refuse("network net is running", BackupOptions{Network: "net"})
+}

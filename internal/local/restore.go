@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/shardyard/shardyard/internal/backup"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// RestoreOptions say what is taken from a backup, and where it goes.
+type RestoreOptions struct {
+	// From is the folder of the backup.
+	From string
+	// StateDir is the folder that networks are kept in.
+	StateDir string
+	// Nodes are those whose data is put back; all that the backup has without one.
+	Nodes []string
+	// Replace lets what a node has on its disk go.
+	Replace bool
+	// Shardnode is the path of the node program that is to run the network.
+	Shardnode string
+}
+
+// Restore puts back what Backup kept: the data of nodes, and where there is no network,
+// the network. Everything is checked before anything is written.
+func Restore(ctx context.Context, options RestoreOptions) (_ *backup.Manifest, err error) {
+	manifest, err := backup.Read(options.From)
+	if err != nil {
+		return nil, err
+	}
+	if err := manifest.Verify(ctx, options.From); err != nil {
+		return nil, err
+	}
+	source, err := openKept(networkDir(options.From))
+	if err != nil {
+		return nil, err
+	}
+	if source.genesisHash != manifest.GenesisHash || source.plan.Network != manifest.Network {
+		return nil, fmt.Errorf("the backup %s is of network %s with genesis hash %s, and says that it is of %s with %s",
+			options.From, source.plan.Network, source.genesisHash, manifest.Network, manifest.GenesisHash)
+	}
+	dir := networkDir(filepath.Join(options.StateDir, manifest.Network))
+	back := &restoration{options: &options, manifest: manifest, plan: source.plan, dir: dir}
+	if err := back.choose(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(string(dir), dirMode); err != nil {
+		return nil, err
+	}
+	lock, err := lockNetwork(dir)
+	if err != nil {
+		return nil, fmt.Errorf("network %s is running: stop it first: %w", manifest.Network, err)
+	}
+	defer func() { err = errors.Join(err, unlockNetwork(lock)) }()
+	if err := back.check(); err != nil {
+		return nil, err
+	}
+	return manifest, back.write(ctx)
+}
+
+// restoration is one run of Restore.
+type restoration struct {
+	options  *RestoreOptions
+	manifest *backup.Manifest
+	plan     *topology.Plan
+	dir      networkDir
+	// nodes are those whose data is put back, and there says that the network is
+	// there.
+	nodes []string
+	there bool
+}
+
+// choose finds the nodes, and sees that the program can read what they had.
+func (r *restoration) choose(ctx context.Context) error {
+	names := (&kept{plan: r.plan}).names()
+	r.nodes = r.options.Nodes
+	if len(r.nodes) == 0 {
+		for _, node := range r.manifest.Nodes {
+			r.nodes = append(r.nodes, node.Name)
+		}
+	}
+	formats, err := exec.CommandContext(ctx, r.options.Shardnode, "formats").Output()
+	if err != nil {
+		return fmt.Errorf("ask %s for its formats: %w", r.options.Shardnode, err)
+	}
+	reads := string(bytes.TrimSpace(formats))
+	for _, name := range r.nodes {
+		node := r.manifest.Node(name)
+		if node == nil || !slices.Contains(names, name) {
+			return fmt.Errorf("the backup %s has no data of a node %s", r.options.From, name)
+		}
+		if node.Formats != reads {
+			return fmt.Errorf("the data of %s has formats %s, and %s reads %s: restore it with the program that wrote it",
+				name, node.Formats, r.options.Shardnode, reads)
+		}
+	}
+	return nil
+}
+
+// check refuses what would do harm to what is there.
+func (r *restoration) check() (err error) {
+	if r.there, err = r.dir.exists(); err != nil {
+		return err
+	}
+	if r.there {
+		present, err := openKept(r.dir)
+		if err != nil {
+			return err
+		}
+		if present.genesisHash != r.manifest.GenesisHash {
+			return fmt.Errorf("%s is a network with genesis hash %s, and the backup is of one with %s",
+				r.dir, present.genesisHash, r.manifest.GenesisHash)
+		}
+	}
+	for _, name := range r.nodes {
+		full, err := r.dir.node(name).hasData()
+		if err != nil {
+			return err
+		}
+		if full && !r.options.Replace {
+			return fmt.Errorf("%s has data on its disk, in %s: with --replace, that is removed", name, r.dir.node(name).data())
+		}
+	}
+	return r.checkVotes()
+}
+
+// checkVotes refuses a network of whose producers so many would begin with nothing that
+// they could make another chain than the backup has.
+func (r *restoration) checkVotes() error {
+	producers, full := 0, 0
+	for _, validator := range r.plan.Nodes {
+		if validator.Role != topology.RoleProducer {
+			continue
+		}
+		producers++
+		has, err := r.dir.node(validator.Name).hasData()
+		if err != nil {
+			return err
+		}
+		if has || slices.Contains(r.nodes, validator.Name) {
+			full++
+		}
+	}
+	if need := producers - (producers-1)/3; full < need {
+		return fmt.Errorf("only %d of %d producers would have data, and the chain goes on with %d: "+
+			"the others would begin it anew at genesis", full, producers, need)
+	}
+	return nil
+}
+
+// write puts everything where it belongs: the data of each node whole or not at all,
+// and the genesis document last.
+func (r *restoration) write(ctx context.Context) error {
+	for _, name := range r.nodes {
+		if err := r.putData(ctx, r.dir.node(name)); err != nil {
+			return err
+		}
+	}
+	if r.there {
+		return nil
+	}
+	for _, validator := range r.plan.Nodes {
+		node := r.dir.node(validator.Name)
+		if err := os.MkdirAll(string(node), dirMode); err != nil {
+			return err
+		}
+		if err := errors.Join(r.putFile(node.key(), secretMode), r.putFile(node.adminToken(), secretMode)); err != nil {
+			return err
+		}
+	}
+	if err := r.putFile(r.dir.manifest(), fileMode); err != nil {
+		return err
+	}
+	return r.putFile(r.dir.genesis(), fileMode)
+}
+
+// putFile puts a file of the network, which was checked.
+func (r *restoration) putFile(path string, mode os.FileMode) error {
+	content, err := os.ReadFile(filepath.Join(r.options.From, r.dir.relative(path)))
+	if err != nil {
+		return err
+	}
+	return writeFile(path, content, mode)
+}
+
+// putData puts the data of a node beside its place, and there once it is complete.
+func (r *restoration) putData(ctx context.Context, node nodeDir) (err error) {
+	partial := node.data() + ".restoring"
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(partial))
+		}
+	}()
+	if err := r.manifest.Put(ctx, r.options.From, r.dir.relative(node.data()), partial); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(node.data()); err != nil {
+		return err
+	}
+	return os.Rename(partial, node.data())
+}
