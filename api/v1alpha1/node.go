@@ -148,9 +148,9 @@ type NodeStorage struct {
 	// +kubebuilder:validation:Maximum=1000000
 	SnapshotIntervalBlocks int32 `json:"snapshotIntervalBlocks,omitempty"`
 
-	// retentionBlocks is the number of blocks for which chunks and outgoing
-	// receipts stay available to nodes that catch up. It must be at least
-	// snapshotIntervalBlocks.
+	// retentionBlocks is the number of blocks that nodes keep at least, and for
+	// which chunks and outgoing receipts stay available to nodes that catch up.
+	// It must be at least snapshotIntervalBlocks.
 	// +optional
 	// +kubebuilder:default=20000
 	// +kubebuilder:validation:Minimum=1

@@ -664,12 +664,17 @@ impl shardnode_rpc::Node for Api {
         proof_report(outcome_report(fate), &proven.finalized, &proven)
     }
 
-    async fn block(&self, height: u64) -> Option<Block> {
-        if height > self.node.view.borrow().height() {
-            return None;
+    async fn block(&self, height: u64) -> Result<Block, Unavailable> {
+        let finalised = self.node.view.borrow().height();
+        if height > finalised {
+            let reason = format!("block {height} is not finalised yet");
+            return Err(Unavailable(reason));
         }
-        let block = self.node.marshal.get_block(Height::new(height)).await?;
-        Some(block.inner().clone())
+        let block = self.node.marshal.get_block(Height::new(height)).await;
+        let block = block.ok_or_else(|| {
+            Unavailable(format!("block {height} is not kept by this node any more"))
+        })?;
+        Ok(block.inner().clone())
     }
 
     async fn chunk(
@@ -677,9 +682,7 @@ impl shardnode_rpc::Node for Api {
         height: u64,
         shard: ShardId,
     ) -> Result<Option<(ChunkHeader, ChunkBody)>, Unavailable> {
-        let Some(block) = self.block(height).await else {
-            return Ok(None);
-        };
+        let block = self.block(height).await?;
         let header = block
             .chunk(shard)
             .filter(|header| header.content.height == height);

@@ -20,7 +20,7 @@ use commonware_runtime::{
     tokio::{self as runtime, Context},
 };
 use shardnode_blocks::{GenesisState, genesis_state::GenesisStateError};
-use shardnode_chain::{ChainError, Metrics, Parts, Settings};
+use shardnode_chain::{BLOCK_SECTION, ChainError, Metrics, Parts, Settings};
 use shardnode_clocks::Clocked;
 use shardnode_config::{Admin, Config, Switch};
 use shardnode_disks::Disk;
@@ -292,6 +292,7 @@ fn settings(config: &Config, threads: NonZeroUsize) -> Settings {
         adaptive_chunk_size: config.features.adaptive_chunk_size == Switch::Enabled,
         snapshot_interval: config.storage.snapshot_interval_blocks,
         retention: config.storage.retention_blocks,
+        block_section: BLOCK_SECTION,
         save_parts: config.features.save_untracked_chunk_parts == Switch::Enabled,
         cpu_threads: threads,
     }

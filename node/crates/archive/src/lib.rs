@@ -34,7 +34,8 @@
 //! producer. From there on it executes the chunks up to the shard's last one: their
 //! bodies come from the parts that the other shards' producers hold, and the
 //! receipts from the shards that sent them, both for `retentionBlocks`. Parts are
-//! held for so long where they are durable, else only for the last 64 blocks.
+//! held for so long where they are durable, else only for the last 64 blocks. The
+//! blocks that it takes [are kept](shardnode_blocks::kept) by every node.
 //!
 //! A shard is *usable* in an archive if its state is not further than
 //! `retentionBlocks` below the shard's newest final header. Genesis counts as a

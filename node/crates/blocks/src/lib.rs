@@ -8,6 +8,7 @@
 //! | [`in_flight`] | for which heights chunks are kept before a block names them |
 //! | [`due_receipts`] | which receipts fall due with a block, and in which order |
 //! | [`history`] | where finalised blocks are |
+//! | [`kept`] | which of them are kept, and from which one a node goes on that was away for longer |
 //! | [`finalized`], [`throughput`] | what they come to: height, block time, transfers, supply |
 //!
 //! [`Metrics`] count what finalised blocks say, never what this node believes
@@ -21,6 +22,7 @@ pub mod finalized;
 pub mod genesis_state;
 pub mod history;
 pub mod in_flight;
+pub mod kept;
 mod metrics;
 pub mod throughput;
 pub mod validity;

@@ -21,6 +21,7 @@
 use crate::{
     application::{Application, leader_timeout},
     error::ChainError,
+    floors,
     metrics::Metrics,
     offences::Lenient,
     rounds::{Certificates, Rounds},
@@ -46,11 +47,11 @@ use commonware_cryptography::{
 use commonware_p2p::{Blocker, Provider, Receiver, Sender};
 use commonware_resolver::{Consumer, p2p as resolver};
 use commonware_runtime::{Handle, buffer::paged::CacheRef};
-use commonware_storage::archive::immutable;
+use commonware_storage::{archive::prunable, translator::EightCap};
 use commonware_utils::{NZDuration, NZU16, NZU64, NZUsize, channel::watch};
 use shardnode_archive::{self as archive, Standing};
 use shardnode_availability::{self as availability, bodies, held_parts, serving};
-use shardnode_blocks::{ChainView, GenesisState, History, Marshal};
+use shardnode_blocks::{ChainView, GenesisState, History, Marshal, kept::Kept};
 use shardnode_clients as clients;
 use shardnode_ledger as ledger;
 use shardnode_load::generator::Generator;
@@ -72,7 +73,11 @@ use shardnode_state_sync as state_sync;
 use shardnode_storage::{BodyStore, BodyStoreConfig, Log, LogConfig};
 use shardnode_traces::Recorder;
 use shardnode_validation as validation;
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    sync::Arc,
+    time::Duration,
+};
 
 /// Page size of everything stored: 4,096 with the 12 bytes of checksums.
 /// Another size cannot read what this one wrote.
@@ -443,21 +448,23 @@ where
         None => Scheme::verifier(&identity.namespaces.consensus, participants),
     };
     let epocher = FixedEpocher::new(NZU64!(EPOCH_LENGTH));
-    let finalizations = immutable::Archive::init(
+    let finalizations = prunable::Archive::init(
         context.child("finalizations"),
         archive_config(
             &format!("{partition}-finalizations"),
             &pages,
+            settings.block_section,
             Scheme::certificate_codec_config_unbounded(),
         ),
     )
     .await
     .map_err(ChainError::Archive)?;
-    let blocks = immutable::Archive::init(
+    let blocks = prunable::Archive::init(
         context.child("blocks"),
         archive_config(
             &format!("{partition}-blocks"),
             &pages,
+            settings.block_section,
             identity.block_limits(),
         ),
     )
@@ -612,6 +619,16 @@ where
         "marshal",
         marshal_actor.start(ledger.clone(), buffer, resolver),
     ));
+    let floors_actor = floors::Actor::new(
+        context.child("floors"),
+        floors::Parts {
+            marshal: marshal.clone(),
+            ledger: ledger.clone(),
+            others: identity.other_participants(),
+            kept: kept(&identity, &settings),
+        },
+    );
+    tasks.push(plain_task(&context, "floors", floors_actor.start()));
 
     // A committee member's work.
     let genesis_block = Digested::precomputed(genesis.block.clone(), genesis.digest);
@@ -796,24 +813,33 @@ fn watch_task<E: Runtime, X: Send + 'static>(
     })
 }
 
-fn archive_config<C>(prefix: &str, pages: &CacheRef, codec: C) -> immutable::Config<C> {
-    immutable::Config {
+/// How long this node keeps blocks.
+const fn kept(identity: &Identity, settings: &Settings) -> Kept {
+    let kept = Kept::new(settings.retention, settings.snapshot_interval);
+    if identity.has_archives() {
+        kept.with_archives(identity.producer.is_some())
+    } else {
+        kept
+    }
+}
+
+fn archive_config<C>(
+    prefix: &str,
+    pages: &CacheRef,
+    section: NonZeroU64,
+    codec: C,
+) -> prunable::Config<EightCap, C> {
+    prunable::Config {
+        translator: EightCap,
         metadata_partition: format!("{prefix}-metadata"),
-        freezer_table_partition: format!("{prefix}-table"),
-        freezer_table_initial_size: 1 << 14,
-        freezer_table_resize_frequency: 4,
-        freezer_table_resize_chunk_size: 1 << 12,
-        freezer_key_partition: format!("{prefix}-key"),
-        freezer_key_page_cache: pages.clone(),
-        freezer_value_partition: format!("{prefix}-value"),
-        freezer_value_target_size: 1 << 28,
-        freezer_value_compression: None,
-        ordinal_partition: format!("{prefix}-ordinal"),
-        items_per_section: NZU64!(1 << 14),
-        freezer_key_write_buffer: BUFFER,
-        freezer_value_write_buffer: BUFFER,
-        ordinal_write_buffer: BUFFER,
-        replay_buffer: BUFFER,
+        key_partition: format!("{prefix}-key"),
+        key_page_cache: pages.clone(),
+        value_partition: format!("{prefix}-value"),
+        compression: None,
         codec_config: codec,
+        items_per_section: section,
+        key_write_buffer: BUFFER,
+        value_write_buffer: BUFFER,
+        replay_buffer: BUFFER,
     }
 }

@@ -63,6 +63,7 @@
 pub mod application;
 pub mod engine;
 mod error;
+mod floors;
 mod metrics;
 pub mod offences;
 mod rounds;
@@ -71,5 +72,5 @@ mod settings;
 pub use engine::{Node, Parts, Started, start};
 pub use error::ChainError;
 pub use metrics::Metrics;
-pub use settings::Settings;
+pub use settings::{BLOCK_SECTION, Settings};
 pub use shardnode_archive::Standing;

@@ -275,7 +275,9 @@ impl Reporter for Mailbox {
 /// A mailbox and its receiving end.
 #[must_use]
 pub fn mailbox() -> (Mailbox, Inbox) {
-    let (deliver, blocks) = mpsc::channel(PENDING_ACKS);
+    // Those that were delivered before a floor may still be here when those after
+    // it come.
+    let (deliver, blocks) = mpsc::channel(2 * PENDING_ACKS);
     let (wait, awaited) = mpsc::channel(1_024);
     let (ask, questions) = mpsc::channel(1_024);
     let tip = Arc::new(AtomicU64::new(0));

@@ -73,6 +73,12 @@ impl Identity {
         self.archives.contains(key)
     }
 
+    /// Whether anybody does.
+    #[must_use]
+    pub const fn has_archives(&self) -> bool {
+        !self.archives.is_empty()
+    }
+
     /// Those who keep states of `shard`, by slot: its producers in theirs, and
     /// the archives after them.
     pub fn keepers(&self, shard: ShardId) -> impl Iterator<Item = (u16, &PublicKey)> {

@@ -9,7 +9,7 @@
 ///
 /// Nodes of different versions do not complete a handshake ([`Namespaces::p2p`]),
 /// and a node refuses a data directory of another version.
-pub const FORMATS: u16 = 4;
+pub const FORMATS: u16 = 5;
 
 /// The signature namespaces of one network.
 #[derive(Clone, Debug, PartialEq, Eq)]

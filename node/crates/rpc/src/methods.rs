@@ -205,10 +205,7 @@ pub(crate) async fn carry_out<N: Node>(node: &N, call: Call) -> Result<Answer, R
             Ok(Answer::ProvenOutcome(Box::new(proof)))
         }
         Call::BlockGet(BlockGet { height }) => {
-            let block = node
-                .block(height)
-                .await
-                .ok_or_else(|| unavailable(format!("block {height} is not finalised yet")))?;
+            let block = node.block(height).await?;
             Ok(Answer::Block(BlockReport::from(&block)))
         }
         Call::ChunkGet(ChunkGet {

@@ -149,8 +149,8 @@ pub trait Node: Clone + Send + Sync + 'static {
         hash: Digest,
     ) -> impl Future<Output = Result<ProofReport<OutcomeReport>, Unavailable>> + Send;
 
-    /// The finalised block at `height`, if this node has it.
-    fn block(&self, height: u64) -> impl Future<Output = Option<Block>> + Send;
+    /// The finalised block at `height`.
+    fn block(&self, height: u64) -> impl Future<Output = Result<Block, Unavailable>> + Send;
 
     /// The chunk of `shard` in the finalised block at `height`; `None` if the
     /// shard has none there.

@@ -175,10 +175,15 @@ impl Checks {
             let height = node.view.borrow().height();
             while self.next[index] <= height {
                 let at = self.next[index];
-                let Some(Some(block)) = network.ask(node.marshal.get_block(Height::new(at))).await
-                else {
+                let Some(block) = network.ask(node.marshal.get_block(Height::new(at))).await else {
                     // It answers once it is done with something else.
                     break;
+                };
+                let Some(block) = block else {
+                    // It was away for so long that it went on over a floor, or keeps
+                    // what is newer.
+                    self.next[index] += 1;
+                    continue;
                 };
                 network.note(index, format!("finalised block {at}, {}", block.digest()));
                 let block = self.seen(index, block);

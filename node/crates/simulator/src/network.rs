@@ -20,7 +20,7 @@ use crate::{
 };
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_runtime::{Clock as _, Spawner as _, Supervisor as _, deterministic::Context};
-use commonware_utils::NZUsize;
+use commonware_utils::{NZU64, NZUsize};
 use futures::future::{Either, select};
 use shardnode_blocks::GenesisState;
 use shardnode_chain::{Metrics, Node, Parts, Settings};
@@ -35,7 +35,7 @@ use shardnode_primitives::{AccountId, Genesis, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
 use std::{
     future::Future,
-    num::NonZeroUsize,
+    num::{NonZeroU64, NonZeroUsize},
     pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -46,6 +46,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Files that a node keeps open: fewer than it uses, so that in every run files
 /// are closed and opened again.
 const OPEN_FILES: NonZeroUsize = NZUsize!(8);
+/// Blocks that a node lets go of together.
+const BLOCK_SECTION: NonZeroU64 = NZU64!(64);
 
 /// The network of a run.
 pub struct Network {
@@ -272,6 +274,7 @@ impl Network {
                 adaptive_chunk_size: true,
                 snapshot_interval: 5,
                 retention: self.retention,
+                block_section: BLOCK_SECTION,
                 save_parts: false,
                 cpu_threads: NZUsize!(1),
             },

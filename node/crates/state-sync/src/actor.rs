@@ -416,7 +416,15 @@ async fn stated(marshal: &Marshal, shard: ShardId, offer: Offer) -> Stated {
         .chunk(shard)
         .map(|header| &header.content.totals)
         .filter(|totals| totals.height == offer.height);
-    totals.map_or(Stated::Otherwise, |totals| Stated::As(totals.clone()))
+    let Some(totals) = totals else {
+        return Stated::Otherwise;
+    };
+    // Crediting goes on with what fell due there: a floor may be above it.
+    let due = totals.next_due.block;
+    if due < offer.block && marshal.get_block(Height::new(due)).await.is_none() {
+        return Stated::Unknown;
+    }
+    Stated::As(totals.clone())
 }
 
 /// The most leaves that a state can have: the sentinel, the accounts of

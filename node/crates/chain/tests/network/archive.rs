@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A shard whose producers all lose their disks, with and without an archive.
 
-use crate::harness::{Network, run_with_archives};
+use crate::harness::{Network, SNAPSHOT_INTERVAL, run_with_archives};
+use commonware_consensus::types::Height;
+use commonware_utils::NZU64;
+use shardnode_blocks::kept::Kept;
 use shardnode_primitives::ShardId;
 
 /// Blocks for which bodies and receipts are kept.
@@ -92,6 +95,47 @@ fn a_shard_that_no_producer_has_comes_back_from_the_archive() {
                 "{tracked:?}"
             );
         }
+    });
+}
+
+#[test]
+fn a_shard_comes_back_when_all_that_others_need_is_newer_than_its_archived_state() {
+    // The lost shard stands still for longer than others go back.
+    const RETENTION: u64 = 120;
+    const OTHERS_GO_BACK: u64 = Kept::new(RETENTION, SNAPSHOT_INTERVAL).approach();
+    run_with_archives(27, (4, 2, 1), 1, RETENTION, |mut network| async move {
+        network.block_section = NZU64!(16);
+        network.save_parts = true;
+        network.start_all().await;
+        network.set_load(20);
+        network.wait_for_height(2 * RETENTION).await;
+        for producer in PRODUCERS {
+            network.kill(producer).await;
+            network.wipe(producer);
+        }
+        network.wait_for_height(2 * RETENTION + 10).await;
+        let last = last_chunk(&network);
+        network.wait_for_height(last + OTHERS_GO_BACK + 5).await;
+        let standing = network.node(ARCHIVE).archived.borrow()[LOST.index()];
+        let archived = standing.archived.unwrap();
+        assert!(
+            standing.usable && archived < standing.stated,
+            "{standing:?}"
+        );
+
+        for producer in PRODUCERS {
+            network.start(producer).await;
+        }
+        wait_while(&network, |network| last_chunk(network) < last + 20).await;
+        // They went on over a floor, and an archive lets go like everybody.
+        for index in [PRODUCERS[0], PRODUCERS[1], ARCHIVE] {
+            let block = network.node(index).marshal.get_block(Height::new(1));
+            assert!(block.await.is_none(), "{index} has no first block");
+        }
+        network.set_load(0);
+        network.drain().await;
+        assert!(network.view(PRODUCERS[0]).supply().conserved());
+        network.check_agreement().await;
     });
 }
 

@@ -81,19 +81,15 @@ fn a_state_that_is_gone_is_made_again_or_fetched() {
 }
 
 /// The stores of a producer.
-const STORES: [&str; 34] = [
+const STORES: [&str; 30] = [
     "blocks-key",
     "blocks-metadata",
-    "blocks-ordinal",
-    "blocks-table",
     "blocks-value",
     "bodies-keys",
     "bodies-metadata",
     "bodies-values",
     "finalizations-key",
     "finalizations-metadata",
-    "finalizations-ordinal",
-    "finalizations-table",
     "finalizations-value",
     "marshal-application-metadata",
     "marshal-cache-cache-0-certified-metadata",

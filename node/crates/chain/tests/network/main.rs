@@ -8,6 +8,7 @@ mod archive;
 mod catching_up;
 mod damage;
 mod harness;
+mod pruning;
 mod traces;
 
 use commonware_runtime::Clock as _;

@@ -528,8 +528,10 @@ impl Node for Fixture {
         })
     }
 
-    async fn block(&self, height: u64) -> Option<Block> {
-        (height == HEIGHT).then(|| block(&self.body))
+    async fn block(&self, height: u64) -> Result<Block, Unavailable> {
+        let missing = || Unavailable(format!("block {height} is not finalised yet"));
+        let found = (height == HEIGHT).then(|| block(&self.body));
+        found.ok_or_else(missing)
     }
 
     async fn chunk(

@@ -183,8 +183,8 @@ impl Node for EmptyNode {
         })
     }
 
-    async fn block(&self, _: u64) -> Option<Block> {
-        None
+    async fn block(&self, height: u64) -> Result<Block, Unavailable> {
+        Err(Unavailable(format!("block {height} is not finalised yet")))
     }
 
     async fn chunk(
