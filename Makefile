@@ -54,6 +54,8 @@ export PLATFORMS
 
 ## KILLS: How often make kills kills a node (default 50)
 KILLS ?= 50
+## RETENTION: How many blocks nodes of make retention keep (default 2000)
+RETENTION ?= 2000
 
 ## COMPARISONS: How often make verdicts compares the node with itself (default 20)
 COMPARISONS ?= 20
@@ -377,6 +379,10 @@ costs: setup-test build ## Compare nodes that are traced, and that log more or l
 .PHONY: kills
 kills: setup-test build ## Kill a node under load, KILLS times, and wait each time for the chain to confirm the state it came back with
 	@KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'TestKills$$' ./test/local
+
+.PHONY: retention
+retention: setup-test build ## Have a network make three times as many blocks as it keeps, RETENTION, and see that files, memory and disk stop growing; takes ten minutes
+	@RETENTION=$(RETENTION) go test -count=1 -v -timeout 60m -run '^TestRetention$$' ./test/local
 
 # Not cached: go test cannot see what Debian's packages hold.
 .PHONY: setup-check

@@ -4,7 +4,6 @@ package local_test
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -37,7 +36,7 @@ func TestArchive(t *testing.T) {
 		return status != nil && status.FinalizedHeight > heightsPerFile+archiveRetention+3*snapshotInterval &&
 			archive != nil && archive.Archive != nil && archive.Archive.UsableShards == archiveShards
 	})
-	emptyDisks(t, network, o)
+	emptyDisks(t, o)
 	lost := awaitLoss(t, o)
 	awaitReturn(t, o, lost)
 
@@ -50,14 +49,10 @@ func TestArchive(t *testing.T) {
 }
 
 // emptyDisks has all producers of a shard start again with nothing on their disks.
-func emptyDisks(t *testing.T, network *command, o *observer) {
+func emptyDisks(t *testing.T, o *observer) {
 	t.Helper()
 	for _, victim := range emptied {
-		// It goes on in the moved directory until it is killed.
-		data := filepath.Join(network.stateDir, "small", "nodes", o.validators[victim].Name, "data")
-		if err := os.Rename(data, data+".lost"); err != nil {
-			t.Fatal(err)
-		}
+		o.takeDisk(t, victim)
 	}
 	for _, victim := range emptied {
 		if err := syscall.Kill(o.validators[victim].PID, syscall.SIGKILL); err != nil {

@@ -31,15 +31,32 @@ func (o *observer) loseDisk(t *testing.T) {
 		status := statuses[other]
 		return status != nil && status.FinalizedHeight > heightsPerFile+retention+3*snapshotInterval
 	})
-	// The victim goes on in the moved directory until it is killed.
-	data := filepath.Join(o.network.stateDir, "small", "nodes", o.validators[victim].Name, "data")
-	if err := os.Rename(data, data+".lost"); err != nil {
-		t.Fatal(err)
-	}
-	o.kill(t, victim)
+	o.startOver(t, victim)
 	if got := o.snapshotsInstalled(t, victim); got != "1" {
 		t.Errorf("%s installed %q snapshots, want 1", o.validators[victim].Name, got)
 	}
+}
+
+// dataOf is where a validator keeps what it has.
+func (o *observer) dataOf(validator validatorProcess) string {
+	return filepath.Join(o.network.stateDir, "small", "nodes", validator.Name, "data")
+}
+
+// takeDisk takes the data directory of a validator away. It goes on in the moved
+// directory until it is killed, and then starts on an empty disk.
+func (o *observer) takeDisk(t *testing.T, victim int) {
+	t.Helper()
+	data := o.dataOf(o.validators[victim])
+	if err := os.Rename(data, data+".lost"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startOver kills a validator whose disk is taken away, and waits until it is back.
+func (o *observer) startOver(t *testing.T, victim int) {
+	t.Helper()
+	o.takeDisk(t, victim)
+	o.kill(t, victim)
 }
 
 var snapshotsInstalled = regexp.MustCompile(`(?m)^shardnode_snapshots_installed_total\{[^}]*\} (\d+)$`)
