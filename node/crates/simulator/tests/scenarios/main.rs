@@ -92,7 +92,7 @@ fn one_producer_of_the_large_scenario_tells_false_results() {
 /// Without that the scenario would show nothing but another way to catch up.
 #[test]
 fn who_cannot_execute_on_takes_the_state_of_another() {
-    let outcome = run(named("lost-states"), 2);
+    let outcome = run(named("lost-states"), 5);
     assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
     assert!(outcome.installed > 0);
 }
