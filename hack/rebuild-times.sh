@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/shardyard/node-target}
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-git ls-files -z node | xargs -0 cp --parents -t "$copy"
+cp -a node "$copy"
 cd "$copy/node"
 
 build() {
