@@ -148,20 +148,21 @@ func (c *Case) Effective() metav1.Condition {
 			"%d are enough", c.During.MadeBlocks(), EnoughBlocks)
 	default:
 		condition.Reason = v1alpha1.ReasonNotFelt
-		condition.Message = "the validators show the fault, and " + c.unfelt()
+		condition.Message = fmt.Sprintf("the validators show the fault, and the chain was no worse than before in the %d blocks of it",
+			c.During.MadeBlocks()) + c.unless(c.During)
 	}
 	return condition
 }
 
-// unfelt says that the chain was not seen to feel the fault. Blocks that are fewer by a
-// quarter are told of, although chance may be all that there is to it.
-func (c *Case) unfelt() string {
-	before, during := c.Before, c.During
-	if !muchFewer(before.MadeBlocks(), during.MadeBlocks(), before.Duration, during.Duration) {
-		return fmt.Sprintf("the chain was as before in the %d blocks of it", during.MadeBlocks())
+// unless follows what says that the chain is not seen to be worse. Blocks that are
+// fewer by a quarter are told of, although chance may be all that there is to it.
+func (c *Case) unless(now *Sighting) string {
+	before := c.Before
+	if !muchFewer(before.MadeBlocks(), now.MadeBlocks(), before.Duration, now.Duration) {
+		return ""
 	}
-	return fmt.Sprintf("nothing is worse by more than chance brings about; but blocks are fewer by a quarter or more, %s: "+
-		"with a longer baselineSeconds, chance explains less", c.words([]v1alpha1.FaultMeasure{v1alpha1.FaultFewerBlocks}, during))
+	return fmt.Sprintf(" by more than chance brings about; but blocks are fewer by a quarter or more, %s: "+
+		"with a longer baselineSeconds, chance explains less", c.words([]v1alpha1.FaultMeasure{v1alpha1.FaultFewerBlocks}, now))
 }
 
 // Recovered says whether everything was as before, from what was seen of the network
@@ -185,7 +186,7 @@ func (c *Case) Recovered(after *Sighting, missing []string) metav1.Condition {
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha1.ReasonAsBefore
 		condition.Message = fmt.Sprintf("all of the validators take part, and the chain is no worse than before the fault in %d blocks",
-			after.MadeBlocks())
+			after.MadeBlocks()) + c.unless(after)
 	}
 	return condition
 }

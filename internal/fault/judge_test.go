@@ -158,7 +158,7 @@ func TestEffective(t *testing.T) {
 		},
 		"no duty is missed": {
 			during: sighting(silent(victim)), status: metav1.ConditionFalse, reason: v1alpha1.ReasonNotFelt,
-			words: "the chain was as before in the 40 blocks of it",
+			words: "the chain was no worse than before in the 40 blocks of it",
 		},
 		"slower than a short time before": {
 			before: sighting(blocks(20), lasting(5200*time.Millisecond)),
@@ -227,7 +227,7 @@ func TestEffectiveOfNodes(t *testing.T) {
 		words   string
 	}{
 		"felt":     {sighting(impaired(victim, 45), missed(turns)), v1alpha1.FaultImpaired, v1alpha1.ReasonFelt, "MissedTurns 20 of 20"},
-		"not felt": {sighting(impaired(victim, 25)), v1alpha1.FaultImpaired, v1alpha1.ReasonNotFelt, "the chain was as before"},
+		"not felt": {sighting(impaired(victim, 25)), v1alpha1.FaultImpaired, v1alpha1.ReasonNotFelt, "the chain was no worse than before"},
 		"for half of the time": {
 			sighting(impaired(victim, 24), missed(turns)), v1alpha1.FaultNotReached, v1alpha1.ReasonNotReached,
 			"1 of 1 validators do not show the fault: net-s0-p0 told of a fault of its links 24 of 48 times",
@@ -311,7 +311,7 @@ func TestEffectiveOfAnotherProgram(t *testing.T) {
 		words   string
 	}{
 		"another version": {sighting(impaired(victim, 25), missed(turns)), v1alpha1.FaultImpaired, "MissedTurns 20 of 20"},
-		"not felt":        {sighting(impaired(victim, 48)), v1alpha1.FaultImpaired, "the chain was as before"},
+		"not felt":        {sighting(impaired(victim, 48)), v1alpha1.FaultImpaired, "the chain was no worse than before"},
 		"no API": {
 			sighting(answers(fault.Answers{Asked: 50, Answered: 3}), missed(turns)), v1alpha1.FaultUnreachable, "MissedTurns 20 of 20",
 		},
@@ -348,6 +348,11 @@ func TestRecovered(t *testing.T) {
 		words   string
 	}{
 		"as before": {after: sighting(blocks(20), lasting(5*time.Second)), status: metav1.ConditionTrue, reason: v1alpha1.ReasonAsBefore},
+		"slower than before": {
+			after:  sighting(blocks(20), lasting(6800*time.Millisecond)),
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonAsBefore,
+			words: "but blocks are fewer by a quarter or more, FewerBlocks 20 in 6.8 s, before 40 in 10.0 s",
+		},
 		"few blocks": {
 			after:  sighting(blocks(19), lasting(5*time.Second)),
 			status: metav1.ConditionUnknown, reason: v1alpha1.ReasonTooFewBlocks,
