@@ -18,21 +18,22 @@ import (
 func (s *Store) Means(ctx context.Context, network, histogram string, window time.Duration) (map[string]trace.Mean, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	increase := func(suffix string) (map[string]float64, error) {
-		return s.byNode(ctx, fmt.Sprintf("sum by (node) (increase(%s_%s{network=%q}[%ds]))", histogram, suffix, network, int(window.Seconds())))
+	increase := func(suffix string) string {
+		return fmt.Sprintf("sum by (node) (increase(%s_%s{network=%q}[%ds]))", histogram, suffix, network, int(window.Seconds()))
 	}
-	seconds, err := increase("sum")
+	counts, err := s.byNode(ctx, increase("count"))
 	if err != nil {
 		return nil, err
 	}
-	counts, err := increase("count")
+	// In one expression, so that both sides are of the same scrapes.
+	seconds, err := s.byNode(ctx, increase("sum")+" / "+increase("count"))
 	if err != nil {
 		return nil, err
 	}
 	means := map[string]trace.Mean{}
-	for node, count := range counts {
-		if of := int(math.Round(count)); of > 0 {
-			means[node] = trace.Mean{Milliseconds: 1_000 * seconds[node] / count, Of: of}
+	for node, mean := range seconds {
+		if of := int(math.Round(counts[node])); of > 0 {
+			means[node] = trace.Mean{Milliseconds: 1_000 * mean, Of: of}
 		}
 	}
 	return means, nil
