@@ -69,7 +69,9 @@ func TestValidManifests(t *testing.T) {
 				t.Error(err)
 			}
 
-			created, err := create(t, parse(t, content))
+			asked := parse(t, content)
+			named(t)(t, asked)
+			created, err := create(t, asked)
 			if err != nil {
 				t.Fatal(err)
 			}
