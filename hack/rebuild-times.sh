@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Prints for each crate of the node how long it takes from a changed line in it until a network of the development build
-# runs under its load, in seconds: until the node is built, and until the network has finalised blocks for a second. It
-# changes a copy of the node.
+# runs under its load, in seconds: until the node is built, and until the network has finalised blocks for 3 s. It
+# changes a copy of the node, each crate once. What is built after it begins anew: cargo takes both for one.
 #
 # usage: hack/rebuild-times.sh SHARDYARD MANIFEST [CRATE…]
 set -euo pipefail
@@ -15,7 +15,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/shardyard/node-target}
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-cp -a node "$copy"
+# With new times, so that all of it is compiled where it is before the first change.
+cp -r node "$copy"
 cd "$copy/node"
 
 build() {
@@ -24,7 +25,7 @@ build() {
 
 # run starts a network anew, and ends it again.
 run() {
-	"$shardyard" up -f "$manifest" --state-dir "$copy/state" --fresh --for 1s -o json --page off \
+	"$shardyard" up -f "$manifest" --state-dir "$copy/state" --fresh --for 3s -o json --page off \
 		--shardnode "$CARGO_TARGET_DIR/debug/shardnode" >"$copy/summary.json" 2>"$copy/log" || {
 		cat "$copy/log" >&2
 		return 1
