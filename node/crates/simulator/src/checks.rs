@@ -180,6 +180,9 @@ impl Checks {
                     break;
                 };
                 let Some(block) = block else {
+                    if !network.may_lack(at, height) {
+                        break;
+                    }
                     // It was away for so long that it went on over a floor, or keeps
                     // what is newer.
                     self.next[index] += 1;

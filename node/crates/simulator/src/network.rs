@@ -22,7 +22,7 @@ use commonware_cryptography::{Signer as _, ed25519::PublicKey};
 use commonware_runtime::{Clock as _, Spawner as _, Supervisor as _, deterministic::Context};
 use commonware_utils::{NZU64, NZUsize};
 use futures::future::{Either, select};
-use shardnode_blocks::GenesisState;
+use shardnode_blocks::{GenesisState, kept::Kept};
 use shardnode_chain::{Metrics, Node, Parts, Settings};
 use shardnode_execution::signatures::BatchSize;
 use shardnode_load::{
@@ -46,6 +46,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Files that a node keeps open: fewer than it uses, so that in every run files
 /// are closed and opened again.
 const OPEN_FILES: NonZeroUsize = NZUsize!(8);
+/// Chunks between two snapshots of a state.
+const SNAPSHOT_INTERVAL: u64 = 5;
 /// Blocks that a node lets go of together.
 const BLOCK_SECTION: NonZeroU64 = NZU64!(64);
 
@@ -150,6 +152,14 @@ impl Network {
             Either::Left((answer, _)) => Some(answer),
             Either::Right(_) => None,
         }
+    }
+
+    /// Whether a node whose newest block is at `tip` may rightly have none at
+    /// `height`.
+    #[must_use]
+    pub const fn may_lack(&self, height: u64, tip: u64) -> bool {
+        let kept = Kept::new(self.retention, SNAPSHOT_INTERVAL);
+        height.saturating_add(kept.approach()) < tip
     }
 
     /// Something happened to a node.
@@ -272,7 +282,7 @@ impl Network {
                     bytes: 10 << 20,
                 },
                 adaptive_chunk_size: true,
-                snapshot_interval: 5,
+                snapshot_interval: SNAPSHOT_INTERVAL,
                 retention: self.retention,
                 block_section: BLOCK_SECTION,
                 save_parts: false,
