@@ -8,8 +8,11 @@ package v1alpha1
 // A run makes a network, waits until it is ready, applies the load, lets it warm
 // up, measures, and removes the network. With two variants, each repetition is
 // one run of each, one after the other, and the one that goes first changes from
-// repetition to repetition. A network that is named is there before and stays.
+// repetition to repetition; or both at the same time. A network that is named is
+// there before and stays.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.interleaving) || has(self.variants)",message="must not be set without variants: it says how the runs of two share the time",fieldPath=".interleaving",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.interleaving) || self.interleaving != 'SideBySide' || self.load.profile in ['Constant', 'Ramp']",message="must not be SideBySide unless the load is of profile Constant or Ramp: a rate that is found on processors that two networks share depends on the other one",fieldPath=".interleaving",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.name) || !has(self.variants)",message="must not be set with network.name: each variant has networks of its own, made from network.template",fieldPath=".variants",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.name) || !has(self.load.openLoop)",message="must not be set with network.name: the users of an open loop have a network that is made for them from network.template",fieldPath=".load.openLoop",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.variants) || has(self.baseline)",message="is required with two variants: it says how they are compared",fieldPath=".baseline",reason="FieldValueRequired"
@@ -80,6 +83,11 @@ type BenchmarkSpec struct {
 	// +kubebuilder:validation:MaxItems=2
 	Variants []BenchmarkVariant `json:"variants,omitempty"`
 
+	// interleaving says how the runs of the variants share the time: one after the
+	// other if it is left out.
+	// +optional
+	Interleaving BenchmarkInterleaving `json:"interleaving,omitempty"`
+
 	// baseline says how the runs are compared with what they should not be worse
 	// than: of two variants the second with the first, and without variants the
 	// runs with the result of an earlier benchmark.
@@ -149,6 +157,22 @@ type BenchmarkVariant struct {
 	// +optional
 	Tracing *TracingSpec `json:"tracing,omitempty"`
 }
+
+// BenchmarkInterleaving is how the runs of two variants share the time.
+// +kubebuilder:validation:Enum=InTurn;SideBySide
+type BenchmarkInterleaving string
+
+// The ways in which the runs of two variants share the time.
+const (
+	// InterleavingInTurn has one run after the other. Each has the machines for itself,
+	// and what changes between them is taken for a difference of the variants.
+	InterleavingInTurn BenchmarkInterleaving = "InTurn"
+	// InterleavingSideBySide has both runs of a repetition at the same time, under a load
+	// each that one machine carries twice: what else the machine does, and how fast it is
+	// at the moment, is the same for both. In a cluster it is refused, where networks do
+	// not share machines.
+	InterleavingSideBySide BenchmarkInterleaving = "SideBySide"
+)
 
 // BenchmarkBaseline says how a benchmark is compared with its baseline.
 //

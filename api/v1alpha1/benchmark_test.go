@@ -323,6 +323,20 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{set("spec.repetitions", 1)},
 			[]refusal{{"spec.criteria", "cannot have ExecutedPerSecondSpreadPercent with one repetition"}},
 		},
+		"side by side with nothing": {
+			[]edit{remove("spec.variants"), remove("spec.baseline"), set("spec.interleaving", "SideBySide")},
+			[]refusal{{"spec.interleaving", "must not be set without variants"}},
+		},
+		"side by side until a rate is found": {
+			[]edit{
+				set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(nil)}), set("spec.interleaving", "SideBySide"),
+			},
+			[]refusal{{"spec.interleaving", "must not be SideBySide unless the load is of profile Constant or Ramp"}},
+		},
+		"all at once": {
+			[]edit{set("spec.interleaving", "AllAtOnce")},
+			[]refusal{{"spec.interleaving", `Unsupported value: "AllAtOnce"`}, notChecked},
+		},
 		"one variant": {
 			[]edit{set("spec.variants", []object{{"name": "before"}})},
 			[]refusal{{"spec.variants", "should have at least 2 items"}},

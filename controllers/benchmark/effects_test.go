@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// inRuns is which runs there are, and in which order.
+	// inRuns is which runs there are, in which order, and which of them at the same time.
 	inRuns fields.Effect = "runs"
 	// inNetworks are the networks of the variants' runs.
 	inNetworks fields.Effect = "networks"
@@ -58,7 +58,7 @@ func effectsOf(t *testing.T, benchmark *v1alpha1.Benchmark) map[fields.Effect]st
 		}
 	}
 	return map[fields.Effect]string{
-		inRuns:        fields.Text(t, bench.Runs(spec)),
+		inRuns:        fields.Text(t, bench.Rounds(spec)),
 		inNetworks:    fields.Text(t, networks),
 		inLoad:        fields.Text(t, loadOf(t, &spec.Load)),
 		inMeasurement: fields.Text(t, []any{warmUp, duration}),

@@ -32,6 +32,9 @@ var (
 	}}}
 )
 
+// inTurn is a benchmark whose runs may be side by side as well.
+var inTurn = fields.Object{"spec.load": constantLoad["spec.load"], "spec.interleaving": "InTurn"}
+
 // alone is a benchmark that is compared with an earlier one.
 var alone = fields.Object{
 	"spec.variants": fields.Without, "spec.baseline.artifact": fields.Object{"claimName": "earlier", "path": "artifact"},
@@ -88,6 +91,7 @@ spec:
 		"spec.durationSeconds": {To: 60, In: []fields.Effect{inMeasurement}},
 		"spec.repetitions":     {To: 4, In: []fields.Effect{inRuns, inVerdict}},
 
+		"spec.interleaving":                                {Given: inTurn, To: "SideBySide", In: []fields.Effect{inRuns}},
 		"spec.variants[].name":                             {To: "first", In: []fields.Effect{inRuns, inVerdict}},
 		"spec.variants[].image":                            {To: "shardnode:two", In: ofNetworks},
 		"spec.variants[].features.adaptiveChunkSize":       {Given: withFeatures, To: "Disabled", In: ofNetworks},

@@ -5,6 +5,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -49,6 +50,16 @@ func Runs(spec *v1alpha1.BenchmarkSpec) []PlannedRun {
 		}
 	}
 	return runs
+}
+
+// Rounds are the runs of a benchmark, in the order in which they are made, those
+// together that are made side by side.
+func Rounds(spec *v1alpha1.BenchmarkSpec) [][]PlannedRun {
+	together := 1
+	if spec.Interleaving == v1alpha1.InterleavingSideBySide {
+		together = len(spec.Variants)
+	}
+	return slices.Collect(slices.Chunk(Runs(spec), together))
 }
 
 // Measured is how long the last step of a run's load lasts before the measurement

@@ -32,6 +32,36 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// Side by side, the runs of all variants of a repetition are made together.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	keys := func(spec v1alpha1.BenchmarkSpec) string {
+		var rounds []string
+		for _, round := range bench.Rounds(&spec) {
+			var keys []string
+			for _, run := range round {
+				keys = append(keys, run.Key())
+			}
+			rounds = append(rounds, strings.Join(keys, "+"))
+		}
+		return strings.Join(rounds, " ")
+	}
+	two := v1alpha1.BenchmarkSpec{Repetitions: 2, Variants: []v1alpha1.BenchmarkVariant{{Name: "a"}, {Name: "b"}}}
+	for interleaving, want := range map[v1alpha1.BenchmarkInterleaving]string{
+		"":                              "a-1 b-1 b-2 a-2",
+		v1alpha1.InterleavingInTurn:     "a-1 b-1 b-2 a-2",
+		v1alpha1.InterleavingSideBySide: "a-1+b-1 b-2+a-2",
+	} {
+		two.Interleaving = interleaving
+		if got := keys(two); got != want {
+			t.Errorf("%q: the rounds are %s, want %s", interleaving, got, want)
+		}
+	}
+	if got, want := keys(v1alpha1.BenchmarkSpec{Repetitions: 2}), "run-1 run-2"; got != want {
+		t.Errorf("the rounds are %s, want %s", got, want)
+	}
+}
+
 func TestNetworkSpec(t *testing.T) {
 	t.Parallel()
 	traced := &v1alpha1.TracingSpec{Endpoint: "http://collector:4318", SampleBasisPoints: 100}

@@ -37,6 +37,9 @@ type RecordOptions struct {
 	WarmUp, Duration time.Duration
 	// ReadyTimeout is how long the validators may take to become ready.
 	ReadyTimeout time.Duration
+	// Company are the runs that this one is made side by side with; nil when it is
+	// made by itself.
+	Company *Company
 	// Profile is the CPU profile that is taken once the measurement is complete.
 	Profile ProfileOptions
 	// Progress is where progress is shown.
@@ -80,6 +83,9 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 // record records a group that has been started.
 func (g *group) record(ctx context.Context, load *loading.Load, users *clients.Clients, options RecordOptions) (*result.Run, error) {
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
+		return nil, err
+	}
+	if err := options.Company.awaitReady(ctx, g.failed); err != nil {
 		return nil, err
 	}
 	run, err := beginRun(ctx, g, load, options.ReadyTimeout)

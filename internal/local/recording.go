@@ -24,6 +24,10 @@ type recording struct {
 	plan    record.Plan
 	// announced are the steps of a search that somebody has read of.
 	announced int
+	// company are the runs that this one is made side by side with, and left says that
+	// they know that it has measured.
+	company *Company
+	left    bool
 }
 
 // newRecording begins the record of a run.
@@ -40,6 +44,7 @@ func newRecording(run *run, load *loading.Load, users *clients.Clients, options 
 		load:     load,
 		clients:  users,
 		plan:     plan,
+		company:  options.Company,
 	}
 }
 
@@ -140,7 +145,12 @@ func (r *recording) over(elapsed time.Duration) bool {
 			return state.Fault != nil
 		}
 	}
-	return r.recorder.Complete()
+	if !r.recorder.Complete() {
+		return false
+	}
+	all := r.company.leave(r.left)
+	r.left = true
+	return all
 }
 
 // unsettled says why there is no measurement; empty if there is one.

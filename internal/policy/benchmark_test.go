@@ -388,6 +388,20 @@ func TestJudging(t *testing.T) {
 	}
 }
 
+// Networks that share no machines have nothing of being run at the same time.
+func TestSideBySideIsRefused(t *testing.T) {
+	t.Parallel()
+	for interleaving, refused := range map[v1alpha1.BenchmarkInterleaving]bool{
+		"": false, v1alpha1.InterleavingInTurn: false, v1alpha1.InterleavingSideBySide: true,
+	} {
+		benchmark := &v1alpha1.Benchmark{}
+		benchmark.Spec.Interleaving = interleaving
+		if words := policy.BenchmarkRefused(benchmark); strings.Contains(words, "in a cluster variants are run InTurn") != refused {
+			t.Errorf("%q: it is refused with %q", interleaving, words)
+		}
+	}
+}
+
 // Where nobody can send what users should, the words say what is missing.
 func TestUsersWhoCannotSend(t *testing.T) {
 	t.Parallel()

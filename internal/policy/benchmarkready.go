@@ -21,6 +21,10 @@ func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
 				"a benchmark has all regions in the operator's cluster", region.Name)
 		}
 	}
+	if benchmark.Spec.Interleaving == v1alpha1.InterleavingSideBySide {
+		return "spec.interleaving is SideBySide, which is for networks that share the processors of one machine: " +
+			"in a cluster variants are run InTurn"
+	}
 	if words := usersRefused(benchmark); words != "" {
 		return words
 	}

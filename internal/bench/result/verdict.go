@@ -31,7 +31,7 @@ type Comparison struct {
 	Candidate string `json:"candidate"`
 	// FloorPercent is the least change that matters.
 	FloorPercent float64 `json:"floorPercent"`
-	// Paired says that runs were made in pairs, of both in turn.
+	// Paired says that runs were made in pairs: of both in turn, or side by side.
 	Paired  bool     `json:"paired"`
 	Changes []Change `json:"changes"`
 	// Phases are what nodes spend time on, those that grew most first; absent when

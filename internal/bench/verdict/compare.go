@@ -19,7 +19,7 @@ type Side struct {
 }
 
 // Compare compares a candidate with its baseline, as a benchmark says. Pairs are
-// runs that were made one after the other, of each side in turn.
+// runs that were made one after the other, of each side in turn, or side by side.
 func Compare(baseline, candidate Side, how *v1alpha1.BenchmarkBaseline, paired bool, seed uint64) *result.Comparison {
 	comparison := &result.Comparison{
 		Baseline:  baseline.Name,

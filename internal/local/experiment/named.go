@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
@@ -40,8 +41,10 @@ func (o *Options) runNamed(ctx context.Context) (*result.Result, error) {
 	measured.Network.Load = spec.Load.DeepCopy()
 	made.Variants = append(made.Variants, measured)
 	warmUp, duration := bench.Measured(spec)
-	if err := o.recordAll(made, func(bench.PlannedRun) (*result.Run, error) {
-		return borrowed.Record(ctx, &spec.Load, warmUp, duration, o.ReadyTimeout, o.Progress)
+	if err := o.recordAll(ctx, made, func(
+		ctx context.Context, _ bench.PlannedRun, _ *local.Company, progress io.Writer,
+	) (*result.Run, error) {
+		return borrowed.Record(ctx, &spec.Load, warmUp, duration, o.ReadyTimeout, progress)
 	}); err != nil {
 		return nil, err
 	}

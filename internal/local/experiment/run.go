@@ -46,27 +46,14 @@ func Run(ctx context.Context, options Options) (*result.Result, error) {
 	if err := options.describePrograms(made, variants); err != nil {
 		return nil, err
 	}
-	if err := options.recordAll(made, func(run bench.PlannedRun) (*result.Run, error) {
-		return options.record(ctx, run, &variants[run.Variant])
+	if err := options.recordAll(ctx, made, func(
+		ctx context.Context, run bench.PlannedRun, company *local.Company, progress io.Writer,
+	) (*result.Run, error) {
+		return options.record(ctx, run, &variants[run.Variant], company, progress)
 	}); err != nil {
 		return nil, err
 	}
 	return options.conclude(made), nil
-}
-
-// recordAll makes all runs of the benchmark, in their order.
-func (o *Options) recordAll(made *result.Result, record func(bench.PlannedRun) (*result.Run, error)) error {
-	runs := bench.Runs(&o.Benchmark.Spec)
-	for i, run := range runs {
-		_, _ = fmt.Fprintf(o.Progress, "%s, %d of %d in all\n", run, i+1, len(runs))
-		recorded, err := record(run)
-		if err != nil {
-			return fmt.Errorf("%s: %w", run, err)
-		}
-		recorded.Variant, recorded.Repetition = run.VariantName, run.Repetition
-		made.Runs = append(made.Runs, *recorded)
-	}
-	return nil
 }
 
 // conclude says what the runs came to.
@@ -76,8 +63,11 @@ func (o *Options) conclude(made *result.Result) *result.Result {
 	return made
 }
 
-// record makes one run. Its network is removed, unless it is to be kept.
-func (o *Options) record(ctx context.Context, run bench.PlannedRun, variant *variant) (_ *result.Run, err error) {
+// record makes one run, side by side with its company if it has one. Its network is
+// removed, unless it is to be kept.
+func (o *Options) record(
+	ctx context.Context, run bench.PlannedRun, variant *variant, company *local.Company, progress io.Writer,
+) (_ *result.Run, err error) {
 	folder := filepath.Join(o.Folder, run.Key())
 	if err := os.MkdirAll(folder, folderMode); err != nil {
 		return nil, err
@@ -93,8 +83,9 @@ func (o *Options) record(ctx context.Context, run bench.PlannedRun, variant *var
 		WarmUp:       warmUp,
 		Duration:     duration,
 		ReadyTimeout: o.ReadyTimeout,
+		Company:      company,
 		Profile:      local.ProfileOptions{Seconds: o.ProfileSeconds, Folder: o.Profiles, Name: run.Key()},
-		Progress:     o.Progress,
+		Progress:     progress,
 	})
 }
 

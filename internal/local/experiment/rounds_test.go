@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local"
+)
+
+func sideBySide(t *testing.T, out io.Writer) *Options {
+	t.Helper()
+	options := &Options{Benchmark: benchmark(t, "two-builds-local"), Progress: out}
+	options.Benchmark.Spec.Interleaving = v1alpha1.InterleavingSideBySide
+	options.Benchmark.Spec.Repetitions = 2
+	return options
+}
+
+// Both runs of a repetition are there at the same time, and the result has them in
+// their order, whichever ends first.
+func TestRunsSideBySide(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	options := sideBySide(t, &out)
+	made := &result.Result{}
+	there := make(chan struct{})
+	if err := options.recordAll(t.Context(), made, func(
+		_ context.Context, run bench.PlannedRun, company *local.Company, progress io.Writer,
+	) (*result.Run, error) {
+		if company == nil {
+			return nil, errors.New("is made by itself")
+		}
+		// One takes from the other, whoever comes first.
+		select {
+		case there <- struct{}{}:
+		case <-there:
+		}
+		_, err := fmt.Fprintln(progress, "is there")
+		return &result.Run{Fault: "of " + run.Key()}, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, run := range made.Runs {
+		got = append(got, fmt.Sprintf("%s-%d %s", run.Variant, run.Repetition, run.Fault))
+	}
+	const want = "before-1 of before-1, after-1 of after-1, after-2 of after-2, before-2 of before-2"
+	if got := strings.Join(got, ", "); got != want {
+		t.Errorf("the runs are %s, want %s", got, want)
+	}
+	for _, line := range []string{"run 1 of after, 1 of 2 in all\n", "before: is there\n", "after: is there\n"} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("%q is missing in %q", line, out.String())
+		}
+	}
+}
+
+// A run that cannot be made ends the one beside it.
+func TestARunThatFailsEndsTheOtherOne(t *testing.T) {
+	t.Parallel()
+	options := sideBySide(t, io.Discard)
+	failed := errors.New("no port is left")
+	err := options.recordAll(t.Context(), &result.Result{}, func(
+		ctx context.Context, run bench.PlannedRun, _ *local.Company, _ io.Writer,
+	) (*result.Run, error) {
+		if run.VariantName == "after" {
+			return nil, failed
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	if !errors.Is(err, failed) || !strings.HasPrefix(err.Error(), "run 1 of after: ") {
+		t.Errorf("the error is %v", err)
+	}
+}
