@@ -376,6 +376,10 @@ verdicts: setup-test build ## Compare a node that is slower on purpose, and COMP
 costs: setup-test build ## Compare nodes that are traced, and that log more or less, with nodes that are not; takes most of half an hour
 	@COSTS=1 go test -count=1 -v -timeout 90m -run '^TestCosts$$' ./test/local
 
+.PHONY: queries
+queries: setup-test build ## Time every query of the dashboards about an hour of 70 shards and 140 nodes
+	@LARGE_NETWORK=1 go test -count=1 -v -timeout 20m -run '^TestLargeNetwork$$' ./test/dashboards
+
 .PHONY: kills
 kills: setup-test build ## Kill a node under load, KILLS times, and wait each time for the chain to confirm the state it came back with
 	@KILLS=$(KILLS) go test -count=1 -v -timeout 60m -run 'TestKills$$' ./test/local

@@ -24,14 +24,21 @@ type Prometheus struct {
 // the query is about a range, in the last minute.
 func (p *Prometheus) HasData(ctx context.Context, query Query) (bool, error) {
 	now := time.Now()
+	points, err := p.Points(ctx, query, now.Add(-time.Minute), now, 5*time.Second)
+	return points > 0, err
+}
+
+// Points is how many numbers there are in the answer to a query, at its end or, if the
+// query is about a range, at every step of it.
+func (p *Prometheus) Points(ctx context.Context, query Query, begin, end time.Time, step time.Duration) (int, error) {
 	path, values := "query_range", url.Values{
 		"query": {query.Expression},
-		"start": {now.Add(-time.Minute).Format(time.RFC3339)},
-		"end":   {now.Format(time.RFC3339)},
-		"step":  {"5"},
+		"start": {begin.Format(time.RFC3339)},
+		"end":   {end.Format(time.RFC3339)},
+		"step":  {step.String()},
 	}
 	if query.Instant {
-		path, values = "query", url.Values{"query": {query.Expression}}
+		path, values = "query", url.Values{"query": {query.Expression}, "time": {end.Format(time.RFC3339)}}
 	}
 	var data struct {
 		Result []struct {
@@ -40,16 +47,17 @@ func (p *Prometheus) HasData(ctx context.Context, query Query) (bool, error) {
 		}
 	}
 	if err := p.get(ctx, path, values, &data); err != nil {
-		return false, fmt.Errorf("%s: %w", query, err)
+		return 0, fmt.Errorf("%s: %w", query, err)
 	}
+	points := 0
 	for _, series := range data.Result {
 		for _, sample := range append(series.Values, series.Value) {
 			if sample.isNumber() {
-				return true, nil
+				points++
 			}
 		}
 	}
-	return false, nil
+	return points, nil
 }
 
 // Values are the values that a variable offers.
