@@ -35,6 +35,9 @@ const (
 	// ConditionTCPTuned says that every node reads back the TCP settings of the
 	// spec's profile.
 	ConditionTCPTuned = "TCPTuned"
+	// ConditionKeepingUp says that no node that runs and answers is behind the chain.
+	// Ready does not depend on it: what a node misses, NodesReady and Producing say.
+	ConditionKeepingUp = "KeepingUp"
 	// ConditionMachinesKept says that no machine of a validator is about to lose
 	// its pods. Ready does not depend on it: who drains a machine waits for the
 	// network, not the network for him.
@@ -247,6 +250,24 @@ const (
 	ReasonWrongGenesis = "WrongGenesis"
 	// ReasonSupplyNotConserved: the sum of all value is not what genesis made.
 	ReasonSupplyNotConserved = "SupplyNotConserved"
+)
+
+// Reasons of ConditionKeepingUp, besides ReasonNoAnswer.
+const (
+	// ReasonAllKeepUp: no node that answers is behind the chain.
+	ReasonAllKeepUp = "AllKeepUp"
+	// ReasonNodeBehind: a node is behind the chain, and not for long enough to be
+	// started again, or spec.healing.mode is Report.
+	ReasonNodeBehind = "NodeBehind"
+	// ReasonHealingWaits: a node would be started again, and the network cannot do
+	// without it now.
+	ReasonHealingWaits = "HealingWaits"
+	// ReasonNodeRestarted: a node was started again because it was behind.
+	ReasonNodeRestarted = "NodeRestarted"
+	// ReasonHealingGaveUp: to start a node again did not help.
+	ReasonHealingGaveUp = "HealingGaveUp"
+	// ReasonNotJudged: something goes on that may keep nodes behind.
+	ReasonNotJudged = "NotJudged"
 )
 
 // Reasons of ConditionTCPTuned.

@@ -131,6 +131,9 @@ spec:
     onTrouble: RollBack
     deadlineSeconds: 300
     onlyCopies: Discard
+  healing:
+    mode: Report
+    stuckAfterSeconds: 600
   load:
     profile: Ramp
     ramp:

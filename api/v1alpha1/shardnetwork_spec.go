@@ -166,6 +166,11 @@ type ShardNetworkSpec struct {
 	// +kubebuilder:default={}
 	Update UpdateSpec `json:"update,omitzero"`
 
+	// healing says what becomes of nodes that run and do not keep up with the chain.
+	// +optional
+	// +kubebuilder:default={}
+	Healing HealingSpec `json:"healing,omitzero"`
+
 	// tracing has the nodes record what blocks wait for. Without it, they record
 	// nothing.
 	// +optional

@@ -94,6 +94,15 @@ type ShardNetworkStatus struct {
 	// +optional
 	Update *UpdateStatus `json:"update,omitempty"`
 
+	// nodesBehind are nodes that do not keep up with the chain, or were started again
+	// for it: the first 64. Nobody is counted while the chain stands still, nodes are
+	// replaced, machines are drained, or a fault or a benchmark goes on.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	NodesBehind []NodeBehind `json:"nodesBehind,omitempty"`
+
 	// stableRevision is what all nodes ran when the last update was complete: what
 	// onTrouble of spec.update goes back to.
 	// +optional

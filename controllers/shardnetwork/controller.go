@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -80,6 +81,7 @@ type Reconciler struct {
 	prices       *cost.Prices
 	drift        *drift.Detector
 	memories     memories
+	restarts     *restarts
 	now          func() time.Time
 }
 
@@ -87,6 +89,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks/status,verbs=patch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=benchmarks,verbs=get
+// +kubebuilder:rbac:groups=shardyard.dev,resources=faults,verbs=get;list;watch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=nodetunings,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
@@ -130,6 +133,10 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 	if err != nil {
 		return err
 	}
+	restarts := newRestarts()
+	if err := metrics.Registry.Register(restarts); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
 	reconciler := &Reconciler{
 		client: manager.GetClient(),
 		reader: manager.GetAPIReader(),
@@ -141,6 +148,7 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 		clusters: clusters,
 		prices:   prices,
 		drift:    drift.NewDetector(manager.GetScheme(), FieldManager),
+		restarts: restarts,
 		now:      time.Now,
 	}
 	controller := ctrl.NewControllerManagedBy(manager).

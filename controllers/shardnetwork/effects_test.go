@@ -47,6 +47,8 @@ const (
 	inRevision effect = "revision"
 	// inUpdate is which nodes an update replaces next, and whether it goes on.
 	inUpdate effect = "update"
+	// inHealing is whether a node that does not keep up is started again.
+	inHealing effect = "healing"
 	// inLoad is what each producer is told to sign, and when.
 	inLoad effect = "load"
 	// inCost is what the network is estimated to cost, and whether that is within
@@ -91,6 +93,7 @@ func effectsOf(t *testing.T, network *v1alpha1.ShardNetwork) map[effect]string {
 		inGenesis:  genesis,
 		inRevision: revision,
 		inUpdate:   updateEffects(network, plan, revision),
+		inHealing:  healingEffects(network, plan, revision),
 		inLoad:     loadEffects(t, network, plan),
 		inCost:     costEffects(t, network, plan),
 		inTuning:   policy.TuningAwaited(network, nil).Message,
@@ -193,6 +196,24 @@ func updateEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *
 		found = append(found, rollout.Replace, rollout.Update.Phase, rollout.Update.Trouble == "")
 	}
 	return found
+}
+
+// healingEffects are what becomes of a node that has come no closer to the chain for
+// some minutes.
+func healingEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *v1alpha1.NodeRevision) []any {
+	observation := underUpdate(network, plan, wanted)
+	for i := range observation.Nodes {
+		observation.Nodes[i].Outdated, observation.Nodes[i].Status.BlockTimeMs = false, 1000
+	}
+	stuck, status := &observation.Nodes[0], &observation.Network.Status
+	stuck.Status.Height, stuck.Status.FinalizedHeight = 1000, 1000
+	status.Update = nil
+	status.NodesBehind = []v1alpha1.NodeBehind{{
+		Name: stuck.Validator.Name, SinceTime: metav1.NewTime(effectsTime.Add(-400 * time.Second)),
+		BehindBlocks: ptr.To[int64](200), FinalizedHeight: ptr.To[int64](1000),
+	}}
+	healing := policy.NewHealing(observation)
+	return []any{len(healing.Restart), healing.KeepingUp.Reason}
 }
 
 // underUpdate is a network whose first node is replaced and back, while the others

@@ -16,6 +16,7 @@ var (
 	ofDisks          = []effect{inCost, inDisks}
 	ofObjects        = []effect{inObjects}
 	ofUpdates        = []effect{inUpdate}
+	ofHealing        = []effect{inHealing}
 	ofLoad           = []effect{inLoad}
 	ofCost           = []effect{inCost}
 	ofLinks          = []effect{inConfiguration, inPlan, inPods, inRevision}
@@ -224,6 +225,10 @@ var fieldChanges = map[string]fieldChange{
 		to: "Discard",
 		in: ofUpdates,
 	},
+
+	// What becomes of those that do not keep up.
+	"spec.healing.mode":              {to: "Report", in: ofHealing},
+	"spec.healing.stuckAfterSeconds": {to: 600, in: ofHealing},
 
 	// What the network carries.
 	"spec.load.profile": {

@@ -113,6 +113,7 @@ func (c *cluster) restart() {
 		settings: Settings{DefaultNodeImage: "shardnode:test", ClusterDomain: "cluster.local"},
 		prices:   prices,
 		drift:    drift.NewDetector(scheme, FieldManager),
+		restarts: newRestarts(),
 		now:      func() time.Time { return c.clock },
 		clusters: fleet.New(direct, fleet.Options{
 			Scheme:  scheme,

@@ -38,7 +38,7 @@ func (r *run) noteEndTime() {
 func (r *run) end(ctx context.Context) error {
 	r.noteEndTime()
 	r.waitsFor = policy.ForLifetime
-	r.status.Load = nil
+	r.status.Load, r.status.NodesBehind = nil, nil
 	r.forgetChain()
 	r.memory.forgetNodes()
 	if r.network.Spec.Lifetime.Action == v1alpha1.LifetimeDelete {

@@ -38,6 +38,8 @@ type runningPods struct {
 	address string
 	// finalized is when the last block was, in milliseconds.
 	finalized atomic.Int64
+	// heights are how far the node of each validator is.
+	heights []atomic.Uint64
 }
 
 // runPods has all pods of a network run, in the cluster and in those of its members.
@@ -52,6 +54,10 @@ func (c *cluster) runPods(network *v1alpha1.ShardNetwork, members map[string]*cl
 		clusters: map[string]*cluster{"": c},
 		plan:     plan,
 		address:  fmt.Sprintf("127.26.%d", podNetworks.Add(1)),
+		heights:  make([]atomic.Uint64, len(plan.Nodes)),
+	}
+	for i := range p.heights {
+		p.heights[i].Store(1200)
 	}
 	for name, member := range members {
 		p.clusters[name] = member
@@ -103,9 +109,10 @@ func (p *runningPods) serve(index int) {
 		c.t.Fatal(err)
 	}
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		height := p.heights[index].Load()
 		_ = json.NewEncoder(w).Encode(chain.Status{
 			Network: p.network.Name, Node: p.plan.Nodes[index].Name, GenesisHash: "6f1c",
-			Height: 1200, FinalizedHeight: 1200, FinalizedTimeMs: p.finalized.Load(),
+			Height: height, FinalizedHeight: height, FinalizedTimeMs: p.finalized.Load(),
 			Peers: len(p.plan.Nodes) - 1, Copy: &chain.CopyStatus{Complete: true},
 		})
 	})}

@@ -86,6 +86,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		run.observe(ctx),
 		run.drainMachines(ctx),
 		run.replaceNodes(ctx),
+		run.healNodes(ctx),
 	)
 	run.tellRefusedLoad(ctx, run.driveLoad(ctx))
 	failed = errors.Join(failed, run.report(ctx))
@@ -99,6 +100,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 // forget lets go of what is kept of a network that is gone.
 func (r *Reconciler) forget(network types.NamespacedName) {
 	r.memories.forget(network)
+	r.restarts.forget(network)
 	r.clusters.Forget(network)
 }
 

@@ -27,12 +27,17 @@ func (r *run) replaceNodes(ctx context.Context) error {
 	}
 	var failed error
 	for _, i := range rollout.Replace {
-		node := &r.observation.Nodes[i]
-		// Only this very pod: by now there may be a new one of its name.
-		err := r.siteOf(node.Validator).client.Delete(ctx, node.Pod, client.Preconditions{UID: &node.Pod.UID})
-		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
-			failed = errors.Join(failed, fmt.Errorf("delete pod %s: %w", node.Pod.Name, err))
-		}
+		failed = errors.Join(failed, r.deletePod(ctx, &r.observation.Nodes[i]))
 	}
 	return failed
+}
+
+// deletePod deletes the pod of a node, and only this very one: by now there may be a
+// new one of its name.
+func (r *run) deletePod(ctx context.Context, node *policy.Node) error {
+	err := r.siteOf(node.Validator).client.Delete(ctx, node.Pod, client.Preconditions{UID: &node.Pod.UID})
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete pod %s: %w", node.Pod.Name, err)
+	}
+	return nil
 }

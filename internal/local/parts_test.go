@@ -122,6 +122,7 @@ func TestInapplicable(t *testing.T) {
 	network.Spec.RPCRoute = &v1alpha1.RPCRouteSpec{}
 	network.Spec.Budget = &v1alpha1.BudgetSpec{}
 	network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
+	network.Spec.Healing.Mode = v1alpha1.HealingReport
 	var settings []string
 	for _, line := range Inapplicable(network) {
 		setting, _, _ := strings.Cut(line, " does not apply here: ")
@@ -130,7 +131,7 @@ func TestInapplicable(t *testing.T) {
 	want := []string{
 		"spec.regions", "spec.regions[].cluster", "spec.node.image", "spec.node.imagePullPolicy", "spec.podTemplate", "spec.node.roles",
 		"spec.placement.machineType", "spec.placement.regions", "spec.placement.exclusivity", "spec.tcp", "spec.rpcService", "spec.rpcRoute",
-		"spec.volume", "spec.update", "spec.budget",
+		"spec.volume", "spec.update", "spec.healing", "spec.budget",
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)

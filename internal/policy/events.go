@@ -24,10 +24,22 @@ func News(then, now *metav1.Condition) (kind string, worth bool) {
 	if then == nil && !newsOfNewNetwork(now) {
 		return "", false
 	}
+	if now.Type == v1alpha1.ConditionKeepingUp && !newsOfNodesBehind(then, now) {
+		return "", false
+	}
 	if now.Status == metav1.ConditionFalse || now.Reason == v1alpha1.ReasonLifetimeEnding {
 		return corev1.EventTypeWarning, true
 	}
 	return corev1.EventTypeNormal, true
+}
+
+// newsOfNodesBehind leaves out that nodes are not judged for a time, or again, and
+// what has an event of its own: that one is started again.
+func newsOfNodesBehind(then, now *metav1.Condition) bool {
+	if now.Status == metav1.ConditionFalse {
+		return now.Reason != v1alpha1.ReasonNodeRestarted
+	}
+	return now.Status == metav1.ConditionTrue && then != nil && then.Status == metav1.ConditionFalse
 }
 
 // notAsked are the reasons of what is so unless somebody asks for something.

@@ -65,6 +65,7 @@ func healthyArchived(
 			Update: v1alpha1.UpdateSpec{
 				OnTrouble: v1alpha1.OnTroublePause, DeadlineSeconds: 600, OnlyCopies: v1alpha1.OnlyCopiesKeep,
 			},
+			Healing: v1alpha1.HealingSpec{Mode: v1alpha1.HealingRestart, StuckAfterSeconds: 300},
 		},
 	}
 	plan, err := topology.New(network)

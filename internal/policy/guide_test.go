@@ -32,6 +32,7 @@ var fine = []string{
 	v1alpha1.ReasonGenesisCreated,
 	v1alpha1.ReasonObjectsApplied,
 	v1alpha1.ReasonAllNodesReady,
+	v1alpha1.ReasonAllKeepUp,
 	v1alpha1.ReasonUpToDate,
 	v1alpha1.ReasonImageInUse,
 	v1alpha1.ReasonAllShardsProducing,

@@ -84,7 +84,7 @@ func Stopped(network *v1alpha1.ShardNetwork, running, unobserved int) []metav1.C
 	for _, kind := range []string{v1alpha1.ConditionNodesReady, v1alpha1.ConditionProducing} {
 		found = append(found, condition(kind, metav1.ConditionFalse, reason, see))
 	}
-	unknown := []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionMachinesKept}
+	unknown := []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionKeepingUp, v1alpha1.ConditionMachinesKept}
 	if network.Spec.Volume != nil {
 		unknown = append(unknown, v1alpha1.ConditionVolumesSized)
 	}

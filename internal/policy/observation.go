@@ -31,6 +31,9 @@ type Observation struct {
 	// Settling is true when the cluster has not yet taken up the latest objects,
 	// so that a node which is not outdated now may soon be.
 	Settling bool
+	// Occupied says which fault or benchmark has the network for itself; empty when
+	// none has.
+	Occupied string
 	// Now is when it was seen.
 	Now time.Time
 }

@@ -76,9 +76,14 @@ func ShardsProducing(observation *Observation) int {
 
 // stalled says whether the last block was finalised too long ago.
 func stalled(observation *Observation, finalized time.Time) bool {
-	protocol := observation.Network.Spec.Protocol
+	return observation.Now.Sub(finalized) > observation.stallTime()
+}
+
+// stallTime is how long no block is finalised before the chain counts as stalled.
+func (o *Observation) stallTime() time.Duration {
+	protocol := o.Network.Spec.Protocol
 	blockTime := time.Duration(protocol.MinBlockTimeMilliseconds+protocol.ChunkWaitMilliseconds) * time.Millisecond
-	return observation.Now.Sub(finalized) > max(stalledAfter, stalledBlocks*blockTime)
+	return max(stalledAfter, stalledBlocks*blockTime)
 }
 
 // otherGenesis is a node that follows another genesis document than most.

@@ -95,6 +95,10 @@ func TestReady(t *testing.T) {
 			[]func(*[]metav1.Condition){set(v1alpha1.ConditionRouted, metav1.ConditionFalse)},
 			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",
 		},
+		"not keeping up": {
+			[]func(*[]metav1.Condition){set(v1alpha1.ConditionKeepingUp, metav1.ConditionFalse)},
+			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",
+		},
 		"states not archived": {
 			[]func(*[]metav1.Condition){set(v1alpha1.ConditionStatesArchived, metav1.ConditionFalse)},
 			metav1.ConditionTrue, v1alpha1.ReasonRunning, "",

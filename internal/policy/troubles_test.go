@@ -88,8 +88,8 @@ func troubles(t *testing.T) []trouble {
 	t.Helper()
 	found := slices.Concat(
 		troublesOfNodes(t), troublesOfChains(t), troublesOfRollouts(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t),
-		troublesOfTunings(), troublesOfMachines(t), troublesOfImages(), troublesOfDrains(t), troublesOfSchedules(t), troublesOfRoutes(),
-		troublesOfVolumes(t), troublesOfArchives(t))
+		troublesOfTunings(), troublesOfMachines(t), troublesOfImages(), troublesOfDrains(t), troublesOfHealing(t),
+		troublesOfSchedules(t), troublesOfRoutes(), troublesOfVolumes(t), troublesOfArchives(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},

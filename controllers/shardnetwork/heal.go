@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/reporting"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/resources"
+)
+
+// actionRestart is what the operator does to a node that does not keep up, as events
+// name it.
+const actionRestart = "Restart"
+
+// healNodes starts the node again that policy picks, by deleting its pod. The status
+// counts the start before it happens: whoever comes in between waits as long.
+func (r *run) healNodes(ctx context.Context) error {
+	if r.observation == nil {
+		return nil
+	}
+	occupied, err := r.occupied(ctx)
+	if err != nil {
+		return err
+	}
+	r.observation.Occupied = occupied
+	healing := policy.NewHealing(r.observation)
+	r.note(healing.KeepingUp)
+	r.status.NodesBehind = healing.Behind
+	for _, i := range healing.Restart {
+		node := &r.observation.Nodes[i]
+		if err := r.writeStatus(ctx); err != nil {
+			return fmt.Errorf("count a restart of %s: %w", node.Validator.Name, err)
+		}
+		if err := r.deletePod(ctx, node); err != nil {
+			return err
+		}
+		r.restarts.add(client.ObjectKeyFromObject(r.network))
+		r.recorder.Eventf(r.network, node.Pod, corev1.EventTypeWarning, v1alpha1.ReasonNodeRestarted, actionRestart,
+			"%s", reporting.Note(healing.Why))
+	}
+	return nil
+}
+
+// occupied says which fault or benchmark has the network for itself; empty when none
+// has. What keeps nodes behind is meant to then, or what starts one again would be
+// measured.
+func (r *run) occupied(ctx context.Context) (string, error) {
+	if name, ok := resources.RunNetworkOwner(r.network); ok {
+		return fmt.Sprintf("the network is of a run of the Benchmark %s", name), nil
+	}
+	byRecorder, err := r.loadedByRecorder(ctx)
+	if err != nil {
+		return "", err
+	}
+	if byRecorder {
+		return "the network carries the load of a Benchmark", nil
+	}
+	faults := &v1alpha1.FaultList{}
+	if err := r.client.List(ctx, faults, client.InNamespace(r.network.Namespace)); err != nil {
+		return "", fmt.Errorf("list faults: %w", err)
+	}
+	for i := range faults.Items {
+		if fault := &faults.Items[i]; fault.Spec.NetworkName == r.network.Name && policy.FaultGoesOn(fault.Status.Phase) {
+			return fmt.Sprintf("the Fault %s goes on", fault.Name), nil
+		}
+	}
+	return "", nil
+}
