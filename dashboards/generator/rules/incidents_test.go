@@ -275,6 +275,17 @@ var incidents = []incident{
 		}},
 	},
 	{
+		what:  "starting a node again does not help",
+		given: condition("KeepingUp", "False", "HealingGaveUp"),
+		quiet: "34m", fires: "36m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardNodeNotHealed", labels: small,
+			summary: "A node of network small does not keep up, and starting it again does not help",
+			description: "A node of network small in namespace chains is behind the chain and has come no closer although the " +
+				"operator started it again three times. It is left alone. The condition KeepingUp of the network names it.",
+		}},
+	},
+	{
 		what:  "a network is not ready",
 		given: condition("Ready", "Unknown", "NoAnswer"),
 		quiet: "44m", fires: "46m", cleared: "61m",

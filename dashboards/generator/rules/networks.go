@@ -47,6 +47,13 @@ func networks() []Rule {
 				"the network says which.",
 		},
 		alert{
+			name: "NodeNotHealed", severity: warning, lasts: "5m",
+			expr:    condition(`condition="KeepingUp",status="False",reason="HealingGaveUp"`) + "\n",
+			summary: "A node of " + theNetwork + " does not keep up, and starting it again does not help",
+			description: "A node of " + inNamespace + " is behind the chain and has come no closer although the operator started it " +
+				"again three times. It is left alone. The condition KeepingUp of the network names it.",
+		},
+		alert{
 			name: "NetworkNotReady", severity: warning, lasts: "15m",
 			// A network that was stopped on purpose is not meant to be ready, and one that is updated is about to be.
 			expr: fmt.Sprintf("%s\nunless on (namespace, network)\n%s\nunless on (namespace, network)\n%s\n",
