@@ -18,8 +18,10 @@ shardnode_pool_rejected_total{network="n",reason="full"} 3
 # TYPE shardnode_execution_seconds histogram
 shardnode_execution_seconds_sum{network="n"} 0.5
 shardnode_execution_seconds_count{network="n"} 2
-shardnode_execution_seconds_bucket{le="0.1",network="n"} 1
-shardnode_execution_seconds_bucket{le="+Inf",network="n"} 2
+shardnode_execution_seconds_bucket{le="0.1",network="n"} 1 # {trace_id="00000000000000000000000000000007",height="7"} 0.05 12.5
+shardnode_execution_seconds_bucket{le="+Inf",network="n"} 2 # {trace_id="00000000000000000000000000000008",height="8"} 0.45 12.75
+# TYPE shardnode_link_bytes counter
+shardnode_link_bytes_total{network="n",peer_region="east \"1\" # {2} 3"} 5
 # EOF
 `))
 	metrics, err := client.Metrics(t.Context())
@@ -33,6 +35,13 @@ shardnode_execution_seconds_bucket{le="+Inf",network="n"} 2
 	executions := metrics["shardnode_execution_seconds"].GetMetric()
 	if len(executions) != 1 || executions[0].GetHistogram().GetSampleCount() != 2 || executions[0].GetHistogram().GetSampleSum() != 0.5 {
 		t.Errorf("the histogram is %v", executions)
+	}
+	if buckets := executions[0].GetHistogram().GetBucket(); len(buckets) != 2 || buckets[0].GetCumulativeCount() != 1 {
+		t.Errorf("the histogram has the buckets %v", buckets)
+	}
+	links := metrics["shardnode_link_bytes_total"].GetMetric()
+	if len(links) != 1 || links[0].GetLabel()[1].GetValue() != `east "1" # {2} 3` || links[0].GetUntyped().GetValue() != 5 {
+		t.Errorf("what looks like an exemplar in a label is %v", links)
 	}
 }
 
