@@ -47,6 +47,7 @@ func Handler(store *Store) http.Handler {
 	for path, answer := range map[string]func(*http.Request) (any, annotations.Annotations, error){
 		"/api/v1/query":               api.query,
 		"/api/v1/query_range":         api.queryRange,
+		"/api/v1/query_exemplars":     api.queryExemplars,
 		"/api/v1/labels":              api.labels,
 		"/api/v1/label/{name}/values": api.labelValues,
 		"/api/v1/series":              api.series,

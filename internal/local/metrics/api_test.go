@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,11 +42,8 @@ type observed struct {
 // its libraries count.
 func observe(t *testing.T) observed {
 	t.Helper()
-	var scrapes atomic.Int64
-	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
-		count := scrapes.Add(1)
-		_, _ = fmt.Fprintf(w, `# TYPE shardnode_shard_transfers counter
+	return observeNode(t, func(scrape int64) string {
+		return fmt.Sprintf(`# TYPE shardnode_shard_transfers counter
 shardnode_shard_transfers_total{network="net",region="east",node="a",shard="0"} %d
 shardnode_shard_transfers_total{network="net",region="east",node="a",shard="1"} %d
 # TYPE shardnode_height gauge
@@ -52,7 +51,17 @@ shardnode_height{network="net",region="east",node="a"} 7
 # TYPE library_calls counter
 library_calls_total 5
 # EOF
-`, 100*count, 50*count)
+`, 100*scrape, 50*scrape)
+	})
+}
+
+// observeNode scrapes a node that exports something else at each scrape.
+func observeNode(t *testing.T, exported func(scrape int64) string) observed {
+	t.Helper()
+	var scrapes atomic.Int64
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+		_, _ = io.WriteString(w, exported(scrapes.Add(1)))
 	}))
 	t.Cleanup(node.Close)
 	store, err := metrics.OpenStore(t.TempDir())
@@ -150,6 +159,79 @@ func TestScrapedSeriesCanBeQueried(t *testing.T) {
 	}
 }
 
+// A bucket leads to the traces of what is in it: each exemplar is there once, however
+// often it is scraped.
+func TestExemplarsAreListed(t *testing.T) {
+	t.Parallel()
+	began := time.Now().Unix() - 1000
+	node := observeNode(t, func(scrape int64) string {
+		// Every third scrape finds something new.
+		height := scrape / 3
+		return fmt.Sprintf(`# TYPE shardnode_execution_seconds histogram
+# UNIT shardnode_execution_seconds seconds
+shardnode_execution_seconds_sum{network="net",region="east",node="a"} %[1]d
+shardnode_execution_seconds_count{network="net",region="east",node="a"} %[1]d
+shardnode_execution_seconds_bucket{le="0.5",network="net",region="east",node="a"} %[1]d # {trace_id="%032[1]x",height="%[1]d"} 0.25 %[2]d
+shardnode_execution_seconds_bucket{le="+Inf",network="net",region="east",node="a"} %[1]d
+# EOF
+`, height, began+height)
+	})
+	node.awaits(t, `"value":[`, `changes(shardnode_execution_seconds_count[5m]) >= 3`)
+
+	const query = `histogram_quantile(0.99, sum by (le) (rate(shardnode_execution_seconds_bucket{network="net"}[1m])))`
+	exemplars := node.exemplars(t, http.MethodGet, "query", query)
+	if len(exemplars) < 4 {
+		t.Fatalf("there are the exemplars %s", exemplars)
+	}
+	for i, found := range exemplars {
+		var read struct {
+			Labels struct {
+				Height int64 `json:",string"`
+			}
+		}
+		if err := json.Unmarshal(found, &read); err != nil {
+			t.Fatal(err)
+		}
+		height := read.Labels.Height
+		want := fmt.Sprintf(`{"labels":{"height":"%d","trace_id":"%032x"},"value":"0.25","timestamp":%d}`, height, height, began+height)
+		if string(found) != want || slices.ContainsFunc(exemplars[:i], func(before json.RawMessage) bool { return string(before) == want }) {
+			t.Errorf("exemplar %d of %s is not %s", i, exemplars, want)
+		}
+		at := strconv.FormatInt(began+height, 10)
+		alone := node.exemplars(t, http.MethodPost, "query", query, "start", at, "end", at)
+		if len(alone) != 1 || string(alone[0]) != want {
+			t.Errorf("at %s, the exemplars are %s, want %s", at, alone, want)
+		}
+	}
+	for name, parameters := range map[string][]string{
+		"no series": {"query", "1"},
+		"others":    {"query", `shardnode_execution_seconds_bucket{node="b"}`},
+		"before":    {"query", query, "start", "1000", "end", "2000"},
+	} {
+		code, said := node.ask(t, http.MethodGet, "/api/v1/query_exemplars", parameters...)
+		if code != http.StatusOK || string(said.Data) != "[]" {
+			t.Errorf("%s has the answer %d %s, want an empty list", name, code, said.Data)
+		}
+	}
+}
+
+// exemplars are those of the one series that has any.
+func (o observed) exemplars(t *testing.T, method string, parameters ...string) []json.RawMessage {
+	t.Helper()
+	code, said := o.ask(t, method, "/api/v1/query_exemplars", parameters...)
+	var found []struct {
+		SeriesLabels map[string]string
+		Exemplars    []json.RawMessage
+	}
+	if err := json.Unmarshal(said.Data, &found); err != nil || code != http.StatusOK || len(found) != 1 {
+		t.Fatalf("%v has the answer %d %s %q, want one series (%v)", parameters, code, said.Data, said.Error, err)
+	}
+	if of := found[0].SeriesLabels; of["le"] != "0.5" || of["node"] != "a" || of["__name__"] != "shardnode_execution_seconds_bucket" {
+		t.Errorf("the exemplars are of %v", of)
+	}
+	return found[0].Exemplars
+}
+
 func TestNamesAreListed(t *testing.T) {
 	t.Parallel()
 	node := observe(t)
@@ -207,6 +289,8 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		"cannot match":   {"query", []string{"query", "up + on () {shard=~\".+\"}"}, 422, "execution", "many-to-many"},
 		"no start":       {"query_range", []string{"query", "up", "end", "1", "step", "1"}, 400, "bad_data", `invalid parameter "start"`},
 		"backwards":      {"query_range", []string{"query", "up", "start", "2", "end", "1", "step", "1"}, 400, "bad_data", "before the start"},
+		"no exemplars":   {"query_exemplars", []string{"query", "sum("}, 400, "bad_data", `invalid parameter "query": `},
+		"over at once":   {"query_exemplars", []string{"query", "up", "start", "2", "end", "1"}, 400, "bad_data", "before the start"},
 		"no step":        {"query_range", []string{"query", "up", "start", "0", "end", "1"}, 400, "bad_data", `invalid parameter "step"`},
 		"standing still": {"query_range", []string{"query", "up", "start", "0", "end", "1", "step", "0"}, 400, "bad_data", "at least 1ms"},
 		"too many values": {

@@ -34,6 +34,11 @@ const (
 	stripes = 1 << 8
 )
 
+// maxExemplars is how many exemplars are kept in memory, the newest: some megabytes. Of a
+// small network with every height traced they are of some minutes, for about as long as
+// the traces that they name can be looked at.
+const maxExemplars = 20_000
+
 const (
 	// maxSamples bounds the memory of a query.
 	maxSamples = 5_000_000
@@ -63,6 +68,8 @@ func OpenStore(dir string) (*Store, error) {
 	options.WALSegmentSize = logSegmentBytes
 	options.WALCompression = compression.Snappy
 	options.StripeSize = stripes
+	options.EnableExemplarStorage = true
+	options.MaxExemplars = maxExemplars
 	// Whoever opens the folder holds the lock of the network.
 	options.NoLockfile = true
 	db, err := tsdb.Open(dir, silent(), prometheus.NewRegistry(), options, nil)
