@@ -4,10 +4,11 @@
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::{Registry, Unit},
 };
 use shardnode_primitives::{Block, ChunkHeader, ShardId, congestion::blocks_behind};
+use shardnode_traces::{Exemplar, Histogram};
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
@@ -146,16 +147,23 @@ impl Metrics {
     }
 
     /// `block` is finalised on top of `before`, the block processed last.
-    pub fn finalized(&self, before: &Block, block: &Block, lag: u8, now_ms: u64) {
+    pub fn finalized(
+        &self,
+        before: &Block,
+        block: &Block,
+        lag: u8,
+        now_ms: u64,
+        exemplar: Option<Exemplar>,
+    ) {
         self.seen(block.height);
         self.finalized_height.set(block.height);
         let seconds = |ms: u64| Duration::from_millis(ms).as_secs_f64();
         if before.height > 0 && block.height == before.height + 1 {
             let elapsed = block.timestamp_ms.saturating_sub(before.timestamp_ms);
-            self.block_time.observe(seconds(elapsed));
+            self.block_time.observe(seconds(elapsed), exemplar.clone());
         }
-        self.finality_lag
-            .observe(seconds(now_ms.saturating_sub(block.timestamp_ms)));
+        let elapsed = now_ms.saturating_sub(block.timestamp_ms);
+        self.finality_lag.observe(seconds(elapsed), exemplar);
         for header in &block.chunks {
             self.finalized_header(block.height, lag, header);
         }

@@ -432,10 +432,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let (destination, leaves) = (shard.id, shard.state.leaf_count());
         let (from, height) = (shard.totals.next_due, header.content.height);
         let protocol = self.identity.genesis.protocol;
-        // What block it is that waits for this execution.
-        let committed = height.saturating_add(u64::from(protocol.execution_lag));
         let (place, detail) = (
-            Place::chunk(committed, destination),
+            Place::chunk(self.committed_at(height), destination),
             Detail::Executed(height),
         );
         self.gather = Some(
@@ -487,7 +485,15 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         Ok(parent.inner().clone())
     }
 
+    /// The height of the block that waits for the execution of this height's
+    /// chunks.
+    fn committed_at(&self, height: u64) -> u64 {
+        let lag = self.identity.genesis.protocol.execution_lag;
+        height.saturating_add(u64::from(lag))
+    }
+
     async fn execute(&mut self, inputs: Inputs) -> Result<(), LedgerError> {
+        let committed = self.committed_at(inputs.chunk.header.content.height);
         let Some(shard) = self.shard.as_mut() else {
             return Ok(());
         };
@@ -543,7 +549,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             .current()
             .duration_since(started)
             .unwrap_or_default();
-        self.metrics.executed(height, elapsed);
+        let exemplar = self.traces.exemplar(&self.context, committed);
+        self.metrics.executed(height, elapsed, exemplar);
         if self.identity.produces(header.content.shard, height) {
             let outcomes = executed.outcomes.iter().map(|(_, outcome)| *outcome);
             self.metrics.produced(outcomes);
@@ -570,8 +577,9 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let block = block.inner();
         let now = self.context.now_ms();
         let lag = self.identity.genesis.protocol.execution_lag;
+        let exemplar = self.traces.exemplar(&self.context, block.height);
         self.block_metrics
-            .finalized(&self.chain.block, block, lag, now);
+            .finalized(&self.chain.block, block, lag, now, exemplar);
         self.block_metrics
             .produced_transfers(self.identity.produced_transfers(block));
         let committees = self.identity.committees_of(block);

@@ -3,10 +3,11 @@
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::{Registry, Unit},
 };
 use shardnode_execution::Outcome;
+use shardnode_traces::{Exemplar, Histogram};
 use std::{sync::atomic::AtomicU64, time::Duration};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -85,9 +86,9 @@ impl Metrics {
     }
 
     /// The own shard's chunk at `height` was executed.
-    pub fn executed(&self, height: u64, elapsed: Duration) {
+    pub fn executed(&self, height: u64, elapsed: Duration, exemplar: Option<Exemplar>) {
         self.executed_height.set(height);
-        self.execution.observe(elapsed.as_secs_f64());
+        self.execution.observe(elapsed.as_secs_f64(), exemplar);
     }
 
     /// Transactions of a chunk that this node produced were executed.

@@ -3,9 +3,10 @@
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::{Registry, Unit},
 };
+use shardnode_traces::{Exemplar, Histogram};
 use std::{sync::atomic::AtomicU64, time::Duration};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -129,10 +130,10 @@ impl Metrics {
     }
 
     /// This node made a witness of so many bytes.
-    pub fn witness_made(&self, bytes: usize, elapsed: Duration) {
+    pub fn witness_made(&self, bytes: usize, elapsed: Duration, exemplar: Option<Exemplar>) {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^52 bytes")]
-        self.witness_bytes.observe(bytes as f64);
-        self.witness_make.observe(elapsed.as_secs_f64());
+        self.witness_bytes.observe(bytes as f64, exemplar.clone());
+        self.witness_make.observe(elapsed.as_secs_f64(), exemplar);
     }
 
     /// The chunk produced now may have this many transactions.

@@ -179,8 +179,9 @@ impl<S: Sender<PublicKey = PublicKey>> Actor<S> {
         let parts = match made {
             Ok((parts, bytes)) => {
                 let elapsed = context.current().duration_since(started);
+                let exemplar = self.traces.exemplar(context, height);
                 self.metrics
-                    .witness_made(bytes, elapsed.unwrap_or_default());
+                    .witness_made(bytes, elapsed.unwrap_or_default(), exemplar);
                 parts
             }
             Err(error) => {

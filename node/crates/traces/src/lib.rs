@@ -59,12 +59,21 @@
 //! is executed. Which node recorded a span, in which region and network, is
 //! said by the resource that it is exported with.
 //!
+//! # Exemplars
+//!
+//! A [`Histogram`] keeps of each bucket the latest observation of a traced
+//! height as an [`Exemplar`], with the labels `trace_id` and `height`, and when it was
+//! made: so a value that is out of the ordinary leads to the trace of its block.
+//! What is observed of an execution belongs to the height that commits to it, as
+//! its spans do.
+//!
 //! # Cost
 //!
 //! An actor hands a finished span to the [`Recorder`], which never waits: it
 //! drops the span and counts that if whoever exports is behind. Of a height that
 //! is not traced nothing is kept, and no clock is read.
 
+mod exemplar;
 pub mod ids;
 mod metrics;
 mod name;
@@ -72,6 +81,7 @@ mod recorder;
 mod sampling;
 mod span;
 
+pub use exemplar::{Exemplar, Histogram};
 pub use metrics::Metrics;
 pub use name::{Name, Parent};
 pub use recorder::{Begun, Recorder};

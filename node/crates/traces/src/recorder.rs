@@ -2,6 +2,8 @@
 //! Takes spans from the actors of a node.
 
 use crate::{
+    exemplar::Exemplar,
+    ids,
     metrics::Metrics,
     name::Name,
     sampling::Sampling,
@@ -102,6 +104,15 @@ impl Recorder {
                 end,
             });
         }
+    }
+
+    /// What a measurement of this height, made now, is known by; `None` if the
+    /// height is not traced.
+    #[must_use]
+    pub fn exemplar(&self, clock: &impl Clock, height: u64) -> Option<Exemplar> {
+        let inner = self.at(height)?;
+        let trace = ids::trace(inner.sampling.genesis(), height);
+        Some(Exemplar::new(trace, height, clock.current()))
     }
 
     /// The block of this height became final now, by the certificate that this

@@ -39,6 +39,11 @@ impl Sampling {
         Self { genesis, rate }
     }
 
+    /// The genesis that the choice follows from.
+    pub(crate) const fn genesis(&self) -> &Digest {
+        &self.genesis
+    }
+
     /// Whether a height is traced.
     #[must_use]
     pub fn traces(&self, height: u64) -> bool {

@@ -349,7 +349,8 @@ where
             if let Some(first) = candidate.first_part {
                 let elapsed = self.context.current().duration_since(first);
                 let elapsed = elapsed.unwrap_or_default();
-                self.parts.metrics.witness_received(elapsed);
+                let exemplar = traces.exemplar(&self.context, height);
+                self.parts.metrics.witness_received(elapsed, exemplar);
                 traces.end(&self.context, Name::WitnessReceive, place_of, detail, first);
             }
             let step = traces.begin(&self.context, Name::Validate, place_of, detail);
@@ -380,7 +381,8 @@ where
         let (shard, height) = (header.content.shard, header.content.height);
         let refused = match verdict {
             Verdict::Right { elapsed } => {
-                self.parts.metrics.endorsed(elapsed);
+                let exemplar = self.parts.traces.exemplar(&self.context, height);
+                self.parts.metrics.endorsed(elapsed, exemplar);
                 let place = Place::chunk(height, shard);
                 let step =
                     self.parts

@@ -3,9 +3,10 @@
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family, histogram::Histogram},
+    metrics::{counter::Counter, family::Family},
     registry::{Registry, Unit},
 };
+use shardnode_traces::{Exemplar, Histogram};
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -55,14 +56,16 @@ impl Metrics {
     }
 
     /// Enough parts of a witness came within `elapsed` of the first.
-    pub fn witness_received(&self, elapsed: Duration) {
-        self.witness_receive.observe(elapsed.as_secs_f64());
+    pub fn witness_received(&self, elapsed: Duration, exemplar: Option<Exemplar>) {
+        self.witness_receive
+            .observe(elapsed.as_secs_f64(), exemplar);
     }
 
     /// A header was endorsed, after so long a re-execution.
-    pub fn endorsed(&self, elapsed: Option<Duration>) {
+    pub fn endorsed(&self, elapsed: Option<Duration>, exemplar: Option<Exemplar>) {
         if let Some(elapsed) = elapsed {
-            self.witness_validation.observe(elapsed.as_secs_f64());
+            self.witness_validation
+                .observe(elapsed.as_secs_f64(), exemplar);
         }
         let result = "endorsed";
         self.endorsements

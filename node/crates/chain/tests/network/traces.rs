@@ -3,7 +3,7 @@
 
 use crate::harness::{Network, run_with_chunk_validators};
 use shardnode_primitives::{Block, ShardId};
-use shardnode_traces::{BasisPoints, Detail, Name, Span};
+use shardnode_traces::{BasisPoints, Detail, Name, Span, ids};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::SystemTime,
@@ -177,6 +177,46 @@ fn traces(network: &mut Network) -> BTreeMap<u64, Trace> {
     traces
 }
 
+/// A measurement that leads to a trace.
+struct Exemplar {
+    histogram: String,
+    trace: String,
+    height: u64,
+}
+
+/// Those that a node exports.
+fn exemplars(network: &Network, node: usize) -> Vec<Exemplar> {
+    let exported = network.node(node).metrics.encode();
+    let exemplars = exported.lines().filter_map(|line| {
+        let (series, labels) = line.split_once(" # {")?;
+        let label = |name: &str| {
+            let (_, value) = labels.split_once(&format!("{name}=\"")).unwrap();
+            value.split_once('"').unwrap().0.to_owned()
+        };
+        Some(Exemplar {
+            histogram: series.split_once("_bucket{").unwrap().0.to_owned(),
+            trace: label("trace_id"),
+            height: label("height").parse().unwrap(),
+        })
+    });
+    exemplars.collect()
+}
+
+/// The histograms with exemplars, and the span that a node records of what one
+/// measures; not every node does of a block.
+const MEASURED: [(&str, Option<Name>); 7] = [
+    ("shardnode_block_time_seconds", None),
+    ("shardnode_finality_lag_seconds", None),
+    ("shardnode_execution_seconds", Some(Name::Execute)),
+    ("shardnode_witness_bytes", Some(Name::WitnessMake)),
+    ("shardnode_witness_make_seconds", Some(Name::WitnessMake)),
+    (
+        "shardnode_witness_receive_seconds",
+        Some(Name::WitnessReceive),
+    ),
+    ("shardnode_witness_validation_seconds", Some(Name::Validate)),
+];
+
 #[test]
 fn every_block_has_a_trace_of_all_that_it_waited_for() {
     run_with_chunk_validators(31, 2, 2, 2, |mut network| async move {
@@ -230,6 +270,39 @@ fn all_nodes_trace_the_same_heights_and_no_others() {
 }
 
 #[test]
+fn what_is_measured_of_a_traced_height_names_its_trace() {
+    run_with_chunk_validators(34, 2, 2, 2, |mut network| async move {
+        network.traced = BasisPoints::new(2_500);
+        network.start_all().await;
+        network.set_load(100);
+        network.wait_for_height(40).await;
+        let traces = traces(&mut network);
+        let genesis = network.genesis.hash();
+        let spans: BTreeMap<_, _> = MEASURED.into_iter().collect();
+        let mut seen = BTreeSet::new();
+        for node in 0..VALIDATORS {
+            for exemplar in exemplars(&network, node) {
+                let height = exemplar.height;
+                let id = u128::from_be_bytes(ids::trace(&genesis, height));
+                assert_eq!(exemplar.trace, format!("{id:032x}"));
+                let recorded = &traces[&height].0;
+                let span = spans[exemplar.histogram.as_str()];
+                assert!(
+                    span.is_none_or(|name| recorded
+                        .iter()
+                        .any(|(by, span)| *by == node && span.name == name)),
+                    "n{node} has measured {} at {height} and recorded {recorded:?}",
+                    exemplar.histogram
+                );
+                seen.insert(exemplar.histogram);
+            }
+        }
+        let measured = MEASURED.map(|(histogram, _)| histogram.to_owned());
+        assert_eq!(seen, BTreeSet::from(measured));
+    });
+}
+
+#[test]
 fn tracing_changes_nothing() {
     let story = |traced| {
         run_with_chunk_validators(33, 2, 2, 2, move |mut network| async move {
@@ -237,6 +310,8 @@ fn tracing_changes_nothing() {
             network.start_all().await;
             network.set_load(50);
             network.wait_for_height(8).await;
+            let measured = (0..VALIDATORS).map(|node| exemplars(&network, node).len());
+            assert_eq!(measured.sum::<usize>() > 0, traced.is_some());
         })
     };
     assert_eq!(story(None), story(Some(BasisPoints::ALL)));
