@@ -28,6 +28,8 @@ type Metric struct {
 	// Labels are those that tell its series apart.
 	Labels []string
 	Help   string
+	// Exemplars says whether a histogram leads from its buckets to traces.
+	Exemplars bool
 }
 
 // Source is a process, and what it exports.
@@ -114,7 +116,9 @@ func recorded() []Metric {
 			if rule.Record == "" {
 				continue
 			}
-			metrics = append(metrics, Metric{rule.Record, Gauge, rules.LabelsOf(rule.Record), rules.About(rule.Record)})
+			metrics = append(metrics, Metric{
+				Name: rule.Record, Kind: Gauge, Labels: rules.LabelsOf(rule.Record), Help: rules.About(rule.Record),
+			})
 		}
 	}
 	return metrics

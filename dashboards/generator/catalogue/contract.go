@@ -18,6 +18,9 @@ var (
 	contractLabel = regexp.MustCompile("by `([a-z_]+)` \\(|by `([a-z_]+)`:|(?:per|each) `(shard)`")
 )
 
+// exemplars is where the contract says what those of a histogram are.
+const exemplars = "(node-contract.md#exemplars)"
+
 // ofEveryNode are the labels of every series of a node.
 var ofEveryNode = []string{"network", "region", "node"}
 
@@ -29,7 +32,9 @@ func contract(file string) ([]Metric, error) {
 	}
 	var metrics []Metric
 	for _, row := range contractRow.FindAllStringSubmatch(string(document), -1) {
-		metric := Metric{Name: row[1], Kind: row[2], Labels: slices.Clone(ofEveryNode), Help: row[3]}
+		metric := Metric{
+			Name: row[1], Kind: row[2], Labels: slices.Clone(ofEveryNode), Help: row[3], Exemplars: strings.Contains(row[3], exemplars),
+		}
 		for _, found := range contractLabel.FindAllStringSubmatch(row[3], -1) {
 			metric.Labels = append(metric.Labels, strings.Join(found[1:], ""))
 		}

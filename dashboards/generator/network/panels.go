@@ -3,6 +3,10 @@
 package network
 
 import (
+	"maps"
+	"regexp"
+	"slices"
+
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
@@ -29,9 +33,38 @@ type query struct {
 func targets(queries []query) []cog.Builder[variants.Dataquery] {
 	built := make([]cog.Builder[variants.Dataquery], 0, len(queries))
 	for i, query := range queries {
-		built = append(built, target(query).RefId(string(rune('A'+i))).Range())
+		built = append(built, target(query).RefId(refID(i)).Range())
 	}
 	return built
+}
+
+// drawn are the queries of a graph, which has the exemplars of nodes' histograms as points
+// that lead to traces. Of several percentiles of the same buckets, the last is asked for
+// them.
+func drawn(queries []query) []cog.Builder[variants.Dataquery] {
+	last := map[string]int{}
+	for i, query := range queries {
+		for _, selector := range buckets.FindAllString(query.expression, -1) {
+			last[selector] = i
+		}
+	}
+	exemplary := slices.Collect(maps.Values(last))
+	built := make([]cog.Builder[variants.Dataquery], 0, len(queries))
+	for i, query := range queries {
+		target := target(query).RefId(refID(i)).Range()
+		if slices.Contains(exemplary, i) {
+			target.Exemplar(true)
+		}
+		built = append(built, target)
+	}
+	return built
+}
+
+// buckets are those of a histogram of nodes, and which of them.
+var buckets = regexp.MustCompile(`shardnode_\w+_bucket\{[^}]*\}`)
+
+func refID(i int) string {
+	return string(rune('A' + i))
 }
 
 func target(query query) *prometheus.DataqueryBuilder {
@@ -85,7 +118,7 @@ func graph(title, description, unit string, width uint32, queries ...query) *tim
 		Tooltip(common.NewVizTooltipOptionsBuilder().
 			Mode(common.TooltipDisplayModeMulti).
 			Sort(common.SortOrderDescending)).
-		Targets(targets(queries))
+		Targets(drawn(queries))
 }
 
 // many is a graph of as many series as there are shards or validators.
