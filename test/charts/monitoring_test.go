@@ -121,6 +121,11 @@ type stackValues struct {
 		Enabled               *bool
 		AdminPassword         string
 		AdditionalDataSources []struct{ Name, UID, Type, URL string }
+		Sidecar               struct {
+			Datasources struct {
+				ExemplarTraceIDDestinations struct{ DatasourceUID, TraceIDLabelName string }
+			}
+		}
 	}
 }
 
@@ -160,6 +165,19 @@ func TestMonitoringAtHome(t *testing.T) {
 	if sources := values.Grafana.AdditionalDataSources; len(sources) != 1 ||
 		!strings.HasPrefix(sources[0].URL, "http://"+traces.FullnameOverride+":") {
 		t.Errorf("Grafana asks %+v, and Tempo is %s", sources, traces.FullnameOverride)
+	}
+}
+
+// What graphs ask Prometheus for leads to the traces in Tempo.
+func TestMonitoringLeadsFromGraphsToTraces(t *testing.T) {
+	var values stackValues
+	valuesOf(t, renderMonitoring(t), stack, &values)
+	if features := values.Prometheus.PrometheusSpec["enableFeatures"]; fmt.Sprint(features) != "[exemplar-storage]" {
+		t.Errorf("Prometheus has the features %v, and would store no exemplars", features)
+	}
+	to, sources := values.Grafana.Sidecar.Datasources.ExemplarTraceIDDestinations, values.Grafana.AdditionalDataSources
+	if len(sources) != 1 || to.DatasourceUID != sources[0].UID || to.TraceIDLabelName != "trace_id" {
+		t.Errorf("exemplars lead to %+v, and Grafana asks %+v", to, sources)
 	}
 }
 
@@ -251,7 +269,7 @@ func specOf(values map[string]any, left []string) map[string]any {
 	spec := map[string]any{}
 	for name, value := range values {
 		switch {
-		case value == "" || slices.Contains(left, name), strings.HasSuffix(name, "NilUsesHelmValues"):
+		case value == nil || value == "" || slices.Contains(left, name), strings.HasSuffix(name, "NilUsesHelmValues"):
 		case strings.HasSuffix(name, "ExternalLabelNameClear"):
 			spec[strings.TrimSuffix(name, "Clear")] = ""
 		case name == "storageSpec":

@@ -4,9 +4,11 @@ package dashboards_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/test/dashboards"
 )
@@ -20,11 +22,25 @@ scrape_configs:
   - job_name: all
     honor_labels: true
     static_configs:
-      - targets: [%q]
+      - targets: [%q, %q]
 `
 
+// slow is a node of a cluster, of which one execution is known by its trace.
+func slow(cluster string) http.HandlerFunc {
+	at := time.Now().Unix()
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+		_, _ = fmt.Fprintf(w, `# TYPE shardnode_execution_seconds histogram
+shardnode_execution_seconds_sum{node="slow"} 3
+shardnode_execution_seconds_count{node="slow"} 1
+shardnode_execution_seconds_bucket{node="slow",le="+Inf"} 1 # {trace_id="trace of %s",height="7"} 3 %d
+# EOF
+`, cluster, at)
+	}
+}
+
 // Agents that write what those of members do give one Prometheus all that dashboards
-// ask of nodes, with the names of their clusters, and nothing else.
+// ask of nodes, exemplars included, with the names of their clusters, and nothing else.
 func TestAgentsOfMembersWriteToOnePrometheus(t *testing.T) {
 	t.Parallel()
 	home, stop, err := dashboards.Serve(t.TempDir(), "")
@@ -37,9 +53,11 @@ func TestAgentsOfMembersWriteToOnePrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cluster := range []string{"us-east1", "us-east4"} {
-		server := httptest.NewServer(&exportedChain{})
+		server, one := httptest.NewServer(&exportedChain{}), httptest.NewServer(slow(cluster))
 		t.Cleanup(server.Close)
-		stop, err := dashboards.ServeAgent(t.TempDir(), fmt.Sprintf(agentConfig, cluster, server.Listener.Addr())+write)
+		t.Cleanup(one.Close)
+		config := fmt.Sprintf(agentConfig, cluster, server.Listener.Addr(), one.Listener.Addr())
+		stop, err := dashboards.ServeAgent(t.TempDir(), config+write)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,6 +68,10 @@ func TestAgentsOfMembersWriteToOnePrometheus(t *testing.T) {
 			}
 			eventually(t, query.String(), func() (bool, error) { return home.HasData(t.Context(), query) })
 		}
+		eventually(t, "the exemplar of "+cluster, func() (bool, error) {
+			exemplars, err := home.Exemplars(t.Context(), fmt.Sprintf("shardnode_execution_seconds_bucket{cluster=%q}", cluster))
+			return len(exemplars) == 1 && exemplars[0].Labels["trace_id"] == "trace of "+cluster, err
+		})
 	}
 	all, err := home.Series(t.Context(), `{__name__=~".+"}`)
 	if err != nil {

@@ -32,6 +32,7 @@ func RemoteWrite(values, prometheus string) (string, error) {
 				PrometheusSpec struct {
 					RemoteWrite []struct {
 						WriteRelabelConfigs []relabelling `json:"writeRelabelConfigs"`
+						SendExemplars       bool          `json:"sendExemplars"`
 					} `json:"remoteWrite"`
 				} `json:"prometheusSpec"`
 			} `json:"prometheus"`
@@ -49,7 +50,7 @@ func RemoteWrite(values, prometheus string) (string, error) {
 		rules = append(rules, map[string]any{"source_labels": rule.SourceLabels, "regex": rule.Regex, "action": rule.Action})
 	}
 	section, err := yaml.Marshal(map[string]any{"remote_write": []any{map[string]any{
-		"url": prometheus + "/api/v1/write", "write_relabel_configs": rules,
+		"url": prometheus + "/api/v1/write", "write_relabel_configs": rules, "send_exemplars": writes[0].SendExemplars,
 		// Sooner than every five seconds: a test waits for it.
 		"queue_config": map[string]any{"batch_send_deadline": "500ms"},
 	}}})

@@ -132,6 +132,27 @@ func (p *Prometheus) Series(ctx context.Context, selector string) ([]map[string]
 	return series, err
 }
 
+// Exemplar is a measurement that leads to a trace.
+type Exemplar struct {
+	Labels map[string]string
+	Value  string
+}
+
+// Exemplars are those of the series that a query is about, of the last hour.
+func (p *Prometheus) Exemplars(ctx context.Context, query string) ([]Exemplar, error) {
+	now := time.Now()
+	values := url.Values{"query": {query}, "start": {now.Add(-time.Hour).Format(time.RFC3339)}, "end": {now.Format(time.RFC3339)}}
+	var data []struct{ Exemplars []Exemplar }
+	if err := p.get(ctx, "query_exemplars", values, &data); err != nil {
+		return nil, fmt.Errorf("list the exemplars of %s: %w", query, err)
+	}
+	var all []Exemplar
+	for _, series := range data {
+		all = append(all, series.Exemplars...)
+	}
+	return all, nil
+}
+
 // Kinds are the types of all metrics by their names, which those of counters
 // have without _total.
 func (p *Prometheus) Kinds(ctx context.Context) (map[string]string, error) {

@@ -23,11 +23,11 @@ const (
 )
 
 // Serve starts the prometheus of this machine on a free port of the loopback
-// interface, with its configuration and data in a folder. Agents may write to it. The
-// function that it returns ends it.
+// interface, with its configuration and data in a folder. Agents may write to it, and it
+// keeps exemplars. The function that it returns ends it.
 func Serve(folder, config string) (*Prometheus, func(), error) {
 	return serve(folder, config,
-		"--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.enable-remote-write-receiver")
+		"--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.enable-remote-write-receiver", "--enable-feature=exemplar-storage")
 }
 
 // ServeAgent starts it as an agent, which answers no queries.
