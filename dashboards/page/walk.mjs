@@ -31,18 +31,20 @@ try {
   page.on('response', (response) => { if (!response.ok()) { errors.push(`${response.url()}: ${response.statusText()}`); } });
 
   const picture = async (name) => { if (folder) { await page.screenshot({ path: `${folder}/${name}.png` }); } };
-  // press goes with the Tab key to what has a name, or leads to an address.
-  const press = async (name) => {
+  // tab goes with the Tab key to something.
+  const tab = async (what, isReached, ...args) => {
     for (let tabs = 0; tabs < mostTabs; tabs++) {
       await page.keyboard.press('Tab');
-      const reached = await page.evaluate(
-        (name) => [document.activeElement?.textContent, document.activeElement?.getAttribute('href')].includes(name), name);
-      if (reached) {
-        await page.keyboard.press('Enter');
+      if (await page.evaluate(isReached, ...args)) {
         return;
       }
     }
-    assert.fail(`the Tab key does not lead to ${name}`);
+    assert.fail(`the Tab key does not lead to ${what}`);
+  };
+  // press goes to what has a name, or leads to an address, and presses Enter.
+  const press = async (name) => {
+    await tab(name, (name) => [document.activeElement?.textContent, document.activeElement?.getAttribute('href')].includes(name), name);
+    await page.keyboard.press('Enter');
   };
   const isThere = (expression, ...args) => page.waitForFunction(expression, {}, ...args);
   // search goes with a key to where one types what to find.
@@ -113,6 +115,28 @@ try {
     await isThere(`!document.querySelector('.how[open]')`);
   };
   await explained();
+
+  // What took long leads to what its block waited for: the largest of each graph by keyboard, any by mouse.
+  const inGraphs = ['Block time', 'Finality lag, 95th percentile', 'Chunk execution time', 'Time to check chunks, 99th percentile'];
+  await isThere((titles) => titles.every((title) => document.querySelector(`[data-panel="${title}"] .exemplars a`)), inGraphs);
+  await tab('a measurement of a traced block', () => document.activeElement?.matches('.exemplars a'));
+  await picture('exemplars');
+  const measured = await page.evaluate((titles) => {
+    const graph = (title) => [...document.querySelectorAll(`[data-panel="${title}"] .exemplars a`)];
+    const newest = graph(titles[0]).at(-1);
+    newest.click();
+    return {
+      hash: newest.hash, says: newest.title,
+      stops: titles.map((title) => graph(title).filter(({ tabIndex }) => tabIndex === 0).length),
+      places: titles.flatMap(graph).flatMap(({ style }) => [parseFloat(style.left), parseFloat(style.top)]),
+    };
+  }, inGraphs);
+  assert(measured.stops.every((stops) => stops > 0) && measured.places.every(Number.isFinite), JSON.stringify(measured));
+  const [, measuredHeight, ofTrace] = /^block ([0-9]+): [0-9.]+ m?s on [^ ]+, p99\ntrace ([0-9a-f]{32})$/.exec(measured.says) ?? [];
+  assert(ofTrace, JSON.stringify(measured));
+  assert.equal(measured.hash, `#traces/${measuredHeight}`);
+  await isAt(measured.hash);
+  await isThere((height) => document.querySelector('[data-height]')?.dataset.height === height && document.querySelector('.lanes [data-node]'), measuredHeight);
 
   // What the explorer shows is what a validator says.
   const { validators: [{ http }] } = await (await fetch(new URL('network', address))).json();

@@ -8,7 +8,7 @@ const sentences: Record<string, ReactElement[]> = {
   live: [
     <>If TPS falls, blocks take longer or chunks are missing, look for ▲: it is on the map and in the table of the last minute, at whoever is slower than its peers, with what points to why.</>,
     <>What is long of its figures says where: <em>executing</em> is its processor, <em>storing</em> its disk, <em>on the way</em> its connections, or those of its region; <em>endorsing late</em> and <em>missed chunks</em> follow from any of these.</>,
-    <>If nobody stands out, all are equally slow or the cause is another: see in <a href={to('traces')}>Traces</a> what blocks wait for, and in the dashboards below since when.</>,
+    <>If nobody stands out, all are equally slow or the cause is another: see in <a href={to('traces')}>Traces</a> what blocks wait for, and in the dashboards below since when; a diamond in a graph of durations leads to what that block waited for.</>,
   ],
   blocks: [
     <>If a block has fewer chunks than there are shards, one is missing: the block says of which shard.</>,

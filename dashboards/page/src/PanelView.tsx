@@ -4,6 +4,7 @@ import { type DataFrame, dateTime } from '@grafana/data';
 import { PanelChrome } from '@grafana/ui';
 import { type ReactElement, useEffect, useState } from 'react';
 import { milliseconds, type Panel, type Target } from './dashboard';
+import { largest, type Point, points } from './exemplars';
 import { configure, frames } from './frames';
 import type { Prometheus } from './prometheus';
 import { type Choices, intervals, substitute } from './variables';
@@ -19,6 +20,7 @@ export interface View {
 
 interface Answer {
   frames: DataFrame[];
+  points: Point[];
   // view is what the frames are of: what is asked for next may be another.
   view: View;
   error?: string;
@@ -29,8 +31,8 @@ export function PanelView({ panel, view, width, height }: { panel: Panel; view: 
   useEffect(() => {
     let wanted = true;
     ask(panel, view, width).then(
-      (frames) => wanted && setAnswer({ frames, view }),
-      (error) => wanted && setAnswer({ frames: [], view, error: String(error.message ?? error) }),
+      (answer) => wanted && setAnswer({ ...answer, view }),
+      (error) => wanted && setAnswer({ frames: [], points: [], view, error: String(error.message ?? error) }),
     );
     return () => { wanted = false; };
   }, [panel, view, width]);
@@ -46,7 +48,9 @@ export function PanelView({ panel, view, width, height }: { panel: Panel; view: 
           }
           const [from, to] = [dateTime(answer.view.from), dateTime(answer.view.to)];
           const range = { from, to, raw: { from, to } };
-          return <Visualization panel={panel} frames={answer.frames} range={range} width={width} height={height} />;
+          return (
+            <Visualization panel={panel} frames={answer.frames} points={answer.points} range={range} width={width} height={height} />
+          );
         }}
       </PanelChrome>
     </div>
@@ -65,15 +69,21 @@ function stateOf(answer: Answer | undefined, canBeDrawn: boolean): string {
 }
 
 // ask has the queries of a panel answered, with a value for every other pixel.
-async function ask(panel: Panel, view: View, width: number): Promise<DataFrame[]> {
+async function ask(panel: Panel, view: View, width: number): Promise<Pick<Answer, 'frames' | 'points'>> {
   const range = view.to - view.from;
   const answer = async (target: Target) => {
     const scrapeInterval = milliseconds(substitute(target.interval ?? '15s', view.values));
     const step = Math.max(scrapeInterval, Math.ceil((2 * range) / width / 1000) * 1000);
     const query = substitute(target.expr, { ...view.values, ...intervals(range, step, scrapeInterval) });
-    return frames(target, target.instant
-      ? await view.prometheus.instant(query, view.to)
-      : await view.prometheus.range(query, Math.floor(view.from / step) * step, view.to, step), step);
+    const series = target.instant
+      ? view.prometheus.instant(query, view.to)
+      : view.prometheus.range(query, Math.floor(view.from / step) * step, view.to, step);
+    const exemplars = target.exemplar ? view.prometheus.exemplars(query, view.from, view.to) : [];
+    return { frames: frames(target, await series, step), points: points(panel, target, await exemplars) };
   };
-  return configure((await Promise.all((panel.targets ?? []).map(answer))).flat(), panel);
+  const answers = await Promise.all((panel.targets ?? []).map(answer));
+  return {
+    frames: configure(answers.flatMap(({ frames }) => frames), panel),
+    points: largest(answers.flatMap(({ points }) => points), range, width),
+  };
 }

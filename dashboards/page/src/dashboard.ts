@@ -28,6 +28,8 @@ export interface Target {
   // interval is the least time between two values.
   interval?: string;
   instant?: boolean;
+  // exemplar asks for single measurements that lead to traces as well.
+  exemplar?: boolean;
 }
 
 export interface Variable {

@@ -3,7 +3,8 @@
 // Turns what Prometheus answers into what Grafana's components draw.
 
 import {
-  createTheme, type DataFrame, type Field, FieldColorModeId, type FieldConfig, FieldType, getDisplayProcessor, toDataFrame,
+  createTheme, type DataFrame, type Field, FieldColorModeId, type FieldConfig, FieldType, formattedValueToString, getDisplayProcessor,
+  toDataFrame,
 } from '@grafana/data';
 import type { Panel, Target } from './dashboard';
 import type { Series } from './prometheus';
@@ -24,7 +25,7 @@ export function frames(target: Target, answer: Series[], step: number): DataFram
       fields: [
         { name: 'Time', type: FieldType.time, values: values.map(([time]) => time * 1000), config: { interval: step } },
         {
-          name: 'Value', type: FieldType.number, labels: metric, values: values.map(([, value]) => Number(value)),
+          name: 'Value', type: FieldType.number, labels: metric, values: values.map(([, value]) => numberOrNone(value)),
           config: { displayNameFromDS },
         },
       ],
@@ -32,7 +33,14 @@ export function frames(target: Target, answer: Series[], step: number): DataFram
   });
 }
 
-function legend(target: Target, metric: Record<string, string>): string {
+// numberOrNone is null for what is no number, such as a mean of nothing: a graph with one in it would have no scale.
+function numberOrNone(value: string): number | null {
+  const read = Number(value);
+  return Number.isNaN(read) ? null : read;
+}
+
+// legend is what a target calls a series.
+export function legend(target: Target, metric: Record<string, string>): string {
   return (target.legendFormat ?? '').replace(/\{\{\s*(\w+)\s*\}\}/g, (_, label) => metric[label] ?? '');
 }
 
@@ -51,6 +59,12 @@ export function configure(frames: DataFrame[], panel: Panel): DataFrame[] {
     field.display = display(field);
   }
   return frames;
+}
+
+// inUnit writes values in the unit of a panel.
+export function inUnit(panel: Panel): (value: number) => string {
+  const write = display({ name: 'Value', type: FieldType.number, values: [], config: config(panel) });
+  return (value) => formattedValueToString(write(value));
 }
 
 const display = (field: Field) => getDisplayProcessor({ field, theme, timeZone: 'browser' });

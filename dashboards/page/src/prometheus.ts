@@ -7,6 +7,19 @@ export interface Series {
   values: Array<[number, string]>;
 }
 
+// Exemplified are the exemplars of a series.
+export interface Exemplified {
+  seriesLabels: Record<string, string>;
+  exemplars: Exemplar[];
+}
+
+export interface Exemplar {
+  labels: Record<string, string>;
+  value: string;
+  // timestamp is in seconds.
+  timestamp: number;
+}
+
 export class Prometheus {
   // range evaluates an expression between two times, every step milliseconds.
   async range(query: string, from: number, to: number, step: number): Promise<Series[]> {
@@ -19,6 +32,11 @@ export class Prometheus {
     type Sample = { metric: Record<string, string>; value: [number, string] };
     const data = await this.get<{ result: Sample[] }>('query', { query, time: seconds(time) });
     return data.result.map(({ metric, value }) => ({ metric, values: [value] }));
+  }
+
+  // exemplars are those of the series that an expression is about.
+  exemplars(query: string, from: number, to: number): Promise<Exemplified[]> {
+    return this.get('query_exemplars', { query, start: seconds(from), end: seconds(to) });
   }
 
   // labelValues are the values of a label among the series that a selector chooses.

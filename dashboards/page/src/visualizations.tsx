@@ -4,11 +4,15 @@ import { type DataFrame, type FieldDisplay, getFieldDisplayValues, type TimeRang
 import { BarGauge, BigValue, TimeSeries, VizRepeater } from '@grafana/ui';
 import type { ReactElement } from 'react';
 import type { Panel } from './dashboard';
+import type { Point } from './exemplars';
 import { theme } from './frames';
+import { Points } from './Points';
 
 export interface Picture {
   panel: Panel;
   frames: DataFrame[];
+  // points are measurements that lead to traces.
+  points: Point[];
   range: TimeRange;
   width: number;
   height: number;
@@ -22,9 +26,11 @@ export const visualizations: Partial<Record<string, (picture: Picture) => ReactE
   timeseries: Graph,
 };
 
-function Graph({ panel, frames, range, width, height }: Picture): ReactElement {
+function Graph({ panel, frames, points, range, width, height }: Picture): ReactElement {
   return (
-    <TimeSeries frames={frames} timeRange={range} timeZone="browser" width={width} height={height} legend={panel.options?.legend} />
+    <TimeSeries frames={frames} timeRange={range} timeZone="browser" width={width} height={height} legend={panel.options?.legend}>
+      {(config) => <Points config={config} points={points} />}
+    </TimeSeries>
   );
 }
 
