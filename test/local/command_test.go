@@ -149,18 +149,28 @@ func (c *command) runtimeFile() string {
 	return filepath.Join(c.stateDir, "small", "runtime.json")
 }
 
-func (c *command) validators(t *testing.T) []validatorProcess {
+// runtime is what runtime.json tells.
+type runtime struct {
+	Page       string             `json:"page"`
+	Validators []validatorProcess `json:"validators"`
+}
+
+func (c *command) runtime(t *testing.T) runtime {
 	t.Helper()
 	content, err := os.ReadFile(c.runtimeFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runtime struct {
-		Validators []validatorProcess `json:"validators"`
-	}
-	if err := json.Unmarshal(content, &runtime); err != nil {
+	var read runtime
+	if err := json.Unmarshal(content, &read); err != nil {
 		t.Fatal(err)
 	}
+	return read
+}
+
+func (c *command) validators(t *testing.T) []validatorProcess {
+	t.Helper()
+	runtime := c.runtime(t)
 	if len(runtime.Validators) != c.nodes {
 		t.Fatalf("%d nodes run, want %d", len(runtime.Validators), c.nodes)
 	}

@@ -47,6 +47,7 @@ func TestLifecycle(t *testing.T) {
 
 	again := up(t, stateDir, "--trace-basis-points", "10000")
 	again.goesOn(t)
+	checkExemplars(t, again)
 	again.signal(t, os.Interrupt)
 	second := again.summary(t)
 	checkTraces(t, stateDir, first.Height, second.Height)

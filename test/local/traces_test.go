@@ -3,7 +3,13 @@
 package local_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +55,67 @@ func checkTraces(t *testing.T, stateDir string, from, to uint64) {
 	if 2*several < len(report.Paths) {
 		t.Errorf("of %d paths, %d have more than one segment", len(report.Paths), several)
 	}
+}
+
+// checkExemplars checks that each histogram that leads to traces does, while the network
+// runs: to one that nodes have sent spans of.
+func checkExemplars(t *testing.T, network *command) {
+	t.Helper()
+	histograms := []string{
+		"shardnode_block_time_seconds", "shardnode_finality_lag_seconds", "shardnode_execution_seconds", "shardnode_witness_bytes",
+		"shardnode_witness_make_seconds", "shardnode_witness_receive_seconds", "shardnode_witness_validation_seconds",
+	}
+	for _, histogram := range histograms {
+		eventually(t, histogram+" leads to a trace that nodes have sent", func() bool {
+			kept, err := os.ReadFile(filepath.Join(network.stateDir, "small", "spans.otlp"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(network.exemplars(t, histogram), func(exemplar exemplar) bool {
+				trace, err := hex.DecodeString(exemplar.Labels.TraceID)
+				if err != nil || len(trace) != 16 || exemplar.Labels.Height == 0 {
+					t.Fatalf("an exemplar of %s is %+v (%v)", histogram, exemplar, err)
+				}
+				return bytes.Contains(kept, trace)
+			})
+		})
+	}
+}
+
+// exemplar is a measurement that names a trace.
+type exemplar struct {
+	Labels struct {
+		TraceID string `json:"trace_id"`
+		Height  uint64 `json:"height,string"`
+	} `json:"labels"`
+}
+
+// exemplars are those that the page knows of a histogram.
+func (c *command) exemplars(t *testing.T, histogram string) []exemplar {
+	t.Helper()
+	address := c.runtime(t).Page + "/api/v1/query_exemplars?query=" + histogram + "_bucket"
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data []struct {
+			Exemplars []exemplar `json:"exemplars"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	var all []exemplar
+	for _, series := range answer.Data {
+		all = append(all, series.Exemplars...)
+	}
+	return all
 }
 
 // checkSpans checks that all five validators recorded, and somebody each name.
