@@ -25,19 +25,20 @@ const countsTimeout = 5 * time.Second
 // counters are the counters of nodes that a record keeps, each with the label that
 // tells its kinds apart; without one, there are none.
 var counters = map[string]string{
-	result.TransfersMetric:                "",
-	result.SentMetric:                     "",
-	"runtime_inbound_bandwidth_total":     "",
-	"runtime_storage_syncs_total":         "",
-	"shardnode_body_recoveries_total":     "result",
-	"shardnode_chunks_limited_total":      "cause",
-	"shardnode_chunks_produced_total":     "",
-	"shardnode_endorsements_total":        "result",
-	"shardnode_http_requests_total":       "",
-	"shardnode_pool_rejected_total":       "reason",
-	"shardnode_process_cpu_seconds_total": "",
-	"shardnode_produced_failures_total":   "reason",
-	"shardnode_requests_refused_total":    "channel",
+	result.TransfersMetric:                    "",
+	result.SentMetric:                         "",
+	"runtime_inbound_bandwidth_total":         "",
+	"runtime_storage_syncs_total":             "",
+	"shardnode_body_recoveries_total":         "result",
+	"shardnode_chunks_limited_total":          "cause",
+	"shardnode_chunks_produced_total":         "",
+	"shardnode_endorsements_total":            "result",
+	"shardnode_http_requests_total":           "",
+	"shardnode_pool_rejected_total":           "reason",
+	"shardnode_process_allocated_bytes_total": "",
+	"shardnode_process_cpu_seconds_total":     "",
+	"shardnode_produced_failures_total":       "reason",
+	"shardnode_requests_refused_total":        "channel",
 }
 
 // histograms are those that a record keeps.

@@ -25,8 +25,9 @@ use shardnode_primitives::{
 use shardnode_rpc::{
     AccountReport, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus, DiskCondition, DiskFault,
     LinkCondition, LinkFault, LoadStatus, LogLevel, OutcomeReport, OutcomeStatus, PoolStatus,
-    ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Role, ShardStatus,
-    Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus, Unavailable, UnknownPeer,
+    ProfileExtent, ProfileKind, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Role,
+    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus, Unavailable,
+    UnknownPeer,
 };
 use shardnode_state::Account;
 use shardnode_verifier::FinalizedBlock;
@@ -565,9 +566,13 @@ impl shardnode_rpc::Node for Api {
         self.profiles.status()
     }
 
-    fn begin_profile(&self, extent: ProfileExtent) -> Result<(), ProfileOngoing> {
+    fn begin_profile(
+        &self,
+        kind: ProfileKind,
+        extent: ProfileExtent,
+    ) -> Result<(), ProfileOngoing> {
         let view = self.node.view.clone();
-        self.profiles.begin(&self.context, view, extent)
+        self.profiles.begin(&self.context, view, kind, extent)
     }
 
     fn end_profile(&self) {

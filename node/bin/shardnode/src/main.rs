@@ -13,6 +13,7 @@ mod profiles;
 mod run;
 
 use clap::{Parser, Subcommand};
+use mimalloc::MiMalloc;
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
 use shardnode::{
@@ -21,6 +22,7 @@ use shardnode::{
 };
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
+use shardnode_profiles::Counting;
 use std::{
     error::Error,
     fs,
@@ -33,7 +35,7 @@ use std::{
 use tracing::error;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Counting<MiMalloc> = Counting(MiMalloc);
 
 // Faults are for tests, and cargo lets whoever builds switch on a feature of any
 // crate: a node that can have them says so.

@@ -8,6 +8,7 @@ use prometheus_client::{
     metrics::{counter::ConstCounter, gauge::ConstGauge},
     registry::Unit,
 };
+use shardnode_profiles::allocated_bytes;
 use shardnode_rpc::{DiskStatus, MachineStatus, MemoryStatus};
 use std::{fmt, fs, time::Duration};
 
@@ -131,6 +132,7 @@ fn parse_machine(stat: &str) -> Option<MachineStatus> {
 
 /// `shardnode_process_cpu_seconds_total`,
 /// `shardnode_process_resident_memory_bytes`,
+/// `shardnode_process_allocated_bytes_total`,
 /// `shardnode_process_disk_read_bytes_total`,
 /// `shardnode_process_disk_written_bytes_total`, `shardnode_process_open_files`
 /// and `shardnode_process_open_files_limit`.
@@ -152,6 +154,13 @@ impl Collector for ProcessMetrics {
             "Resident memory",
             Some(&Unit::Bytes),
             memory.metric_type(),
+        )?)?;
+        let allocated = ConstCounter::new(allocated_bytes());
+        allocated.encode(encoder.encode_descriptor(
+            "process_allocated",
+            "Allocated in all",
+            Some(&Unit::Bytes),
+            allocated.metric_type(),
         )?)?;
         if let Some(disk) = disk() {
             for (name, help, value) in [
@@ -282,6 +291,7 @@ mod tests {
         for name in [
             "\nshardnode_process_cpu_seconds_total ",
             "\nshardnode_process_resident_memory_bytes ",
+            "\nshardnode_process_allocated_bytes_total ",
             "\nshardnode_process_disk_read_bytes_total ",
             "\nshardnode_process_disk_written_bytes_total ",
             "\nshardnode_process_open_files ",

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The CPU profiles of the running node, one at a time: from one finalised block
-//! to another, or for a time.
+//! The profiles of the running node, one at a time: from one finalised block to
+//! another, or for a time.
 
 use axum::body::Bytes;
 use commonware_runtime::{Clock as _, Spawner as _, Supervisor as _, tokio::Context};
 use commonware_utils::channel::watch;
 use shardnode_blocks::ChainView;
 use shardnode_config::Config;
-use shardnode_profiles::{FREQUENCY_HERTZ, Profile, ProfileError, Sampling, Subject};
-use shardnode_rpc::{ProfileExtent, ProfileOngoing, ProfileStage, ProfileStatus};
+use shardnode_profiles::{
+    FREQUENCY_HERTZ, MEAN_INTERVAL_BYTES, Profile, ProfileError, Sampling, Subject,
+};
+use shardnode_rpc::{ProfileExtent, ProfileKind, ProfileOngoing, ProfileStage, ProfileStatus};
 use std::{
     error::Error as _,
     path::PathBuf,
@@ -86,6 +88,7 @@ impl Profiles {
         &self,
         context: &Context,
         view: View,
+        kind: ProfileKind,
         extent: ProfileExtent,
     ) -> Result<(), ProfileOngoing> {
         let mut current = self.current();
@@ -96,8 +99,10 @@ impl Profiles {
         *current = Some(Current {
             status: ProfileStatus {
                 stage: ProfileStage::Waiting,
+                kind,
                 extent,
-                frequency_hertz: FREQUENCY_HERTZ,
+                frequency_hertz: (kind == ProfileKind::Cpu).then_some(FREQUENCY_HERTZ),
+                interval_bytes: (kind == ProfileKind::Allocations).then_some(MEAN_INTERVAL_BYTES),
                 first_height: None,
                 last_height: None,
                 samples: None,
@@ -109,7 +114,7 @@ impl Profiles {
         let profiles = self.clone();
         let task = context.child("profile").dedicated();
         drop(task.spawn(move |context| async move {
-            profiles.take(&context, view, extent, unwanted).await;
+            profiles.take(&context, view, kind, extent, unwanted).await;
         }));
         Ok(())
     }
@@ -128,30 +133,31 @@ impl Profiles {
         self,
         context: &Context,
         view: View,
+        kind: ProfileKind,
         extent: ProfileExtent,
         mut unwanted: oneshot::Receiver<()>,
     ) {
         let taken = tokio::select! {
-            taken = self.sample(context, view, extent) => Some(taken),
+            taken = self.sample(context, view, kind, extent) => Some(taken),
             _ = &mut unwanted => None,
         };
         // Somebody may have ended it while functions were looked up.
         let wanted = unwanted.try_recv() == Err(oneshot::error::TryRecvError::Empty);
         let Some(taken) = taken.filter(|_| wanted) else {
-            info!("a CPU profile was ended");
+            info!("{} was ended", name(kind));
             *self.current() = None;
             return;
         };
         self.update(|current| match taken {
             Ok(Profile { samples, bytes }) => {
-                info!(samples, "took a CPU profile");
+                info!(samples, "took {}", name(kind));
                 current.status.stage = ProfileStage::Ready;
                 current.status.samples = Some(samples);
                 current.content = Some(bytes.into());
             }
             Err(failure) => {
                 let reason = words(&failure);
-                warn!(reason, "took no CPU profile");
+                warn!(reason, "could not take {}", name(kind));
                 current.status.stage = ProfileStage::Failed;
                 current.status.reason = Some(reason);
             }
@@ -162,6 +168,7 @@ impl Profiles {
         &self,
         context: &Context,
         mut view: View,
+        kind: ProfileKind,
         extent: ProfileExtent,
     ) -> Result<Profile, Failure> {
         if matches!(extent, ProfileExtent::Blocks(_)) {
@@ -171,9 +178,12 @@ impl Profiles {
                 () = context.sleep(LONGEST) => return Err(Failure::NoBlock),
             }
         }
-        let sampling = Sampling::begin(&self.subject.folder)?;
+        let sampling = match kind {
+            ProfileKind::Cpu => Sampling::of_time(&self.subject.folder)?,
+            ProfileKind::Allocations => Sampling::of_allocations()?,
+        };
         let first_height = height(&view);
-        info!(first_height, "taking a CPU profile");
+        info!(first_height, "taking {}", name(kind));
         self.update(|current| {
             current.status.stage = ProfileStage::Sampling;
             current.status.first_height = Some(first_height);
@@ -181,7 +191,7 @@ impl Profiles {
         let early = tokio::select! {
             () = passed(context, &mut view, first_height, extent) => None,
             () = context.sleep(LONGEST) => Some("the last block was not finalised in time"),
-            () = full(context, &sampling) => Some("it has as many different stacks as it may"),
+            () = full(context, &sampling) => Some(fullness(kind)),
         };
         let last_height = height(&view);
         self.update(|current| {
@@ -215,6 +225,22 @@ impl Current {
             ProfileStage::Waiting | ProfileStage::Sampling | ProfileStage::Finishing => true,
             ProfileStage::Ready | ProfileStage::Failed => false,
         }
+    }
+}
+
+/// What a profile is called in the log.
+fn name(kind: ProfileKind) -> &'static str {
+    match kind {
+        ProfileKind::Cpu => "a CPU profile",
+        ProfileKind::Allocations => "an allocation profile",
+    }
+}
+
+/// What is full of a profile that is full.
+fn fullness(kind: ProfileKind) -> &'static str {
+    match kind {
+        ProfileKind::Cpu => "it has as many different stacks as it may",
+        ProfileKind::Allocations => "it has as many samples as it may",
     }
 }
 

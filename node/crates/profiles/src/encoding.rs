@@ -3,10 +3,7 @@
 
 use crate::{MAX_BYTES, ProfileError};
 use flate2::{Compression, write::GzEncoder};
-use pprof::{
-    Report,
-    protos::{Label, Message as _, Profile},
-};
+use pprof::protos::{Label, Message as _, Profile};
 use std::{fmt::Display, io::Write as _};
 
 /// What a profile is of.
@@ -22,10 +19,13 @@ pub struct Subject<'a> {
     pub last_height: u64,
 }
 
-pub(crate) fn encode(report: &Report, subject: &Subject<'_>) -> Result<Vec<u8>, ProfileError> {
-    let wrong = |error: &dyn Display| ProfileError::Encoding(error.to_string());
-    let mut profile = report.pprof().map_err(|error| wrong(&error))?;
-    name(&mut profile, subject);
+/// Makes the file of a profile that lost so many samples.
+pub(crate) fn encode(
+    mut profile: Profile,
+    subject: &Subject<'_>,
+    lost: usize,
+) -> Result<Vec<u8>, ProfileError> {
+    name(&mut profile, subject, lost);
     let bytes = profile.write_to_bytes().map_err(|error| wrong(&error))?;
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let compressed = gzip
@@ -38,8 +38,13 @@ pub(crate) fn encode(report: &Report, subject: &Subject<'_>) -> Result<Vec<u8>, 
     Ok(compressed)
 }
 
+/// Why there is no file.
+pub(crate) fn wrong(error: &dyn Display) -> ProfileError {
+    ProfileError::Encoding(error.to_string())
+}
+
 /// Says of a profile, and of each of its samples, what they are of.
-fn name(profile: &mut Profile, subject: &Subject<'_>) {
+fn name(profile: &mut Profile, subject: &Subject<'_>, lost: usize) {
     let table = &mut profile.string_table;
     let mut text = |text: String| {
         table.push(text);
@@ -52,6 +57,9 @@ fn name(profile: &mut Profile, subject: &Subject<'_>) {
         text(format!("first height: {}", subject.first_height)),
         text(format!("last height: {}", subject.last_height)),
     ];
+    if lost > 0 {
+        profile.comment.push(text(format!("lost samples: {lost}")));
+    }
     for sample in &mut profile.sample {
         sample.label.push(Label {
             key,

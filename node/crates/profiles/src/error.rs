@@ -13,6 +13,9 @@ pub enum ProfileError {
     /// Samples cannot be taken, or not be read.
     #[error("samples cannot be taken")]
     Samples(#[source] pprof::Error),
+    /// Another one of allocations goes on.
+    #[error("a profile of allocations is taken already")]
+    Ongoing,
     /// The file cannot be made.
     #[error("the profile cannot be written: {0}")]
     Encoding(String),

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Takes samples from the beginning to the end of a profile.
+//! A profile that is being taken, of whichever kind.
 
-use crate::{
-    FREQUENCY_HERTZ, MAX_SPILLED_BYTES, ProfileError,
-    encoding::{Subject, encode},
-};
-use pprof::{Frames, ProfilerGuard, ProfilerGuardBuilder, Report, UnresolvedReport};
-use std::{
-    collections::HashMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::OnceLock,
-};
-
-/// Where a stack may be half made: the libraries that are called to make one,
-/// and what the kernel maps.
-const LEFT_OUT: [&str; 4] = ["libc.so", "libgcc", "pthread", "vdso"];
+use crate::{ProfileError, Subject, allocations::Allocations, time::Time};
+use std::path::Path;
 
 /// A profile that is being taken. Dropped, it ends without one.
-pub struct Sampling {
-    guard: ProfilerGuard<'static>,
-    spill: &'static Path,
+pub struct Sampling(Kind);
+
+enum Kind {
+    Time(Time),
+    Allocations(Allocations),
 }
 
 /// A profile.
@@ -32,73 +21,33 @@ pub struct Profile {
 }
 
 impl Sampling {
-    /// Begins a profile. What has no place in memory goes into a `folder`, which is
-    /// made anew by the first profile of the process, and used by all.
-    pub fn begin(folder: &Path) -> Result<Self, ProfileError> {
-        let spill = open(folder).map_err(ProfileError::Folder)?;
-        let guard = ProfilerGuardBuilder::default()
-            .frequency(FREQUENCY_HERTZ.cast_signed())
-            .blocklist(&LEFT_OUT)
-            .build()
-            .map_err(ProfileError::Samples)?;
-        Ok(Self { guard, spill })
+    /// Begins a profile of CPU time. What has no place in memory goes into a
+    /// `folder`, which is made anew by the first profile of the process, and used by
+    /// all.
+    pub fn of_time(folder: &Path) -> Result<Self, ProfileError> {
+        Time::begin(folder).map(Kind::Time).map(Self)
     }
 
-    /// Whether it has as many different stacks as it may.
+    /// Begins a profile of what is allocated.
+    pub fn of_allocations() -> Result<Self, ProfileError> {
+        Allocations::begin().map(Kind::Allocations).map(Self)
+    }
+
+    /// Whether it has as many samples as it may.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        bytes(self.spill) >= MAX_SPILLED_BYTES
+        match &self.0 {
+            Kind::Time(time) => time.is_full(),
+            Kind::Allocations(allocations) => allocations.is_full(),
+        }
     }
 
     /// Ends the profile, and makes the file, which takes a second of CPU time or
     /// more: function names are looked up now.
     pub fn finish(self, subject: &Subject<'_>) -> Result<Profile, ProfileError> {
-        let UnresolvedReport { data, timing } = self
-            .guard
-            .report()
-            .build_unresolved()
-            .map_err(ProfileError::Samples)?;
-        drop(self);
-        let mut named: HashMap<Frames, isize> = HashMap::new();
-        for (stack, count) in data {
-            *named.entry(Frames::from(stack)).or_default() += count;
+        match self.0 {
+            Kind::Time(time) => time.finish(subject),
+            Kind::Allocations(allocations) => allocations.finish(subject),
         }
-        let samples = named.values().sum::<isize>();
-        let report = Report {
-            data: named,
-            timing,
-        };
-        Ok(Profile {
-            samples: u64::try_from(samples).unwrap_or_default(),
-            bytes: encode(&report, subject)?,
-        })
     }
-}
-
-/// Where the samples of this process go that have no place in memory: the library
-/// keeps a file there from the first profile on, and makes the next one at the end
-/// of each.
-static SPILL: OnceLock<PathBuf> = OnceLock::new();
-
-/// Makes the folder, if it is the first time. It is empty: what an earlier process
-/// left there is removed.
-fn open(folder: &Path) -> io::Result<&'static Path> {
-    if let Some(open) = SPILL.get() {
-        return Ok(open);
-    }
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => fs::create_dir_all(folder)?,
-    }
-    // Of the whole process, which has no other temporary files. It is said once.
-    let _ = tempfile::env::override_temp_dir(folder);
-    Ok(SPILL.get_or_init(|| folder.into()))
-}
-
-fn bytes(folder: &Path) -> u64 {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files
-        .filter_map(|file| file.metadata().ok())
-        .map(|metadata| metadata.len())
-        .sum()
 }

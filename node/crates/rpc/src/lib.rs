@@ -51,7 +51,7 @@ pub use token::{AdminToken, InvalidToken};
 pub use types::{
     AccountReport, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus, DiskCondition, DiskFault,
     DiskStatus, LinkCondition, LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus,
-    OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileStage, ProfileStatus,
-    ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus,
-    TcpStatus, TrackedStatus,
+    OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileKind, ProfileStage,
+    ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
+    SyncingStatus, TcpStatus, TrackedStatus,
 };

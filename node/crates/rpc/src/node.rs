@@ -3,7 +3,7 @@
 
 use crate::{
     AccountReport, ClockFault, DiskFault, LinkFault, LoadStatus, LogLevel, OutcomeReport,
-    ProfileExtent, ProfileStatus, ProofReport, Readiness, Status, Submitted,
+    ProfileExtent, ProfileKind, ProfileStatus, ProofReport, Readiness, Status, Submitted,
 };
 use axum::body::Bytes;
 use shardnode_load::{Workload, WorkloadError};
@@ -89,7 +89,8 @@ pub trait Node: Clone + Send + Sync + 'static {
     fn profile(&self) -> Option<ProfileStatus>;
 
     /// Begins a profile, in the place of one that was taken. It ends by itself.
-    fn begin_profile(&self, extent: ProfileExtent) -> Result<(), ProfileOngoing>;
+    fn begin_profile(&self, kind: ProfileKind, extent: ProfileExtent)
+    -> Result<(), ProfileOngoing>;
 
     /// Ends the profile that is taken, and forgets it or the one that was taken.
     fn end_profile(&self);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `/admin/profile`, behind the token: a CPU profile of the node.
+//! `/admin/profile`, behind the token: a profile of the node.
 
 use crate::{
-    Node, ProfileExtent, ProfileStatus,
+    Node, ProfileExtent, ProfileKind, ProfileStatus,
     admin::Authorized,
     handler::AdminApi,
     json::{Failure, JsonBytes, read_object},
@@ -25,12 +25,14 @@ const BLOCKS: RangeInclusive<u32> = 1..=6_000;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct BeginProfile {
+    #[serde(default)]
+    kind: ProfileKind,
     blocks: Option<u32>,
     seconds: Option<u32>,
 }
 
 impl BeginProfile {
-    fn check(self) -> Result<ProfileExtent, String> {
+    fn check(self) -> Result<(ProfileKind, ProfileExtent), String> {
         let (field, value, range, extent): (_, _, _, fn(NonZeroU32) -> ProfileExtent) =
             match (self.blocks, self.seconds) {
                 (Some(blocks), None) => ("blocks", blocks, BLOCKS, ProfileExtent::Blocks),
@@ -39,7 +41,7 @@ impl BeginProfile {
             };
         NonZeroU32::new(value)
             .filter(|value| range.contains(&value.get()))
-            .map(extent)
+            .map(|value| (self.kind, extent(value)))
             .ok_or_else(|| format!("{field}: must be {} to {}", range.start(), range.end()))
     }
 }
@@ -69,11 +71,11 @@ pub(crate) async fn put_profile<N: Node>(
     State(api): State<AdminApi<N>>,
     JsonBytes(body): JsonBytes,
 ) -> Result<Json<Profile>, Failure> {
-    let extent = read_object(&body)
+    let (kind, extent) = read_object(&body)
         .and_then(BeginProfile::check)
         .map_err(|reason| Failure::new(StatusCode::BAD_REQUEST, reason))?;
     api.node
-        .begin_profile(extent)
+        .begin_profile(kind, extent)
         .map_err(|busy| Failure::new(StatusCode::CONFLICT, busy.to_string()))?;
     Ok(answer(&api.node))
 }

@@ -292,6 +292,17 @@ pub struct ClockFault {
     pub remaining_milliseconds: u64,
 }
 
+/// What a profile says of functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProfileKind {
+    /// The CPU time that they take.
+    #[default]
+    #[serde(rename = "CPU")]
+    Cpu,
+    /// What they allocate.
+    Allocations,
+}
+
 /// What a profile is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -323,11 +334,15 @@ pub enum ProfileStage {
 pub struct ProfileStatus {
     /// How far it is.
     pub stage: ProfileStage,
+    /// What it says of functions.
+    pub kind: ProfileKind,
     /// What it was asked to be of.
     #[serde(flatten)]
     pub extent: ProfileExtent,
-    /// Samples in a second of CPU time.
-    pub frequency_hertz: u32,
+    /// Samples in a second of CPU time, of a profile of that.
+    pub frequency_hertz: Option<u32>,
+    /// Bytes allocated between two samples, in the mean, of a profile of allocations.
+    pub interval_bytes: Option<u32>,
     /// The finalised block with which it began.
     pub first_height: Option<u64>,
     /// The finalised block with which it ended.

@@ -22,10 +22,10 @@ use shardnode_primitives::{
 use shardnode_rpc::{
     AccountReport, AdminToken, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus,
     DiskCondition, DiskFault, DiskStatus, LinkFault, LoadStatus, LogLevel, MachineStatus,
-    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileOngoing,
-    ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted,
-    SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, UnknownPeer, admin_router,
-    router,
+    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileKind,
+    ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
+    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, UnknownPeer,
+    admin_router, router,
 };
 use std::{
     sync::{
@@ -389,7 +389,11 @@ impl Node for Fixture {
         self.profile.lock().unwrap().clone()
     }
 
-    fn begin_profile(&self, extent: ProfileExtent) -> Result<(), ProfileOngoing> {
+    fn begin_profile(
+        &self,
+        kind: ProfileKind,
+        extent: ProfileExtent,
+    ) -> Result<(), ProfileOngoing> {
         let mut profile = self.profile.lock().unwrap();
         if profile
             .as_ref()
@@ -399,8 +403,10 @@ impl Node for Fixture {
         }
         *profile = Some(ProfileStatus {
             stage: ProfileStage::Sampling,
+            kind,
             extent,
-            frequency_hertz: 250,
+            frequency_hertz: (kind == ProfileKind::Cpu).then_some(250),
+            interval_bytes: (kind == ProfileKind::Allocations).then_some(524_288),
             first_height: Some(HEIGHT),
             last_height: None,
             samples: None,

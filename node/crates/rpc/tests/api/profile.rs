@@ -53,8 +53,8 @@ fn a_profile_is_taken_fetched_and_forgotten() {
         ("seconds", 60),
     ] {
         let mut sampling = json!({"profile": {
-            "stage": "Sampling", "frequencyHertz": 250, "firstHeight": HEIGHT, "lastHeight": null,
-            "samples": null, "reason": null,
+            "stage": "Sampling", "kind": "CPU", "frequencyHertz": 250, "intervalBytes": null,
+            "firstHeight": HEIGHT, "lastHeight": null, "samples": null, "reason": null,
         }});
         sampling["profile"][field] = value.into();
         let answer = ask(&node, Method::PUT, json!({field: value}).to_string());
@@ -80,14 +80,36 @@ fn a_profile_is_taken_fetched_and_forgotten() {
 }
 
 #[test]
+fn a_profile_is_of_the_kind_that_is_asked_for() {
+    for (kind, frequency, interval) in [
+        ("CPU", json!(250), Value::Null),
+        ("Allocations", Value::Null, json!(524_288)),
+    ] {
+        let node = Fixture::default();
+        let body = json!({"kind": kind, "seconds": 1}).to_string();
+        let answer = ask(&node, Method::PUT, body);
+        assert_eq!(answer.status, StatusCode::OK);
+        let profile = &answer.json()["profile"];
+        assert_eq!(profile["kind"], kind);
+        assert_eq!(profile["frequencyHertz"], frequency);
+        assert_eq!(profile["intervalBytes"], interval);
+    }
+}
+
+#[test]
 fn there_is_one_at_a_time() {
     let node = Fixture::default();
     ask(&node, Method::PUT, r#"{"blocks": 2}"#);
     let before = node.profile();
-    let answer = ask(&node, Method::PUT, r#"{"seconds": 1}"#);
-    assert_eq!(answer.status, StatusCode::CONFLICT);
-    assert!(answer.error().contains("one at a time"));
-    assert_eq!(node.profile(), before);
+    for body in [
+        r#"{"seconds": 1}"#,
+        r#"{"kind": "Allocations", "blocks": 1}"#,
+    ] {
+        let answer = ask(&node, Method::PUT, body);
+        assert_eq!(answer.status, StatusCode::CONFLICT);
+        assert!(answer.error().contains("one at a time"));
+        assert_eq!(node.profile(), before);
+    }
 }
 
 #[test]
@@ -105,6 +127,14 @@ fn wrong_bodies_name_what_is_wrong_and_begin_nothing() {
         (json!({"seconds": 61}), "seconds: must be 1 to 60"),
         (json!({"seconds": -1}), "seconds: invalid value"),
         (json!({"minutes": 1}), "minutes: unknown field"),
+        (
+            json!({"kind": "Heap", "seconds": 1}),
+            "kind: unknown variant",
+        ),
+        (
+            json!({"kind": "Allocations"}),
+            "must have one of blocks and seconds",
+        ),
         (Value::Null, "must be a JSON object"),
     ] {
         let answer = ask(&node, Method::PUT, body.to_string());

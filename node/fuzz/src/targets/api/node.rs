@@ -8,8 +8,8 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, ClockFault, DiskFault, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport,
-    OutcomeStatus, ProfileExtent, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Status,
-    Submitted, Unavailable, UnknownPeer,
+    OutcomeStatus, ProfileExtent, ProfileKind, ProfileOngoing, ProfileStatus, ProofReport,
+    Readiness, Status, Submitted, Unavailable, UnknownPeer,
 };
 use std::time::SystemTime;
 
@@ -88,7 +88,7 @@ impl Node for EmptyNode {
         None
     }
 
-    fn begin_profile(&self, _: ProfileExtent) -> Result<(), ProfileOngoing> {
+    fn begin_profile(&self, _: ProfileKind, _: ProfileExtent) -> Result<(), ProfileOngoing> {
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A profile of this process.
+//! A profile of the CPU time of this process.
 
 // What is profiled is a process in real time.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
@@ -49,9 +49,9 @@ fn profiles() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("left"), "").unwrap();
 
-    let sampling = Sampling::begin(&folder).unwrap();
+    let sampling = Sampling::of_time(&folder).unwrap();
     assert!(!folder.join("left").exists());
-    let second = Sampling::begin(&folder);
+    let second = Sampling::of_time(&folder);
     assert!(matches!(second, Err(ProfileError::Samples(_))));
     assert!(!sampling.is_full());
     let crank = thread::Builder::new().name("crank".into());
@@ -91,8 +91,8 @@ fn profiles() {
 
     // Nothing of it goes on, and it can be done again.
     turn_the_crank(Instant::now() + Duration::from_millis(50));
-    drop(Sampling::begin(&folder).unwrap());
-    let idle = Sampling::begin(&folder).unwrap();
+    drop(Sampling::of_time(&folder).unwrap());
+    let idle = Sampling::of_time(&folder).unwrap();
     let profile = idle.finish(&SUBJECT).unwrap();
     assert!(profile.samples < 10, "{}", profile.samples);
 }
