@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -17,25 +19,33 @@ import (
 	"github.com/shardyard/shardyard/internal/profiling"
 )
 
-const profileLong = `Take a CPU profile of nodes of a network that runs on this machine: of the next
-blocks, from one that is finalised to another, or of a time. It has 250 samples of each
-second of CPU time that a node takes, on all processors together, and ends after 60 s
-at the latest.
+const profileLong = `Take a profile of nodes of a network that runs on this machine: of the next blocks,
+from one that is finalised to another, or of a time. It ends after 60 s at the latest.
+One of kind CPU has 250 samples of each second of CPU time that a node takes, on all
+processors together; one of kind Allocations has a sample of each 512 KiB that a node
+allocates, in the mean, and says how many bytes and objects functions allocate.
 
 Two files are written, named after the network, the node and the height with which the
 profile begins: one for go tool pprof and other viewers, .pb.gz, and a flame graph that
-a browser opens, .html. Profiles of several nodes, which is all that run without
---node, are merged; the label node of a sample says whose it is.`
+a browser opens, .html. One of allocations has a second flame graph, of objects.
+Profiles of several nodes, which is all that run without --node, are merged; the label
+node of a sample says whose it is.`
+
+const kibibyte = 1 << 10
 
 func newProfileCommand() *cobra.Command {
 	var options profileOptions
 	command := &cobra.Command{
-		Use:     "profile (--blocks N | --seconds N)",
-		Short:   "Take a CPU profile of nodes of a network of this machine",
-		Long:    profileLong,
-		Example: "  shardyard profile --node quickstart-s0-p0 --blocks 1\n  shardyard profile --seconds 30",
-		Args:    cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
+		Use:   "profile (--blocks N | --seconds N)",
+		Short: "Take a profile of nodes of a network of this machine",
+		Long:  profileLong,
+		Example: "  shardyard profile --node quickstart-s0-p0 --blocks 1\n  shardyard profile --seconds 30\n" +
+			"  shardyard profile --kind Allocations --seconds 30",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) (err error) {
+			if options.wanted.Kind, err = profileKind(options.kind); err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			return takeProfile(ctx, command.OutOrStdout(), &options)
@@ -43,8 +53,10 @@ func newProfileCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	options.nodes.add(command)
-	flags.Int32Var(&options.extent.Blocks, "blocks", 0, "profile so many blocks, from the next one that is finalised on: 1 to 6000")
-	flags.Int32Var(&options.extent.Seconds, "seconds", 0, "profile so many seconds: 1 to 60")
+	flags.StringVar(&options.kind, "kind", string(chain.ProfileCPU), "what the profile says of functions: "+profileKinds())
+	completeProfileKinds(command, "kind")
+	flags.Int32Var(&options.wanted.Blocks, "blocks", 0, "profile so many blocks, from the next one that is finalised on: 1 to 6000")
+	flags.Int32Var(&options.wanted.Seconds, "seconds", 0, "profile so many seconds: 1 to 60")
 	flags.StringVar(&options.folder, "folder", ".", "folder that the files are written to")
 	command.MarkFlagsMutuallyExclusive("blocks", "seconds")
 	command.MarkFlagsOneRequired("blocks", "seconds")
@@ -57,8 +69,34 @@ func newProfileCommand() *cobra.Command {
 // profileOptions say what a profile is of, and where it goes.
 type profileOptions struct {
 	nodes  localNodesFlags
-	extent chain.ProfileExtent
+	kind   string
+	wanted chain.ProfileWanted
 	folder string
+}
+
+// profileKind is the kind of a name.
+func profileKind(name string) (chain.ProfileKind, error) {
+	kind := chain.ProfileKind(name)
+	if !slices.Contains(chain.ProfileKinds, kind) {
+		return "", fmt.Errorf("unknown kind of profile %q: want %s", name, profileKinds())
+	}
+	return kind, nil
+}
+
+// profileKinds are the kinds that there are.
+func profileKinds() string {
+	names := make([]string, 0, len(chain.ProfileKinds))
+	for _, kind := range chain.ProfileKinds {
+		names = append(names, string(kind))
+	}
+	return strings.Join(names, ", ")
+}
+
+// completeProfileKinds completes the kinds of a flag.
+func completeProfileKinds(command *cobra.Command, flag string) {
+	complete(command, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return strings.Split(profileKinds(), ", "), cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 func takeProfile(ctx context.Context, out io.Writer, options *profileOptions) error {
@@ -71,7 +109,7 @@ func takeProfile(ctx context.Context, out io.Writer, options *profileOptions) er
 		defer client.Close()
 		names, nodes = append(names, client.Name), append(nodes, client.Client)
 	}
-	taken, failures := profiling.TakeAll(ctx, names, nodes, options.extent)
+	taken, failures := profiling.TakeAll(ctx, names, nodes, options.wanted)
 	if len(taken) == 0 {
 		return failures
 	}
@@ -92,8 +130,12 @@ func takeProfile(ctx context.Context, out io.Writer, options *profileOptions) er
 // writeTaken says what a profile is of.
 func writeTaken(out io.Writer, taken *profiling.Taken) {
 	status := &taken.Status
-	fmt.Fprintf(out, "%s: %d samples, %d per second of CPU time, from block %d to %d",
-		taken.Node, status.Samples, status.FrequencyHertz, status.FirstHeight, status.LastHeight)
+	how := fmt.Sprintf("%d per second of CPU time", status.FrequencyHertz)
+	if status.Kind == chain.ProfileAllocations {
+		how = fmt.Sprintf("one in %d KiB allocated", status.IntervalBytes/kibibyte)
+	}
+	fmt.Fprintf(out, "%s: %d samples, %s, from block %d to %d",
+		taken.Node, status.Samples, how, status.FirstHeight, status.LastHeight)
 	if status.Reason != "" {
 		fmt.Fprintf(out, "; ended early: %s", status.Reason)
 	}

@@ -88,23 +88,26 @@ func serveAdmin(t *testing.T, name, token string) http.Handler {
 			then(w, r)
 		})
 	}
-	reason := "null"
+	how, reason := `"kind": "CPU", "frequencyHertz": 250, "intervalBytes": null`, "null"
 	status := func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"profile": {"stage": "Ready", "frequencyHertz": 250, "firstHeight": 12, "lastHeight": 14,
-			"samples": 3, "reason": %s}}`, reason)
+		_, _ = fmt.Fprintf(w, `{"profile": {"stage": "Ready", %s, "firstHeight": 12, "lastHeight": 14,
+			"samples": 3, "reason": %s}}`, how, reason)
 	}
 	handle("PUT /admin/profile", func(w http.ResponseWriter, r *http.Request) {
-		var extent chain.ProfileExtent
-		if err := json.NewDecoder(r.Body).Decode(&extent); err != nil {
+		var wanted chain.ProfileWanted
+		if err := json.NewDecoder(r.Body).Decode(&wanted); err != nil {
 			t.Error(err)
 		}
-		if extent.Seconds > 60 {
+		if wanted.Seconds > 60 {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = fmt.Fprint(w, `{"error": "seconds: must be 1 to 60"}`)
 			return
 		}
-		if extent.Blocks == 9 {
+		if wanted.Blocks == 9 {
 			reason = `"the last block was not finalised in time"`
+		}
+		if wanted.Kind == chain.ProfileAllocations {
+			how = `"kind": "Allocations", "frequencyHertz": null, "intervalBytes": 524288`
 		}
 		status(w, r)
 	})
@@ -189,6 +192,21 @@ func TestProfileOfNodes(t *testing.T) {
 	}
 }
 
+func TestProfileOfAllocations(t *testing.T) {
+	t.Parallel()
+	stateDir, folder := runNodes(t, "net-s0-p0"), t.TempDir()
+	printed := shardyard(t, "profile", "--state-dir", stateDir, "--folder", folder, "--kind", "Allocations", "--blocks", "1")
+	file := filepath.Join(folder, "allocations-net-net-s0-p0-12")
+	want := "net-s0-p0: 3 samples, one in 512 KiB allocated, from block 12 to 14\n" + file + ".pb.gz\n" + file + ".html\n"
+	if printed != want {
+		t.Errorf("prints %q, want %q", printed, want)
+	}
+	kinds := []string{"__completeNoDesc", "profile", "--kind", ""}
+	if got := completions(t, kinds); !slices.Equal(got, []string{"Allocations", "CPU"}) {
+		t.Errorf("kinds are completed with %q", got)
+	}
+}
+
 // A profile that is not of all that was asked for says so.
 func TestProfileThatEndedEarly(t *testing.T) {
 	t.Parallel()
@@ -209,6 +227,7 @@ func TestProfileRefusals(t *testing.T) {
 		"nothing":         {nil, "at least one of the flags in the group [blocks seconds] is required"},
 		"both":            {[]string{"--blocks", "1", "--seconds", "1"}, "none of the others can be"},
 		"too long":        {[]string{"--seconds", "61"}, "node net-s0-p0 takes no profile: PUT https://"},
+		"no such kind":    {[]string{"--kind", "heap", "--blocks", "1"}, `error: unknown kind of profile "heap": want CPU, Allocations`},
 		"no such node":    {[]string{"--blocks", "1", "--node", "net-s9"}, "there is no node net-s9, but net-s0-p0, net-gone"},
 		"it does not run": {[]string{"--blocks", "1", "--node", "net-gone"}, "network net: node net-gone does not run"},
 		"no such network": {[]string{"--blocks", "1", "--network", "other"}, "does not run"},

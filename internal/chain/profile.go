@@ -25,19 +25,41 @@ const (
 	ProfileFailed ProfileStage = "Failed"
 )
 
-// ProfileExtent is what a profile is of: so many blocks, from the next one on, or so
+// ProfileKind is what a profile says of functions.
+type ProfileKind string
+
+// What a profile says of functions.
+const (
+	// ProfileCPU says how much CPU time they take.
+	ProfileCPU ProfileKind = "CPU"
+	// ProfileAllocations says how much they allocate.
+	ProfileAllocations ProfileKind = "Allocations"
+)
+
+// ProfileKinds are the kinds of profiles that nodes take.
+var ProfileKinds = []ProfileKind{ProfileCPU, ProfileAllocations}
+
+// MostProfileSeconds is how long a node takes a profile at most.
+const MostProfileSeconds = 60
+
+// ProfileWanted is what a profile is of: so many blocks, from the next one on, or so
 // many seconds.
-type ProfileExtent struct {
-	Blocks  int32 `json:"blocks,omitempty"`
-	Seconds int32 `json:"seconds,omitempty"`
+type ProfileWanted struct {
+	Kind    ProfileKind `json:"kind,omitempty"`
+	Blocks  int32       `json:"blocks,omitempty"`
+	Seconds int32       `json:"seconds,omitempty"`
 }
 
-// Profile is a CPU profile that a node takes or took.
+// Profile is a profile that a node takes or took.
 type Profile struct {
-	ProfileExtent
+	ProfileWanted
 
-	Stage          ProfileStage `json:"stage"`
-	FrequencyHertz int32        `json:"frequencyHertz"`
+	Stage ProfileStage `json:"stage"`
+	// FrequencyHertz is how many samples it has of a second of CPU time, and
+	// IntervalBytes in how many bytes that are allocated it has one, in the mean; 0 of
+	// the other kind.
+	FrequencyHertz int32 `json:"frequencyHertz"`
+	IntervalBytes  int32 `json:"intervalBytes"`
 	// FirstHeight and LastHeight are the finalised blocks with which it began and
 	// ended, 0 before it does.
 	FirstHeight uint64 `json:"firstHeight"`
@@ -54,8 +76,12 @@ const (
 
 // BeginProfile has a node take a profile. It is an admin request, which a node that
 // takes one already refuses.
-func (c *Client) BeginProfile(ctx context.Context, extent ProfileExtent) error {
-	return c.send(ctx, request{method: http.MethodPut, path: profilePath, admin: true, body: extent}, &struct{}{})
+func (c *Client) BeginProfile(ctx context.Context, wanted ProfileWanted) error {
+	if wanted.Kind == ProfileCPU {
+		// That is what nodes take which are told no kind, older ones among them.
+		wanted.Kind = ""
+	}
+	return c.send(ctx, request{method: http.MethodPut, path: profilePath, admin: true, body: wanted}, &struct{}{})
 }
 
 // Profile asks a node for the profile that it takes or took last; nil if there is

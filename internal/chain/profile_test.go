@@ -32,16 +32,22 @@ func TestBeginProfile(t *testing.T) {
 	const ongoing = `{"profile": {"stage": "Waiting", "blocks": 2, "frequencyHertz": 250, "firstHeight": null, "lastHeight": null,
 		"samples": null, "reason": null}}`
 	for name, test := range map[string]struct {
-		extent chain.ProfileExtent
+		wanted chain.ProfileWanted
 		body   string
 	}{
-		"blocks":  {chain.ProfileExtent{Blocks: 2}, `{"blocks":2}`},
-		"seconds": {chain.ProfileExtent{Seconds: 30}, `{"seconds":30}`},
+		"blocks":  {chain.ProfileWanted{Blocks: 2}, `{"blocks":2}`},
+		"seconds": {chain.ProfileWanted{Seconds: 30}, `{"seconds":30}`},
+		"CPU time": {
+			chain.ProfileWanted{Kind: chain.ProfileCPU, Seconds: 30}, `{"seconds":30}`,
+		},
+		"allocations": {
+			chain.ProfileWanted{Kind: chain.ProfileAllocations, Blocks: 1}, `{"kind":"Allocations","blocks":1}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := newNode(t, "PUT /admin/profile", expect(t, test.body, answer(http.StatusOK, ongoing)))
-			if err := client.BeginProfile(t.Context(), test.extent); err != nil {
+			if err := client.BeginProfile(t.Context(), test.wanted); err != nil {
 				t.Error(err)
 			}
 		})
@@ -49,7 +55,7 @@ func TestBeginProfile(t *testing.T) {
 	t.Run("one goes on", func(t *testing.T) {
 		t.Parallel()
 		client := newNode(t, "PUT /admin/profile", answer(http.StatusConflict, `{"error": "there is one at a time"}`))
-		err := client.BeginProfile(t.Context(), chain.ProfileExtent{Blocks: 1})
+		err := client.BeginProfile(t.Context(), chain.ProfileWanted{Blocks: 1})
 		refused, ok := errors.AsType[*chain.ResponseError](err)
 		if !ok || refused.StatusCode != http.StatusConflict || refused.Message != "there is one at a time" {
 			t.Errorf("the error is %v", err)
@@ -67,14 +73,22 @@ func TestProfile(t *testing.T) {
 		"waiting": {
 			`{"profile": {"stage": "Waiting", "blocks": 2, "frequencyHertz": 250, "firstHeight": null, "lastHeight": null,
 				"samples": null, "reason": null}}`,
-			&chain.Profile{ProfileExtent: chain.ProfileExtent{Blocks: 2}, Stage: chain.ProfileWaiting, FrequencyHertz: 250},
+			&chain.Profile{ProfileWanted: chain.ProfileWanted{Blocks: 2}, Stage: chain.ProfileWaiting, FrequencyHertz: 250},
 		},
 		"ready": {
 			`{"profile": {"stage": "Ready", "seconds": 3, "frequencyHertz": 250, "firstHeight": 12, "lastHeight": 14,
 				"samples": 70, "reason": "early"}}`,
 			&chain.Profile{
-				ProfileExtent: chain.ProfileExtent{Seconds: 3}, Stage: chain.ProfileReady, FrequencyHertz: 250,
+				ProfileWanted: chain.ProfileWanted{Seconds: 3}, Stage: chain.ProfileReady, FrequencyHertz: 250,
 				FirstHeight: 12, LastHeight: 14, Samples: 70, Reason: "early",
+			},
+		},
+		"of allocations": {
+			`{"profile": {"stage": "Sampling", "kind": "Allocations", "seconds": 3, "frequencyHertz": null, "intervalBytes": 524288,
+				"firstHeight": 12, "lastHeight": null, "samples": null, "reason": null}}`,
+			&chain.Profile{
+				ProfileWanted: chain.ProfileWanted{Kind: chain.ProfileAllocations, Seconds: 3}, Stage: chain.ProfileSampling,
+				IntervalBytes: 524288, FirstHeight: 12,
 			},
 		},
 	} {

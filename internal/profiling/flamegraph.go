@@ -25,9 +25,10 @@ const onlyHere = "<style>.menu-item, #action-menu { display: none; }</style>\n</
 // driving is held while pprof runs: it keeps its settings for the whole process.
 var driving sync.Mutex
 
-// WriteFlameGraph writes a profile as a page that holds all that it shows.
-func WriteFlameGraph(out io.Writer, content *profile.Profile) error {
-	page, err := flameGraph(content)
+// WriteFlameGraph writes a profile as a page that holds all that it shows, by one of
+// its sample types; by the last of them without one.
+func WriteFlameGraph(out io.Writer, content *profile.Profile, by string) error {
+	page, err := flameGraph(content, by)
 	if err != nil {
 		return fmt.Errorf("draw a flame graph: %w", err)
 	}
@@ -36,14 +37,14 @@ func WriteFlameGraph(out io.Writer, content *profile.Profile) error {
 }
 
 // flameGraph is the page that pprof would serve.
-func flameGraph(content *profile.Profile) ([]byte, error) {
+func flameGraph(content *profile.Profile, by string) ([]byte, error) {
 	driving.Lock()
 	defer driving.Unlock()
 	var page []byte
 	said := &silence{}
 	err := driver.PProf(&driver.Options{
 		// It listens nowhere: the address is to choose the page.
-		Flagset: newFlags("-http=localhost:0", "-no_browser", "-symbolize=none", "profile"),
+		Flagset: newFlags("-http=localhost:0", "-no_browser", "-symbolize=none", "-sample_index="+by, "profile"),
 		Fetch:   inMemory{content},
 		UI:      said,
 		HTTPServer: func(args *driver.HTTPServerArgs) error {

@@ -25,7 +25,7 @@ const (
 
 // Node is a node that takes profiles.
 type Node interface {
-	BeginProfile(ctx context.Context, extent chain.ProfileExtent) error
+	BeginProfile(ctx context.Context, wanted chain.ProfileWanted) error
 	Profile(ctx context.Context) (*chain.Profile, error)
 	ProfileContent(ctx context.Context) ([]byte, error)
 	EndProfile(ctx context.Context) error
@@ -43,8 +43,8 @@ type Taken struct {
 
 // Take has a node take a profile, and waits for it. The node keeps none, and takes
 // none any more when the context is done.
-func Take(ctx context.Context, name string, node Node, extent chain.ProfileExtent) (*Taken, error) {
-	if err := node.BeginProfile(ctx, extent); err != nil {
+func Take(ctx context.Context, name string, node Node, wanted chain.ProfileWanted) (*Taken, error) {
+	if err := node.BeginProfile(ctx, wanted); err != nil {
 		return nil, fmt.Errorf("node %s takes no profile: %w", name, err)
 	}
 	defer forget(ctx, node)
@@ -101,11 +101,11 @@ func await(ctx context.Context, name string, node Node) (*chain.Profile, error) 
 
 // TakeAll has nodes take profiles at the same time. The error is about those that did
 // not; the profiles of the others are there nevertheless.
-func TakeAll(ctx context.Context, names []string, nodes []Node, extent chain.ProfileExtent) ([]*Taken, error) {
+func TakeAll(ctx context.Context, names []string, nodes []Node, wanted chain.ProfileWanted) ([]*Taken, error) {
 	all, failures := make([]*Taken, len(nodes)), make([]error, len(nodes))
 	var taking sync.WaitGroup
 	for i, node := range nodes {
-		taking.Go(func() { all[i], failures[i] = Take(ctx, names[i], node, extent) })
+		taking.Go(func() { all[i], failures[i] = Take(ctx, names[i], node, wanted) })
 	}
 	taking.Wait()
 	var taken []*Taken

@@ -53,7 +53,7 @@ type node struct {
 
 var errSilent = errors.New("connection refused")
 
-func (n *node) BeginProfile(context.Context, chain.ProfileExtent) error {
+func (n *node) BeginProfile(context.Context, chain.ProfileWanted) error {
 	if n.busy {
 		return errors.New("409 Conflict: there is one at a time")
 	}
@@ -110,7 +110,7 @@ func TestTake(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				node := test.node
 				node.name = "a"
-				taken, err := profiling.Take(t.Context(), "a", &node, chain.ProfileExtent{Blocks: 1})
+				taken, err := profiling.Take(t.Context(), "a", &node, chain.ProfileWanted{Blocks: 1})
 				if test.error != "" {
 					if err == nil || !strings.HasPrefix(err.Error(), test.error) || taken != nil {
 						t.Errorf("the error is %v, want %s", err, test.error)
@@ -134,7 +134,7 @@ func TestTakeIsEnded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 		defer cancel()
 		node := node{name: "a"}
-		if _, err := profiling.Take(ctx, "a", &node, chain.ProfileExtent{Seconds: 60}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := profiling.Take(ctx, "a", &node, chain.ProfileWanted{Seconds: 60}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the error is %v", err)
 		}
 		if !node.ended {
@@ -149,7 +149,7 @@ func TestTakeAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := []string{"a", "b", "c"}
 		nodes := []profiling.Node{&node{name: "a"}, &node{name: "b", failing: "broken"}, &node{name: "c"}}
-		taken, err := profiling.TakeAll(t.Context(), names, nodes, chain.ProfileExtent{Seconds: 1})
+		taken, err := profiling.TakeAll(t.Context(), names, nodes, chain.ProfileWanted{Seconds: 1})
 		if err == nil || err.Error() != "node b took no profile: broken" {
 			t.Errorf("the error is %v", err)
 		}
@@ -189,6 +189,10 @@ func TestName(t *testing.T) {
 	if got := profiling.Name("net", []*profiling.Taken{first, second}); got != "profile-net-merged-11" {
 		t.Errorf("two are called %s", got)
 	}
+	first.Status.Kind = chain.ProfileAllocations
+	if got := profiling.Name("net", []*profiling.Taken{first}); got != "allocations-net-net-s0-p0-12" {
+		t.Errorf("one of allocations is called %s", got)
+	}
 }
 
 // The page has what it shows, and asks nobody for more; the file is one of pprof.
@@ -225,6 +229,34 @@ func TestWrite(t *testing.T) {
 		if bytes.Contains(page, []byte(unwanted)) {
 			t.Errorf("the page has %q", unwanted)
 		}
+	}
+}
+
+// A profile of allocations has a page by their bytes, and another by their number.
+func TestWriteAllocations(t *testing.T) {
+	t.Parallel()
+	allocations := content("a", "execute")
+	allocations.SampleType = []*profile.ValueType{{Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"}}
+	allocations.DefaultSampleType = "alloc_space"
+	paths, err := profiling.Write(t.TempDir(), "allocations", allocations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) != 3 || !strings.HasSuffix(paths[1], "/allocations.html") || !strings.HasSuffix(paths[2], "/allocations-objects.html") {
+		t.Fatalf("writes %q", paths)
+	}
+	// What is written next is not by what was written last.
+	for _, by := range []struct{ path, unit string }{{paths[1], `"Unit":"B"`}, {paths[2], `"Unit":""`}} {
+		page, err := os.ReadFile(by.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, []byte(by.unit)) {
+			t.Errorf("%s has no %s", by.path, by.unit)
+		}
+	}
+	if paths, err := profiling.Write(t.TempDir(), "profile", content("a", "execute")); err != nil || len(paths) != 2 {
+		t.Errorf("of CPU time it writes %q (%v)", paths, err)
 	}
 }
 

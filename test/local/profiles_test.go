@@ -29,6 +29,7 @@ func TestProfiles(t *testing.T) {
 	observer.awaitTransfers(t)
 	profileBlocks(t, stateDir)
 	profileTogether(t, stateDir)
+	profileAllocations(t, observer, stateDir)
 	profileOfKilled(t, observer, stateDir)
 	logMore(t, observer, stateDir)
 	network.signal(t, os.Interrupt)
@@ -43,21 +44,23 @@ func takeProfile(t *testing.T, stateDir string, args ...string) (said []string, 
 	folder := t.TempDir()
 	stdout, code := shardyard(t, append([]string{"profile", "--network", "small", "--state-dir", stateDir, "--folder", folder}, args...)...)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != 0 || len(lines) < 3 {
+	first := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, folder) })
+	if code != 0 || first < 1 || len(lines) < first+2 {
 		t.Fatalf("profile %v exits with %d: %s", args, code, stdout)
 	}
-	file, page := lines[len(lines)-2], lines[len(lines)-1]
-	content, err := os.ReadFile(file)
+	content, err := os.ReadFile(lines[first])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if taken, err = profile.Parse(bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(page); err != nil || !strings.HasSuffix(page, ".html") {
-		t.Errorf("the page is %s (%v)", page, err)
+	for _, page := range lines[first+1:] {
+		if _, err := os.Stat(page); err != nil || !strings.HasSuffix(page, ".html") {
+			t.Errorf("the page is %s (%v)", page, err)
+		}
 	}
-	return lines[:len(lines)-2], taken
+	return lines[:first], taken
 }
 
 // profileBlocks checks that a profile of two blocks is of two blocks.
@@ -107,6 +110,63 @@ func profileTogether(t *testing.T, stateDir string) {
 	if executing == 0 {
 		t.Errorf("of %v samples, none is in a function that executes", nodes)
 	}
+}
+
+// profileAllocations checks that a profile of what two nodes allocate names the functions
+// of the node that execute and keep state, and that all together is what the nodes count.
+func profileAllocations(t *testing.T, observer *observer, stateDir string) {
+	t.Helper()
+	names := []string{"small-s0-p0", "small-s1-p1"}
+	before := allocated(t, observer, names)
+	said, taken := takeProfile(t, stateDir, "--kind", "Allocations", "--node", names[0], "--node", names[1], "--seconds", "10")
+	counted := allocated(t, observer, names) - before
+	if len(said) != 2 || !strings.Contains(said[0], " samples, one in 512 KiB allocated, from block ") {
+		t.Errorf("says %q", said)
+	}
+	if taken.DefaultSampleType != "alloc_space" || taken.SampleType[0].Type != "alloc_objects" || taken.SampleType[1].Type != "alloc_space" {
+		t.Errorf("the sample types are %v", taken.SampleType)
+	}
+	nodes, all, executing := map[string]int64{}, int64(0), int64(0)
+	for _, sample := range taken.Sample {
+		nodes[sample.Label["node"][0]] += sample.Value[1]
+		all += sample.Value[1]
+		if slices.ContainsFunc(sample.Location, executes) {
+			executing += sample.Value[1]
+		}
+	}
+	t.Logf("nodes allocate %v bytes, %d of them where they execute, and count %.0f; %d stacks", nodes, executing, counted, len(taken.Sample))
+	if len(nodes) != 2 || nodes[names[0]] == 0 || nodes[names[1]] == 0 {
+		t.Errorf("samples are of %v", nodes)
+	}
+	if executing == 0 {
+		t.Errorf("of %v bytes, none is allocated by a function that executes", nodes)
+	}
+	// They were counted for somewhat longer.
+	if share := float64(all) / counted; share < 0.5 || share > 1.3 {
+		t.Errorf("samples stand for %d bytes, and the nodes count %.0f", all, counted)
+	}
+}
+
+// allocated are the bytes that nodes have allocated in all.
+func allocated(t *testing.T, observer *observer, names []string) float64 {
+	t.Helper()
+	all := 0.0
+	for i, validator := range observer.validators {
+		if !slices.Contains(names, validator.Name) {
+			continue
+		}
+		metrics, err := observer.clients[i].Metrics(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, metric := range metrics["shardnode_process_allocated_bytes_total"].GetMetric() {
+			all += metric.GetCounter().GetValue() + metric.GetUntyped().GetValue()
+		}
+	}
+	if all == 0 {
+		t.Fatalf("nodes %q have allocated nothing", names)
+	}
+	return all
 }
 
 func executes(location *profile.Location) bool {
