@@ -21,6 +21,7 @@ import (
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local"
 	"github.com/shardyard/shardyard/internal/local/experiment"
 	"github.com/shardyard/shardyard/internal/manifest"
@@ -32,9 +33,6 @@ const (
 	exitFailed    = 3
 	exitRegressed = 4
 )
-
-// mostProfileSeconds is how long a node takes a profile at most.
-const mostProfileSeconds = 60
 
 // noBaseline is what --baseline says when there is none.
 const noBaseline = "none"
@@ -63,6 +61,7 @@ type benchFlags struct {
 	shardnodes                                         []string
 	keep                                               bool
 	readyTimeout                                       time.Duration
+	profile, profileVariant                            string
 	profileSeconds                                     int32
 }
 
@@ -91,8 +90,12 @@ func newBenchRunCommand() *cobra.Command {
 	flags.StringArrayVar(&given.shardnodes, "shardnode", nil,
 		"the node program (default the one beside this program, or else of the PATH); VARIANT=PATH for that of a variant")
 	flags.BoolVar(&given.keep, "keep", false, "leave the networks of the runs, with their logs and data, in the artifact")
+	flags.StringVar(&given.profile, "profile", "",
+		"take a profile of all validators through each measurement, which has what that costs in it: "+profileKinds())
 	flags.Int32Var(&given.profileSeconds, "profile-seconds", 0,
-		"take a CPU profile of all validators after each measurement, under the same load, for so many seconds: 1 to 60")
+		"take it after each measurement instead, under the same load, for so many seconds: 1 to 60; without --profile, of kind CPU")
+	flags.StringVar(&given.profileVariant, "profile-variant", "", "take it of the runs of this variant alone")
+	completeProfileKinds(command, "profile")
 	flags.DurationVar(&given.readyTimeout, "ready-timeout", 2*time.Minute,
 		"how long the validators of a run may take to become ready, or a network that the benchmark names to come to rest")
 	flags.StringVar(&given.stateDir, "state-dir", "",
@@ -108,8 +111,8 @@ func runBench(command *cobra.Command, given benchFlags) error {
 	if given.readyTimeout <= 0 {
 		return fmt.Errorf("--ready-timeout must be positive, is %s", given.readyTimeout)
 	}
-	if command.Flags().Changed("profile-seconds") && (given.profileSeconds < 1 || given.profileSeconds > mostProfileSeconds) {
-		return fmt.Errorf("--profile-seconds must be 1 to %d, is %d", mostProfileSeconds, given.profileSeconds)
+	if command.Flags().Changed("profile-seconds") && (given.profileSeconds < 1 || given.profileSeconds > chain.MostProfileSeconds) {
+		return fmt.Errorf("--profile-seconds must be 1 to %d, is %d", chain.MostProfileSeconds, given.profileSeconds)
 	}
 	benchmark, err := manifest.ReadBenchmark(given.path)
 	if err != nil {
@@ -202,8 +205,12 @@ func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options
 		Commit:         f.commit,
 		ReadyTimeout:   f.readyTimeout,
 		ProfileSeconds: f.profileSeconds,
+		ProfileVariant: f.profileVariant,
 	}
 	var err error
+	if options.Profile, err = f.profileKind(); err != nil {
+		return nil, err
+	}
 	if options.Shardyard, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
@@ -222,6 +229,18 @@ func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options
 	}
 	options.Repeat = f.repeat(options)
 	return options, nil
+}
+
+// profileKind is the kind of the profiles that are wanted; empty for none.
+func (f *benchFlags) profileKind() (chain.ProfileKind, error) {
+	switch {
+	case f.profile != "":
+		return profileKind(f.profile)
+	case f.profileSeconds > 0:
+		return chain.ProfileCPU, nil
+	default:
+		return "", nil
+	}
 }
 
 // findNetwork finds what runs the networks of the benchmark, or where the one is that

@@ -24,6 +24,7 @@ const (
 	near4       = "../../config/samples/benchmark/near-4-shards-local.yaml"
 	beforeAfter = "../../config/samples/benchmark/before-after-local.yaml"
 	running     = "../../config/samples/benchmark/running-network.yaml"
+	openLoop    = "../../config/samples/benchmark/cosmos-open-loop-local.yaml"
 )
 
 func TestBenchOptions(t *testing.T) {
@@ -36,8 +37,22 @@ func TestBenchOptions(t *testing.T) {
 		args []string
 		want string
 	}{
-		"format":  {[]string{"-f", near4, "-o", "xml"}, `error: unknown output format "xml": want text or json`},
-		"no time": {[]string{"-f", near4, "--ready-timeout", "0s"}, "error: --ready-timeout must be positive, is 0s"},
+		"format":             {[]string{"-f", near4, "-o", "xml"}, `error: unknown output format "xml": want text or json`},
+		"no time":            {[]string{"-f", near4, "--ready-timeout", "0s"}, "error: --ready-timeout must be positive, is 0s"},
+		"too long a profile": {[]string{"-f", near4, "--profile-seconds", "61"}, "error: --profile-seconds must be 1 to 60, is 61"},
+		"another profile": {
+			[]string{"-f", near4, "--shardnode", shardnode, "--profile", "Heap"},
+			`error: unknown kind of profile "Heap": want CPU, Allocations`,
+		},
+		"a profile of no variant": {
+			[]string{"-f", beforeAfter, "--shardnode", shardnode, "--profile", "CPU", "--profile-variant", "next"},
+			"error: --profile-variant next: the benchmark has no variant of that name",
+		},
+		"a profile of users who have gone": {
+			[]string{"-f", openLoop, "--shardnode", shardnode, "--profile-seconds", "1"},
+			"error: --profile-seconds: the users of a load of profile OpenLoop send nothing more once the measurement is complete; " +
+				"without it, a profile is taken through the measurement",
+		},
 		"no benchmark": {
 			[]string{"-f", quickstart}, `kind: Invalid value: "ShardNetwork": must be Benchmark`,
 		},

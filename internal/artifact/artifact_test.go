@@ -125,3 +125,80 @@ func TestSite(t *testing.T) {
 		t.Errorf("the error is %v, want that a site is not among what it shows", err)
 	}
 }
+
+// profiled writes an artifact with a profile of its second run.
+func profiled(t *testing.T, folder string) *result.Result {
+	t.Helper()
+	made := made("net", 1)
+	made.Runs = []result.Run{{Repetition: 1}, {Repetition: 2, Profile: &result.Profile{
+		Kind: "Allocations", Taken: result.ProfileDuring, Files: []string{"profiles/run-2.pb.gz", "profiles/run-2.html"},
+	}}}
+	write(t, folder, made)
+	if err := os.Mkdir(filepath.Join(folder, "profiles"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range made.Runs[1].Profile.Files {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return made
+}
+
+// The page of a result links to its profiles, in its artifact and in a site.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	folder, site := t.TempDir(), filepath.Join(t.TempDir(), "site")
+	one := filepath.Join(folder, "one")
+	want := profiled(t, one).Runs
+	if _, err := artifact.WriteSite(folder, site); err != nil {
+		t.Fatal(err)
+	}
+	found, err := artifact.Find(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{one, found[0].Folder} {
+		read, err := artifact.Read(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(read.Runs, want) {
+			t.Errorf("%s has the runs %+v, want %+v", place, read.Runs, want)
+		}
+		checkLinks(t, place, want[1].Profile.Files)
+	}
+}
+
+// checkLinks checks that a page links to files, and that they are there.
+func checkLinks(t *testing.T, folder string, files []string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(folder, artifact.ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !strings.Contains(string(page), `<a href="`+file+`">`) {
+			t.Errorf("the page of %s has no link to %s", folder, file)
+		}
+		if content, err := os.ReadFile(filepath.Join(folder, file)); err != nil || string(content) != file {
+			t.Errorf("%s of %s is %q (%v)", file, folder, content, err)
+		}
+	}
+}
+
+// A site has nothing that is not in an artifact.
+func TestProfilesFromElsewhere(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	one := filepath.Join(folder, "one")
+	made := profiled(t, one)
+	made.Runs[1].Profile.Files = []string{"../secret"}
+	if err := artifact.Write(one, made); err != nil {
+		t.Fatal(err)
+	}
+	_, err := artifact.WriteSite(folder, filepath.Join(t.TempDir(), "site"))
+	if err == nil || !strings.Contains(err.Error(), "is not in the artifact") {
+		t.Errorf("the error is %v", err)
+	}
+}

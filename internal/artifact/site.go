@@ -37,6 +37,9 @@ func WriteSite(folder, site string) (int, error) {
 		if err := Write(into, stored.Result); err != nil {
 			return 0, err
 		}
+		if err := copyProfiles(stored, into); err != nil {
+			return 0, err
+		}
 		results = append(results, report.Named{Name: path.Join(place, ReportFile), Result: stored.Result})
 	}
 	var page bytes.Buffer
@@ -44,6 +47,34 @@ func WriteSite(folder, site string) (int, error) {
 		return 0, err
 	}
 	return len(results), os.WriteFile(filepath.Join(site, SiteFile), page.Bytes(), fileMode)
+}
+
+// copyProfiles copies the profiles that the page of a result links to.
+func copyProfiles(stored Stored, into string) error {
+	for i := range stored.Result.Runs {
+		profile := stored.Result.Runs[i].Profile
+		if profile == nil {
+			continue
+		}
+		for _, file := range profile.Files {
+			file, err := filepath.Localize(file)
+			if err != nil {
+				return fmt.Errorf("%s: a file of a profile is not in the artifact: %w", filepath.Join(stored.Folder, ResultFile), err)
+			}
+			content, err := os.ReadFile(filepath.Join(stored.Folder, file))
+			if err != nil {
+				return err
+			}
+			to := filepath.Join(into, file)
+			if err := os.MkdirAll(filepath.Dir(to), folderMode); err != nil {
+				return err
+			}
+			if err := os.WriteFile(to, content, fileMode); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // placeOf is where a result is in a site: a benchmark begins one run at a time.

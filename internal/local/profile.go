@@ -4,53 +4,122 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"path"
 	"path/filepath"
+	"sync"
+	"time"
 
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/profiling"
 )
 
-// ProfileOptions say what CPU profile to take of the validators of a run.
+// ProfileOptions say what profile to take of the validators of a run.
 type ProfileOptions struct {
-	// Seconds is how long it takes; 0 for none.
+	// Kind is what it says of functions; empty for none.
+	Kind chain.ProfileKind
+	// Seconds is how long it takes once the measurement is complete; 0 to take it
+	// through the measurement.
 	Seconds int32
-	// Folder is where its files go, and Name what they are called, but for their
-	// extensions.
+	// Folder is the folder of the artifact where its files go, and Name what they are
+	// called, but for their extensions.
 	Folder, Name string
 }
 
-// takeProfile has all validators take a CPU profile at the same time, while they carry
-// the load that was measured: once the measurement is complete, which is the same with
-// a profile and without. What keeps a validator from it is said; the measurement counts
-// nevertheless.
-func (r *run) takeProfile(ctx context.Context, options ProfileOptions) error {
-	names, nodes := make([]string, 0, len(r.group.supervisors)), make([]profiling.Node, 0, len(r.group.supervisors))
-	for _, supervisor := range r.group.supervisors {
-		names, nodes = append(names, supervisor.name()), append(nodes, supervisor.client)
-	}
-	taken, failures := profiling.TakeAll(ctx, names, nodes, chain.ProfileExtent{Seconds: options.Seconds})
-	r.tellUnprofiled(ctx, failures)
-	if len(taken) == 0 {
-		return nil
-	}
-	merged, err := profiling.Merge(taken)
-	if err != nil {
-		return err
-	}
-	paths, err := profiling.Write(options.Folder, options.Name, merged)
-	if err != nil {
-		return fmt.Errorf("write the profile of the run: %w", err)
-	}
-	for _, path := range paths {
-		r.console.printf("profile: %s", filepath.Base(path))
-	}
-	return nil
+// profiles are those that all validators of a run take at the same time: once the
+// measurement is complete, under the load that was measured, or through the measurement,
+// which has what they cost in it. What keeps a validator from it is said; the measurement
+// counts nevertheless.
+type profiles struct {
+	run     *run
+	options ProfileOptions
+	names   []string
+	nodes   []profiling.Node
+	// cancel ends those of the measurement; nil before they begin.
+	cancel context.CancelFunc
+	taking sync.WaitGroup
+
+	taken    []*profiling.Taken
+	failures error
 }
 
-// tellUnprofiled says which validators took no profile, unless nobody waits for any.
-func (r *run) tellUnprofiled(ctx context.Context, failures error) {
-	if failures != nil && ctx.Err() == nil {
-		r.console.printf("profile: %v", failures)
+func newProfiles(run *run, options ProfileOptions) *profiles {
+	p := &profiles{run: run, options: options}
+	for _, supervisor := range run.group.supervisors {
+		p.names, p.nodes = append(p.names, supervisor.name()), append(p.nodes, supervisor.client)
 	}
+	return p
+}
+
+// through begins to take profiles through the measurement, if they are wanted, it is
+// known when that is, and they are not taken already.
+func (p *profiles) through(ctx context.Context, window result.Window) {
+	if p.cancel != nil || p.options.Kind == "" || p.options.Seconds > 0 || window.EndMs == 0 {
+		return
+	}
+	ctx, p.cancel = context.WithCancel(ctx)
+	p.taking.Go(func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Until(time.UnixMilli(window.BeginMs))):
+		}
+		// A node takes a long one in pieces.
+		for ctx.Err() == nil {
+			left := math.Round(time.Until(time.UnixMilli(window.EndMs)).Seconds())
+			if left < 1 {
+				return
+			}
+			p.take(ctx, int32(min(left, chain.MostProfileSeconds)))
+		}
+	})
+}
+
+// end ends what is still taken.
+func (p *profiles) end() {
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.taking.Wait()
+}
+
+// take takes a profile of so many seconds.
+func (p *profiles) take(ctx context.Context, seconds int32) {
+	taken, failures := profiling.TakeAll(ctx, p.names, p.nodes, chain.ProfileWanted{Kind: p.options.Kind, Seconds: seconds})
+	p.taken, p.failures = append(p.taken, taken...), errors.Join(p.failures, failures)
+}
+
+// conclude waits for the profiles of the measurement, or takes the one after it, and
+// writes them; nil if there are none.
+func (p *profiles) conclude(ctx context.Context) (*result.Profile, error) {
+	p.taking.Wait()
+	if p.options.Seconds > 0 {
+		p.take(ctx, p.options.Seconds)
+	}
+	if p.failures != nil && ctx.Err() == nil {
+		p.run.console.printf("profile: %v", p.failures)
+	}
+	if len(p.taken) == 0 {
+		return nil, nil
+	}
+	merged, err := profiling.Merge(p.taken)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := profiling.Write(p.options.Folder, p.options.Name, merged)
+	if err != nil {
+		return nil, fmt.Errorf("write the profile of the run: %w", err)
+	}
+	made := &result.Profile{Kind: string(p.options.Kind), Taken: result.ProfileDuring}
+	if p.options.Seconds > 0 {
+		made.Taken = result.ProfileAfter
+	}
+	for _, file := range paths {
+		p.run.console.printf("profile: %s", filepath.Base(file))
+		made.Files = append(made.Files, path.Join(filepath.Base(p.options.Folder), filepath.Base(file)))
+	}
+	return made, nil
 }

@@ -40,7 +40,7 @@ type RecordOptions struct {
 	// Company are the runs that this one is made side by side with; nil when it is
 	// made by itself.
 	Company *Company
-	// Profile is the CPU profile that is taken once the measurement is complete.
+	// Profile is the profile that is taken of the run.
 	Profile ProfileOptions
 	// Progress is where progress is shown.
 	Progress io.Writer
@@ -93,6 +93,9 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 		return nil, err
 	}
 	run.recording = newRecording(run, load, users, options)
+	profiles := newProfiles(run, options.Profile)
+	defer profiles.end()
+	run.recording.settled = func(window result.Window) { profiles.through(ctx, window) }
 	carryCtx, cancel := context.WithTimeout(ctx, run.recording.longest())
 	defer cancel()
 	if err := run.carry(carryCtx); err != nil {
@@ -102,8 +105,9 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	if ctx.Err() != nil {
 		return nil, errRunInterrupted
 	}
-	if options.Profile.Seconds > 0 && run.fault() == "" {
-		if err := run.takeProfile(ctx, options.Profile); err != nil {
+	var profile *result.Profile
+	if run.fault() == "" {
+		if profile, err = profiles.conclude(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -114,6 +118,12 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	recorded := run.recording.recorder.Run(run.fault())
 	recorded.Search = load.Found()
 	users.Conclude(&recorded)
+	if profile != nil {
+		recorded.Profile = profile
+		if profile.Taken == result.ProfileDuring {
+			recorded.Notes = append(recorded.Notes, "the validators took a profile meanwhile: what that costs is in the figures")
+		}
+	}
 	return &recorded, nil
 }
 

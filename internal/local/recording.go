@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/record"
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/usage"
@@ -22,6 +23,9 @@ type recording struct {
 	// clients are nil when producers sign the load.
 	clients *clients.Clients
 	plan    record.Plan
+	// settled is told, with each sample, when the measurement is, zero until it is known;
+	// nil if nobody wants to know.
+	settled func(result.Window)
 	// announced are the steps of a search that somebody has read of.
 	announced int
 	// company are the runs that this one is made side by side with, and left says that
@@ -69,6 +73,9 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 		r.steer(loop, sample, &taken)
 	}
 	r.recording.attend(&taken)
+	if settled := r.recording.settled; settled != nil {
+		settled(r.recording.recorder.Window())
+	}
 	var sources []record.Source
 	tellers := make([]record.Teller, 0, len(r.group.supervisors))
 	for i, supervisor := range r.group.supervisors {

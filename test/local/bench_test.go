@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -85,7 +86,12 @@ func TestBenchRun(t *testing.T) {
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 5 {
 		t.Errorf("the artifact holds %v, want 4 files, profiles and no network: %v", entries, err)
 	}
-	checkProfiles(t, filepath.Join(folder, "profiles"))
+	for i, run := range []string{"before-1", "after-1"} {
+		file := "profiles/" + run
+		checkProfile(t, folder, &made.Runs[i], result.Profile{
+			Kind: "CPU", Taken: result.ProfileAfter, Files: []string{file + ".pb.gz", file + ".html"},
+		}, 2*time.Second, "itself-s0-p0", "itself-s1-p0")
+	}
 	checkTable(t, folder, made)
 	for _, scheme := range []string{"light", "dark"} {
 		checkReport(t, filepath.Join(folder, artifact.ReportFile), scheme)
@@ -95,29 +101,38 @@ func TestBenchRun(t *testing.T) {
 	}
 }
 
-// checkProfiles checks that there is a profile of all validators of each run.
-func checkProfiles(t *testing.T, folder string) {
+// checkProfile checks that validators took a profile of a run, each as long as it should
+// be, and that the result says so.
+func checkProfile(t *testing.T, folder string, run *result.Run, want result.Profile, long time.Duration, validators ...string) {
 	t.Helper()
-	for _, run := range []string{"before-1", "after-1"} {
-		content, err := os.ReadFile(filepath.Join(folder, run+".pb.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		taken, err := profile.Parse(bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, node := range []string{"node: itself-s0-p0", "node: itself-s1-p0"} {
-			if !slices.Contains(taken.Comments, node) {
-				t.Errorf("the profile of %s is of %q, want %q as well", run, taken.Comments, node)
-			}
-		}
-		if len(taken.Sample) == 0 {
-			t.Errorf("the profile of %s has no sample of validators that carry a load", run)
-		}
-		if _, err := os.Stat(filepath.Join(folder, run+".html")); err != nil {
+	if run.Profile == nil || !reflect.DeepEqual(*run.Profile, want) {
+		t.Fatalf("the profile of the run is %+v, want %+v", run.Profile, want)
+	}
+	for _, file := range want.Files {
+		if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
 			t.Error(err)
 		}
+	}
+	content, err := os.ReadFile(filepath.Join(folder, want.Files[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := profile.Parse(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, validator := range validators {
+		if !slices.Contains(taken.Comments, "node: "+validator) {
+			t.Errorf("%s is of %q, want %s as well", want.Files[0], taken.Comments, validator)
+		}
+	}
+	if len(taken.Sample) == 0 {
+		t.Errorf("%s has no sample of validators that carry a load", want.Files[0])
+	}
+	// Merged, it is as long as those of all together.
+	length := time.Duration(taken.DurationNanos) / time.Duration(len(validators))
+	if length < long-time.Second || length > 2*long {
+		t.Errorf("%s is of %s, want %s", want.Files[0], length, long)
 	}
 }
 

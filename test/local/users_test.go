@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -23,7 +24,8 @@ func TestBenchRunOfUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(t.TempDir(), "users")
-	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/users.yaml", "--artifact", folder, "--shardnode", programs.shardnode)
+	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/users.yaml", "--artifact", folder, "--shardnode", programs.shardnode,
+		"--profile", "Allocations")
 	if code != 0 {
 		t.Fatalf("exits with %d and says\n%s", code, stdout)
 	}
@@ -38,6 +40,10 @@ func TestBenchRunOfUsers(t *testing.T) {
 	for i := range clients.Steps {
 		checkStep(t, &clients.Steps[i])
 	}
+	checkProfile(t, folder, &made.Runs[0], result.Profile{
+		Kind: "Allocations", Taken: result.ProfileDuring,
+		Files: []string{"profiles/run-1.pb.gz", "profiles/run-1.html", "profiles/run-1-objects.html"},
+	}, 5*time.Second, "users-s0-p0", "users-s1-p0", "users-r0")
 	checkReport(t, filepath.Join(folder, artifact.ReportFile), "light")
 	if stdout, code := shardyard(t, "report", "show", folder); code != 0 || !strings.Contains(stdout, "OFFERED/S") {
 		t.Errorf("report show exits with %d and prints\n%s", code, stdout)

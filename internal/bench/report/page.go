@@ -53,6 +53,7 @@ type page struct {
 	Steps           []stepRow
 	Users           []userRow
 	Nodes           []nodeRow
+	Profiles        []profileRow
 	CountColumns    []string
 	Counts          []countRow
 	Data            *Data
@@ -117,6 +118,10 @@ func write(out io.Writer, title string, comparison *result.Comparison, results [
 		Nodes:   nodeRows(labelRuns(results)),
 	}
 	shown.Columns, shown.Figures = figureTable(results)
+	if !shown.Several {
+		// The page of several results is in the artifact of none.
+		shown.Profiles = profileRows(labelRuns(results))
+	}
 	shown.CountColumns, shown.Counts = countTable(labelRuns(results))
 	if comparison != nil {
 		shown.Baseline, shown.ComparisonNotes = comparison.Baseline, comparison.Notes

@@ -27,6 +27,9 @@ type Run struct {
 	// OpenLoop is what clients saw of the chain; absent without any.
 	OpenLoop *OpenLoop `json:"openLoop,omitempty"`
 	Nodes    []Node    `json:"nodes"`
+	// Profile is what the validators took of themselves; absent when nobody wanted it, or
+	// none of them took one.
+	Profile *Profile `json:"profile,omitempty"`
 	// Counts are what the nodes counted; absent when one of them did not tell.
 	Counts  *Counts  `json:"counts,omitempty"`
 	Blocks  []Block  `json:"blocks"`

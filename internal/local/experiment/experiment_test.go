@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
 
@@ -88,15 +90,29 @@ func TestCheck(t *testing.T) {
 			options: Options{Benchmark: benchmark(t, "near-4-shards-local"), Baseline: &result.Result{}},
 			want:    "--baseline: the benchmark does not say how to compare: it has no spec.baseline",
 		},
-		"a profile": {options: Options{Benchmark: benchmark(t, "near-4-shards-local"), ProfileSeconds: 10}},
+		"a profile": {options: Options{Benchmark: benchmark(t, "near-4-shards-local"), Profile: chain.ProfileCPU, ProfileSeconds: 10}},
 		"a profile of users who have gone": {
-			options: Options{Benchmark: benchmark(t, "cosmos-open-loop-local"), ProfileSeconds: 10},
+			options: Options{Benchmark: benchmark(t, "cosmos-open-loop-local"), Profile: chain.ProfileCPU, ProfileSeconds: 10},
 			want: "--profile-seconds: the users of a load of profile OpenLoop send nothing more " +
-				"once the measurement is complete",
+				"once the measurement is complete; without it, a profile is taken through the measurement",
+		},
+		"a profile while users send": {
+			options: Options{Benchmark: benchmark(t, "cosmos-open-loop-local"), Profile: chain.ProfileAllocations},
+		},
+		"a profile of one variant": {
+			options: Options{Benchmark: benchmark(t, "before-after-local"), Profile: chain.ProfileCPU, ProfileVariant: "after"},
+		},
+		"a profile of a variant that is not there": {
+			options: Options{Benchmark: benchmark(t, "before-after-local"), Profile: chain.ProfileCPU, ProfileVariant: "afte"},
+			want:    "--profile-variant afte: the benchmark has no variant of that name",
+		},
+		"a variant without a profile": {
+			options: Options{Benchmark: benchmark(t, "before-after-local"), ProfileVariant: "after"},
+			want:    "--profile-variant after: no profile is wanted: --profile says of what kind",
 		},
 		"a profile of a network that runs": {
-			options: Options{Benchmark: benchmark(t, "running-network"), ProfileSeconds: 10},
-			want: "--profile-seconds: the network quickstart, which the benchmark names, runs by itself: " +
+			options: Options{Benchmark: benchmark(t, "running-network"), Profile: chain.ProfileCPU, ProfileSeconds: 10},
+			want: "--profile: the network quickstart, which the benchmark names, runs by itself: " +
 				"shardyard profile takes profiles of it",
 		},
 		"nothing to compare with": {
@@ -113,6 +129,33 @@ func TestCheck(t *testing.T) {
 				t.Errorf("the error is %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Runs of other variants are as they are without any profile.
+func TestProfileOfAVariant(t *testing.T) {
+	t.Parallel()
+	options := Options{
+		Benchmark: benchmark(t, "before-after-local"), Profile: chain.ProfileAllocations, ProfileVariant: "after", Profiles: "/results/profiles",
+	}
+	taken := 0
+	for _, run := range bench.Runs(&options.Benchmark.Spec) {
+		profile := options.profileOf(run)
+		if (profile.Kind == chain.ProfileAllocations) != (run.VariantName == "after") {
+			t.Errorf("%s has the profile %+v", run, profile)
+		}
+		if profile.Kind != "" {
+			taken++
+		}
+	}
+	if taken == 0 {
+		t.Error("no run has a profile")
+	}
+	options.ProfileVariant = ""
+	for _, run := range bench.Runs(&options.Benchmark.Spec) {
+		if profile := options.profileOf(run); profile.Kind == "" || profile.Name != run.Key() || profile.Folder != "/results/profiles" {
+			t.Errorf("%s has the profile %+v", run, profile)
+		}
 	}
 }
 

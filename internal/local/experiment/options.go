@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local"
 )
 
 // Options say what to run and how.
@@ -35,10 +38,15 @@ type Options struct {
 	// Folder is where the networks of runs are made, and Keep leaves them there.
 	Folder string
 	Keep   bool
-	// ProfileSeconds is how long the CPU profile takes that is made of each run once its
-	// measurement is complete, 0 for none, and Profiles the folder that they go to.
+	// Profile is the kind of the profile that is taken of each run, empty for none, and
+	// ProfileVariant the only variant whose runs have one; empty for all.
+	Profile        chain.ProfileKind
+	ProfileVariant string
+	// ProfileSeconds is how long it takes once the measurement is complete; 0 to take it
+	// through the measurement.
 	ProfileSeconds int32
-	Profiles       string
+	// Profiles is the folder that profiles go to.
+	Profiles string
 	// Command is the command line, and Repeat the one that does the same from the
 	// artifact.
 	Command, Repeat []string
@@ -88,21 +96,34 @@ func (o *Options) checkBaseline() error {
 	}
 }
 
-// checkProfile says whether there is something to profile when a measurement is complete.
+// checkProfile says whether there is something to profile.
 func (o *Options) checkProfile() error {
 	spec := &o.Benchmark.Spec
+	wanted := func(variant v1alpha1.BenchmarkVariant) bool { return variant.Name == o.ProfileVariant }
 	switch {
-	case o.ProfileSeconds == 0:
+	case o.Profile == "" && o.ProfileVariant != "":
+		return fmt.Errorf("--profile-variant %s: no profile is wanted: --profile says of what kind", o.ProfileVariant)
+	case o.Profile == "":
 		return nil
+	case o.ProfileVariant != "" && !slices.ContainsFunc(spec.Variants, wanted):
+		return fmt.Errorf("--profile-variant %s: the benchmark has no variant of that name", o.ProfileVariant)
 	case spec.Network.Name != "":
-		return fmt.Errorf("--profile-seconds: the network %s, which the benchmark names, runs by itself: "+
+		return fmt.Errorf("--profile: the network %s, which the benchmark names, runs by itself: "+
 			"shardyard profile takes profiles of it", spec.Network.Name)
-	case spec.Load.Profile == v1alpha1.LoadProfileOpenLoop:
+	case o.ProfileSeconds > 0 && spec.Load.Profile == v1alpha1.LoadProfileOpenLoop:
 		return errors.New("--profile-seconds: the users of a load of profile OpenLoop send nothing more " +
-			"once the measurement is complete")
+			"once the measurement is complete; without it, a profile is taken through the measurement")
 	default:
 		return nil
 	}
+}
+
+// profileOf says what profile to take of a run.
+func (o *Options) profileOf(run bench.PlannedRun) local.ProfileOptions {
+	if o.ProfileVariant != "" && o.ProfileVariant != run.VariantName {
+		return local.ProfileOptions{}
+	}
+	return local.ProfileOptions{Kind: o.Profile, Seconds: o.ProfileSeconds, Folder: o.Profiles, Name: run.Key()}
 }
 
 // checkNetwork says whether the options fit where the network of the benchmark comes

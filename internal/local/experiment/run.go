@@ -84,7 +84,7 @@ func (o *Options) record(
 		Duration:     duration,
 		ReadyTimeout: o.ReadyTimeout,
 		Company:      company,
-		Profile:      local.ProfileOptions{Seconds: o.ProfileSeconds, Folder: o.Profiles, Name: run.Key()},
+		Profile:      o.profileOf(run),
 		Progress:     progress,
 	})
 }
