@@ -17,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/otlp"
 	"github.com/shardyard/shardyard/internal/trace"
 )
@@ -33,16 +34,20 @@ func TestCosts(t *testing.T) {
 		// percent is how much it may cost; nothing for what is only stated.
 		percent *int32
 		watched v1alpha1.BenchmarkVariant
+		// profile is the kind of the profile that is taken through each measurement.
+		profile chain.ProfileKind
 	}{
-		{"one height in a hundred traced", ptr.To[int32](1), v1alpha1.BenchmarkVariant{Tracing: receiver.sampling(100)}},
-		{"all heights traced", ptr.To[int32](5), v1alpha1.BenchmarkVariant{Tracing: receiver.sampling(10_000)}},
-		{"log level Warn", nil, v1alpha1.BenchmarkVariant{Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelWarn}}},
-		{"log level Debug", nil, v1alpha1.BenchmarkVariant{Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelDebug}}},
-		{"log level Trace", nil, v1alpha1.BenchmarkVariant{Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelTrace}}},
+		{"one height in a hundred traced", ptr.To[int32](1), v1alpha1.BenchmarkVariant{Tracing: receiver.sampling(100)}, ""},
+		{"all heights traced", ptr.To[int32](5), v1alpha1.BenchmarkVariant{Tracing: receiver.sampling(10_000)}, ""},
+		{"log level Warn", nil, v1alpha1.BenchmarkVariant{Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelWarn}}, ""},
+		{"log level Debug", nil, v1alpha1.BenchmarkVariant{Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelDebug}}, ""},
+		{"log level Trace", nil, v1alpha1.BenchmarkVariant{Log: &v1alpha1.NodeLog{Level: v1alpha1.LogLevelTrace}}, ""},
+		{"CPU profiles", ptr.To[int32](3), v1alpha1.BenchmarkVariant{}, chain.ProfileCPU},
+		{"allocation profiles", ptr.To[int32](3), v1alpha1.BenchmarkVariant{}, chain.ProfileAllocations},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := receiver.spans.Load()
-			compareWatched(t, test.watched, test.percent)
+			compareWatched(t, test.watched, test.percent, test.profile)
 			if traced := receiver.spans.Load() - before; (traced > 0) != (test.watched.Tracing != nil) {
 				t.Errorf("%d spans came", traced)
 			}
@@ -50,9 +55,10 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// compareWatched compares nodes that are watched as a variant says with others. They may
-// cost so much more; without a bound, what they cost is only stated.
-func compareWatched(t *testing.T, watched v1alpha1.BenchmarkVariant, percent *int32) {
+// compareWatched compares nodes that are watched as a variant says, and by profiles of a
+// kind, with others. They may cost so much more; without a bound, what they cost is only
+// stated.
+func compareWatched(t *testing.T, watched v1alpha1.BenchmarkVariant, percent *int32, profile chain.ProfileKind) {
 	t.Helper()
 	content, err := os.ReadFile("../../config/samples/benchmark/tracing.yaml")
 	if err != nil {
@@ -77,8 +83,11 @@ func compareWatched(t *testing.T, watched v1alpha1.BenchmarkVariant, percent *in
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, code := shardyardWithin(t, 2*comparisonTakes, "bench", "run", "-f", manifest, "-o", "json", "--artifact", folder,
-		"--shardnode", programs.shardnode)
+	args := []string{"bench", "run", "-f", manifest, "-o", "json", "--artifact", folder, "--shardnode", programs.shardnode}
+	if profile != "" {
+		args = append(args, "--profile", string(profile), "--profile-variant", watched.Name)
+	}
+	_, code := shardyardWithin(t, 2*comparisonTakes, args...)
 	made, err := artifact.Read(folder)
 	if err != nil {
 		t.Fatalf("after exit code %d: %v", code, err)
@@ -88,6 +97,11 @@ func compareWatched(t *testing.T, watched v1alpha1.BenchmarkVariant, percent *in
 	}
 	for _, change := range made.Comparison.Changes {
 		t.Logf("%s: %+v", change.Figure, change)
+	}
+	for i := range made.Runs {
+		if run := &made.Runs[i]; (run.Profile != nil) != (profile != "" && run.Variant == watched.Name) {
+			t.Errorf("run %d of %s has the profile %+v", run.Repetition, run.Variant, run.Profile)
+		}
 	}
 	if percent != nil && made.Verdict.Outcome != result.Succeeded {
 		t.Errorf("the verdict is %+v", made.Verdict)
