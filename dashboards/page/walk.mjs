@@ -90,6 +90,18 @@ try {
     assert(contrast > 4.5, `in the ${scheme} scheme, text has a contrast of ${contrast}`);
   }
 
+  // A profile of a validator opens beside the page, as a flame graph.
+  for (const [kind, extent] of [['CPU', 'of the next block'], ['Allocations', 'of 10 s']]) {
+    await page.select('.profile select[name=kind]', kind);
+    const before = browser.targets();
+    await press(extent);
+    const opened = (target) => !before.includes(target) && target.url() === new URL('profile', address).href;
+    const graph = await (await browser.waitForTarget(opened, { timeout })).page();
+    await graph.waitForSelector('#stack-chart > *', { timeout });
+    if (folder) { await graph.screenshot({ path: `${folder}/profile-${kind}.png` }); }
+    await graph.close();
+    await page.bringToFront();
+  }
   // Whoever stands out says so on the map as well, in the same words.
   const mismatch = () => {
     const said = (element, selector) => element.querySelector(selector)?.textContent.replace('▲ ', '') ?? '';

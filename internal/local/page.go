@@ -145,6 +145,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 	}.Handler()))
 	mux.Handle("GET /traces/", http.StripPrefix("/traces", network.spans.traces().Handler()))
 	mux.Handle("GET /standing", network.standing(census, store))
+	mux.Handle("POST /profile", (&profiler{group.supervisors}).handler(p.listener.Addr()))
 	answers := metrics.Handler(store)
 	mux.Handle("GET /api/v1/", answers)
 	mux.Handle("POST /api/v1/", answers)

@@ -7,6 +7,7 @@ import { HowToRead } from './HowToRead';
 import { NetworkMap } from './NetworkMap';
 import { getNetwork, type Network, type Polled, usePolled } from './network';
 import { Page, type Settings } from './Page';
+import { ProfileForm } from './ProfileForm';
 import { to, useRoute } from './route';
 import { getStanding } from './standing';
 import { StandingView } from './StandingView';
@@ -54,6 +55,7 @@ function Live({ network }: { network?: Network }): ReactElement {
   return (
     <>
       {network && <NetworkMap network={network} standing={standing.data} />}
+      {network && <ProfileForm network={network} />}
       <StandingView polled={standing} />
     </>
   );
