@@ -26,6 +26,9 @@ type Status struct {
 	Height uint64 `json:"height"`
 	// FinalizedHeight is the last finalised block that the node has processed.
 	FinalizedHeight uint64 `json:"finalizedHeight"`
+	// StartedHeight is the first finalised block that the node has processed since it
+	// was started; 0 before.
+	StartedHeight   uint64 `json:"startedHeight"`
 	FinalizedTimeMs int64  `json:"finalizedTimeMs"`
 	BlockHash       string `json:"blockHash"`
 

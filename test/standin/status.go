@@ -37,6 +37,7 @@ func (n *node) status(seen view, load chain.Load) *chain.Status {
 		GenesisHash:     n.genesisHash,
 		Height:          seen.height,
 		FinalizedHeight: seen.finalizedHeight,
+		StartedHeight:   min(1, seen.finalizedHeight),
 		FinalizedTimeMs: seen.finalizedTimeMs,
 		BlockHash:       digest("block", seen.finalizedHeight),
 		BlockTimeMs:     float64(n.genesis.Protocol.MinBlockTimeMs),

@@ -351,6 +351,7 @@ impl shardnode_rpc::Node for Api {
             genesis_hash: identity.genesis.hash(),
             height: self.node.metrics.blocks.height().max(view.height()),
             finalized_height: view.height(),
+            started_height: view.started(),
             finalized_time_ms: view.block.timestamp_ms,
             block_hash: view.digest,
             block_time_ms: rates.block_time_ms,

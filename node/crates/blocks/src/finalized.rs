@@ -21,6 +21,8 @@ pub struct ChainView {
     pub digest: Digest,
     /// By shard, the stake behind the newest header; `None` before the first.
     pub endorsed: Vec<Option<EndorsedStake>>,
+    /// The first block that it was moved to; 0 before.
+    started: u64,
     window: Window,
     roots: Vec<BTreeMap<u64, Digest>>,
     supply: u64,
@@ -66,6 +68,7 @@ impl ChainView {
         let mut view = Self {
             endorsed: vec![None; block.chunks.len()],
             roots: vec![BTreeMap::new(); block.chunks.len()],
+            started: 0,
             window: Window::default(),
             supply: genesis.supply(),
             digest,
@@ -85,6 +88,9 @@ impl ChainView {
                     mandated: committee.stake(),
                 });
             }
+        }
+        if self.started == 0 {
+            self.started = block.height;
         }
         self.block = block;
         self.digest = digest;
@@ -115,6 +121,13 @@ impl ChainView {
     #[must_use]
     pub const fn height(&self) -> u64 {
         self.block.height
+    }
+
+    /// The first finalised block that a node has processed since it started; 0
+    /// before.
+    #[must_use]
+    pub const fn started(&self) -> u64 {
+        self.started
     }
 
     /// The state root of `shard` after executing `height`, if a recent

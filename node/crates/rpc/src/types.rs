@@ -47,7 +47,9 @@ pub struct Status {
     pub height: u64,
     /// The last finalised block this node has processed.
     pub finalized_height: u64,
-    /// Its timestamp.
+    /// The first finalised block this node has processed since it started; 0 before.
+    pub started_height: u64,
+    /// The timestamp of the last one.
     pub finalized_time_ms: u64,
     /// Its hash.
     #[serde(serialize_with = "text")]

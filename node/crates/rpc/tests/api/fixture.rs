@@ -214,6 +214,7 @@ impl Node for Fixture {
             genesis_hash: digest(1),
             height: HEIGHT + 1,
             finalized_height: HEIGHT,
+            started_height: 3,
             finalized_time_ms: 1_790_000_000_250,
             block_hash: digest(9),
             block_time_ms: 250.5,
