@@ -741,6 +741,7 @@ where
         view.clone(),
         marshal.clone(),
         channels.client_requests,
+        metrics.clients.clone(),
     );
     tasks.push(plain_task(&context, "requests", actor.start()));
     let node = Node {

@@ -5,7 +5,8 @@
 //! # The life of a transfer
 //!
 //! 1. A client ([`shardnode_clients`]) or a generator gives it to the
-//!    [`pool`](shardnode_production::pool) of a producer of the signer's shard.
+//!    [`pool`](shardnode_production::pool) of a producer of the signer's shard,
+//!    and if that does nothing with it, to the next one's.
 //! 2. When a block is finalised and executed, the
 //!    [`producer`](shardnode_production::producer) whose turn the next height is
 //!    puts it into a chunk, signs the chunk's header and sends the body to the

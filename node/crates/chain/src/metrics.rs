@@ -30,6 +30,8 @@ pub struct Metrics {
     pub validation: Arc<shardnode_validation::Metrics>,
     /// Of executions.
     pub ledger: Arc<shardnode_ledger::Metrics>,
+    /// Of what is passed on for clients.
+    pub clients: Arc<shardnode_clients::Metrics>,
     /// Of fetching and serving states.
     pub state_sync: Arc<shardnode_state_sync::Metrics>,
     /// Transactions that are kept out of the pool.
@@ -62,6 +64,7 @@ impl Metrics {
             production: Arc::new(shardnode_production::Metrics::new(&mut registry)),
             validation: Arc::new(shardnode_validation::Metrics::new(&mut registry)),
             ledger: Arc::new(shardnode_ledger::Metrics::new(&mut registry)),
+            clients: Arc::new(shardnode_clients::Metrics::new(&mut registry)),
             state_sync: Arc::new(shardnode_state_sync::Metrics::new(&mut registry)),
             rejections: Rejections::new(&mut registry),
             requests_refused,

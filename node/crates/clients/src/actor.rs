@@ -2,9 +2,12 @@
 //! The actor that carries questions to other nodes and answers theirs.
 
 use crate::{
+    answers::{UNKNOWN, submit_result},
     budget::{BODIES, Budgets, LISTED, QUESTIONS},
-    client::{Client, Outgoing},
+    client::{Call, Client, Outgoing},
+    forwarded::{Due, Forwarded, Route, Said, Taken},
     local::Local,
+    metrics::{Again, Metrics},
 };
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
@@ -22,7 +25,7 @@ use shardnode_network::{
     channels::Channel,
     client_messages::{Answer, ClientMessage, Question},
 };
-use shardnode_primitives::Transaction;
+use shardnode_primitives::{ShardId, Transaction};
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -32,6 +35,8 @@ use tracing::debug;
 
 /// How long a client waits for another node, proof included.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// How often it is looked at what was passed on, at the least.
+const FOLLOW: Duration = Duration::from_millis(500);
 
 /// The answer to a question, and the peer that asked.
 struct Answered {
@@ -44,9 +49,34 @@ struct Answered {
     answer: Answer,
 }
 
+/// What a producer says of transactions that were passed on before.
+struct Followed {
+    due: Due,
+    /// Its answer to being asked about them, or to being handed them.
+    answer: Option<Answer>,
+    handed: bool,
+}
+
+/// Who wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asker {
+    /// A client.
+    Client,
+    /// A client, because a producer did not answer.
+    ClientAgain,
+    /// This node, of what it passed on.
+    Own,
+}
+
 /// A question that was not answered yet.
 struct Pending {
     asked: PublicKey,
+    /// Its turn.
+    route: Route,
+    /// For whom it was asked.
+    of: Asker,
+    /// The question again, if it hands over a client's transactions.
+    submitted: Option<Question>,
     /// How many transactions it lists.
     listed: usize,
     /// Whether it is for a body.
@@ -60,11 +90,15 @@ pub struct Actor<E: Runtime, S, R> {
     context: E,
     local: Local,
     network: Channel<S, R>,
-    outgoing: mpsc::Receiver<Outgoing>,
+    calls: mpsc::Receiver<Call>,
     answers: Pool<'static, Option<Answered>>,
     budgets: Budgets,
     pending: BTreeMap<u64, Pending>,
     next: u64,
+    view: watch::Receiver<Arc<ChainView>>,
+    forwarded: Forwarded,
+    followed: Pool<'static, Followed>,
+    metrics: Arc<Metrics>,
 }
 
 impl<E, S, R> Actor<E, S, R>
@@ -80,18 +114,23 @@ where
         view: watch::Receiver<Arc<ChainView>>,
         marshal: Marshal,
         network: Channel<S, R>,
+        metrics: Arc<Metrics>,
     ) -> (Self, Client) {
-        let (sender, outgoing) = mpsc::channel(256);
-        let client = Client::new(local.clone(), view, marshal, sender);
+        let (sender, calls) = mpsc::channel(256);
+        let client = Client::new(local.clone(), view.clone(), marshal, sender);
         let actor = Self {
             context,
             local,
             network,
-            outgoing,
+            calls,
             answers: Pool::default(),
             budgets: Budgets::default(),
             pending: BTreeMap::new(),
             next: 0,
+            view,
+            forwarded: Forwarded::new(metrics.clone()),
+            followed: Pool::default(),
+            metrics,
         };
         (actor, client)
     }
@@ -105,17 +144,19 @@ where
     async fn run(mut self) {
         let most = self.local.identity.max_chunk_message();
         loop {
-            let tick = self.context.sleep(TIMEOUT);
+            let follows = !self.forwarded.is_empty();
+            let tick = self.context.sleep(if follows { FOLLOW } else { TIMEOUT });
             select! {
-                outgoing = self.outgoing.recv() => {
-                    let Some(outgoing) = outgoing else { return };
-                    self.on_outgoing(outgoing);
+                call = self.calls.recv() => {
+                    let Some(call) = call else { return };
+                    self.on_call(call);
                 },
                 answered = self.answers.next_completed() => {
                     // A task that was aborted ends with the node.
                     let Some(answered) = answered else { return };
                     self.on_answered(answered);
                 },
+                followed = self.followed.next_completed() => self.on_followed(followed),
                 // Last, so that no peer keeps what this node has under way from going on.
                 received = self.network.1.recv() => {
                     let Ok((peer, bytes)) = received else { return };
@@ -127,11 +168,48 @@ where
                 },
                 _ = tick => {},
             }
-            let now = self.context.current();
-            // A body is under way at the peer even if its client has gone.
-            self.pending.retain(|_, pending| {
-                pending.deadline > now && (pending.body || !pending.reply.is_closed())
-            });
+            self.expire();
+            // The height is looked up and not waited for: in which order those are
+            // woken who wait for a block is left to chance.
+            self.follow();
+        }
+    }
+
+    /// Lets go of questions that nobody waits for an answer to any more. A
+    /// client's transactions that a producer did not answer for go to the next
+    /// one, once.
+    fn expire(&mut self) {
+        let now = self.context.current();
+        // A body is under way at the peer even if its client has gone.
+        let over = self.pending.extract_if(.., |_, pending| {
+            pending.deadline <= now || (!pending.body && pending.reply.is_closed())
+        });
+        let over: Vec<_> = over.map(|(_, pending)| pending).collect();
+        for pending in over {
+            if let Some(question) = pending.submitted
+                && pending.of == Asker::Client
+                && !pending.reply.is_closed()
+            {
+                let (shard, turn) = pending.route;
+                let outgoing = Outgoing {
+                    shard,
+                    question,
+                    reply: pending.reply,
+                };
+                let transactions = outgoing.question.submits();
+                self.metrics.again(Again::Unanswered, transactions);
+                self.ask((shard, turn + 1), Asker::ClientAgain, outgoing);
+            }
+        }
+    }
+
+    fn on_call(&mut self, call: Call) {
+        match call {
+            Call::Ask(outgoing) => self.on_outgoing(outgoing),
+            Call::Fates(hashes, reply) => {
+                let fates = hashes.iter().map(|hash| self.forwarded.fate(hash));
+                reply.send_lossy(fates.collect());
+            }
         }
     }
 
@@ -139,36 +217,51 @@ where
     /// signer go to the same producer, so that their nonces stay in order;
     /// everything else takes turns.
     fn on_outgoing(&mut self, outgoing: Outgoing) {
-        let listed = outgoing.question.listed();
-        let pending: usize = self.pending.values().map(|pending| pending.listed).sum();
-        if self.pending.len() >= QUESTIONS || pending + listed > LISTED {
-            return;
-        }
-        self.next += 1;
-        let mut producers = self.local.identity.other_producers(outgoing.shard);
         let turn = match &outgoing.question {
             Question::Submit(transaction) => u64::from(transaction.signer().0[31]),
             // All of them are of one producer.
             Question::SubmitAll(transactions) => transactions
                 .first()
                 .map_or(self.next, |first| u64::from(first.signer().0[31])),
-            _ => self.next,
+            _ => self.next.wrapping_add(1),
         };
+        self.ask((outgoing.shard, turn), Asker::Client, outgoing);
+    }
+
+    /// Asks the producer of a shard whose turn it is or, for a client, the next
+    /// one that is connected.
+    fn ask(&mut self, (shard, turn): Route, of: Asker, outgoing: Outgoing) {
+        let listed = outgoing.question.listed();
+        let pending: usize = self.pending.values().map(|pending| pending.listed).sum();
+        if self.pending.len() >= QUESTIONS || pending + listed > LISTED {
+            return;
+        }
+        self.next = self.next.wrapping_add(1);
+        let mut producers = self.local.identity.other_producers(shard);
         let count = producers.len() as u64;
-        let first = turn.checked_rem(count).unwrap_or_default();
-        producers.rotate_left(first as usize);
+        let turn = turn.checked_rem(count).unwrap_or_default();
+        producers.rotate_left(turn as usize);
+        if of == Asker::Own {
+            producers.truncate(1);
+        }
         let body = matches!(outgoing.question, Question::Chunk(..));
+        let submitted = (of != Asker::Own && outgoing.question.submits() > 0)
+            .then(|| outgoing.question.clone());
         let question = ClientMessage::Ask(self.next, outgoing.question).encode();
-        let asked = producers.into_iter().find(|producer| {
+        let asked = (0..).zip(producers).find(|(_, producer)| {
             if body && self.bodies_asked(producer) >= BODIES {
                 return false;
             }
             let to = Recipients::One(producer.clone());
             !self.network.0.send(to, question.clone(), false).is_empty()
         });
-        if let Some(asked) = asked {
+        if let Some((passed, asked)) = asked {
+            let turn = (turn + passed).checked_rem(count).unwrap_or_default();
             let pending = Pending {
                 asked,
+                route: (shard, turn),
+                of,
+                submitted,
                 listed,
                 body,
                 deadline: self.context.current() + TIMEOUT,
@@ -178,12 +271,137 @@ where
         }
     }
 
+    /// Keeps what a producer took in.
+    fn keep(&mut self, route: Route, submitted: Question, answer: &Answer) {
+        let (transactions, codes) = match (submitted, answer) {
+            (Question::Submit(transaction), Answer::Submitted(code)) => {
+                (vec![transaction], std::slice::from_ref(code))
+            }
+            (Question::SubmitAll(transactions), Answer::SubmittedAll(codes)) => {
+                (transactions, codes.as_slice())
+            }
+            _ => return,
+        };
+        let (producers, height) = (self.producers_of(route.0), self.height());
+        for (transaction, code) in transactions.into_iter().zip(codes) {
+            if submit_result(*code).is_ok() {
+                self.forwarded.taken(route, producers, transaction, height);
+            }
+        }
+    }
+
+    fn producers_of(&self, shard: ShardId) -> u64 {
+        self.local.identity.other_producers(shard).len() as u64
+    }
+
+    /// The last finalised block that this node has processed.
+    fn height(&self) -> u64 {
+        self.view.borrow().height()
+    }
+
+    /// Up to where the finalised block says that a shard is executed.
+    fn executed(&self, shard: ShardId) -> u64 {
+        let view = self.view.borrow();
+        let header = view.block.chunk(shard);
+        header.map_or(0, |header| header.content.totals.height)
+    }
+
+    /// Asks about what should be in a chunk by now.
+    fn follow(&mut self) {
+        let height = self.height();
+        while let Some(mut due) = self.forwarded.due(height) {
+            let executed = self.executed(due.route.0);
+            self.forwarded.leave_expired(&mut due, executed);
+            if due.taken.is_empty() {
+                self.forwarded.answered(&due.route);
+                continue;
+            }
+            let hashes = due.taken.iter().map(|one| one.transaction.hash()).collect();
+            self.inquire(due, Question::Outcomes(hashes), false);
+        }
+    }
+
+    /// Asks a producer about transactions, or hands them over.
+    fn inquire(&mut self, due: Due, question: Question, handed: bool) {
+        let (reply, response) = oneshot::channel();
+        let outgoing = Outgoing {
+            shard: due.route.0,
+            question,
+            reply,
+        };
+        self.ask(due.route, Asker::Own, outgoing);
+        self.followed.push(async move {
+            Followed {
+                due,
+                answer: response.await.ok(),
+                handed,
+            }
+        });
+    }
+
+    /// Hands a producer what it does not know, and then leaves it to the next one.
+    fn on_followed(&mut self, followed: Followed) {
+        let Followed {
+            mut due,
+            answer,
+            handed,
+        } = followed;
+        let count = due.taken.len();
+        let said: Vec<_> = match answer {
+            Some(Answer::Outcomes(outcomes)) if !handed && outcomes.len() == count => {
+                let mut known = outcomes.iter().map(|(_, code)| *code != UNKNOWN);
+                let told = |_: &mut Taken| known.next().unwrap_or_default();
+                let told: Vec<_> = due.taken.extract_if(.., told).collect();
+                self.were_asked(due.route, told, |_| Said::Outcome);
+                return self.hand(due);
+            }
+            Some(Answer::SubmittedAll(codes)) if handed && codes.len() == count => {
+                let results = codes.into_iter().map(submit_result);
+                results.map(Said::of).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.were_asked(due.route, due.taken, |place| {
+            said.get(place).copied().unwrap_or(Said::Silence)
+        });
+        self.forwarded.answered(&due.route);
+    }
+
+    /// Hands transactions to a producer that knows nothing of them.
+    fn hand(&mut self, due: Due) {
+        if due.taken.is_empty() {
+            return self.forwarded.answered(&due.route);
+        }
+        let height = self.height();
+        if !self.forwarded.may_hand(due.route, height) {
+            return self.forwarded.postpone(due, height);
+        }
+        let (shard, transactions) = (due.route.0, due.taken.len());
+        debug!(%shard, transactions, "handing on what is in no chunk");
+        self.metrics.again(Again::LeftOut, transactions);
+        let taken = due.taken.iter().map(|one| one.transaction.clone());
+        let question = Question::SubmitAll(taken.collect());
+        self.inquire(due, question, true);
+    }
+
+    /// A producer was asked about transactions, and said this of each.
+    fn were_asked(&mut self, route: Route, taken: Vec<Taken>, said: impl Fn(usize) -> Said) {
+        let (producers, height) = (self.producers_of(route.0), self.height());
+        for (place, taken) in taken.into_iter().enumerate() {
+            self.forwarded
+                .was_asked(route, producers, taken, said(place), height);
+        }
+    }
+
     /// Only whoever was asked can answer.
     fn on_reply(&mut self, peer: &PublicKey, id: u64, answer: Answer) {
         let pending = self.pending.get(&id);
         if pending.is_some_and(|pending| pending.asked == *peer)
             && let Some(pending) = self.pending.remove(&id)
         {
+            if let Some(submitted) = pending.submitted {
+                self.keep(pending.route, submitted, &answer);
+            }
             pending.reply.send_lossy(answer);
         }
     }

@@ -18,6 +18,12 @@ pub(crate) const UNKNOWN: u8 = u8::MAX;
 pub enum Fate {
     /// Not among the last executed chunks of its shard.
     Unknown,
+    /// Not among them either, and this node passed it on and sees to it that other
+    /// producers have it, too.
+    Pending,
+    /// Not among them either, and this node passed it on until no chunk could
+    /// execute it any more.
+    Expired,
     /// In the chunk at this height.
     Known(u64, Outcome),
 }

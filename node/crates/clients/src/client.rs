@@ -4,6 +4,7 @@
 use crate::{
     answers::{Fate, Unavailable, fate, submit_result},
     budget::LISTED,
+    forwarded::LISTS,
     local::Local,
 };
 use bytes::Bytes;
@@ -19,6 +20,14 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Semaphore;
 use tracing::debug;
 
+/// What the actor is asked for.
+pub(crate) enum Call {
+    /// To ask a producer of another shard.
+    Ask(Outgoing),
+    /// What this node itself knows of transactions that it passed on.
+    Fates(Vec<Digest>, oneshot::Sender<Vec<Fate>>),
+}
+
 /// A question for another shard.
 pub(crate) struct Outgoing {
     pub(crate) shard: ShardId,
@@ -33,25 +42,26 @@ pub struct Client {
     pub(crate) view: watch::Receiver<Arc<ChainView>>,
     /// Finalised blocks and their certificates.
     pub(crate) marshal: Marshal,
-    outgoing: mpsc::Sender<Outgoing>,
+    calls: mpsc::Sender<Call>,
     /// Room for transactions in lists that other nodes are asked about.
     listed: Arc<Semaphore>,
 }
 
 impl Client {
-    /// A handle that asks other shards through `outgoing`.
+    /// A handle that asks other shards through `calls`.
     pub(crate) fn new(
         local: Local,
         view: watch::Receiver<Arc<ChainView>>,
         marshal: Marshal,
-        outgoing: mpsc::Sender<Outgoing>,
+        calls: mpsc::Sender<Call>,
     ) -> Self {
         Self {
             local,
             view,
             marshal,
-            outgoing,
-            listed: Arc::new(Semaphore::new(LISTED)),
+            calls,
+            // The rest is for what was passed on before.
+            listed: Arc::new(Semaphore::new(LISTED - LISTS * MOST_TOGETHER)),
         }
     }
 
@@ -70,7 +80,7 @@ impl Client {
             question,
             reply,
         };
-        self.outgoing.send(outgoing).await.ok()?;
+        self.calls.send(Call::Ask(outgoing)).await.ok()?;
         response.await.ok()
     }
 
@@ -222,6 +232,15 @@ impl Client {
         Ok((shard, height, account))
     }
 
+    /// What this node itself knows of transactions of which a producer knows
+    /// nothing.
+    async fn own_fates(&self, hashes: Vec<Digest>) -> Vec<Fate> {
+        let (reply, response) = oneshot::channel();
+        // A node that stops knows nothing.
+        let _ = self.calls.send(Call::Fates(hashes, reply)).await;
+        response.await.unwrap_or_default()
+    }
+
     /// What became of a transaction of `signer`.
     pub async fn outcome(&self, signer: AccountId, hash: Digest) -> Result<Fate, Unavailable> {
         let shard = self.local.identity.genesis.layout.shard_of(&signer);
@@ -230,10 +249,15 @@ impl Client {
         } else {
             self.ask(shard, Question::Outcome(hash)).await
         };
-        match answer {
-            Some(Answer::Outcome(height, code)) => fate(height, code).ok_or(Unavailable(shard)),
-            _ => Err(Unavailable(shard)),
+        let Some(Answer::Outcome(height, code)) = answer else {
+            return Err(Unavailable(shard));
+        };
+        let fate = fate(height, code).ok_or(Unavailable(shard))?;
+        if fate != Fate::Unknown {
+            return Ok(fate);
         }
+        let own = self.own_fates(vec![hash]).await;
+        Ok(own.first().copied().unwrap_or(fate))
     }
 
     /// What became of transactions, each of a signer. Beyond [`MOST_TOGETHER`] it
@@ -245,10 +269,10 @@ impl Client {
         let layout = self.local.identity.genesis.layout;
         let mut fates = vec![Fate::Unknown; asked.len()];
         let mut lists: BTreeMap<ShardId, (Vec<usize>, Vec<Digest>)> = BTreeMap::new();
-        for (place, (signer, hash)) in asked.into_iter().enumerate().take(MOST_TOGETHER) {
-            let (places, hashes) = lists.entry(layout.shard_of(&signer)).or_default();
+        for (place, (signer, hash)) in asked.iter().enumerate().take(MOST_TOGETHER) {
+            let (places, hashes) = lists.entry(layout.shard_of(signer)).or_default();
             places.push(place);
-            hashes.push(hash);
+            hashes.push(*hash);
         }
         for (shard, (places, hashes)) in lists {
             let question = Question::Outcomes(hashes);
@@ -266,6 +290,16 @@ impl Client {
             }
             for (place, (height, code)) in places.into_iter().zip(outcomes) {
                 fates[place] = fate(height, code).ok_or(Unavailable(shard))?;
+            }
+        }
+        let unknown: Vec<_> = (0..asked.len().min(MOST_TOGETHER))
+            .filter(|place| fates[*place] == Fate::Unknown)
+            .collect();
+        if !unknown.is_empty() {
+            let hashes = unknown.iter().map(|place| asked[*place].1).collect();
+            let own = self.own_fates(hashes).await;
+            for (place, fate) in unknown.into_iter().zip(own) {
+                fates[place] = fate;
             }
         }
         Ok(fates)

@@ -14,6 +14,14 @@
 //! client talks to, and again by the producer that has their shard's pool, which
 //! trusts no other node. So what does not hold costs the node alone that let its
 //! sender in.
+//!
+//! What other nodes took in is kept until it is in a chunk, and goes to the shard's
+//! next producers if it is not in time (`forwarded`); a producer that does not
+//! answer is passed over for the next one at once. What is kept is in memory, as
+//! pools are: a node that starts again knows nothing of what it was handed before.
+//! A client that knows nothing of its transaction hands it in again, or signs
+//! another with the same nonce, at most one of which can execute; from the height
+//! on at which it expires, it never does.
 
 // A rotation by a remainder is within a list of producers.
 #![allow(clippy::cast_possible_truncation)]
@@ -22,7 +30,9 @@ mod actor;
 mod answers;
 mod budget;
 mod client;
+mod forwarded;
 mod local;
+mod metrics;
 mod proofs;
 mod signatures;
 
@@ -30,5 +40,6 @@ pub use actor::Actor;
 pub use answers::{Fate, Unavailable};
 pub use client::Client;
 pub use local::Local;
+pub use metrics::Metrics;
 pub use proofs::NoProof;
 pub use signatures::Signatures;

@@ -53,6 +53,16 @@ pub enum Question {
 }
 
 impl Question {
+    /// How many transactions it hands over.
+    #[must_use]
+    pub const fn submits(&self) -> usize {
+        match self {
+            Self::Submit(_) => 1,
+            Self::SubmitAll(transactions) => transactions.len(),
+            _ => 0,
+        }
+    }
+
     /// How many transactions it lists, or takes as much as: a proof of one outcome
     /// is made of all of its chunk.
     #[must_use]

@@ -2,7 +2,9 @@
 //! The actor that holds transactions until a chunk takes them: first come,
 //! first served, at most `mempoolCapacity` of them and `mempoolMebibytes` in
 //! all. Only transactions whose signatures were verified, or made, by this
-//! node are let in.
+//! node are let in. A pool is in memory: a node that starts again has an empty one,
+//! and what other nodes passed on to it comes back from them
+//! (`shardnode_clients`).
 //!
 //! One account may have an eighth of the pool, or 64 transactions if that is
 //! more, and clients only what their accounts can pay for, with all that they

@@ -485,7 +485,9 @@ pub struct OutcomeReport {
     pub status: OutcomeStatus,
     /// The height of its chunk; 0 if unknown.
     pub height: u64,
-    /// Why it failed; empty otherwise.
+    /// Why it failed. Of one that is unknown `pending` if this node passed it on and
+    /// sees to it that other producers have it too, and `expired` if it passed it on
+    /// until no chunk could execute it; empty otherwise.
     pub reason: String,
 }
 

@@ -12,7 +12,7 @@ mod pruning;
 mod traces;
 
 use commonware_runtime::Clock as _;
-use harness::{Fault, Network, run, run_with_chunk_validators, run_with_loss};
+use harness::{Fault, Ignores, Network, run, run_with_chunk_validators, run_with_loss};
 use shardnode_blocks::ChainView;
 use shardnode_network::channels;
 use shardnode_primitives::congestion::{MOST_BEHIND, blocks_behind};
@@ -446,5 +446,38 @@ fn a_client_sees_its_transfer_through_any_node() {
         network.start_all().await;
         network.wait_for_height(3).await;
         harness::client::transfer_is_seen_everywhere(&network).await;
+    });
+}
+
+/// Two producers a shard, of one of which clients expect nothing good. Eight turns of
+/// each later the other one has been handed what it left out.
+#[test]
+fn what_a_producer_ignores_goes_to_the_next() {
+    for ignores in [Ignores::Politely, Ignores::Silently] {
+        run(10, 2, 2, |mut network| async move {
+            network.ignore_clients_of(0, ignores);
+            network.start_all().await;
+            network.wait_for_height(3).await;
+            harness::client::transfers_are_executed(&network, 2, 60).await;
+        });
+    }
+}
+
+#[test]
+fn what_a_producer_lost_with_its_pool_comes_back() {
+    run(11, 3, 1, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        harness::client::lost_transfers_are_executed(network).await;
+    });
+}
+
+#[test]
+fn what_everybody_ignores_expires() {
+    run(12, 2, 1, |mut network| async move {
+        network.ignore_clients_of(0, Ignores::Politely);
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        harness::client::ignored_transfers_expire(&network, 1).await;
     });
 }

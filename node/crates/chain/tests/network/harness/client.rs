@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A client of a network under test.
 
-use super::Network;
+use super::{Network, SETTLE};
 use commonware_codec::Encode as _;
 use commonware_consensus::types::Height;
 use commonware_cryptography::Digestible as _;
 use commonware_runtime::Clock as _;
+use futures::future::join_all;
 use shardnode_clients::Fate;
 use shardnode_execution::Outcome;
-use shardnode_primitives::{AccountId, Digest, Namespaces, Refusal, Transfer};
+use shardnode_primitives::{
+    AccountId, Digest, Namespaces, Refusal, ShardId, Transaction, Transfer, genesis::GenesisAccount,
+};
 use shardnode_verifier::Verifier;
 use std::time::Duration;
+
+/// Signers of transfers that are sent together.
+const SIGNERS: usize = 6;
 
 /// Pays an account of another shard, submitting through a node that does not
 /// track the signer's shard, and asks every node for what came of it.
@@ -54,7 +60,8 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
                     assert_eq!(outcome, Outcome::Executed);
                     break;
                 }
-                Ok(Fate::Unknown) | Err(_) => {
+                Ok(Fate::Expired) => panic!("it expires later"),
+                Ok(Fate::Unknown | Fate::Pending) | Err(_) => {
                     network.context.sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -88,6 +95,125 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
     assert_eq!(client.submit(transaction).await, Err(Refusal::Nonce));
     nothing_for_nothing(network, elsewhere, transfer).await;
     lists_are_judged_one_by_one(network).await;
+}
+
+/// Transfers with these nonces of some signers of shard 0.
+fn signed(network: &Network, nonce: u64, expires_at: u64) -> Vec<Transaction> {
+    let genesis = &network.genesis;
+    let namespaces = Namespaces::new(&genesis.network, &genesis.hash());
+    let accounts = (0..genesis.account_count()).map(|index| genesis.account(index));
+    let own = |account: &GenesisAccount| genesis.layout.shard_of(&account.id) == ShardId(0);
+    let sign = |signer: GenesisAccount| {
+        let transfer = Transfer {
+            signer: signer.id,
+            receiver: signer.id,
+            amount: genesis.protocol.least_balance,
+            nonce,
+            expires_at,
+        };
+        transfer.sign(&signer.key, &namespaces)
+    };
+    accounts.filter(own).take(SIGNERS).map(sign).collect()
+}
+
+/// Transfers of some signers of shard 0, alone and in a list, through a node that
+/// does not track it: all are executed within so many blocks. Until then that node
+/// says that they are pending.
+pub(crate) async fn transfers_are_executed(network: &Network, through: usize, within: u64) {
+    let client = &network.node(through).client;
+    let alone = signed(network, 1, 0);
+    let submitted = alone.iter().cloned().map(|one| client.submit(one));
+    for result in join_all(submitted).await {
+        result.unwrap();
+    }
+    let list = [signed(network, 2, 0), signed(network, 3, 0)].concat();
+    for result in client.submit_all(list.clone()).await {
+        result.unwrap();
+    }
+    let all = [alone, list].concat();
+    let asked = all.iter().map(|one| (*one.signer(), one.hash()));
+    let meanwhile = [Fate::Pending];
+    are_executed(network, through, asked.collect(), within, &meanwhile).await;
+}
+
+/// Waits until a tracker of shard 0 says that these are executed. Whoever passed
+/// them on says one of these of them until then.
+async fn are_executed(
+    network: &Network,
+    through: usize,
+    asked: Vec<(AccountId, Digest)>,
+    within: u64,
+    meanwhile: &[Fate],
+) {
+    let tracks = |index: &usize| network.node(*index).identity.tracked() == Some(ShardId(0));
+    // The first one may be what this is about.
+    let tracker = (0..3).rev().find(tracks).unwrap();
+    let from = network.view(through).height();
+    loop {
+        let of = |index: usize| network.node(index).client.outcomes(asked.clone());
+        let (passed_on, known) = (of(through).await, of(tracker).await.unwrap());
+        let executed = |fate: &Fate| matches!(fate, Fate::Known(_, Outcome::Executed));
+        if known.iter().all(executed) {
+            return;
+        }
+        assert!(
+            !known
+                .iter()
+                .any(|fate| matches!(fate, Fate::Known(..)) && !executed(fate))
+        );
+        let mut unknown = passed_on.iter().flatten().filter(|fate| !executed(fate));
+        assert!(
+            unknown.all(|fate| meanwhile.contains(fate)),
+            "{passed_on:?}"
+        );
+        let height = network.view(through).height();
+        assert!(height <= from + within, "at height {height}: {known:?}");
+        network.context.sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The only producer of shard 0 takes transfers in while there are no blocks, and
+/// loses its pool. The node that passed them on hands them over again.
+pub(crate) async fn lost_transfers_are_executed(mut network: Network) {
+    let (producer, through, another) = (0, 1, 2);
+    // Of three voters all are needed. What is on its way arrives.
+    network.kill(another).await;
+    network.context.sleep(SETTLE).await;
+    let client = &network.node(through).client;
+    let lost = signed(&network, 1, 0);
+    for transaction in lost.clone() {
+        client.submit(transaction).await.unwrap();
+    }
+    network.kill(producer).await;
+    network.start(another).await;
+    network.start(producer).await;
+    let asked = lost.iter().map(|one| (*one.signer(), one.hash())).collect();
+    // What its only producer was handed again is not kept any more.
+    let meanwhile = [Fate::Pending, Fate::Unknown];
+    are_executed(&network, through, asked, 30, &meanwhile).await;
+    // Whoever asks can tell which of the two was started again.
+    assert_eq!(network.view(through).started(), 1);
+    assert!(network.view(producer).started() > 1);
+    let again = network.measured(through, "shardnode_forwarded_again_total");
+    assert_eq!(again, SIGNERS as u64);
+}
+
+/// What nobody puts into a chunk expires, and the node that passed it on says so.
+pub(crate) async fn ignored_transfers_expire(network: &Network, through: usize) {
+    let client = &network.node(through).client;
+    let expires_at = network.view(through).height() + 6;
+    let transaction = signed(network, 1, expires_at).remove(0);
+    let (signer, hash) = (*transaction.signer(), transaction.hash());
+    client.submit(transaction).await.unwrap();
+    loop {
+        match client.outcome(signer, hash).await {
+            Ok(Fate::Expired) => break,
+            Ok(Fate::Pending) | Err(_) => {}
+            other => panic!("{other:?}"),
+        }
+        network.context.sleep(Duration::from_millis(50)).await;
+    }
+    assert!(network.view(through).height() >= expires_at);
 }
 
 /// Every node proves what it says of accounts of every shard, and of one that does
@@ -166,10 +292,8 @@ async fn lists_are_judged_one_by_one(network: &Network) {
         let asked: Vec<_> = taken.map(|one| (*one.signer(), one.hash())).collect();
         loop {
             let fates = client.outcomes(asked.clone()).await;
-            if fates
-                .as_ref()
-                .is_ok_and(|fates| !fates.contains(&Fate::Unknown))
-            {
+            let known = |fate: &Fate| matches!(fate, Fate::Known(..));
+            if fates.iter().flatten().all(known) && fates.is_ok() {
                 let executed = |fate: &Fate| matches!(fate, Fate::Known(_, Outcome::Executed));
                 assert!(fates.iter().flatten().all(executed), "{fates:?}");
                 break;

@@ -4,7 +4,10 @@
 pub(crate) mod client;
 pub(crate) mod disk;
 mod greedy;
+mod ignoring;
 mod liar;
+
+pub(crate) use ignoring::Ignores;
 
 use commonware_consensus::types::Height;
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey, ed25519::PublicKey};
@@ -73,6 +76,7 @@ pub(crate) struct Network {
     /// How many blocks are let go of together.
     pub(crate) block_section: NonZeroU64,
     liars: Vec<usize>,
+    ignoring: Option<(usize, Ignores)>,
     signed_before: u64,
     /// Whether nodes that are started from now on save parts.
     pub(crate) save_parts: bool,
@@ -286,6 +290,7 @@ impl Network {
             retention: LONG,
             block_section: NZU64!(1_024),
             liars: Vec::new(),
+            ignoring: None,
             signed_before: 0,
             save_parts: false,
             traced: None,
@@ -348,6 +353,13 @@ impl Network {
             if channel == channels::STATE_REQUESTS && self.liars.contains(&index) {
                 self.serve_lies(index).await;
                 channel = liar::NOBODY;
+            }
+            if let Some((ignoring, how)) = self.ignoring
+                && ignoring == index
+                && channel == channels::CLIENT_REQUESTS
+            {
+                self.ignore_clients(index, how).await;
+                channel = liar::NOBODY + 1;
             }
             let quota = limits.quota(channel);
             registered.push(control.register(channel, quota).await.unwrap());
@@ -444,6 +456,12 @@ impl Network {
     /// states with a lie, and are honest in all else.
     pub(crate) fn lie_about_states(&mut self, liars: &[usize]) {
         self.liars = liars.to_vec();
+    }
+
+    /// From its next start on, this node ignores what clients ask for, and is
+    /// honest in all else.
+    pub(crate) fn ignore_clients_of(&mut self, index: usize, how: Ignores) {
+        self.ignoring = Some((index, how));
     }
 
     /// The sum of a running node's series of this name.
