@@ -205,6 +205,11 @@ func (n *node) payer(options *transferOptions) (keys.Key, error) {
 func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error {
 	retry := time.NewTicker(outcomeInterval)
 	defer retry.Stop()
+	// What came of asking the node last, unless the time was over meanwhile.
+	var (
+		failed error
+		knows  string
+	)
 	for {
 		// What is final is asked first: what was executed up to there is known then.
 		status, statusErr := n.Status(ctx)
@@ -214,17 +219,32 @@ func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error
 			sent.Status, sent.Height, sent.Reason = outcome.Status, outcome.Height, outcome.Reason
 			return nil
 		case err == nil && statusErr == nil && executed(status, expiresAt+expiryMargin):
-			return fmt.Errorf("transfer %s expired at height %d: no chunk took it", sent.Hash, expiresAt)
+			return fmt.Errorf("transfer %s expired at height %d: no chunk took it%s", sent.Hash, expiresAt, n.restarted(status))
+		case ctx.Err() != nil:
+		case err != nil || statusErr != nil:
+			failed = errors.Join(err, statusErr)
+		case outcome.Reason == chain.ReasonPending:
+			failed, knows = nil, "; the node still hands it to producers"
+		default:
+			failed, knows = nil, n.restarted(status)
 		}
 		select {
 		case <-ctx.Done():
-			if err = errors.Join(err, statusErr); err != nil {
-				return fmt.Errorf("transfer %s: %w: %w", sent.Hash, context.Cause(ctx), err)
+			if failed != nil {
+				return fmt.Errorf("transfer %s: %w: %w", sent.Hash, context.Cause(ctx), failed)
 			}
-			return fmt.Errorf("transfer %s: %w", sent.Hash, context.Cause(ctx))
+			return fmt.Errorf("transfer %s: %w%s", sent.Hash, context.Cause(ctx), knows)
 		case <-retry.C:
 		}
 	}
+}
+
+// restarted says that the node was started again since it was found, if it was.
+func (n *node) restarted(now *chain.Status) string {
+	if before := n.status.StartedHeight; before != 0 && now.StartedHeight != before {
+		return "; the node was started again since it took it, and may have lost it"
+	}
+	return ""
 }
 
 // executed says whether every shard has executed a height.

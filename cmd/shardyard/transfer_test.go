@@ -21,11 +21,23 @@ import (
 // outcome. Its chain is two blocks further with each status.
 func serveOutcome(t *testing.T, outcome string) (address string) {
 	t.Helper()
+	return serveRestarted(t, outcome, 1)
+}
+
+// serveRestarted is serveOutcome of a node that from its second status on says that
+// it was started at another height.
+func serveRestarted(t *testing.T, outcome string, started uint64) (address string) {
+	t.Helper()
 	var height atomic.Uint64
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
 		now := height.Add(2)
-		_, _ = fmt.Fprintf(w, `{"network": "net", "genesisHash": "aa", "finalizedHeight": %d, "shards": [{"executedHeight": %d}]}`, now, now-1)
+		since := uint64(1)
+		if now > 2 {
+			since = started
+		}
+		_, _ = fmt.Fprintf(w, `{"network": "net", "genesisHash": "aa", "finalizedHeight": %d, "startedHeight": %d,
+			"shards": [{"executedHeight": %d}]}`, now, since, now-1)
 	})
 	mux.HandleFunc("POST /rpc", func(w http.ResponseWriter, r *http.Request) {
 		var call struct {
@@ -82,6 +94,40 @@ func TestTransferOutcomes(t *testing.T) {
 			t.Parallel()
 			lines := shardyardFails(t, send(serveOutcome(t, test.outcome))...)
 			if len(lines) != 1 || !strings.HasPrefix(lines[0], "error: transfer ") || !strings.HasSuffix(lines[0], test.want) {
+				t.Errorf("it says %q, want %q", lines, test.want)
+			}
+		})
+	}
+}
+
+// Whoever does not know what became of a transfer learns what the node knows: that it
+// was started again, and may have lost it, or that it is about to hand it on.
+func TestTransfersOfUnknownFate(t *testing.T) {
+	t.Parallel()
+	const (
+		unknown = `{"status": "Unknown", "height": 0, "reason": ""}`
+		pending = `{"status": "Unknown", "height": 0, "reason": "pending"}`
+		again   = "; the node was started again since it took it, and may have lost it"
+		waited  = "it is not known what became of the transfer after 300ms"
+	)
+	for name, test := range map[string]struct {
+		outcome               string
+		started               uint64
+		expiresAfter, timeout string
+		want                  string
+	}{
+		"expired":               {unknown, 1, "3", "1m", "no chunk took it"},
+		"expired after restart": {unknown, 3, "3", "1m", "no chunk took it" + again},
+		"no block since":        {unknown, 0, "3", "1m", "no chunk took it" + again},
+		"waited":                {unknown, 1, "1000000", "300ms", waited},
+		"waited after restart":  {unknown, 3, "1000000", "300ms", waited + again},
+		"pending":               {pending, 1, "1000000", "300ms", waited + "; the node still hands it to producers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := shardyardFails(t, "transfer", "--node", serveRestarted(t, test.outcome, test.started), "-o", "json",
+				"--from", "genesis/0", "--to", "genesis/1", "--amount", "1", "--expires-after-blocks", test.expiresAfter, "--timeout", test.timeout)
+			if len(lines) != 1 || !strings.HasSuffix(lines[0], test.want) {
 				t.Errorf("it says %q, want %q", lines, test.want)
 			}
 		})

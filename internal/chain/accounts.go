@@ -54,12 +54,16 @@ const (
 	OutcomeUnknown OutcomeStatus = "Unknown"
 )
 
+// ReasonPending is the reason of an unknown outcome where the node keeps the
+// transaction and hands it to one producer after the other.
+const ReasonPending = "pending"
+
 // Outcome is what became of a transaction, in a finalised block.
 type Outcome struct {
 	Status OutcomeStatus `json:"status"`
 	// Height is that of the block, unless the outcome is unknown.
 	Height uint64 `json:"height"`
-	// Reason is why it failed.
+	// Reason is why it failed, or what the node knows of it nevertheless.
 	Reason string `json:"reason"`
 }
 
