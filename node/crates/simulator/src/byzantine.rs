@@ -2,14 +2,15 @@
 //! Byzantine validators.
 //!
 //! A byzantine validator runs the code of an honest one. It lies at the last
-//! moment, to what its node sends, and signs its lies with its own keys, which
-//! are all it has. Several of them can [collude](crate::colluders).
+//! moment, to what its node sends, or lies instead of having its node hear
+//! something, and signs its lies with its own keys, which are all it has. Several of them can [collude](crate::colluders).
 
 mod blocks;
 mod bodies;
 mod chunks;
 mod crowding;
 mod failing;
+mod ignoring;
 mod no_coding;
 mod noise;
 mod receipts;
@@ -21,6 +22,7 @@ pub use self::{
     bodies::{BodyLie, OtherBodies},
     chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
     crowding::CrowdedWitnesses,
+    ignoring::IgnoredTransactions,
     noise::{Garbage, Replays},
     receipts::{ForgedReceipts, PartialReceipts},
     results::{FalseResults, Lie},

@@ -35,6 +35,8 @@ pub enum Promise {
     Running,
     /// Chunks are missed only for a reason.
     MissedChunks,
+    /// What a node takes in for a client comes into a chunk.
+    NothingIgnored,
 }
 
 impl fmt::Display for Promise {
@@ -48,6 +50,7 @@ impl fmt::Display for Promise {
             Self::Liveness => "liveness",
             Self::Running => "nodes keep running",
             Self::MissedChunks => "missed chunks are explained",
+            Self::NothingIgnored => "nothing is ignored",
         })
     }
 }
@@ -265,6 +268,29 @@ impl Checks {
                 .extend(self.oracle.execute(network, &block, &bodies));
             self.told += 1;
         }
+    }
+
+    /// Whether the transfers of honest clients were taken in and executed. One that
+    /// was not within so many blocks is a violation.
+    pub fn check_honest(&mut self, network: &Network, within: u64) -> bool {
+        let mut left = 0;
+        for one in network.honest.taken_in() {
+            if self.oracle.nonce(one.shard, &one.signer) > 0 {
+                continue;
+            }
+            left += 1;
+            if self.height() > one.height + within {
+                self.violated(Violation::new(
+                    Promise::NothingIgnored,
+                    format!(
+                        "the transfer of account {} of shard {}, taken in at height {}, was not \
+                         executed within {within} blocks",
+                        one.signer, one.shard, one.height
+                    ),
+                ));
+            }
+        }
+        left == 0 && network.honest.is_done()
     }
 
     /// What must hold of all of a run once it is drained.

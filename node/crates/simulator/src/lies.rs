@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a liar is given: a message on its way out, and what all of a run know.
+//! What a liar is given: a message on its way out or in, and what all of a run
+//! know.
 
 use crate::{colluders::Colluders, lock};
 use bytes::Bytes;
@@ -43,6 +44,17 @@ impl Outgoing {
     pub fn to(&self, to: Vec<PublicKey>) -> Self {
         Self { to, ..self.clone() }
     }
+}
+
+/// A message on its way in.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// On which channel.
+    pub channel: u64,
+    /// From whom.
+    pub from: PublicKey,
+    /// What.
+    pub bytes: Bytes,
 }
 
 /// An endorsement that an honest node sent.
@@ -131,4 +143,9 @@ pub struct Liar<'a> {
 pub trait Behaviour: Send {
     /// What goes out instead of `message`. `None` if it stays as it is.
     fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>>;
+
+    /// What goes out instead of its node hearing `message`. `None` if it hears it.
+    fn hear(&mut self, _liar: &mut Liar<'_>, _message: &Incoming) -> Option<Vec<Outgoing>> {
+        None
+    }
 }

@@ -3,13 +3,14 @@
 //! real nodes on simulated machines and links.
 
 pub(crate) mod clients;
+pub(crate) mod honest;
 mod links;
 mod member;
 mod replacement;
 
 pub use member::Member;
 
-use self::{clients::Clients, links::Links};
+use self::{clients::Clients, honest::Honest, links::Links};
 use crate::{
     lies::Shared,
     machine::{Faults, Machine},
@@ -63,6 +64,7 @@ pub struct Network {
     pub members: Vec<Member>,
     accounts: Vec<GenesisAccount>,
     clients: Clients,
+    pub(crate) honest: Honest,
     links: Links,
     /// What its wires share.
     pub shared: Arc<Shared>,
@@ -120,6 +122,10 @@ impl Network {
             started: context.current(),
             context,
             clients: Clients::new(&genesis, &accounts, seed),
+            honest: match plan.executed_within {
+                Some(_) => Honest::new(&genesis, &accounts),
+                None => Honest::default(),
+            },
             genesis,
             state: Arc::new(state),
             members,
@@ -269,7 +275,7 @@ impl Network {
                 .register(channel, limits.quota(channel))
                 .await
                 .expect("links run as long as the run");
-            registered.push((member.wire.connect(channel, sender), receiver));
+            registered.push(member.wire.connect(channel, sender, receiver));
         }
         let Ok(registered) = registered.try_into() else {
             panic!("as many channels as ids");

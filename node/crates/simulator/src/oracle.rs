@@ -263,6 +263,13 @@ impl Oracle {
         None
     }
 
+    /// The highest nonce that an account of a shard has used.
+    #[must_use]
+    pub fn nonce(&self, shard: ShardId, id: &AccountId) -> u64 {
+        let accounts = self.model.accounts(shard.0, u64::MAX);
+        accounts.get(&id.0).map_or(0, |account| account.nonce)
+    }
+
     /// Receipts that were sent and not credited.
     #[must_use]
     pub fn in_flight(&self) -> usize {

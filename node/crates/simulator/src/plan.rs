@@ -5,8 +5,8 @@
 use crate::{
     byzantine::{
         BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
-        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, Lie, OtherBodies, PartialReceipts,
-        Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
+        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, IgnoredTransactions, Lie,
+        OtherBodies, PartialReceipts, Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
     },
     lies::Behaviour,
     machine::Skew,
@@ -78,6 +78,8 @@ pub enum Lies {
     Receipts,
     /// [`PartialReceipts`], with so many votes.
     PartialReceipts(u64),
+    /// [`IgnoredTransactions`].
+    Ignored,
     /// [`DoubleSignedChunks`].
     Chunks,
     /// [`EquivocatedBlocks`].
@@ -103,6 +105,7 @@ impl Lies {
             Self::FailingTransfers(once_in) => Box::new(OtherBodies::failing(*once_in)),
             Self::Receipts => Box::new(ForgedReceipts),
             Self::PartialReceipts(votes) => Box::new(PartialReceipts::new(*votes)),
+            Self::Ignored => Box::new(IgnoredTransactions),
             Self::Chunks => Box::new(DoubleSignedChunks::default()),
             Self::Blocks => Box::new(EquivocatedBlocks::default()),
             Self::Votes => Box::new(DoubleVotes),
@@ -138,6 +141,7 @@ impl Lies {
             ],
             Self::Receipts => vec!["forged receipts", "forged answers"],
             Self::PartialReceipts(_) => vec!["receipts kept from some", "votes kept back"],
+            Self::Ignored => vec![IgnoredTransactions::IGNORED, IgnoredTransactions::TOLD],
             Self::Chunks => vec!["double-signed chunks"],
             Self::Blocks => vec!["equivocated blocks", "double votes"],
             Self::Votes => vec!["double votes"],
@@ -182,6 +186,10 @@ pub struct Plan {
     pub dead: BTreeSet<usize>,
     /// The longest time without a finalised block, before all is calm.
     pub lull: Option<Duration>,
+    /// Blocks within which the transfers of honest clients are executed, who hand
+    /// them to nodes of other shards. They have been by the time of `calm_at`, which
+    /// comes as soon as that is so; `None` if there are no such clients.
+    pub executed_within: Option<u64>,
 }
 
 impl Plan {
@@ -203,6 +211,7 @@ impl Plan {
             calm_at: Duration::from_secs(5),
             dead: BTreeSet::new(),
             lull: None,
+            executed_within: None,
         }
     }
 

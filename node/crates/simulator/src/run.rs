@@ -244,6 +244,7 @@ impl Story<'_> {
             }
         }
         network.request();
+        network.hand_in();
         checks.look(network).await;
     }
 
@@ -268,6 +269,11 @@ impl Story<'_> {
             if replaces && replaced.peek().is_none() && faults.peek().is_none() {
                 break;
             }
+            if let Some(within) = self.plan.executed_within
+                && (checks.check_honest(network, within) || !checks.violations().is_empty())
+            {
+                break;
+            }
             let now = network.elapsed();
             if checks.height() > height {
                 (height, since) = (checks.height(), now);
@@ -285,6 +291,14 @@ impl Story<'_> {
             if over && !checks.violations().is_empty() {
                 return Misses::default();
             }
+        }
+        if let Some(within) = self.plan.executed_within
+            && checks.violations().is_empty()
+            && !checks.check_honest(network, within)
+            && checks.violations().is_empty()
+        {
+            let what = "honest clients are not done when all is calm";
+            checks.violated(Violation::new(Promise::NothingIgnored, what));
         }
         if let Some(left) = replaced.next() {
             let waits_for = network.members[left].waits_for.clone().unwrap_or_default();

@@ -154,6 +154,11 @@ pub const ALL: &[Scenario] = &[
         lying::partial_receipts,
     ),
     safe(
+        "ignored-transactions",
+        "A producer takes in what other nodes pass on to it, puts none of it into a chunk and says that all of it was executed.",
+        lying::ignored_transactions,
+    ),
+    safe(
         "double-signed-chunks",
         "Producers sign two chunks for every height, and tell each half of the network of another one.",
         lying::double_signed_chunks,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a node sends, on its way out.
+//! What a node sends, on its way out, and what it hears, on its way in.
 //!
-//! Every node sends through a [`Wire`]. An honest node's passes everything on
-//! as it is; a byzantine node runs the same code, and its wire lies for it,
-//! with the node's own keys ([`crate::byzantine`]).
+//! Every node sends and hears through a [`Wire`]. An honest node's passes
+//! everything on as it is; a byzantine node runs the same code, and its wire lies
+//! for it, with the node's own keys ([`crate::byzantine`]).
 
 use crate::{
     colluders::Endorser,
-    lies::{Behaviour, Endorsed, Liar, Outgoing, Shared},
+    lies::{Behaviour, Endorsed, Incoming, Liar, Outgoing, Shared},
     lock,
 };
 use bytes::Bytes;
 use commonware_actor::{Feedback, Unreliable};
 use commonware_codec::{Decode as _, DecodeExt as _};
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
-use commonware_p2p::{CheckedSender, LimitedSender, Recipients, Sender as _, simulated};
+use commonware_p2p::{CheckedSender, LimitedSender, Message, Recipients, Sender as _, simulated};
 use commonware_runtime::{IoBufs, deterministic::Context};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng as _;
@@ -25,6 +25,7 @@ use shardnode_network::{
 use shardnode_primitives::Endorsement;
 use std::{
     collections::BTreeMap,
+    num::NonZeroUsize,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -33,6 +34,7 @@ use std::{
 };
 
 type Link = simulated::Sender<PublicKey, Context>;
+type Ear = simulated::Receiver<PublicKey>;
 
 struct Behaviours {
     all: Vec<Box<dyn Behaviour>>,
@@ -85,20 +87,31 @@ impl Wire {
         self.identity.key.public_key() == *key
     }
 
-    /// From now on everything goes out as it is.
+    /// Whether its node never lies.
+    #[must_use]
+    pub const fn is_honest(&self) -> bool {
+        self.honest
+    }
+
+    /// From now on everything goes out, and comes in, as it is.
     pub fn behave(&self) {
         self.lies.store(false, Ordering::Relaxed);
     }
 
-    /// The sender of a node that was just started, on a registered channel.
+    /// The sender and the receiver of a node that was just started, on a registered
+    /// channel.
     #[must_use]
-    pub fn connect(self: &Arc<Self>, channel: u64, link: Link) -> Sender {
+    pub fn connect(self: &Arc<Self>, channel: u64, link: Link, ear: Ear) -> (Sender, Receiver) {
         lock(&self.links).insert(channel, link.clone());
-        Sender {
+        let wire = self.clone();
+        let sender = Sender {
             link,
             channel,
-            wire: self.clone(),
-        }
+            wire,
+        };
+        let wire = self.clone();
+        let receiver = Receiver { ear, channel, wire };
+        (sender, receiver)
     }
 
     /// Sends past the node's own code.
@@ -111,6 +124,19 @@ impl Wire {
 
     /// What goes out instead of `message`; `None` leaves it as it is.
     fn lie(&self, message: &Outgoing) -> Option<Vec<Outgoing>> {
+        self.first(|behaviour, liar| behaviour.lie(liar, message))
+    }
+
+    /// What goes out instead of the node hearing `message`; `None` if it hears it.
+    fn hear(&self, message: &Incoming) -> Option<Vec<Outgoing>> {
+        self.first(|behaviour, liar| behaviour.hear(liar, message))
+    }
+
+    /// What the first of its ways of lying comes to that comes to something.
+    fn first(
+        &self,
+        mut way: impl FnMut(&mut dyn Behaviour, &mut Liar<'_>) -> Option<Vec<Outgoing>>,
+    ) -> Option<Vec<Outgoing>> {
         if !self.lies.load(Ordering::Relaxed) {
             return None;
         }
@@ -123,7 +149,7 @@ impl Wire {
             rng,
         };
         all.iter_mut()
-            .find_map(|behaviour| behaviour.lie(&mut liar, message))
+            .find_map(|behaviour| way(behaviour.as_mut(), &mut liar))
     }
 
     /// Notes what an honest node endorses.
@@ -239,5 +265,51 @@ impl CheckedSender for Checked<'_> {
                 Unreliable::new(Feedback::Ok)
             }
         }
+    }
+}
+
+/// A node's receiver on one channel.
+pub struct Receiver {
+    ear: Ear,
+    channel: u64,
+    wire: Arc<Wire>,
+}
+
+impl std::fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Receiver")
+            .field("channel", &self.channel)
+            .finish_non_exhaustive()
+    }
+}
+
+impl commonware_p2p::Receiver for Receiver {
+    type Error = <Ear as commonware_p2p::Receiver>::Error;
+    type PublicKey = PublicKey;
+
+    async fn recv(&mut self) -> Result<Message<PublicKey>, Self::Error> {
+        loop {
+            let (from, bytes) = self.ear.recv().await?;
+            if self.wire.is_honest() {
+                return Ok((from, bytes));
+            }
+            let message = Incoming {
+                channel: self.channel,
+                from: from.clone(),
+                bytes: Bytes::from(bytes.clone()),
+            };
+            match self.wire.hear(&message) {
+                None => return Ok((from, bytes)),
+                Some(instead) => {
+                    for message in instead {
+                        self.wire.send(message);
+                    }
+                }
+            }
+        }
+    }
+
+    fn capacity(&self) -> NonZeroUsize {
+        self.ear.capacity()
     }
 }

@@ -18,12 +18,13 @@ use shardnode_primitives::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     time::Duration,
 };
 
 /// Accounts of each shard that no generator pays from: the clients', and a
 /// last one.
-const RESERVED: usize = 4;
+pub(super) const RESERVED: usize = 4;
 /// Accounts that are not of genesis, for each shard on average.
 const STRANGERS: u32 = 2;
 /// One request in so many looks at the network.
@@ -38,14 +39,24 @@ pub(crate) fn reserved<'a>(
     genesis: &Genesis,
     accounts: &'a [GenesisAccount],
 ) -> Vec<Vec<&'a GenesisAccount>> {
-    let mut reserved = vec![Vec::new(); usize::from(genesis.layout.shards())];
+    of_each_shard(genesis, accounts, 0..RESERVED)
+}
+
+/// The accounts at these places among those of their shard, by shard.
+pub(super) fn of_each_shard<'a>(
+    genesis: &Genesis,
+    accounts: &'a [GenesisAccount],
+    places: Range<usize>,
+) -> Vec<Vec<&'a GenesisAccount>> {
+    let mut shards = vec![Vec::new(); usize::from(genesis.layout.shards())];
     for account in accounts {
-        let shard: &mut Vec<_> = &mut reserved[genesis.layout.shard_of(&account.id).index()];
-        if shard.len() < RESERVED {
-            shard.push(account);
-        }
+        shards[genesis.layout.shard_of(&account.id).index()].push(account);
     }
-    reserved
+    let at_places = |shard: Vec<_>| {
+        let shard = shard.into_iter().skip(places.start);
+        shard.take(places.len()).collect()
+    };
+    shards.into_iter().map(at_places).collect()
 }
 
 struct Account {
@@ -193,7 +204,8 @@ impl Network {
     #[must_use]
     pub fn paying(&self) -> BTreeSet<AccountId> {
         let reserved = reserved(&self.genesis, &self.accounts);
-        let reserved: BTreeSet<AccountId> = reserved.iter().flatten().map(|one| one.id).collect();
+        let reserved = reserved.iter().flatten().map(|one| one.id);
+        let reserved: BTreeSet<AccountId> = reserved.chain(self.honest.accounts()).collect();
         let all = self.accounts.iter().map(|account| account.id);
         all.filter(|id| !reserved.contains(id)).collect()
     }

@@ -3,7 +3,7 @@
 
 use super::{
     disturbed::{skew, slow, standing_shard},
-    quiet::shape,
+    quiet::{SHAPES, shape},
 };
 use crate::{
     byzantine::Lie,
@@ -150,6 +150,20 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
     }
     // Those who keep the receipts may be asked for them first, 2 s each.
     plan.lull = Some(lull(2));
+    plan
+}
+
+/// One of a shard's producers. What it ignores is with the next one eight turns of
+/// each later, in whose turn it comes into a chunk.
+pub(super) fn ignored_transactions(dice: &mut Dice) -> Plan {
+    let shape = dice.pick(&[SHAPES[0], SHAPES[1], SHAPES[2]]);
+    let mut plan = Plan::new(shape);
+    plan.blocking = dice.once_in(2);
+    plan.load = 5;
+    plan.calm_at = Duration::from_secs(60);
+    let liar = dice.index(shape.voters());
+    plan.liars.insert(liar, vec![Lies::Ignored]);
+    plan.executed_within = Some(u64::from(shape.producers) * 8 + 12);
     plan
 }
 
