@@ -137,7 +137,8 @@ func (r *run) setLoads(ctx context.Context, shares []int64, workload chain.Workl
 		offered[i] = node.Status.Load.TransfersPerSecond
 		// Without its token, a node in a cluster that cannot be used goes on with
 		// what it has, and so does one whose key is not known.
-		told := offered[i] == shares[i] && (shares[i] == 0 || node.Status.Load.Workload.Same(workload))
+		told := offered[i] == shares[i] && (shares[i] == 0 ||
+			node.Status.Load.Workload.Same(workload) && node.Status.Load.Signing.Same(chain.SigningLive))
 		if told || !r.keyOf(node).opens() {
 			continue
 		}
@@ -145,7 +146,7 @@ func (r *run) setLoads(ctx context.Context, shares []int64, workload chain.Workl
 		group.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 			defer cancel()
-			load, err := api.SetLoad(ctx, shares[i], workload)
+			load, err := api.SetLoad(ctx, chain.LoadTarget{TransfersPerSecond: shares[i], Workload: workload})
 			if err != nil {
 				failures[i] = fmt.Errorf("set load of %s: %w", node.Validator.Name, err)
 				return nil

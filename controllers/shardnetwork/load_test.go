@@ -69,7 +69,7 @@ func TestTokenIsForTheNodeAlone(t *testing.T) {
 		t.Errorf("it is told the load %d times", count)
 	}
 	for _, node := range api.nodes {
-		_, err := node.SetLoad(t.Context(), 0, chain.Workload{})
+		_, err := node.SetLoad(t.Context(), chain.LoadTarget{})
 		if err == nil || !strings.Contains(err.Error(), "has another key than the genesis document names") {
 			t.Errorf("the error is %v", err)
 		}

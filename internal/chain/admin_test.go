@@ -80,7 +80,7 @@ func TestTokenIsForTheHolderOfTheKeyAlone(t *testing.T) {
 			}))
 			client := chain.NewClient("127.0.0.1:1", chain.Admin{Address: address, PublicKey: key.Public(), Token: adminToken})
 			t.Cleanup(client.Close)
-			_, err = client.SetLoad(t.Context(), 1, chain.Workload{})
+			_, err = client.SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: 1})
 			if test.want == "" {
 				if err != nil || requests.Load() != 1 {
 					t.Errorf("the node gets %d requests (%v), want one", requests.Load(), err)

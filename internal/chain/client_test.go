@@ -127,7 +127,7 @@ func TestSetLoad(t *testing.T) {
 		answer(http.StatusOK, `{"transfersPerSecond": 1000, "workload": {"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"},
 			"signed": 50000, "rejected": 3, "heldBack": 4, "overdue": 5}`)(w, r)
 	})
-	got, err := client.SetLoad(t.Context(), 1000, chain.Workload{})
+	got, err := client.SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,33 @@ func TestSetWorkload(t *testing.T) {
 		}
 		answer(http.StatusOK, `{"transfersPerSecond": 1}`)(w, r)
 	})
-	if _, err := client.SetLoad(t.Context(), 1, chain.Workload{Senders: "Uniform", WithinShardPercent: new(int32)}); err != nil {
+	if _, err := client.SetLoad(t.Context(), chain.LoadTarget{
+		TransfersPerSecond: 1, Workload: chain.Workload{Senders: "Uniform", WithinShardPercent: new(int32)},
+	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Transfers are signed before as the contract writes it.
+func TestSignBefore(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "PUT /admin/load", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"transfersPerSecond":0,"signing":"Before","stock":500}` {
+			t.Errorf("the body is %s (%v)", body, err)
+		}
+		answer(http.StatusOK, `{"transfersPerSecond": 0, "workload": {"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"},
+			"signing": "Before", "signed": 0, "rejected": 0, "heldBack": 0, "overdue": 0, "exhausted": 7,
+			"stock": {"transfers": 500, "workload": {"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"},
+				"signed": 20, "left": 19, "failure": null}}`)(w, r)
+	})
+	got, err := client.SetLoad(t.Context(), chain.LoadTarget{Signing: chain.SigningBefore, Stock: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Stock == nil || *got.Stock != (chain.Stock{Transfers: 500, Signed: 20, Left: 19}) ||
+		got.Signing != chain.SigningBefore || got.Exhausted != 7 {
+		t.Errorf("got %+v with %+v", *got, got.Stock)
 	}
 }
 
@@ -411,7 +436,7 @@ func TestErrors(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newNode(t, "PUT /admin/load", test.handler).SetLoad(t.Context(), 1, chain.Workload{})
+			_, err := newNode(t, "PUT /admin/load", test.handler).SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: 1})
 			if err == nil || !strings.HasPrefix(err.Error(), "PUT https://127.0.0.1:") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want it to say %q", err, test.want)
 			}

@@ -14,7 +14,11 @@ type Load struct {
 	TransfersPerSecond int64 `json:"transfersPerSecond"`
 	// Workload is which transfers it signs.
 	Workload Workload `json:"workload"`
-	// Signed is the number of transfers that the generator signed.
+	// Signing is when it signs them; empty of a node that does not tell, which signs
+	// them when they are due.
+	Signing Signing `json:"signing,omitempty"`
+	// Signed is the number of transfers that the generator signed, those of a stock once
+	// it took them from there.
 	Signed uint64 `json:"signed"`
 	// Rejected is the number of them that the node's pool refused.
 	Rejected uint64 `json:"rejected"`
@@ -24,6 +28,48 @@ type Load struct {
 	// Overdue is the number of transfers that were due and that it was too late
 	// for.
 	Overdue uint64 `json:"overdue"`
+	// Exhausted is the number of transfers that were due and that the stock did not
+	// have any more.
+	Exhausted uint64 `json:"exhausted"`
+	// Stock are the transfers that it signs, or has signed, before they are due; nil
+	// without any.
+	Stock *Stock `json:"stock"`
+}
+
+// Stock are transfers that a generator signs before they are due.
+type Stock struct {
+	// Transfers is how many it was told to sign, Signed how many it has, and Left how
+	// many of these it has not taken yet.
+	Transfers int64 `json:"transfers"`
+	Signed    int64 `json:"signed"`
+	Left      int64 `json:"left"`
+	// Failure is why its disk does not keep them; empty if it does.
+	Failure string `json:"failure"`
+}
+
+// Signing is when a generator signs transfers.
+type Signing string
+
+const (
+	// SigningLive is when they are due, as it is by default.
+	SigningLive Signing = "Live"
+	// SigningBefore is before they are due: they are taken from the stock.
+	SigningBefore Signing = "Before"
+)
+
+// Same says whether a generator signs at the same time by both.
+func (s Signing) Same(other Signing) bool {
+	return cmp.Or(s, SigningLive) == cmp.Or(other, SigningLive)
+}
+
+// LoadTarget is what a generator is told.
+type LoadTarget struct {
+	TransfersPerSecond int64    `json:"transfersPerSecond"`
+	Workload           Workload `json:"workload,omitzero"`
+	Signing            Signing  `json:"signing,omitempty"`
+	// Stock is how many transfers to sign now, before they are due; with 0, the stock is
+	// left as it is.
+	Stock int64 `json:"stock,omitempty"`
 }
 
 // Workload is who pays whom. What is empty is as a generator draws it by default,
@@ -58,13 +104,9 @@ func (c *Client) Load(ctx context.Context) (*Load, error) {
 	return &load, nil
 }
 
-// SetLoad sets the rate at which a node signs transfers, and which, and returns
-// what the node made of it. It is an admin request.
-func (c *Client) SetLoad(ctx context.Context, transfersPerSecond int64, workload Workload) (*Load, error) {
-	target := struct {
-		TransfersPerSecond int64    `json:"transfersPerSecond"`
-		Workload           Workload `json:"workload,omitzero"`
-	}{transfersPerSecond, workload}
+// SetLoad tells a node's generator, and returns what the node made of it. It is an
+// admin request.
+func (c *Client) SetLoad(ctx context.Context, target LoadTarget) (*Load, error) {
 	var load Load
 	if err := c.send(ctx, request{method: http.MethodPut, path: loadPath, admin: true, body: target}, &load); err != nil {
 		return nil, err

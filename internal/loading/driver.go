@@ -221,7 +221,7 @@ func (d *Driver) Stop(ctx context.Context) error {
 func (d *Driver) tell(ctx context.Context, node *Node, share int64) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	answer, err := node.Client.SetLoad(ctx, share, d.Load.Workload)
+	answer, err := node.Client.SetLoad(ctx, chain.LoadTarget{TransfersPerSecond: share, Workload: d.Load.Workload})
 	if err != nil {
 		return err
 	}

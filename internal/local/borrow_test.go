@@ -86,7 +86,7 @@ func TestBorrowedByOneThatIsKilled(t *testing.T) {
 	run.says(t, "a benchmark tells the validators their load")
 	client := chain.NewClient(borrowed.addresses["net-s0-p0"], borrowed.admins["net-s0-p0"])
 	defer client.Close()
-	if _, err := client.SetLoad(t.Context(), 777, chain.Workload{}); err != nil {
+	if _, err := client.SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: 777}); err != nil {
 		t.Fatal(err)
 	}
 	borrowed.GiveBack()

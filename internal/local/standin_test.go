@@ -226,7 +226,7 @@ func answerJSON(w io.Writer, value any) {
 }
 
 func (n *standin) setLoad(w http.ResponseWriter, r *http.Request) {
-	var load chain.Load
+	var load chain.LoadTarget
 	if err := json.NewDecoder(r.Body).Decode(&load); err != nil || r.Header.Get("Authorization") != "Bearer "+n.token {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -240,7 +240,7 @@ func (n *standin) setLoad(w http.ResponseWriter, r *http.Request) {
 	n.rate = load.TransfersPerSecond
 	n.mu.Unlock()
 	n.note(strconv.FormatInt(load.TransfersPerSecond, 10))
-	answerJSON(w, load)
+	answerJSON(w, chain.Load{TransfersPerSecond: load.TransfersPerSecond, Workload: load.Workload, Signing: load.Signing})
 }
 
 // beginFault takes a fault of links, which nothing here feels.

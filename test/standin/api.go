@@ -51,8 +51,11 @@ type api struct {
 	network *network
 	rate    atomic.Int64
 	signed  signed
-	// workload is nil until one is told.
-	workload atomic.Pointer[chain.Workload]
+	// target is what the generator was told last; nil until it is told something.
+	target atomic.Pointer[chain.LoadTarget]
+	// stock are the transfers that it signed before; nil without any. They are signed at
+	// once, and not used up.
+	stock atomic.Pointer[chain.Stock]
 	// lacking is what the node's copy of its shard lacks; nil for a complete one.
 	lacking atomic.Pointer[string]
 	now     func() time.Time
@@ -136,20 +139,18 @@ func (a *api) admin(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (a *api) load() chain.Load {
-	load := chain.Load{TransfersPerSecond: a.rate.Load(), Signed: a.signed.until(a.now())}
-	if workload := a.workload.Load(); workload != nil {
-		load.Workload = *workload
+	load := chain.Load{TransfersPerSecond: a.rate.Load(), Signed: a.signed.until(a.now()), Stock: a.stock.Load()}
+	if target := a.target.Load(); target != nil {
+		load.Workload, load.Signing = target.Workload, target.Signing
 	}
+	load.Signing = cmp.Or(load.Signing, chain.SigningLive)
 	load.Workload.Senders = cmp.Or(load.Workload.Senders, distribution)
 	load.Workload.Receivers = cmp.Or(load.Workload.Receivers, distribution)
 	return load
 }
 
 func (a *api) putLoad(response http.ResponseWriter, request *http.Request) {
-	var load struct {
-		TransfersPerSecond int64          `json:"transfersPerSecond"`
-		Workload           chain.Workload `json:"workload"`
-	}
+	var load chain.LoadTarget
 	if request.Header.Get("Content-Type") != "application/json" {
 		refuse(response, http.StatusUnsupportedMediaType, "the body must be application/json")
 		return
@@ -164,7 +165,13 @@ func (a *api) putLoad(response http.ResponseWriter, request *http.Request) {
 	}
 	a.rate.Store(load.TransfersPerSecond)
 	a.signed.follow(load.TransfersPerSecond, a.now())
-	a.workload.Store(&load.Workload)
+	a.target.Store(&load)
+	switch {
+	case load.Signing != chain.SigningBefore:
+		a.stock.Store(nil)
+	case load.Stock > 0:
+		a.stock.Store(&chain.Stock{Transfers: load.Stock, Signed: load.Stock, Left: load.Stock})
+	}
 	a.network.setRate(a.config.Node, load.TransfersPerSecond, a.now())
 	answer(response, http.StatusOK, a.load())
 }

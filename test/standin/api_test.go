@@ -195,7 +195,7 @@ func TestLoad(t *testing.T) {
 	address := serveAPI(t, server)
 	access := chain.Admin{Address: serveAdmin(t, server), PublicKey: server.key.Public(), Token: "secret"}
 	node := chain.NewClient(address, access)
-	if _, err := node.SetLoad(t.Context(), 1000, chain.Workload{}); err != nil {
+	if _, err := node.SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	status, err := node.Status(t.Context())
@@ -212,11 +212,11 @@ func TestLoad(t *testing.T) {
 
 	var refused *chain.ResponseError
 	access.Token = "wrong"
-	if _, err := chain.NewClient(address, access).SetLoad(t.Context(), 1, chain.Workload{}); !errors.As(err, &refused) ||
+	if _, err := chain.NewClient(address, access).SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: 1}); !errors.As(err, &refused) ||
 		refused.StatusCode != http.StatusUnauthorized {
 		t.Errorf("with a wrong token the answer is %v, want 401", err)
 	}
-	_, err = node.SetLoad(t.Context(), maxRate+1, chain.Workload{})
+	_, err = node.SetLoad(t.Context(), chain.LoadTarget{TransfersPerSecond: maxRate + 1})
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		t.Errorf("with too high a rate the answer is %v, want 400", err)
 	}

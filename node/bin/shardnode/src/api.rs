@@ -16,7 +16,7 @@ use shardnode_config::Config;
 use shardnode_disks as disks;
 use shardnode_execution::Outcome;
 use shardnode_links as links;
-use shardnode_load::{Workload, WorkloadError};
+use shardnode_load::{Target, TargetError};
 use shardnode_mailboxes::{ledger::Lack, state_sync::Progress};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
@@ -163,10 +163,13 @@ fn load_status(control: &shardnode_production::generator::Control) -> LoadStatus
     LoadStatus {
         transfers_per_second: control.rate(),
         workload: control.workload(),
+        signing: control.signing(),
         signed: control.signed(),
         rejected: control.rejected(),
         held_back: control.held_back(),
         overdue: control.overdue(),
+        exhausted: control.exhausted(),
+        stock: control.stock(),
     }
 }
 
@@ -481,14 +484,9 @@ impl shardnode_rpc::Node for Api {
         self.node.load.as_ref().map(load_status)
     }
 
-    fn set_load(
-        &self,
-        transfers_per_second: u32,
-        workload: Workload,
-    ) -> Option<Result<LoadStatus, WorkloadError>> {
+    fn set_load(&self, target: Target) -> Option<Result<LoadStatus, TargetError>> {
         let control = self.node.load.as_ref()?;
-        let set = control.set(transfers_per_second, workload);
-        Some(set.map(|()| load_status(control)))
+        Some(control.set(target).map(|()| load_status(control)))
     }
 
     fn link_fault(&self) -> Option<LinkFault> {

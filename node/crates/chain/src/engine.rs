@@ -419,6 +419,7 @@ where
         ));
         if let Some(generator) = generator {
             let (actor, control) = generator::Actor::new(
+                format!("{partition}-stock"),
                 identity.clone(),
                 generator,
                 ledger.clone(),

@@ -12,15 +12,18 @@
 //! | [`workload`] | which kinds of accounts pay, and are paid |
 //! | [`generator`] | who pays whom, with which nonce |
 //! | [`pacer`] | how many transfers are due |
+//! | [`target`] | what a generator can be told, and when it signs |
 
 pub mod accounts;
 pub mod generator;
 pub mod pacer;
+pub mod target;
 pub mod workload;
 pub mod zipf;
 
 pub use accounts::{Accounts, Share};
 pub use generator::{Generator, LoadError, Signer, Unsigned};
 pub use pacer::Pacer;
+pub use target::{Signing, Stock, Target, TargetError};
 pub use workload::{Reach, Receivers, Senders, Workload, WorkloadError};
 pub use zipf::ZipfMandelbrot;

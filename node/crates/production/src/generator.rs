@@ -8,126 +8,60 @@
 //! the load is not kept busy with signatures that are thrown away. What it did
 //! not sign is counted: `heldBack` for want of room, where the chain is the limit,
 //! and `overdue` because signing took too long, where the generator is.
+//!
+//! While it has no load it can be told to sign transfers before they are due, as
+//! [`shardnode_load::target`] says. Of a load that it takes from there, what is
+//! due when the stock is used up is counted as `exhausted`.
+
+mod control;
+mod stock;
+
+pub use control::Control;
 
 use crate::metrics::Metrics;
 use commonware_macros::select;
 use commonware_parallel::{Rayon, Strategy as _};
 use commonware_runtime::Handle;
 use commonware_utils::channel::watch;
-use shardnode_load::{Generator, Pacer, Reach, Workload, WorkloadError};
+use control::{Counts, Told};
+use shardnode_load::{Generator, Pacer, Signing, Workload};
 use shardnode_mailboxes::{Runtime, ledger, pool};
 use shardnode_network::Identity;
+use shardnode_primitives::Transaction;
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::{Duration, UNIX_EPOCH},
 };
+use stock::{Progress, Stock};
 use tracing::warn;
 
 /// Between two draws: short against a block, long against signing one draw.
 const TICK: Duration = Duration::from_millis(25);
-
-/// Counts of a generator since the node started.
-#[derive(Debug, Default)]
-pub struct Counts {
-    signed: AtomicU64,
-    rejected: AtomicU64,
-    held_back: AtomicU64,
-    overdue: AtomicU64,
-}
-
-/// What a generator is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Target {
-    rate: u32,
-    workload: Workload,
-}
-
-/// What a generator is told and what it did.
-#[derive(Clone, Debug)]
-pub struct Control {
-    target: watch::Sender<Target>,
-    reach: Reach,
-    counts: Arc<Counts>,
-    metrics: Arc<Metrics>,
-}
-
-impl Control {
-    /// Sets the transfers to sign per second, and which.
-    pub fn set(&self, transfers_per_second: u32, workload: Workload) -> Result<(), WorkloadError> {
-        self.reach.check(&workload)?;
-        self.target.send_replace(Target {
-            rate: transfers_per_second,
-            workload,
-        });
-        self.metrics.load_target(transfers_per_second);
-        Ok(())
-    }
-
-    /// Sets the transfers to sign per second, and leaves which.
-    pub fn set_rate(&self, transfers_per_second: u32) {
-        self.target
-            .send_modify(|target| target.rate = transfers_per_second);
-        self.metrics.load_target(transfers_per_second);
-    }
-
-    /// The transfers to sign per second.
-    #[must_use]
-    pub fn rate(&self) -> u32 {
-        self.target.borrow().rate
-    }
-
-    /// Which transfers it signs.
-    #[must_use]
-    pub fn workload(&self) -> Workload {
-        self.target.borrow().workload
-    }
-
-    /// Transfers signed since the node started.
-    #[must_use]
-    pub fn signed(&self) -> u64 {
-        self.counts.signed.load(Ordering::Relaxed)
-    }
-
-    /// Those of them that the pool refused.
-    #[must_use]
-    pub fn rejected(&self) -> u64 {
-        self.counts.rejected.load(Ordering::Relaxed)
-    }
-
-    /// Transfers that were due since the node started and were not signed,
-    /// because the pool had no room.
-    #[must_use]
-    pub fn held_back(&self) -> u64 {
-        self.counts.held_back.load(Ordering::Relaxed)
-    }
-
-    /// Transfers that were due since the node started and were not signed,
-    /// because the generator was too late.
-    #[must_use]
-    pub fn overdue(&self) -> u64 {
-        self.counts.overdue.load(Ordering::Relaxed)
-    }
-}
+/// Transfers of a stock that are signed together.
+const STOCK_BATCH: u32 = 1_024;
 
 /// The actor.
 pub struct Actor {
     identity: Arc<Identity>,
     generator: Generator,
+    /// What the generator draws.
+    workload: Workload,
     ledger: ledger::Mailbox,
     pool: pool::Mailbox,
     strategy: Rayon,
     metrics: Arc<Metrics>,
-    target: watch::Receiver<Target>,
+    /// Where the stock is kept.
+    partition: String,
+    progress: watch::Sender<Progress>,
+    told: watch::Receiver<Told>,
     counts: Arc<Counts>,
 }
 
 impl Actor {
-    /// Creates the actor.
+    /// Creates the actor; `partition` is where its stock is kept.
     #[must_use]
     pub fn new(
+        partition: String,
         identity: Arc<Identity>,
         generator: Generator,
         ledger: ledger::Mailbox,
@@ -135,10 +69,12 @@ impl Actor {
         strategy: Rayon,
         metrics: Arc<Metrics>,
     ) -> (Self, Control) {
-        let (sender, target) = watch::channel(Target::default());
+        let (sender, told) = watch::channel(Told::default());
+        let (progress, receiver) = watch::channel(Progress::default());
         let counts = Arc::new(Counts::default());
         let control = Control {
-            target: sender,
+            told: sender,
+            progress: receiver,
             reach: generator.reach(),
             counts: counts.clone(),
             metrics: metrics.clone(),
@@ -146,11 +82,14 @@ impl Actor {
         let actor = Self {
             identity,
             generator,
+            workload: Workload::default(),
             ledger,
             pool,
             strategy,
             metrics,
-            target,
+            partition,
+            progress,
+            told,
             counts,
         };
         (actor, control)
@@ -164,27 +103,29 @@ impl Actor {
         })
     }
 
-    async fn run(mut self, context: impl Runtime) -> Option<()> {
+    async fn run<E: Runtime>(mut self, context: E) -> Option<()> {
+        let (partition, progress) = (self.partition.clone(), self.progress.clone());
+        let mut stock = Stock::new(context.child("stock"), partition, progress).await;
         let mut pacer = Pacer::default();
-        let mut workload = Workload::default();
         let mut nonces_known = false;
         loop {
-            let target = *self.target.borrow_and_update();
-            let now = now(&context);
-            if target.rate != pacer.rate() {
-                pacer.set_rate(target.rate, now);
+            let told = *self.told.borrow_and_update();
+            if told.order != stock.order() {
+                stock.begin(told.order).await;
             }
-            if target.rate == 0 {
-                self.target.changed().await.ok()?;
+            let now = now(&context);
+            if told.rate != pacer.rate() {
+                pacer.set_rate(told.rate, now);
+            }
+            let missing = stock.missing();
+            if told.rate == 0 && missing == 0 {
+                self.told.changed().await.ok()?;
                 continue;
             }
-            if target.workload != workload {
-                workload = target.workload;
-                if let Err(error) = self.generator.set_workload(workload) {
-                    // What it is told is checked before.
-                    warn!(%error, "the workload stays as it was");
-                }
-            }
+            self.draw(match told.order {
+                Some(order) if missing > 0 => order.workload,
+                _ => told.workload,
+            });
             if !nonces_known {
                 self.load_nonces().await?;
                 nonces_known = true;
@@ -192,16 +133,38 @@ impl Actor {
                 pacer = Pacer::default();
                 continue;
             }
+            if missing > 0 {
+                let signed = self.sign(missing.min(STOCK_BATCH)).await;
+                stock.put(&signed).await;
+                continue;
+            }
             let due = pacer.due(now);
             self.count_overdue(pacer.overdue());
             if due > 0 {
-                self.sign_and_add(due).await?;
+                let admitted = self.admit(due).await?;
+                let transfers = match told.signing {
+                    Signing::Live => self.sign(admitted).await,
+                    Signing::Before => self.take(&mut stock, admitted).await,
+                };
+                self.add(transfers).await?;
             }
             let tick = context.sleep(TICK);
             select! {
                 _ = tick => {},
-                changed = self.target.changed() => changed.ok()?,
+                changed = self.told.changed() => changed.ok()?,
             }
+        }
+    }
+
+    /// Has the generator draw a workload from now on.
+    fn draw(&mut self, workload: Workload) {
+        if workload == self.workload {
+            return;
+        }
+        self.workload = workload;
+        if let Err(error) = self.generator.set_workload(workload) {
+            // What it is told is checked before.
+            warn!(%error, "the workload stays as it was");
         }
     }
 
@@ -220,21 +183,25 @@ impl Actor {
         self.metrics.load_overdue(overdue);
     }
 
-    async fn sign_and_add(&mut self, due: u32) -> Option<()> {
+    /// As many of those that are due as the pool has room for.
+    async fn admit(&self, due: u32) -> Option<u32> {
         let room = u32::try_from(self.pool.room().await?).unwrap_or(u32::MAX);
         let held_back = u64::from(due.saturating_sub(room));
         self.counts
             .held_back
             .fetch_add(held_back, Ordering::Relaxed);
         self.metrics.load_held_back(held_back);
-        let drawn = self.generator.draw(due.min(room));
+        Some(due.min(room))
+    }
+
+    async fn sign(&mut self, count: u32) -> Vec<Transaction> {
+        let drawn = self.generator.draw(count);
         if drawn.is_empty() {
-            return Some(());
+            return Vec::new();
         }
         let signer = self.generator.signer();
         let identity = self.identity.clone();
-        let signed = self
-            .strategy
+        self.strategy
             .spawn(drawn.len(), move |strategy| {
                 strategy
                     .map_collect_vec(drawn, |unsigned| {
@@ -242,16 +209,32 @@ impl Actor {
                     })
                     .into_iter()
                     .flatten()
-                    .collect::<Vec<_>>()
+                    .collect()
             })
-            .await;
+            .await
+    }
+
+    async fn take<E: Runtime>(&self, stock: &mut Stock<E>, count: u32) -> Vec<Transaction> {
+        let taken = stock.take(count).await;
+        let exhausted = u64::from(count) - taken.len() as u64;
+        self.counts
+            .exhausted
+            .fetch_add(exhausted, Ordering::Relaxed);
+        self.metrics.load_exhausted(exhausted);
+        taken
+    }
+
+    async fn add(&self, transfers: Vec<Transaction>) -> Option<()> {
+        if transfers.is_empty() {
+            return Some(());
+        }
         self.counts
             .signed
-            .fetch_add(signed.len() as u64, Ordering::Relaxed);
-        self.metrics.load_signed(signed.len());
+            .fetch_add(transfers.len() as u64, Ordering::Relaxed);
+        self.metrics.load_signed(transfers.len());
         let refused = self
             .pool
-            .add(signed)
+            .add(transfers)
             .await?
             .iter()
             .filter(|added| added.is_err())
@@ -276,11 +259,14 @@ mod tests {
     use commonware_runtime::{
         Clock as _, Runner as _, Spawner as _, Strategizer as _, Supervisor as _, deterministic,
     };
-    use commonware_utils::NZUsize;
+    use commonware_utils::{NZUsize, probability};
     use prometheus_client::registry::Registry;
-    use shardnode_load::{Accounts, Receivers, Share};
+    use shardnode_load::{
+        Accounts, Receivers, Senders, Share, Target, TargetError, WorkloadError, target::MAX_STOCK,
+    };
     use shardnode_mailboxes::{ledger::Question, pool::Rejections};
-    use shardnode_primitives::{GenesisDocument, ShardId};
+    use shardnode_primitives::{AccountId, GenesisDocument, ShardId};
+    use std::collections::BTreeMap;
 
     const ROOM: usize = 50;
 
@@ -338,6 +324,7 @@ mod tests {
         let generator = Generator::new(accounts, 1).unwrap();
         let strategy = context.strategy(NZUsize!(1));
         let (actor, control) = Actor::new(
+            "generator-stock".into(),
             identity,
             generator,
             ledger,
@@ -396,15 +383,234 @@ mod tests {
                 receivers: Receivers::OneToOne,
                 ..Workload::default()
             };
-            control.set(10, workload).unwrap();
+            let told = |transfers_per_second, workload| Target {
+                transfers_per_second,
+                workload,
+                ..Target::default()
+            };
+            control.set(told(10, workload)).unwrap();
             let refused = Workload {
                 within_shard_percent: Some(50),
                 ..Workload::default()
             };
-            assert_eq!(control.set(20, refused), Err(WorkloadError::NoneOutside));
+            assert_eq!(
+                control.set(told(20, refused)),
+                Err(TargetError::Workload(WorkloadError::NoneOutside))
+            );
             assert_eq!((control.rate(), control.workload()), (10, workload));
             context.sleep(Duration::from_secs(1)).await;
             assert!(control.signed() > 0);
         });
+    }
+
+    const UNIFORM: Workload = Workload {
+        senders: Senders::Uniform,
+        receivers: Receivers::Uniform,
+        within_shard_percent: None,
+    };
+
+    fn before(transfers_per_second: u32, stock: Option<u32>) -> Target {
+        Target {
+            transfers_per_second,
+            workload: UNIFORM,
+            signing: Signing::Before,
+            stock,
+        }
+    }
+
+    /// Has transfers signed before, and waits for it.
+    async fn fill(context: &deterministic::Context, control: &Control, transfers: u32) {
+        control.set(before(0, Some(transfers))).unwrap();
+        while control.stock().unwrap().signed < transfers {
+            assert_eq!(control.stock().unwrap().failure, None);
+            context.sleep(TICK).await;
+        }
+    }
+
+    /// Checks that the nonces of each account follow each other, from 1 on.
+    fn follow_nonces(nonces: &mut BTreeMap<AccountId, u64>, taken: &[Transaction]) {
+        for transaction in taken {
+            let nonce = nonces.entry(*transaction.signer()).or_default();
+            *nonce += 1;
+            assert_eq!(transaction.nonce(), *nonce);
+        }
+    }
+
+    /// All of a stock comes into the pool, once and in order, and nothing else does.
+    #[test]
+    fn a_load_is_taken_from_the_stock() {
+        deterministic::Runner::timed(Duration::from_secs(60)).start(|context| async move {
+            let (control, pool) = start(&context);
+            let transfers = STOCK_BATCH + 100;
+            fill(&context, &control, transfers).await;
+            assert_eq!(control.signed(), 0, "none was due");
+            assert!(pool.take(ROOM).await.transactions.is_empty());
+
+            control.set(before(1_000, None)).unwrap();
+            let mut nonces = BTreeMap::new();
+            let mut seen = 0;
+            while seen < transfers as usize {
+                context.sleep(TICK).await;
+                let taken = pool.take(ROOM).await.transactions;
+                follow_nonces(&mut nonces, &taken);
+                seen += taken.len();
+            }
+            assert_eq!(seen, transfers as usize);
+            assert_eq!(control.signed(), u64::from(transfers));
+            assert_eq!(control.stock().unwrap().left, 0);
+
+            let counted = control.exhausted();
+            context.sleep(Duration::from_secs(1)).await;
+            let exhausted = control.exhausted() - counted;
+            assert!(
+                (950..=1_050).contains(&exhausted),
+                "{exhausted} were not there"
+            );
+            assert_eq!(control.signed(), u64::from(transfers));
+            assert_eq!((control.overdue(), control.rejected()), (0, 0));
+        });
+    }
+
+    /// What the pool has no room for stays in stock.
+    #[test]
+    fn what_is_held_back_stays_in_stock() {
+        deterministic::Runner::timed(Duration::from_secs(60)).start(|context| async move {
+            let (control, pool) = start(&context);
+            fill(&context, &control, 200).await;
+            control.set(before(1_000, None)).unwrap();
+            context.sleep(Duration::from_secs(1)).await;
+            assert_eq!(control.signed(), ROOM as u64);
+            assert_eq!(control.stock().unwrap().left, 200 - ROOM as u32);
+            assert!(control.held_back() > 0);
+            assert_eq!(control.exhausted(), 0);
+            let mut nonces = BTreeMap::new();
+            follow_nonces(&mut nonces, &pool.take(ROOM).await.transactions);
+            context.sleep(TICK * 4).await;
+            follow_nonces(&mut nonces, &pool.take(ROOM).await.transactions);
+            assert_eq!(nonces.values().sum::<u64>(), 2 * ROOM as u64);
+        });
+    }
+
+    /// The nonces of another stock, and of a live load, go on after those of the
+    /// stock before: it is gone, and none of its transfers comes any more.
+    #[test]
+    fn a_stock_is_gone_with_the_next_and_with_a_live_load() {
+        deterministic::Runner::timed(Duration::from_secs(60)).start(|context| async move {
+            let (control, pool) = start(&context);
+            fill(&context, &control, 1_000).await;
+            fill(&context, &control, 30).await;
+            control.set(before(1_000, None)).unwrap();
+            context.sleep(Duration::from_secs(1)).await;
+            let taken = pool.take(ROOM).await.transactions;
+            assert_eq!(taken.len(), 30);
+            // Ten accounts signed a thousand before.
+            assert!(taken.iter().all(|transaction| transaction.nonce() > 50));
+
+            fill(&context, &control, 20).await;
+            let live = Target {
+                transfers_per_second: 1_000,
+                ..Target::default()
+            };
+            control.set(live).unwrap();
+            assert_eq!(control.stock(), None);
+            assert_eq!(
+                control.set(before(1_000, None)),
+                Err(TargetError::NoStock),
+                "it was not kept"
+            );
+            context.sleep(TICK * 8).await;
+            let taken = pool.take(ROOM).await.transactions;
+            assert_eq!(taken.len(), ROOM);
+            assert!(taken.iter().all(|transaction| transaction.nonce() > 50));
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_taken_from_a_stock_is_refused() {
+        deterministic::Runner::timed(Duration::from_secs(60)).start(|context| async move {
+            let (control, _pool) = start(&context);
+            assert_eq!(control.set(before(1, None)), Err(TargetError::NoStock));
+            for (target, refusal) in [
+                (before(0, Some(0)), TargetError::Size),
+                (before(0, Some(MAX_STOCK + 1)), TargetError::Size),
+                (before(1, Some(5)), TargetError::Loaded),
+                (
+                    Target {
+                        signing: Signing::Live,
+                        ..before(0, Some(5))
+                    },
+                    TargetError::Unused,
+                ),
+            ] {
+                assert_eq!(control.set(target), Err(refusal));
+                assert_eq!(control.stock(), None);
+            }
+            control.set(before(0, Some(40))).unwrap();
+            let unfinished = TargetError::Unfinished {
+                signed: 0,
+                transfers: 40,
+            };
+            assert_eq!(control.set(before(1, None)), Err(unfinished));
+            fill(&context, &control, 40).await;
+            let other = Target {
+                workload: Workload::default(),
+                ..before(1, None)
+            };
+            assert_eq!(control.set(other), Err(TargetError::OtherWorkload));
+            assert_eq!(control.rate(), 0);
+            control.set(before(1, None)).unwrap();
+        });
+    }
+
+    /// A disk that fails ends the load that comes from it, and nothing else.
+    #[test]
+    fn a_stock_that_cannot_be_read_is_used_up() {
+        deterministic::Runner::timed(Duration::from_secs(60)).start(|context| async move {
+            let (control, pool) = start(&context);
+            // More than is in memory.
+            let transfers = 20_000;
+            fill(&context, &control, transfers).await;
+            let faults = context.storage_fault_config();
+            faults.write().read_rate = Some(probability!(1.0));
+            control.set(before(1_000, None)).unwrap();
+            context.sleep(Duration::from_secs(1)).await;
+            let stock = control.stock().unwrap();
+            let failure = stock.failure.expect("the disk failed");
+            assert_eq!((stock.left, control.signed()), (transfers, 0));
+            let exhausted = control.exhausted();
+            assert!(
+                (950..=1_000).contains(&exhausted),
+                "{exhausted} were not there"
+            );
+            assert_eq!(
+                control.set(before(1_000, None)),
+                Err(TargetError::Failed(failure))
+            );
+
+            faults.write().read_rate = None;
+            fill(&context, &control, 30).await;
+            control.set(before(1_000, None)).unwrap();
+            context.sleep(Duration::from_secs(1)).await;
+            assert_eq!(pool.take(ROOM).await.transactions.len(), 30);
+        });
+    }
+
+    /// What an earlier process left in stock is not taken for what this one signed.
+    #[test]
+    fn a_stock_does_not_outlive_its_process() {
+        let fills = |context: deterministic::Context| async move {
+            let (control, pool) = start(&context);
+            assert_eq!(control.stock(), None);
+            fill(&context, &control, 20).await;
+            control.set(before(1_000, None)).unwrap();
+            context.sleep(Duration::from_secs(1)).await;
+            let taken = pool.take(ROOM).await.transactions;
+            let mut nonces = BTreeMap::new();
+            follow_nonces(&mut nonces, &taken);
+            assert_eq!(taken.len(), 20);
+        };
+        let runner = deterministic::Runner::timed(Duration::from_secs(60));
+        let ((), kept) = runner.start_and_recover(fills);
+        deterministic::Runner::from(kept).start(fills);
     }
 }

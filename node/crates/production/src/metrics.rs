@@ -34,6 +34,7 @@ pub struct Metrics {
     load_signed: Counter,
     load_held_back: Counter,
     load_overdue: Counter,
+    load_exhausted: Counter,
 }
 
 impl Metrics {
@@ -53,6 +54,7 @@ impl Metrics {
             load_signed: Counter::default(),
             load_held_back: Counter::default(),
             load_overdue: Counter::default(),
+            load_exhausted: Counter::default(),
         };
         metrics.register(registry);
         metrics
@@ -122,6 +124,11 @@ impl Metrics {
             "Transfers that were due and that the generator was too late for",
             self.load_overdue.clone(),
         );
+        registry.register(
+            "load_exhausted",
+            "Transfers that were due and that the generator had not signed enough of before",
+            self.load_exhausted.clone(),
+        );
     }
 
     /// A chunk was produced.
@@ -186,5 +193,10 @@ impl Metrics {
     /// The generator was too late for what was due.
     pub fn load_overdue(&self, count: u64) {
         self.load_overdue.inc_by(count);
+    }
+
+    /// The stock did not have what was due.
+    pub fn load_exhausted(&self, count: u64) {
+        self.load_exhausted.inc_by(count);
     }
 }

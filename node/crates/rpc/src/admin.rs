@@ -16,8 +16,7 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
-use serde::Deserialize;
-use shardnode_load::Workload;
+use shardnode_load::Target;
 
 /// The highest rate that a generator can be set to.
 const MAX_TRANSFERS_PER_SECOND: u32 = 1_000_000;
@@ -66,14 +65,6 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
         .then_some(token.trim_ascii())
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SetLoad {
-    transfers_per_second: u32,
-    #[serde(default)]
-    workload: Workload,
-}
-
 pub(crate) async fn get_load<N: Node>(
     _: Authorized,
     State(api): State<AdminApi<N>>,
@@ -87,20 +78,14 @@ pub(crate) async fn put_load<N: Node>(
     JsonBytes(body): JsonBytes,
 ) -> Result<Json<LoadStatus>, Failure> {
     let wrong = |reason: String| Failure::new(StatusCode::BAD_REQUEST, reason);
-    let SetLoad {
-        transfers_per_second,
-        workload,
-    } = read_object(&body).map_err(wrong)?;
-    if transfers_per_second > MAX_TRANSFERS_PER_SECOND {
+    let target: Target = read_object(&body).map_err(wrong)?;
+    if target.transfers_per_second > MAX_TRANSFERS_PER_SECOND {
         return Err(wrong(format!(
             "transfersPerSecond: must be at most {MAX_TRANSFERS_PER_SECOND}"
         )));
     }
-    let set = api.node.set_load(transfers_per_second, workload);
-    let load = set
-        .transpose()
-        .map_err(|error| wrong(format!("workload.{error}")))?;
-    answer(load)
+    let set = api.node.set_load(target);
+    answer(set.transpose().map_err(|error| wrong(error.to_string()))?)
 }
 
 fn answer(load: Option<LoadStatus>) -> Result<Json<LoadStatus>, Failure> {

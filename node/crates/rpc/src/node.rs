@@ -6,7 +6,7 @@ use crate::{
     ProfileExtent, ProfileKind, ProfileStatus, ProofReport, Readiness, Status, Submitted,
 };
 use axum::body::Bytes;
-use shardnode_load::{Workload, WorkloadError};
+use shardnode_load::{Target, TargetError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction,
 };
@@ -48,12 +48,8 @@ pub trait Node: Clone + Send + Sync + 'static {
     /// The in-node generator, if the node has one.
     fn load(&self) -> Option<LoadStatus>;
 
-    /// Sets the generator's rate and workload, if the node has one.
-    fn set_load(
-        &self,
-        transfers_per_second: u32,
-        workload: Workload,
-    ) -> Option<Result<LoadStatus, WorkloadError>>;
+    /// Tells the generator, if the node has one.
+    fn set_load(&self, target: Target) -> Option<Result<LoadStatus, TargetError>>;
 
     /// The fault of the links to peers, if there is one.
     fn link_fault(&self) -> Option<LinkFault>;

@@ -3,7 +3,7 @@
 
 use commonware_cryptography::ed25519::PublicKey;
 use serde::{Deserialize, Serialize, Serializer};
-use shardnode_load::Workload;
+use shardnode_load::{Signing, Stock, Workload};
 use shardnode_primitives::{AccountId, Digest, ShardId};
 use std::{collections::BTreeSet, fmt::Display, num::NonZeroU32};
 
@@ -372,14 +372,17 @@ pub enum LogLevel {
 }
 
 /// The in-node generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadStatus {
     /// Its target.
     pub transfers_per_second: u32,
     /// Which transfers it signs.
     pub workload: Workload,
-    /// Transfers it signed since the node started.
+    /// When it signs them.
+    pub signing: Signing,
+    /// Transfers it signed since the node started, those of a stock once they were
+    /// taken from it.
     pub signed: u64,
     /// Those of them that the pool refused.
     pub rejected: u64,
@@ -388,6 +391,10 @@ pub struct LoadStatus {
     pub held_back: u64,
     /// Transfers that were due and that it was too late for.
     pub overdue: u64,
+    /// Transfers that were due and that the stock did not have any more.
+    pub exhausted: u64,
+    /// The transfers that it signs before; `None` without any.
+    pub stock: Option<Stock>,
 }
 
 /// What the kernel uses for the node's TCP connections; `None` where the node

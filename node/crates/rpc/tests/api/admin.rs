@@ -40,7 +40,8 @@ fn the_token_opens() {
             json!({
                 "transfersPerSecond": 0,
                 "workload": {"senders": "ZipfMandelbrot", "receivers": "ZipfMandelbrot"},
-                "signed": 50, "rejected": 2, "heldBack": 3, "overdue": 4
+                "signing": "Live", "signed": 50, "rejected": 2, "heldBack": 3, "overdue": 4,
+                "exhausted": 5, "stock": null
             })
         );
     }
@@ -144,6 +145,28 @@ fn put_sets_the_workload() {
     assert_eq!(answer.json()["workload"], default);
 }
 
+/// Without signing it is live, whatever it was before.
+#[test]
+fn put_orders_a_stock() {
+    let node = Fixture::default();
+    let answer = put(
+        &node,
+        "application/json",
+        r#"{"transfersPerSecond": 0, "workload": {"senders": "Uniform"}, "signing": "Before", "stock": 20}"#,
+    );
+    assert_eq!(answer.json()["signing"], "Before");
+    assert_eq!(
+        answer.json()["stock"],
+        json!({
+            "transfers": 20, "workload": {"senders": "Uniform", "receivers": "ZipfMandelbrot"},
+            "signed": 9, "left": 8, "failure": null
+        })
+    );
+    let answer = put(&node, "application/json", r#"{"transfersPerSecond": 1}"#);
+    assert_eq!(answer.json()["signing"], "Live");
+    assert_eq!(answer.json()["stock"], json!(null));
+}
+
 #[test]
 fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
     let node = Fixture::default();
@@ -164,6 +187,14 @@ fn wrong_bodies_name_what_is_wrong_and_change_nothing() {
         (
             r#"{"transfersPerSecond": 1, "workload": {"withinShardPercent": 101}}"#,
             "workload.withinShardPercent: must be at most 100",
+        ),
+        (
+            r#"{"transfersPerSecond": 1, "signing": "Later"}"#,
+            "signing: unknown variant `Later`",
+        ),
+        (
+            r#"{"transfersPerSecond": 1, "signing": "Before", "stock": 0}"#,
+            "stock: must be from 1 to 100000000",
         ),
         (
             r#"{"transfersPerSecond": -1}"#,

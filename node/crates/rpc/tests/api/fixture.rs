@@ -13,7 +13,7 @@ use commonware_consensus::{
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use futures::executor::block_on;
 use serde_json::{Value, json};
-use shardnode_load::{Workload, WorkloadError};
+use shardnode_load::{Stock, Target, TargetError, WorkloadError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, DuePosition, Endorsements, ExecutionResult,
     Namespaces, Randomness, Refusal, ShardId, ShardTotals, Transaction, Transfer,
@@ -64,7 +64,7 @@ pub(crate) struct Fixture {
     /// Whether other nodes answer.
     pub(crate) connected: bool,
     pub(crate) rate: Arc<AtomicU32>,
-    pub(crate) workload: Arc<Mutex<Workload>>,
+    pub(crate) target: Arc<Mutex<Target>>,
     pub(crate) link_fault: Arc<Mutex<Option<LinkFault>>>,
     pub(crate) disk_fault: Arc<Mutex<Option<DiskFault>>>,
     pub(crate) clock_fault: Arc<Mutex<Option<ClockFault>>>,
@@ -169,7 +169,7 @@ impl Default for Fixture {
             body: ChunkBody::of(&[transaction(1), transaction(2)]),
             connected: true,
             rate: Arc::default(),
-            workload: Arc::default(),
+            target: Arc::default(),
             link_fault: Arc::default(),
             disk_fault: Arc::default(),
             clock_fault: Arc::default(),
@@ -318,26 +318,41 @@ impl Node for Fixture {
     }
 
     fn load(&self) -> Option<LoadStatus> {
+        let Target {
+            workload,
+            signing,
+            stock,
+            ..
+        } = *self.target.lock().unwrap();
         (self.role == Role::Producer).then(|| LoadStatus {
             transfers_per_second: self.rate.load(Ordering::Relaxed),
             signed: 50,
             rejected: 2,
             held_back: 3,
             overdue: 4,
-            workload: *self.workload.lock().unwrap(),
+            exhausted: 5,
+            workload,
+            signing,
+            stock: stock.map(|transfers| Stock {
+                transfers,
+                workload,
+                signed: 9,
+                left: 8,
+                failure: None,
+            }),
         })
     }
 
-    fn set_load(
-        &self,
-        transfers_per_second: u32,
-        workload: Workload,
-    ) -> Option<Result<LoadStatus, WorkloadError>> {
-        if workload.within_shard_percent == Some(101) {
-            return Some(Err(WorkloadError::Percent));
+    fn set_load(&self, target: Target) -> Option<Result<LoadStatus, TargetError>> {
+        if target.workload.within_shard_percent == Some(101) {
+            return Some(Err(WorkloadError::Percent.into()));
         }
-        self.rate.store(transfers_per_second, Ordering::Relaxed);
-        *self.workload.lock().unwrap() = workload;
+        if target.stock == Some(0) {
+            return Some(Err(TargetError::Size));
+        }
+        self.rate
+            .store(target.transfers_per_second, Ordering::Relaxed);
+        *self.target.lock().unwrap() = target;
         self.load().map(Ok)
     }
 

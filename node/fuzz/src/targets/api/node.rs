@@ -2,7 +2,7 @@
 //! A node without a chain, which takes every transaction.
 
 use axum::body::Bytes;
-use shardnode_load::{Workload, WorkloadError};
+use shardnode_load::{Target, TargetError};
 use shardnode_primitives::{
     AccountId, Block, ChunkBody, ChunkHeader, Digest, Refusal, ShardId, Transaction, hash::ZERO,
 };
@@ -41,18 +41,17 @@ impl Node for EmptyNode {
         None
     }
 
-    fn set_load(
-        &self,
-        transfers_per_second: u32,
-        workload: Workload,
-    ) -> Option<Result<LoadStatus, WorkloadError>> {
+    fn set_load(&self, target: Target) -> Option<Result<LoadStatus, TargetError>> {
         Some(Ok(LoadStatus {
-            transfers_per_second,
-            workload,
+            transfers_per_second: target.transfers_per_second,
+            workload: target.workload,
+            signing: target.signing,
             signed: 0,
             rejected: 0,
             held_back: 0,
             overdue: 0,
+            exhausted: 0,
+            stock: None,
         }))
     }
 
