@@ -208,6 +208,10 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(object{"maxTransfersPerSecond": 2_000_001})})},
 			[]refusal{{"spec.load.closedLoop.maxTransfersPerSecond", "at most 1000000 per producer"}},
 		},
+		"a closed loop whose load is signed before": {
+			[]edit{set("spec.load", object{"profile": "ClosedLoop", "signing": "Before", "closedLoop": closedLoop(nil)})},
+			[]refusal{{"spec.load.signing", "must be Live unless profile is Ramp or Constant"}},
+		},
 		"a search without bounds": {
 			[]edit{set("spec.load", object{"profile": "Search"})},
 			[]refusal{{"spec.load.search", "is required when profile is Search"}},

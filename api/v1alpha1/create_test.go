@@ -679,6 +679,14 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.load", object{"profile": "OpenLoop", "openLoop": openLoop(nil)})},
 		[]refusal{{"spec.load.openLoop", "must not be set: the users of an open loop run beside a Benchmark"}},
 	},
+	"a network whose load is signed before": {
+		[]edit{set("spec.load.signing", "Before")},
+		[]refusal{{"spec.load.signing", "must be Live: transfers are signed before for the runs of a Benchmark"}},
+	},
+	"unknown signing": {
+		[]edit{set("spec.load.signing", "Later")},
+		[]refusal{{"spec.load.signing", `Unsupported value: "Later"`}, notChecked},
+	},
 	"unknown senders": {
 		[]edit{set("spec.load.workload", object{"senders": "Nobody"})},
 		[]refusal{{"spec.load.workload.senders", `Unsupported value: "Nobody"`}, notChecked},

@@ -33,6 +33,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'ClosedLoop') == has(self.closedLoop)",message="is required when profile is ClosedLoop, and must not be set otherwise",fieldPath=".closedLoop",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Search') == has(self.search)",message="is required when profile is Search, and must not be set otherwise",fieldPath=".search",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'OpenLoop') == has(self.openLoop)",message="is required when profile is OpenLoop, and must not be set otherwise",fieldPath=".openLoop",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.signing) || self.signing != 'Before' || self.profile in ['Ramp', 'Constant']",message="must be Live unless profile is Ramp or Constant: of no other load is it known before how many transfers it takes",fieldPath=".signing",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.profile != 'OpenLoop' || !has(self.workload) || self.workload.senders == 'Uniform'",message="must be Uniform when profile is OpenLoop: each user sends as often as the others",fieldPath=".workload.senders",reason="FieldValueInvalid"
 type LoadSpec struct {
 	// profile is the way the load changes over time.
@@ -63,7 +64,26 @@ type LoadSpec struct {
 	// workload says who pays whom. Without it, few accounts are in most transfers.
 	// +optional
 	Workload *Workload `json:"workload,omitempty"`
+
+	// signing is when producers sign the transfers. Before takes signing out of what
+	// is measured of them: each signs what the load takes until the measurement is
+	// complete, and some more, and keeps it on its disk, 153 bytes each; then the load
+	// begins. It is for the runs of a Benchmark. Without it, signing is Live.
+	// +optional
+	Signing Signing `json:"signing,omitempty"`
 }
+
+// Signing names when transfers are signed.
+// +kubebuilder:validation:Enum=Live;Before
+type Signing string
+
+// When transfers are signed.
+const (
+	// SigningLive has a transfer signed when it is due.
+	SigningLive Signing = "Live"
+	// SigningBefore has all of them signed before the load begins.
+	SigningBefore Signing = "Before"
+)
 
 // RampLoad is a load in steps. The rate of the last step is kept once all
 // steps have run.

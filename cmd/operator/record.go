@@ -154,7 +154,8 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 	if err != nil {
 		return nil, fmt.Errorf("plan network %s: %w", network.Name, err)
 	}
-	load, err := loading.New(&benchmark.Spec.Load)
+	warmUp, duration := bench.Measured(&benchmark.Spec)
+	load, err := loading.NewRun(&benchmark.Spec.Load, warmUp, duration)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,6 @@ func recordingOptions(benchmark *v1alpha1.Benchmark, run bench.PlannedRun, o *re
 		}
 		steering.InUse = benchmark.Spec.Network.Name != ""
 	}
-	warmUp, duration := bench.Measured(&benchmark.Spec)
 	made := &recording.Options{
 		Validators: plan.Nodes,
 		Address: func(validator string) string {

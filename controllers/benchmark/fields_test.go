@@ -134,9 +134,11 @@ spec:
 		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLoad},
 		"spec.load.openLoop.everyMilliseconds":             {Given: userLoad, To: 2000, In: ofLoad},
 		"spec.load.openLoop.steps[].users":                 {Given: userLoad, To: 200, In: ofLoad},
-		"spec.load.workload.senders":                       {To: "Uniform", In: ofLoad},
-		"spec.load.workload.receivers":                     {To: "Uniform", In: ofLoad},
-		"spec.load.workload.withinShardPercent":            {To: 20, In: ofLoad},
+		// Whoever waits until all is signed reaches it, too.
+		"spec.load.signing":                     {Given: constantLoad, To: "Before", In: []fields.Effect{inObjects, inPods}},
+		"spec.load.workload.senders":            {To: "Uniform", In: ofLoad},
+		"spec.load.workload.receivers":          {To: "Uniform", In: ofLoad},
+		"spec.load.workload.withinShardPercent": {To: 20, In: ofLoad},
 
 		// What has to come out.
 		"spec.criteria[].figure":          {To: "IncludedPerSecond", In: ofVerdict},

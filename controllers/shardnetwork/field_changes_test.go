@@ -245,6 +245,9 @@ var fieldChanges = map[string]fieldChange{
 	"spec.load.workload.senders":                {to: "Uniform", in: ofLoad},
 	"spec.load.workload.receivers":              {to: "Uniform", in: ofLoad},
 	"spec.load.workload.withinShardPercent":     {to: 20, in: ofLoad},
+	"spec.load.signing": {
+		set: object{"spec.load.signing": "Before"}, refused: "must be Live: transfers are signed before",
+	},
 
 	"spec.load.closedLoop.targetBlockTimeMilliseconds": {set: controlled, refused: noController},
 	"spec.load.closedLoop.initialTransfersPerSecond":   {set: controlled, refused: noController},

@@ -65,6 +65,8 @@ type Driver struct {
 	// always 0, are told nothing.
 	applied []applied
 	told    []atomic.Pointer[int64]
+	// ordered is which of them sign transfers before, or have.
+	ordered []bool
 	refusal atomic.Pointer[Refusal]
 }
 
@@ -88,7 +90,9 @@ type Refusal struct {
 // NewDriver makes a driver that has told nobody anything.
 func NewDriver(options Options) *Driver {
 	count := len(options.Nodes)
-	driver := &Driver{Options: options, applied: make([]applied, count), told: make([]atomic.Pointer[int64], count)}
+	driver := &Driver{
+		Options: options, applied: make([]applied, count), told: make([]atomic.Pointer[int64], count), ordered: make([]bool, count),
+	}
 	for i := range options.Nodes {
 		driver.validators = append(driver.validators, options.Nodes[i].Validator)
 		if options.Told && options.Nodes[i].Validator.Role == topology.RoleProducer {
@@ -100,6 +104,9 @@ func NewDriver(options Options) *Driver {
 	}
 	return driver
 }
+
+// Validators are those that it drives.
+func (d *Driver) Validators() []topology.Validator { return d.validators }
 
 // Run applies the load from a time on, until the context is done.
 func (d *Driver) Run(ctx context.Context, begin time.Time) {
@@ -183,7 +190,7 @@ func (d *Driver) applyTo(ctx context.Context, index int, share int64) {
 		return
 	}
 	d.told[index].Store(nil)
-	err := d.tell(ctx, node, share)
+	err := d.tell(ctx, node, share, d.Load.Signing)
 	if err == nil {
 		d.told[index].Store(&share)
 		known.rate, known.failing = share, nil
@@ -209,7 +216,8 @@ func (d *Driver) Stop(ctx context.Context) error {
 			continue
 		}
 		told.Go(func() {
-			if err := d.tell(ctx, node, 0); err != nil {
+			// What it may have signed before, nobody will ask for.
+			if err := d.tell(ctx, node, 0, ""); err != nil {
 				failures[i] = fmt.Errorf("validator %s: %w", node.Validator.Name, err)
 			}
 		})
@@ -218,10 +226,12 @@ func (d *Driver) Stop(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-func (d *Driver) tell(ctx context.Context, node *Node, share int64) error {
+func (d *Driver) tell(ctx context.Context, node *Node, share int64, signing chain.Signing) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	answer, err := node.Client.SetLoad(ctx, chain.LoadTarget{TransfersPerSecond: share, Workload: d.Load.Workload})
+	answer, err := node.Client.SetLoad(ctx, chain.LoadTarget{
+		TransfersPerSecond: share, Workload: d.Load.Workload, Signing: signing,
+	})
 	if err != nil {
 		return err
 	}
@@ -230,6 +240,9 @@ func (d *Driver) tell(ctx context.Context, node *Node, share int64) error {
 	}
 	if !answer.Workload.Same(d.Load.Workload) {
 		return fmt.Errorf("told to sign the workload %+v, it answers %+v", d.Load.Workload, answer.Workload)
+	}
+	if !answer.Signing.Same(signing) {
+		return fmt.Errorf("told that signing is %q, it answers %q", signing, answer.Signing)
 	}
 	return nil
 }

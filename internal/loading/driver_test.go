@@ -34,6 +34,8 @@ type producer struct {
 	refuses bool
 	// process is the number of its process.
 	process int
+	// load is what it answers.
+	load chain.Load
 }
 
 func newProducer(t *testing.T, name string) *producer {
@@ -45,6 +47,7 @@ func newProducer(t *testing.T, name string) *producer {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /admin/load", made.putLoad)
+	mux.HandleFunc("GET /admin/load", made.getLoad)
 	server := httptest.NewUnstartedServer(mux)
 	if err := server.Listener.Close(); err != nil {
 		t.Fatal(err)
@@ -61,8 +64,8 @@ func newProducer(t *testing.T, name string) *producer {
 }
 
 func (p *producer) putLoad(response http.ResponseWriter, request *http.Request) {
-	var load chain.Load
-	if err := json.NewDecoder(request.Body).Decode(&load); err != nil {
+	var target chain.LoadTarget
+	if err := json.NewDecoder(request.Body).Decode(&target); err != nil {
 		http.Error(response, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -72,8 +75,23 @@ func (p *producer) putLoad(response http.ResponseWriter, request *http.Request) 
 		http.Error(response, `{"error":"not now"}`, http.StatusServiceUnavailable)
 		return
 	}
-	p.rates = append(p.rates, load.TransfersPerSecond)
-	_ = json.NewEncoder(response).Encode(load)
+	p.load.TransfersPerSecond, p.load.Workload, p.load.Signing = target.TransfersPerSecond, target.Workload, target.Signing
+	switch {
+	case target.Signing != chain.SigningBefore:
+		p.load.Stock = nil
+	case target.Stock > 0:
+		p.load.Stock = &chain.Stock{Transfers: target.Stock}
+	}
+	if target.Stock == 0 {
+		p.rates = append(p.rates, target.TransfersPerSecond)
+	}
+	_ = json.NewEncoder(response).Encode(p.load)
+}
+
+func (p *producer) getLoad(response http.ResponseWriter, _ *http.Request) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	_ = json.NewEncoder(response).Encode(p.load)
 }
 
 func (p *producer) set(change func(*producer)) {

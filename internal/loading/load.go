@@ -3,12 +3,22 @@
 package loading
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+const (
+	// minMargin and marginPart are how much longer than a run should take the transfers
+	// last that are signed before: until the nodes have been told their load, and the
+	// block is there that ends the measurement.
+	minMargin  = 10 * time.Second
+	marginPart = 10
 )
 
 // Load is what a network carries.
@@ -22,11 +32,19 @@ type Load struct {
 	// Users are the clients that send it; nil when producers sign it. With users,
 	// these sign nothing.
 	Users *v1alpha1.OpenLoopLoad
+	// Signing is when producers sign it.
+	Signing chain.Signing
+
+	// until is how long after its beginning the producers have what they sign before.
+	until time.Duration
 }
 
 // New makes the load of a spec; without one, there is none.
 func New(spec *v1alpha1.LoadSpec) (*Load, error) {
 	made := &Load{Workload: bench.Workload(spec)}
+	if spec != nil && spec.Signing == v1alpha1.SigningBefore {
+		made.Signing = chain.SigningBefore
+	}
 	switch {
 	case spec != nil && spec.ClosedLoop != nil:
 		made.Loop = NewLoop(spec.ClosedLoop)
@@ -41,6 +59,35 @@ func New(spec *v1alpha1.LoadSpec) (*Load, error) {
 	var err error
 	made.Schedule, err = bench.NewSchedule(spec)
 	return made, err
+}
+
+// NewRun makes the load of a spec for a run that is measured once it is settled.
+func NewRun(spec *v1alpha1.LoadSpec, warmUp, duration time.Duration) (*Load, error) {
+	made, err := New(spec)
+	if err != nil {
+		return nil, err
+	}
+	last := warmUp + duration
+	made.until = made.Schedule.Settled() + last + max(minMargin, last/marginPart)
+	return made, nil
+}
+
+// Conclude says in the record of a run what is known of its load besides.
+func (l *Load) Conclude(run *result.Run, validators []topology.Validator) {
+	run.Search = l.Found()
+	if l.Signing != chain.SigningBefore {
+		return
+	}
+	for _, transfers := range l.stock(validators) {
+		run.SignedBefore += transfers
+	}
+	run.Notes = append(run.Notes, fmt.Sprintf(
+		"%d transfers were signed before the load began: what is measured of the nodes is without signing", run.SignedBefore))
+}
+
+// stock is how many transfers each of the validators signs before.
+func (l *Load) stock(validators []topology.Validator) []int64 {
+	return l.Schedule.Stock(l.until, validators)
 }
 
 // Found is what a search came to; nil of another load.

@@ -109,7 +109,7 @@ func (b *Borrowed) GiveBack() { b.giveBack() }
 func (b *Borrowed) Record(
 	ctx context.Context, spec *v1alpha1.LoadSpec, warmUp, duration, patience time.Duration, progress io.Writer,
 ) (*result.Run, error) {
-	load, err := loading.New(spec)
+	load, err := loading.NewRun(spec, warmUp, duration)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // Company is runs that are made side by side, on processors that they share. They
-// begin together, once the validators of all of them are ready, and each has its
-// network carry the load until all have measured: what disturbs one of them
-// disturbs the others.
+// begin together, once the validators of all of them are ready and have signed what
+// they sign before, and each has its network carry the load until all have measured:
+// what disturbs one of them disturbs the others.
 type Company struct {
 	ready, measured gathering
 }

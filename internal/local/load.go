@@ -2,7 +2,52 @@
 
 package local
 
-import "github.com/shardyard/shardyard/internal/loading"
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/loading"
+)
+
+// signBefore has the producers sign a load before it begins, if it is one of which they
+// do. They may take as long as they need, but not stand still.
+func (g *group) signBefore(ctx context.Context, load *loading.Load, patience time.Duration) error {
+	if load.Signing != chain.SigningBefore {
+		return nil
+	}
+	driver := newLoadDriver(g, load, false)
+	ticker := time.NewTicker(sampleInterval)
+	defer ticker.Stop()
+	began, moved, most := time.Now(), time.Now(), int64(0)
+	for announced := false; ; announced = true {
+		stocked, err := driver.SignBefore(ctx)
+		if err != nil {
+			return err
+		}
+		if !announced {
+			g.console.printf("load: %s are signed before it begins", plural(stocked.Transfers, "transfer"))
+		}
+		if stocked.Complete() {
+			g.console.printf("load: signed in %.1f s", time.Since(began).Seconds())
+			return nil
+		}
+		if stocked.Signed > most {
+			moved, most = time.Now(), stocked.Signed
+		}
+		if time.Since(moved) > patience {
+			return fmt.Errorf("the validators signed %d of %d transfers before the load, and no more within %s", most, stocked.Transfers, patience)
+		}
+		select {
+		case <-ctx.Done():
+			return errInterrupted
+		case err := <-g.failed:
+			return err
+		case <-ticker.C:
+		}
+	}
+}
 
 // newLoadDriver lets the producers of a group sign a load. Others may have told them
 // another one before.

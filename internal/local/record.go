@@ -50,7 +50,7 @@ type RecordOptions struct {
 // complete, and returns the record. No process is left when it returns; the
 // network's folder is.
 func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err error) {
-	load, err := loading.New(options.Network.Spec.Load)
+	load, err := loading.NewRun(options.Network.Spec.Load, options.WarmUp, options.Duration)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,9 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
+	if err := g.signBefore(ctx, load, options.ReadyTimeout); err != nil {
+		return nil, err
+	}
 	if err := options.Company.awaitReady(ctx, g.failed); err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 		return nil, err
 	}
 	recorded := run.recording.recorder.Run(run.fault())
-	recorded.Search = load.Found()
+	load.Conclude(&recorded, run.load.Validators())
 	users.Conclude(&recorded)
 	if profile != nil {
 		recorded.Profile = profile

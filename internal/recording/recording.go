@@ -102,14 +102,14 @@ func Record(ctx context.Context, options *Options) (*result.Run, error) {
 		if err := s.take(ctx, time.Now(), answers); err != nil {
 			return nil, err
 		}
-		if s.recorder == nil && time.Since(started) > s.Patience {
+		if s.recorder == nil && time.Since(s.wheel.moved(started)) > s.Patience {
 			return nil, s.noLoad()
 		}
 	}
 	recorded := s.recorder.Run(s.fault)
 	recorded.BeganHeight = s.base
 	if s.wheel != nil {
-		recorded.Search = options.Steering.Load.Found()
+		options.Steering.Load.Conclude(&recorded, options.Validators)
 	}
 	s.crowd.conclude(&recorded)
 	return &recorded, nil
@@ -119,6 +119,10 @@ func Record(ctx context.Context, options *Options) (*result.Run, error) {
 func (s *session) noLoad() error {
 	if s.crowd != nil {
 		return fmt.Errorf("no user could send anything within %s: %w", s.Patience, s.crowd.unready)
+	}
+	if s.wheel != nil && s.wheel.stocked.Transfers > 0 {
+		return fmt.Errorf("the producers signed %d of %d transfers before the load, and no more within %s: no load was begun",
+			s.wheel.stocked.Signed, s.wheel.stocked.Transfers, s.Patience)
 	}
 	if s.wheel != nil && s.wheel.inUse {
 		return fmt.Errorf("the network did not come to rest within %s: not all producers answered at one time that they sign nothing, "+

@@ -42,6 +42,10 @@ type wheel struct {
 	// inUse is true of a network that was there before the run, and ended once it was
 	// told to end its load of before.
 	inUse, ended bool
+	// stocked is how many transfers the producers have signed before the load, and signed
+	// when these last became more.
+	stocked loading.Stocked
+	signed  time.Time
 	// seen is when any validator, or the controller of its chain, was heard of last.
 	seen time.Time
 	// told is what the validators had been told before they were asked last.
@@ -76,9 +80,39 @@ func newWheel(options *Options, nodes nodes) *wheel {
 	}
 }
 
-// free says whether the network carries nothing, so that a load can begin. One that was
-// there before is told to end what it carries.
+// free says whether a load can begin: the network carries nothing, and all is signed
+// that is signed before.
 func (w *wheel) free(ctx context.Context, nodes nodes, answers []*chain.Status) (bool, error) {
+	if rests, err := w.rests(ctx, nodes, answers); err != nil || !rests {
+		return false, err
+	}
+	stocked, err := w.driver.SignBefore(ctx)
+	if err != nil {
+		return false, err
+	}
+	if w.stocked.Transfers == 0 && stocked.Transfers > 0 {
+		w.log.Info("transfers are signed before the load", "transfers", stocked.Transfers)
+	}
+	if stocked.Signed > w.stocked.Signed {
+		w.signed = time.Now()
+	}
+	// One that does not answer has not signed less.
+	w.stocked = loading.Stocked{Signed: max(w.stocked.Signed, stocked.Signed), Transfers: stocked.Transfers}
+	return stocked.Complete(), nil
+}
+
+// moved is when somebody who waits for a load that began to wait at a time saw last that
+// it comes nearer.
+func (w *wheel) moved(began time.Time) time.Time {
+	if w == nil || w.signed.Before(began) {
+		return began
+	}
+	return w.signed
+}
+
+// rests says whether the network carries nothing. One that was there before is told to
+// end what it carries.
+func (w *wheel) rests(ctx context.Context, nodes nodes, answers []*chain.Status) (bool, error) {
 	if !w.inUse {
 		return nodes.unloaded(answers)
 	}

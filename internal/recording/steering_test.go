@@ -41,7 +41,9 @@ type steered struct {
 	// told counts what each was told, and refuses has it take nothing.
 	told    [2]atomic.Int64
 	refuses [2]atomic.Bool
-	log     safeBuffer
+	// stocks are what each signs before, half of it for each time that it is asked.
+	stocks [2]atomic.Pointer[chain.Stock]
+	log    safeBuffer
 }
 
 // safeBuffer is a buffer that several write to.
@@ -67,7 +69,7 @@ func (s *steered) serveAdmin(t *testing.T, node int, key keys.Key) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /admin/load", func(w http.ResponseWriter, r *http.Request) {
-		var load chain.Load
+		var load chain.LoadTarget
 		switch err := json.NewDecoder(r.Body).Decode(&load); {
 		case r.Header.Get("Authorization") != "Bearer "+adminToken:
 			http.Error(w, `{"error":"the admin API needs the bearer token"}`, http.StatusUnauthorized)
@@ -78,7 +80,21 @@ func (s *steered) serveAdmin(t *testing.T, node int, key keys.Key) string {
 		}
 		s.rates[node].Store(load.TransfersPerSecond)
 		s.told[node].Add(1)
-		_ = json.NewEncoder(w).Encode(load)
+		switch {
+		case load.Signing != chain.SigningBefore:
+			s.stocks[node].Store(nil)
+		case load.Stock > 0:
+			s.stocks[node].Store(&chain.Stock{Transfers: load.Stock})
+		}
+		_ = json.NewEncoder(w).Encode(chain.Load{
+			TransfersPerSecond: load.TransfersPerSecond, Workload: load.Workload, Signing: load.Signing, Stock: s.stocks[node].Load(),
+		})
+	})
+	mux.HandleFunc("GET /admin/load", func(w http.ResponseWriter, _ *http.Request) {
+		stock := *s.stocks[node].Load()
+		stock.Signed = min(stock.Transfers, stock.Signed+(stock.Transfers+1)/2)
+		s.stocks[node].Store(&stock)
+		_ = json.NewEncoder(w).Encode(chain.Load{Signing: chain.SigningBefore, Stock: &stock})
 	})
 	listener, err := adminapi.Listen(t.Context(), "127.0.0.1:0", key)
 	if err != nil {
@@ -149,7 +165,7 @@ func (s *steered) recordLoad(
 	}
 	options.Steering = &recording.Steering{Admin: func(validator string) chain.Admin { return admins[validator] }}
 	edit(options)
-	load, err := loading.New(spec)
+	load, err := loading.NewRun(spec, options.WarmUp, options.Duration)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,12 @@ const (
 func SteeringPolicyName(benchmark string) string { return benchmark + "-steering" }
 
 // Steered says whether the recorders of a benchmark tell nodes their load: the
-// controller of a closed loop, and a search, run beside the load, and the spec of a
-// network that somebody else made is left as it is.
+// controller of a closed loop, and a search, run beside the load, somebody has to wait
+// until transfers are signed that are signed before, and the spec of a network that
+// somebody else made is left as it is.
 func Steered(benchmark *v1alpha1.Benchmark) bool {
 	load := &benchmark.Spec.Load
-	return load.ClosedLoop != nil || load.Search != nil || benchmark.Spec.Network.Name != ""
+	return load.ClosedLoop != nil || load.Search != nil || load.Signing == v1alpha1.SigningBefore || benchmark.Spec.Network.Name != ""
 }
 
 // LoadedByRecorder says whether the load of a network that was made for a run is told

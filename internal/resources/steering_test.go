@@ -150,6 +150,8 @@ func TestWhoTellsNodesTheirLoad(t *testing.T) {
 	of := func(benchmark *v1alpha1.Benchmark) *v1alpha1.ShardNetwork {
 		return resources.NewRunNetwork(benchmark, 1, v1alpha1.ShardNetworkSpec{})
 	}
+	before := newBenchmark()
+	before.Spec.Load.Signing = v1alpha1.SigningBefore
 	byHand := of(newSteeredBenchmark())
 	byHand.OwnerReferences = nil
 	owned := of(newSteeredBenchmark())
@@ -163,6 +165,7 @@ func TestWhoTellsNodesTheirLoad(t *testing.T) {
 		want    bool
 	}{
 		"of a closed loop":          {of(newSteeredBenchmark()), true},
+		"of a load signed before":   {of(before), true},
 		"of another load":           {of(newBenchmark()), false},
 		"made by hand":              {byHand, false},
 		"of something else":         {owned, false},

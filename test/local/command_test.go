@@ -140,9 +140,10 @@ func (c *command) summary(t *testing.T) local.Summary {
 
 // validatorProcess is what runtime.json tells about a validator.
 type validatorProcess struct {
-	Name string `json:"name"`
-	PID  int    `json:"pid"`
-	HTTP string `json:"http"`
+	Name  string `json:"name"`
+	PID   int    `json:"pid"`
+	HTTP  string `json:"http"`
+	Admin string `json:"admin"`
 }
 
 func (c *command) runtimeFile() string {

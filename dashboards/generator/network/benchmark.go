@@ -69,10 +69,11 @@ func benchmarkLoad() row {
 			query{"vector($target)", "target"}),
 		graph("Asked for and not signed",
 			"Transfers per second that were due: held back because the pools had no room, where the chain is the limit, or overdue, "+
-				"where the generators are.",
+				"where the generators are, or exhausted, where they had signed before, and too little.",
 			units.Short, half,
 			query{fmt.Sprintf("sum(%s)", rate("shardnode_load_held_back_total", ofNetwork)), "held back"},
-			query{fmt.Sprintf("sum(%s)", rate("shardnode_load_overdue_total", ofNetwork)), "overdue"}).
+			query{fmt.Sprintf("sum(%s)", rate("shardnode_load_overdue_total", ofNetwork)), "overdue"},
+			query{fmt.Sprintf("sum(%s)", rate("shardnode_load_exhausted_total", ofNetwork)), "exhausted"}).
 			AxisSoftMax(1),
 		graph("Transfers of a block", "Transfers that a finalised block commits to as executed, of all shards.",
 			units.Short, half,

@@ -32,7 +32,7 @@ func notes(run *result.Run) []string {
 	first, last := &samples[0], &samples[len(samples)-1]
 	var notes []string
 	for _, note := range []string{
-		overdueNote(samples), heldBackNote(samples), backlogNote(run, samples), stolenNote(first, last),
+		overdueNote(samples), heldBackNote(samples), exhaustedNote(samples), backlogNote(run, samples), stolenNote(first, last),
 	} {
 		if note != "" {
 			notes = append(notes, note)
@@ -79,6 +79,18 @@ func heldBackNote(samples []result.Sample) string {
 		return ""
 	}
 	return fmt.Sprintf("the pools had no room for %.1f%% of the load, and it was not signed", percent)
+}
+
+// exhaustedNote says that there was no load to speak of from some time on.
+func exhaustedNote(samples []result.Sample) string {
+	first, last := &samples[0], &samples[len(samples)-1]
+	exhausted := increase(first.Exhausted, last.Exhausted)
+	due := offered(samples)
+	if exhausted == nil || *exhausted == 0 || due <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("the transfers that were signed before were used up, and %.1f%% of the load was not there: "+
+		"they were the limit, and not the chain", 100*float64(*exhausted)/due)
 }
 
 // backlogNote says that the measurement began with work of the time before.

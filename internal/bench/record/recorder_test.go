@@ -148,7 +148,8 @@ func TestSamples(t *testing.T) {
 	}
 	want := result.Sample{
 		TimeMs: began.UnixMilli() + 5000, FinalizedHeight: 100, OfferedPerSecond: 10,
-		Signed: ptr.To[uint64](100), Rejected: ptr.To[uint64](5), HeldBack: new(uint64), Overdue: new(uint64), Pool: ptr.To[uint64](6),
+		Signed: ptr.To[uint64](100), Rejected: ptr.To[uint64](5), HeldBack: new(uint64), Overdue: new(uint64), Exhausted: new(uint64),
+		Pool:       ptr.To[uint64](6),
 		CPUSeconds: ptr.To(3.0), MemoryBytes: ptr.To[uint64](33), FileMemoryBytes: ptr.To[uint64](14),
 		DiskReadBytes: ptr.To[uint64](0), DiskWrittenBytes: ptr.To[uint64](44),
 	}
@@ -234,7 +235,8 @@ func TestNotes(t *testing.T) {
 		signed uint64
 	}{{5, 0}, {15, 90}} {
 		made := sample(at.second, node("p", topology.RoleProducer, at.signed, 0, used(1, 1, 1)))
-		made.Nodes[0].Status.Load.Overdue, made.Nodes[0].Status.Load.HeldBack = at.signed/15, at.signed/22
+		load := made.Nodes[0].Status.Load
+		load.Overdue, load.HeldBack, load.Exhausted = at.signed/15, at.signed/22, at.signed/10
 		made.Host = record.Host{BusySeconds: ptr.To(float64(at.second)), StolenSeconds: ptr.To(float64(at.second) / 4)}
 		recorder.Sample(made)
 	}
@@ -249,6 +251,7 @@ func TestNotes(t *testing.T) {
 	want := []string{
 		"the generators were too late for 6.0% of the load: they were the limit, and not the chain",
 		"the pools had no room for 4.0% of the load, and it was not signed",
+		"the transfers that were signed before were used up, and 9.0% of the load was not there: they were the limit, and not the chain",
 		"120.0% of the load was executed: the chain had fallen behind before the measurement, which a longer warm-up leaves out",
 		"a hypervisor gave 20.0% of the processor time that was wanted to others",
 	}

@@ -68,6 +68,7 @@ func (s *Sample) row() result.Sample {
 		row.Rejected = s.generators(func(load *chain.Load) uint64 { return load.Rejected })
 		row.HeldBack = s.generators(func(load *chain.Load) uint64 { return load.HeldBack })
 		row.Overdue = s.generators(func(load *chain.Load) uint64 { return load.Overdue })
+		row.Exhausted = s.generators(func(load *chain.Load) uint64 { return load.Exhausted })
 	}
 	row.Pool = sum(s.Nodes, (*Node).pool)
 	row.CPUSeconds = sum(s.Nodes, (*Node).cpuSeconds)

@@ -99,7 +99,7 @@ var charts = []struct {
 		line: byStepOfSearch(true), wanted: byStepOfSearch(false), wantedLabel: "does not hold",
 	},
 	{
-		id: "unsigned", title: "Due and not signed: no room in pools, or too late", unit: "transfers/s",
+		id: "unsigned", title: "Due and not signed: no room in pools, too late, or used up", unit: "transfers/s",
 		line: byStep(unsignedRate),
 	},
 	{
@@ -151,7 +151,9 @@ func unsignedRate(before, sample *result.Sample, seconds float64) (float64, bool
 		return 0, false
 	}
 	overdue, known := rise(before.Overdue, sample.Overdue)
-	return (heldBack + overdue) / seconds, known
+	// Records of before do not have it, and had nothing that could be used up.
+	exhausted, _ := rise(before.Exhausted, sample.Exhausted)
+	return (heldBack + overdue + exhausted) / seconds, known
 }
 
 func valueOf(value *uint64, unit float64) (float64, bool) {

@@ -22,6 +22,9 @@ type Run struct {
 	Fault string `json:"fault,omitempty"`
 	// Notes say what a reader should know of the run's figures.
 	Notes []string `json:"notes,omitempty"`
+	// SignedBefore is how many transfers the producers signed before the load began;
+	// absent when they signed them as they became due.
+	SignedBefore int64 `json:"signedBefore,omitempty"`
 	// Search is what a search for the highest rate came to; absent without one.
 	Search *Search `json:"search,omitempty"`
 	// OpenLoop is what clients saw of the chain; absent without any.
@@ -78,10 +81,12 @@ type Sample struct {
 	// it, since the nodes started. They are absent where clients sign.
 	Signed   *uint64 `json:"signed,omitempty"`
 	Rejected *uint64 `json:"rejected,omitempty"`
-	// HeldBack and Overdue are what was due and not signed, since the nodes started:
-	// because pools had no room, and because generators were too late.
-	HeldBack *uint64 `json:"heldBack,omitempty"`
-	Overdue  *uint64 `json:"overdue,omitempty"`
+	// HeldBack, Overdue and Exhausted are what was due and not signed, since the nodes
+	// started: because pools had no room, because generators were too late, and because
+	// nothing was left of what they had signed before.
+	HeldBack  *uint64 `json:"heldBack,omitempty"`
+	Overdue   *uint64 `json:"overdue,omitempty"`
+	Exhausted *uint64 `json:"exhausted,omitempty"`
 	// Pool is the number of transfers in all pools.
 	Pool *uint64 `json:"pool,omitempty"`
 	// CPUSeconds is the CPU time of all nodes since they started.
