@@ -152,6 +152,20 @@ fn every_view_in_vain_is_another_choice() {
     }
 }
 
+/// A leader has its turn once in a round, and the last of them has to fill a
+/// height.
+#[test]
+fn no_more_views_end_in_vain_than_a_round_has_to_spare() {
+    for byzantine in [[false; 9], [true; 9]] {
+        let spare = choices(&byzantine, 8, usize::MAX);
+        assert!((spare - 9.0).abs() < 1e-9, "{spare}");
+        for views in [9, 10, usize::MAX] {
+            let counted = choices(&byzantine, views, usize::MAX);
+            assert!((counted - spare).abs() < 1e-9, "{views}: {counted}");
+        }
+    }
+}
+
 #[test]
 fn choices_grow_with_views_and_vetoes() {
     let mean = |views, vetoes| over_orders((48, 15), views, vetoes, 50, 0).mean;

@@ -134,6 +134,34 @@ fn small_odds_keep_their_digits() {
     assert!((odds.any_shard / sum - 1.0).abs() < 1e-9, "{odds:?}");
 }
 
+/// Neither many mandates nor few honest ones leave the range of an f64. Where a
+/// third of the validators are byzantine nobody is likely to corrupt a committee,
+/// and where nearly all are every committee is stalled and corrupted.
+#[test]
+fn large_networks_have_odds_with_any_share_of_byzantine_validators() {
+    let mut before = 0.0;
+    for byzantine in [1, 50, 166, 250, 333, 450, 499] {
+        let odds = computed(&network(500, byzantine, 30, 100));
+        let corrupted = odds.corrupted.any_shard;
+        assert!(
+            (before..=1.0).contains(&corrupted),
+            "{byzantine}: {corrupted:e}"
+        );
+        before = corrupted;
+        if byzantine <= 166 {
+            assert!(corrupted < 1e-8, "{byzantine}: {corrupted:e}");
+        }
+        if byzantine >= 450 {
+            let Odds {
+                one_shard,
+                any_shard,
+            } = odds.corrupted;
+            let surest = [one_shard, any_shard, odds.stalled.any_shard];
+            assert!(surest.iter().all(|odds| 1.0 - odds < 1e-8), "{odds:?}");
+        }
+    }
+}
+
 #[test]
 fn nobody_and_everybody() {
     let none = computed(&network(140, 0, 70, 6));
@@ -168,6 +196,7 @@ fn networks_that_cannot_be_are_refused() {
     let nothing = "a network has at least one shard and one mandate for each";
     assert_eq!(refused(4, 1, 0, 1), nothing);
     assert_eq!(refused(4, 1, 1, 0), nothing);
+    assert!(EqualStakes::new(4, 1, 1, 50_000).is_ok());
     // 49,999 wanted, the same number for each of three.
     assert!(EqualStakes::new(3, 1, 1, 49_998).is_ok());
     assert_eq!(
@@ -175,6 +204,18 @@ fn networks_that_cannot_be_are_refused() {
         Err(SecurityError::TooManyMandates { mandates: 50_001 })
     );
     assert!(EqualStakes::new(u32::MAX, 1, u16::MAX, u32::MAX).is_err());
+}
+
+#[test]
+fn a_network_says_what_it_is_made_of() {
+    // 15 wanted, so two for each of eight.
+    let network = network(8, 3, 3, 5);
+    assert_eq!(
+        (network.validators(), network.byzantine(), network.shards()),
+        (8, 3, 3)
+    );
+    assert_eq!((network.mandates(), network.byzantine_mandates()), (16, 6));
+    assert_eq!(network.committee_sizes(), (5, 6));
 }
 
 /// Within five standard deviations. Committees of one height are negatively

@@ -62,6 +62,12 @@ fn stake_that_cannot_be_divided_is_refused() {
         refused(&[u64::MAX], u16::MAX, u32::MAX),
         format!("281470681677825 mandates are more than {MOST_MANDATES}")
     );
+    let most = u32::try_from(MOST_MANDATES).unwrap();
+    assert!(divide(&[MOST_MANDATES], 1, most).is_ok());
+    assert_eq!(
+        refused(&[u64::MAX], 1, most + 1),
+        "1000001 mandates are more than 1000000"
+    );
     let twice = Mandates::new([("a", 1), ("b", 5), ("a", 4)], 1, 1);
     assert_eq!(twice, Err(MandatesError::DuplicateValidator));
 }
