@@ -161,3 +161,21 @@ pub fn verify_all(
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+
+    #[test]
+    fn a_full_cache_starts_anew() {
+        let ids = [0, 1, 0, 2, 3, 3, 0]
+            .map(|seed| AccountId::of(&PrivateKey::from_seed(seed).public_key()));
+        let cache = KeyCache::new(3);
+        let held = ids.map(|id| {
+            assert!(cache.get_all([id].iter()).is_some());
+            cache.keys.lock().unwrap().len()
+        });
+        assert_eq!(held, [1, 2, 2, 3, 1, 1, 2]);
+    }
+}

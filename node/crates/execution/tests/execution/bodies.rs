@@ -76,8 +76,10 @@ fn a_body_and_its_parts_come_to_the_same_verdict() {
         let whole = check(&Shown::Body(body.clone()), &chunk, signed).unwrap();
         assert_eq!(whole.transactions, want, "{name}");
         assert_eq!(whole.shown, Shown::Body(body.clone()), "{name}");
+        assert_eq!(whole.shown.body(), Some(body), "{name}");
         for places in [[0, 1, 2], [4, 5, 6], [1, 3, 6]] {
             let parts = parts(coded, places);
+            assert_eq!(parts.body(), None, "{name} {places:?}");
             let judged = check(&parts, &chunk, signed).unwrap();
             assert_eq!(judged.transactions, want, "{name} {places:?}");
             // Parts stay where they show that there is no body.

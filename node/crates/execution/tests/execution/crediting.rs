@@ -8,7 +8,7 @@ use shardnode_primitives::{
     DuePosition, Receipt, ReceiptBucket, ShardId,
     genesis::{CongestionControl, Protocol},
     hash::ZERO,
-    witness_size,
+    witness_size::{self, Counts},
 };
 
 /// So many receipts of `source`, due at `block`.
@@ -66,6 +66,82 @@ fn what_a_chunk_credits_is_bounded_and_never_nothing() {
     assert!(credited(FULL, 30_000, 1 << 20, 30_000 / 70) > 2 * 69);
     // Empty buckets count: each has a proof.
     assert!(credited(FULL, 0, 1 << 20, 0) < 200_000);
+}
+
+/// The most receipts with which something holds that does with none.
+fn most_receipts(holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut most, mut too_many) = (0, 1 << 20);
+    while too_many - most > 1 {
+        let middle = most + (too_many - most) / 2;
+        if holds(middle) {
+            most = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    most
+}
+
+/// Levels of a state of [`LEAVES`].
+const LEVELS: u32 = 20;
+const LEAVES: u32 = 1 << LEVELS;
+
+/// Whether a chunk without transactions that has credited so many buckets, with
+/// so many receipts together, wants more.
+fn wants_more(protocol: Protocol, buckets: u32, count: u32) -> bool {
+    let mut crediting = Crediting::new(protocol, 0, LEAVES);
+    let mut delivery = receipts(1, 1, 0);
+    delivery.buckets = vec![delivery.buckets[0].clone(); buckets as usize];
+    delivery.buckets[0] = receipts(1, 1, count).buckets[0].clone();
+    crediting.credit(&delivery);
+    crediting.wants_more()
+}
+
+/// What the witness of that shows.
+fn shown(protocol: Protocol, buckets: u32, receipts: u32) -> Counts {
+    Counts {
+        most_transactions: protocol.max_transactions_per_chunk,
+        transactions: 0,
+        buckets: buckets.into(),
+        receipts: receipts.into(),
+        depth: LEVELS,
+        removes_accounts: false,
+    }
+}
+
+#[test]
+fn a_chunk_that_has_credited_half_of_its_budget_wants_no_more() {
+    // Bodies of so few transactions that the next delivery would always fit, and
+    // that all sizes are multiples of four: some buckets come to half exactly.
+    let protocol = Protocol {
+        max_transactions_per_chunk: 4,
+        ..FULL
+    };
+    let half = witness_size::budget(1) / 2;
+    let (buckets, receipts) = (1..100)
+        .map(|buckets| {
+            let fits = |receipts| shown(protocol, buckets, receipts).bytes() <= half;
+            (buckets, most_receipts(fits))
+        })
+        .find(|(buckets, receipts)| shown(protocol, *buckets, *receipts).bytes() == half)
+        .unwrap();
+    assert!(!wants_more(protocol, buckets, receipts));
+    assert!(wants_more(protocol, buckets, receipts - 1));
+}
+
+#[test]
+fn a_chunk_wants_no_more_than_the_largest_delivery_leaves_room_for() {
+    // The largest deliveries, of two results each, take most of the budget.
+    let protocol = Protocol {
+        max_transactions_per_chunk: 45_000,
+        execution_lag: 2,
+        ..FULL
+    };
+    let with_next = |receipts| shown(protocol, 3 + 2, receipts + 2 * 45_000).bytes();
+    let receipts = most_receipts(|receipts| with_next(receipts) <= witness_size::budget(2));
+    assert!(receipts > 0 && shown(protocol, 3, receipts).bytes() < witness_size::budget(2) / 2);
+    assert!(wants_more(protocol, 3, receipts));
+    assert!(!wants_more(protocol, 3, receipts + 1));
 }
 
 #[test]
@@ -145,7 +221,7 @@ proptest! {
             buckets += u64::from(lag);
             crediting.credit(&all);
         }
-        let shown = witness_size::Counts {
+        let shown = Counts {
             most_transactions: max,
             transactions,
             buckets,

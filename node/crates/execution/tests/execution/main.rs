@@ -7,6 +7,7 @@ mod bodies;
 mod crediting;
 mod outcomes;
 mod parts;
+mod records;
 mod signatures;
 
 use commonware_codec::DecodeExt as _;

@@ -6,7 +6,8 @@ use shardnode_execution::{
     ApplyError, Execution, ExecutionError, Failure, Outcome, apply, execute,
 };
 use shardnode_primitives::{
-    Congestion, ShardId, ShardTotals, Transaction, genesis::Protocol, highest_nonce,
+    Congestion, DuePosition, ExecutionResult, ProvenBucket, Receipt, ReceiptBucket, ShardId,
+    ShardTotals, Transaction, genesis::Protocol, highest_nonce, merkle, outcome,
 };
 use shardnode_state::{Account, StateTree};
 
@@ -297,6 +298,105 @@ fn outcomes_have_codes_of_their_own() {
         assert_eq!(Outcome::from_code(code).map(Outcome::code), Some(code));
     }
     assert_eq!(Outcome::from_code(10), None);
+}
+
+#[test]
+fn failures_have_reasons_of_their_own() {
+    let reasons = Outcome::ALL.map(|outcome| match outcome {
+        Outcome::Failed(failure) => failure.reason(),
+        Outcome::Executed => "",
+    });
+    assert_eq!(
+        reasons[1..],
+        [
+            "nonce",
+            "balance",
+            "shard",
+            "no_account",
+            "receiver",
+            "congested",
+            "amount",
+            "expired",
+            "high_nonce",
+        ]
+    );
+}
+
+#[test]
+fn what_happened_is_counted_and_committed_to() {
+    let mut case = shard_zero(vec![
+        transfer(1, 2, 10, 6),
+        transfer(1, 3, 20, 7),
+        transfer(2, 3, 30, 6),
+        transfer(2, 1, 40, 5),
+    ]);
+    case.incoming = vec![delivery(ShardId(0), 3, &[(1, 7), (25, 8)])];
+    let execution = executed(&case);
+    let counts = (
+        execution.transfers,
+        execution.cross_shard,
+        execution.credits,
+    );
+    assert_eq!(counts, (3, 2, 3));
+    assert_eq!(
+        (execution.sent, execution.received, execution.burnt),
+        (50, 15, 6)
+    );
+    let bucket = |destination: ShardId| {
+        let receipt = |sender, nonce, amount| Receipt {
+            sender: id(sender),
+            nonce,
+            receiver: id(3),
+            amount,
+        };
+        let receipts = vec![receipt(1, 7, 20), receipt(2, 6, 30)];
+        ReceiptBucket {
+            source: ShardId(0),
+            height: HEIGHT,
+            destination,
+            receipts: if destination.0 == 1 {
+                receipts
+            } else {
+                Vec::new()
+            },
+        }
+    };
+    let buckets: Vec<_> = LAYOUT.iter().map(bucket).collect();
+    assert_eq!(execution.buckets, buckets);
+    let leaves = case
+        .transactions
+        .iter()
+        .zip([0, 0, 0, 1])
+        .map(|(transaction, code)| outcome::leaf(&transaction.hash(), code));
+    let outcomes_root = merkle::root(leaves.collect());
+    assert_eq!(execution.outcomes_root, outcomes_root);
+
+    let (receipts_root, proven) = ProvenBucket::prove_all(buckets);
+    let mut state = case.state.clone();
+    let applied = apply(&mut state, execution, HEIGHT, &case.totals()).unwrap();
+    assert_eq!(applied.buckets, proven);
+    let result = ExecutionResult {
+        height: HEIGHT,
+        state_root: state.root(),
+        outcomes_root,
+        receipts_root,
+        transfers: 3,
+        credits: 3,
+    };
+    assert_eq!(applied.result, result);
+    let totals = ShardTotals {
+        height: HEIGHT,
+        state_root: state.root(),
+        transfers: 13,
+        cross_shard: 6,
+        credits: 12,
+        balance: 200 + 15 - 50 - 6,
+        burnt: 106,
+        sent: 1_000_050,
+        received: 1_000_015,
+        next_due: DuePosition::at(HEIGHT + 1),
+    };
+    assert_eq!(applied.totals, totals);
 }
 
 #[test]

@@ -57,6 +57,8 @@ proptest! {
         let mut partial = part(&case, None);
         let execution = execute(&case.state, case.input()).unwrap();
         prop_assert_eq!(execute(&partial, case.input()), Ok(execution.clone()));
+        prop_assert_eq!(partial.leaf_count() as usize, case.state.leaves().len());
+        prop_assert_eq!(partial.leaf_count(), case.state.leaf_count());
         prop_assert_eq!(partial.check_cover(&touched(&case.input()), &execution.changes), Ok(()));
 
         let by_part = run(&case, &mut partial);
