@@ -225,6 +225,25 @@ fn no_field_of_a_witness_can_differ() {
 }
 
 #[test]
+fn buckets_that_are_missing_or_superfluous_are_counted() {
+    let mut case = rich();
+    let all = first(&mut case).incoming.clone();
+    let refused = |case: &Case| match case.check() {
+        Err(WitnessError::Buckets { got, want, .. }) => (got, want),
+        other => panic!("{other:?}"),
+    };
+    for kept in 0..all.len() {
+        first(&mut case).incoming = all[..kept].to_vec();
+        assert_eq!(refused(&case), (kept, kept + 1));
+    }
+    first(&mut case).incoming = all.clone();
+    for more in 1..4 {
+        first(&mut case).incoming.push(all[0].clone());
+        assert_eq!(refused(&case), (all.len() + more, all.len()));
+    }
+}
+
+#[test]
 fn no_field_of_what_is_expected_can_differ() {
     let case = rich();
     refuse(
