@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is measured of blocks, as it is exported.
+
+use crate::chain::{HEIGHT, Pair};
+use prometheus_client::{encoding::text::encode, registry::Registry};
+use shardnode_blocks::Metrics;
+use shardnode_primitives::ShardId;
+
+/// The samples of a metric.
+fn samples(registry: &Registry, name: &str) -> Vec<String> {
+    let mut text = String::new();
+    encode(&mut text, registry).unwrap();
+    let samples = text.lines().filter_map(|line| line.strip_prefix(name));
+    samples.map(str::to_owned).collect()
+}
+
+#[test]
+fn finalised_blocks_are_measured() {
+    let pair = Pair::new();
+    let mut registry = Registry::default();
+    let metrics = Metrics::new(&mut registry);
+    metrics.seen(HEIGHT + 3);
+    metrics.seen(HEIGHT + 2);
+    metrics.finalized(&pair.parent, &pair.block, 2, 5_400, None);
+    metrics.finalized_endorsements(ShardId(1), 50, 70);
+    metrics.produced_transfers(3);
+    metrics.produced_transfers(2);
+    assert_eq!(metrics.height(), HEIGHT + 3);
+    for (name, want) in [
+        ("height", &[" 13"][..]),
+        ("finalized_height", &[" 10"]),
+        ("block_time_seconds_sum", &[" 0.1"]),
+        ("block_time_seconds_count", &[" 1"]),
+        ("finality_lag_seconds_sum", &[" 0.3"]),
+        ("produced_transfers_total", &[" 5"]),
+        ("shard_endorsed_stake", &["{shard=\"1\"} 50"]),
+        ("shard_mandated_stake", &["{shard=\"1\"} 70"]),
+    ] {
+        assert_eq!(samples(&registry, name), want, "{name}");
+    }
+    for (name, values) in [
+        ("shard_transfers_total", [105, 100]),
+        ("shard_credits_total", [94, 90]),
+        ("shard_cross_shard_total", [43, 40]),
+        ("shard_missed_chunks_total", [10 - 7, 10 - 6]),
+        ("shard_blocks_behind", [1, 3]),
+    ] {
+        let mut found = samples(&registry, name);
+        found.sort_unstable();
+        let want = [0, 1].map(|shard| format!("{{shard=\"{shard}\"}} {}", values[shard]));
+        assert_eq!(found, want, "{name}");
+    }
+}
+
+#[test]
+fn a_block_time_is_of_two_consecutive_blocks() {
+    let pair = Pair::new();
+    let observed = |before: u64, height: u64| {
+        let (mut parent, mut block) = (pair.parent.clone(), pair.block.clone());
+        (parent.height, block.height) = (before, height);
+        let mut registry = Registry::default();
+        Metrics::new(&mut registry).finalized(&parent, &block, 2, 5_400, None);
+        samples(&registry, "block_time_seconds_count")
+    };
+    assert_eq!(observed(1, 2), [" 1"]);
+    for (before, height) in [(0, 1), (1, 3), (2, 2)] {
+        assert_eq!(observed(before, height), [" 0"], "{height} on {before}");
+    }
+}
