@@ -10,7 +10,7 @@ mod removed;
 use commonware_codec::{DecodeExt as _, Encode as _};
 use proptest::prelude::*;
 use shardnode_primitives::{AccountId, Digest};
-use shardnode_state::{Account, AccountProof, Changes, Leaf, StateError, StateTree};
+use shardnode_state::{Account, AccountProof, Changes, Leaf, ProofError, StateError, StateTree};
 use std::collections::BTreeMap;
 
 type Accounts = BTreeMap<AccountId, Account>;
@@ -213,6 +213,30 @@ fn trees_of_every_size_prove_every_account() {
             assert_eq!(verdict, Ok(expected), "{other} of {number}");
         }
         tree.apply(&set(id(number), account)).unwrap();
+    }
+}
+
+/// The leaf before an account ends where the account is, and the leaf after it
+/// begins there.
+#[test]
+fn a_neighbour_does_not_show_that_an_account_is_absent() {
+    let account = Account {
+        balance: 1,
+        nonce: 2,
+    };
+    let present = (2..=20).step_by(2).map(|number| AccountId([number; 32]));
+    let tree = StateTree::genesis(present.clone().map(|id| (id, account))).unwrap();
+    for proven in 0..=22u8 {
+        let proof = tree.prove(&AccountId([proven; 32]));
+        let shown = AccountId([(proven / 2 * 2).min(20); 32]);
+        for asked in present.clone() {
+            let verdict = proof.verify(&asked, &tree.root());
+            if asked == shown {
+                assert_eq!(verdict, Ok(Some(account)));
+            } else {
+                assert_eq!(verdict, Err(ProofError::Unrelated(asked)), "{proven}");
+            }
+        }
     }
 }
 

@@ -52,6 +52,8 @@ fn all_pages_together_are_the_tree() {
     for (tree, size) in TREES.iter().zip(SIZES) {
         let held = tree.pages();
         assert_eq!(held.len(), pages(size), "{size}");
+        assert!(!held.is_empty(), "{size}");
+        assert_eq!(held.leaves()[..], *tree.leaves(), "{size}");
         let mut leaves: Vec<Leaf> = Vec::new();
         for index in 0..held.len() {
             let page = Page::decode(held.page(index).unwrap().encode()).unwrap();

@@ -198,6 +198,21 @@ fn what_is_not_needed_is_named() {
 }
 
 #[test]
+fn a_part_says_what_is_in_it_and_nothing_of_the_rest() {
+    let accounts = (1..=9).map(|number| (AccountId([number; 32]), Account::default()));
+    let tree = StateTree::genesis(accounts).unwrap();
+    let state = tree.partial(&Ids::from([AccountId([4; 32])]), NO_CHANGES);
+    assert_eq!(state.count(), 10);
+    assert_eq!(state.leaves(), [(4, tree.leaves()[4])]);
+    let shown = state.verify(&tree.root()).unwrap();
+    assert_eq!(shown.count(), 10);
+    for number in (1..=9).filter(|number| *number != 4) {
+        let id = AccountId([number; 32]);
+        assert_eq!(shown.get(&id), Err(StateError::NotCovered(id)));
+    }
+}
+
+#[test]
 fn other_roots_are_refused() {
     let tree = StateTree::genesis([(id(1), Account::default())]).unwrap();
     for ids in [Ids::new(), Ids::from([id(1)]), Ids::from([id(2)])] {
