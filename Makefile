@@ -75,6 +75,9 @@ export FUZZ_TARGET
 ## FUZZ_INPUT: A file to give to FUZZ_TARGET, instead of looking for others
 export FUZZ_INPUT
 
+## CRATE: The crate of the node that make mutants changes, a folder of node/crates, such as mandates
+CRATE ?=
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -355,6 +358,10 @@ simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seed
 .PHONY: fuzz
 fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of node/fuzz for FUZZ_SECONDS
 	@hack/fuzz/run.sh
+
+.PHONY: mutants
+mutants: setup-test ## Change CRATE of the node in every place, one at a time, and see whether its tests notice
+	@hack/mutants.sh "$(CRATE)"
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
