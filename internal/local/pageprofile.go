@@ -67,6 +67,12 @@ func (p *profiler) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
+	if len(taken.Content.Sample) == 0 {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = fmt.Fprintf(w, "The profile of %s has no samples: in that time, it did too little for one. Take a longer one.\n",
+			p.supervisors[at].name())
+		return
+	}
 	var page bytes.Buffer
 	if err := profiling.WriteFlameGraph(&page, taken.Content, taken.Content.DefaultSampleType); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
