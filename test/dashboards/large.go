@@ -5,7 +5,6 @@ package dashboards
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -15,11 +14,12 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb"
+
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 // Large is a network of which there is one node: what that exports is taken for what
@@ -36,15 +36,10 @@ type Large struct {
 const ownMetrics = "shardnode_"
 
 // Fill writes the samples of all nodes between two times into the folder of a
-// Prometheus, from what a node of theirs exports. Counters grow by a hundredth of
+// Prometheus, from the metrics that a node of theirs exports. Counters grow by a hundredth of
 // what they are with every sample, and gauges stay. It says how many series there are.
-func (l *Large) Fill(ctx context.Context, folder string, exported io.Reader, begin, end time.Time, every time.Duration) (int, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(exported)
-	if err != nil {
-		return 0, fmt.Errorf("read what a node exports: %w", err)
-	}
-	series := l.series(families)
+func (l *Large) Fill(ctx context.Context, folder string, exported chain.Metrics, begin, end time.Time, every time.Duration) (int, error) {
+	series := l.series(exported)
 	// One block holds all of it.
 	writer, err := tsdb.NewBlockWriter(slog.New(slog.DiscardHandler), folder, 4*end.Sub(begin).Milliseconds())
 	if err != nil {
@@ -88,7 +83,7 @@ func (f *filled) at(sample int) float64 {
 }
 
 // series are those of all nodes.
-func (l *Large) series(families map[string]*dto.MetricFamily) []filled {
+func (l *Large) series(families chain.Metrics) []filled {
 	var all []filled
 	for shard := range l.Shards {
 		for producer := range l.Producers {

@@ -3,12 +3,12 @@
 package dashboards_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
@@ -96,20 +96,15 @@ func fillLarge(t *testing.T, data string, begin, end time.Time) int {
 	// Until there is load, half of the metrics have nothing to tell.
 	loaded := dashboards.Query{Expression: `sum(shardnode_produced_transfers_total{network="seen"}) > 1000`, Instant: true}
 	eventually(t, loaded.Expression, func() (bool, error) { return prometheus.HasData(t.Context(), loaded) })
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+network.Validators[0].HTTP+"/metrics", http.NoBody)
+	exported, err := chain.NewClient(network.Validators[0].HTTP, chain.Admin{}).Metrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
 	large := dashboards.Large{
 		Network: "large", Regions: []string{"us-central1", "us-east1", "us-east4"},
 		Shards: largeShards, Producers: largeNodes / largeShards,
 	}
-	count, err := large.Fill(t.Context(), data, response.Body, begin, end, scrapedEvery)
+	count, err := large.Fill(t.Context(), data, exported, begin, end, scrapedEvery)
 	if err != nil {
 		t.Fatal(err)
 	}
