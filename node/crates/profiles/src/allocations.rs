@@ -7,13 +7,14 @@ use crate::{
     table::{Table, Weight},
 };
 use std::{
+    borrow::Cow,
     cell::Cell,
+    ffi::{CStr, CString},
     hash::{BuildHasher as _, RandomState},
     sync::{
         OnceLock, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
-    thread::{self, Thread},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -95,7 +96,8 @@ struct Recording {
 /// An allocation.
 struct Sample {
     bytes: u64,
-    thread: Thread,
+    /// The name that the kernel has for its thread; `None` if it tells none.
+    thread: Option<CString>,
     /// The addresses that its functions go on at, the innermost first.
     stack: Box<[usize]>,
 }
@@ -144,7 +146,9 @@ impl Recording {
         // Nobody else has this place.
         let _ = place.set(Sample {
             bytes,
-            thread: thread::current(),
+            // Asked of the kernel: the library's own handle must not be asked for by
+            // an allocator, nor by a thread that ends.
+            thread: rustix::thread::name().ok(),
             stack: stack.into(),
         });
     }
@@ -195,11 +199,7 @@ impl Allocations {
         {
             samples += 1;
             let weight = weigh(sample.bytes);
-            table.add(
-                sample.thread.name().unwrap_or(UNNAMED),
-                &sample.stack,
-                weight,
-            );
+            table.add(&name(sample.thread.as_deref()), &sample.stack, weight);
         }
         let began = began.duration_since(SystemTime::UNIX_EPOCH);
         let mut profile = table.finish();
@@ -237,6 +237,10 @@ fn weigh(bytes: u64) -> Weight {
         objects: 1.0 / sampled,
         bytes: bytes / sampled,
     }
+}
+
+fn name(thread: Option<&CStr>) -> Cow<'_, str> {
+    thread.map_or(Cow::Borrowed(UNNAMED), CStr::to_string_lossy)
 }
 
 fn nanoseconds(duration: Duration) -> i64 {
