@@ -374,7 +374,7 @@ reproductions: setup-test build dashboards/page/node_modules/.package-lock.json 
 	@hack/reproductions.sh
 
 .PHONY: verdicts
-verdicts: setup-test build ## Compare a node that is slower on purpose, and COMPARISONS times the node itself, with the node; takes most of two hours
+verdicts: setup-test build ## Compare a node that is slower on purpose, and COMPARISONS times the node itself, with the node; takes an hour
 	@$(CARGO) build --release --locked --bin shardnode --features planted-burden --target-dir "$$CARGO_TARGET_DIR/planted-burden"
 	@BURDENED="$$CARGO_TARGET_DIR/planted-burden/release/shardnode" COMPARISONS=$(COMPARISONS) \
 	go test -count=1 -v -timeout 240m -run '^TestVerdicts$$' ./test/local
