@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -146,6 +147,25 @@ func (s *scale) create(t *testing.T) {
 	}
 	eventually(t, time.Minute, func(ctx context.Context) error { return s.cluster.complete(ctx, t, network, "") })
 	s.cluster.checkGenesis(t, network, "")
+	// The claims are looked at after the pods, and that is the last that is said of them.
+	eventually(t, time.Minute, func(ctx context.Context) error {
+		return s.cluster.told(ctx, "near", v1alpha1.ReasonAllVolumesSized)
+	})
+}
+
+// told says whether there is an event yet of a reason about a network. Events are
+// written after the status that they are about.
+func (c *cluster) told(ctx context.Context, network, reason string) error {
+	var events eventsv1.EventList
+	if err := c.List(ctx, &events, client.InNamespace(metav1.NamespaceDefault)); err != nil {
+		return err
+	}
+	for i := range events.Items {
+		if event := &events.Items[i]; event.Reason == reason && event.Regarding.Name == network {
+			return nil
+		}
+	}
+	return fmt.Errorf("none of %d events about network %s is %s", len(events.Items), network, reason)
 }
 
 // writesPerMinute measures what a network costs to which nothing happens.
@@ -191,7 +211,7 @@ func (s *scale) becomesReady(t *testing.T) {
 		if status.TransfersPerSecond == nil || *status.TransfersPerSecond == 0 {
 			return fmt.Errorf("transfers per second: %v, want what the load offers", status.TransfersPerSecond)
 		}
-		return nil
+		return s.cluster.told(ctx, "near", v1alpha1.ReasonRunning)
 	})
 }
 
