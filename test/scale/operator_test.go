@@ -69,7 +69,7 @@ func (c *cluster) installOperator(t *testing.T) *operator {
 		log: log,
 	}
 	t.Cleanup(func() {
-		// One that was stopped said nothing that the test's own errors do not.
+		// Of one that was stopped, errors that are about its log hold it.
 		if o.process != nil {
 			o.kill(t)
 			if t.Failed() {
@@ -158,10 +158,10 @@ func (o *operator) stop(t *testing.T) {
 	select {
 	case err := <-o.ended:
 		if err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator ended with %v; the end of its log:\n%s", err, o.lastWords())
 		}
 	case <-time.After(30 * time.Second):
-		t.Error("the operator does not stop within 30 s")
+		t.Errorf("the operator does not stop within 30 s; the end of its log:\n%s", o.lastWords())
 		o.kill(t)
 	}
 	o.process = nil
