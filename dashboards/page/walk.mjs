@@ -111,7 +111,9 @@ try {
   };
   assert.equal(await page.evaluate(mismatch), undefined);
   // The table is sorted by any column, the largest first, and then the smallest.
-  const storing = () => page.$$eval('[data-standing] td:nth-child(4)', (cells) => cells.map(({ textContent }) => parseFloat(textContent.replace('▲ ', ''))));
+  // In one step: $$eval finds the cells and reads them in two, and the page may have asked the nodes in between.
+  const storing = () => page.evaluate(() => [...document.querySelectorAll('[data-standing] td:nth-child(4)')]
+    .map(({ textContent }) => parseFloat(textContent.replace('▲ ', ''))));
   await press('Storing');
   for (const [sort, sign] of [['descending', -1], ['ascending', 1]]) {
     await isThere((sort) => document.querySelector('[aria-sort]')?.getAttribute('aria-sort') === sort, sort);
