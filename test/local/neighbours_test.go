@@ -71,7 +71,8 @@ func TestHostileNeighbours(t *testing.T) {
 
 	t.Logf("before: %s; meanwhile, for %s: %s; got through: %s", calm, duration, troubled, attack)
 	troubled.compare(t, "the attack", calm)
-	if attack.opened.Load() < idleConnections || attack.answers.Load() < readers {
+	// How many come in depends on what the readers leave of the validator's rate.
+	if attack.opened.Load() <= openFiles || attack.answers.Load() < readers {
 		t.Errorf("too little got through to tell anything: %s", attack)
 	}
 	for i, validator := range network.validators(t) {
