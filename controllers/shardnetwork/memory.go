@@ -47,6 +47,8 @@ type memory struct {
 
 	// nodes are clients of nodes, by what they use.
 	nodes map[nodeKey]*chain.Client
+	// tcp is what nodes last said of the settings that their kernels use, by pod.
+	tcp map[types.UID]*chain.TCP
 	// warnings are what the cluster last said of pods and StatefulSets of nodes
 	// that do not come up, by name; lastWarnings is when that was.
 	warnings     map[string][]corev1.Event
@@ -118,7 +120,7 @@ func (m *memories) of(name types.NamespacedName, uid types.UID) *memory {
 	if m.all == nil {
 		m.all = map[types.NamespacedName]*memory{}
 	}
-	m.all[name] = &memory{uid: uid, nodes: map[nodeKey]*chain.Client{}}
+	m.all[name] = &memory{uid: uid, nodes: map[nodeKey]*chain.Client{}, tcp: map[types.UID]*chain.TCP{}}
 	return m.all[name]
 }
 

@@ -166,6 +166,7 @@ func (r *run) askNodes(ctx context.Context) {
 		})
 	}
 	_ = group.Wait()
+	r.rememberTCP()
 
 	for key, api := range r.memory.nodes {
 		if !used[key] {
@@ -173,6 +174,26 @@ func (r *run) askNodes(ctx context.Context) {
 			delete(r.memory.nodes, key)
 		}
 	}
+}
+
+// rememberTCP keeps what nodes said of the settings that their kernels use, for those that
+// do not answer: another pod has other settings.
+func (r *run) rememberTCP() {
+	said := map[types.UID]*chain.TCP{}
+	for i := range r.observation.Nodes {
+		node := &r.observation.Nodes[i]
+		if node.Pod == nil {
+			continue
+		}
+		if node.Status != nil {
+			said[node.Pod.UID] = &node.Status.TCP
+			continue
+		}
+		if last := r.memory.tcp[node.Pod.UID]; last != nil {
+			node.LastTCP, said[node.Pod.UID] = last, last
+		}
+	}
+	r.memory.tcp = said
 }
 
 // keyOf is how a node with a running pod is reached: by the address of the pod,

@@ -61,6 +61,9 @@ type Node struct {
 	LetGo bool
 	// Status is what the node says of itself; nil when it does not answer.
 	Status *chain.Status
+	// LastTCP is what a node that does not answer said last, in the same pod, of the
+	// settings that its kernel uses; nil if it never answered.
+	LastTCP *chain.TCP
 	// NotReady is why the node says that it does not take part.
 	NotReady []string
 	// SaysReady is true when the node itself says that it takes part.

@@ -29,11 +29,12 @@ func TCPTuned(observation *Observation) metav1.Condition {
 			outdated++
 			continue
 		}
-		if node.Status == nil {
+		tcp := node.tcp()
+		if tcp == nil {
 			silent++
 			continue
 		}
-		effective := readBack(&node.Status.TCP)
+		effective := readBack(tcp)
 		for _, sysctl := range wanted {
 			if got := effective[sysctl.Name]; got != sysctl.Value {
 				return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionFalse, v1alpha1.ReasonNotTuned, fmt.Sprintf(
@@ -56,6 +57,15 @@ func TCPTuned(observation *Observation) metav1.Condition {
 	}
 	return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
 		fmt.Sprintf("all %d nodes read back %s", len(observation.Nodes), strings.Join(settings, ", ")))
+}
+
+// tcp is what the node read back. The settings are those of its pod: one that does not
+// answer for once has no others.
+func (n *Node) tcp() *chain.TCP {
+	if n.Status != nil {
+		return &n.Status.TCP
+	}
+	return n.LastTCP
 }
 
 // readBack is what a node's kernel uses, by sysctl.

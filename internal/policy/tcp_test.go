@@ -73,6 +73,23 @@ func TestTCPTuned(t *testing.T) {
 			},
 			metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer, "2 of 4 nodes do not answer",
 		},
+		"no answer for once": {
+			func(observation *policy.Observation) {
+				tune(observation)
+				node := &observation.Nodes[0]
+				node.LastTCP, node.Status = &node.Status.TCP, nil
+			},
+			metav1.ConditionTrue, v1alpha1.ReasonTuned, "all 4 nodes read back",
+		},
+		"no answer for once, and another value": {
+			func(observation *policy.Observation) {
+				tune(observation)
+				node := &observation.Nodes[0]
+				node.LastTCP, node.Status = &node.Status.TCP, nil
+				node.LastTCP.MTUProbing = ptr.To[uint64](0)
+			},
+			metav1.ConditionFalse, v1alpha1.ReasonNotTuned, "quickstart-s0-p0 reads back net.ipv4.tcp_mtu_probing=0",
+		},
 		"no answer and another value": {
 			func(observation *policy.Observation) {
 				tune(observation)
