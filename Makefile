@@ -408,9 +408,8 @@ prepare-e2e: setup-test ## Build what the tests on a Kubernetes run beside the c
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
 e2e: setup-test setup-cluster build-shardyard images image-operator-next image-shardnode-next image-toolbox image-jaeger ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
-	@go build -o bin/join-clusters ./hack/join-clusters
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); reporter=$$(hack/tool.sh kube-state-metrics); \
-	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter JOIN_CLUSTERS=$$PWD/bin/join-clusters SHARDYARD=$$PWD/bin/shardyard \
+	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter SHARDYARD=$$PWD/bin/shardyard \
 	go test -count=1 -timeout 50m -v -skip '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
@@ -435,11 +434,10 @@ scale-large: setup-test setup-kwok build-operator ## Run the operator on 1,000 f
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: fleet
-fleet: setup-test setup-kwok build-operator ## Run one network of 140 fake machines over three control planes, and take one away
+fleet: setup-test setup-kwok build-operator build-shardyard ## Run one network of 140 fake machines over three control planes, and take one away
 	@source hack/devcluster/lib.sh; for tool in "$${kwok_tools[@]}"; do hack/tool.sh "$$tool" >/dev/null; done
-	@go build -o bin/join-clusters ./hack/join-clusters
 	@helm=$$(hack/tool.sh helm); \
-	HELM=$$helm OPERATOR=$$PWD/bin/operator JOIN_CLUSTERS=$$PWD/bin/join-clusters \
+	HELM=$$helm OPERATOR=$$PWD/bin/operator SHARDYARD=$$PWD/bin/shardyard \
 	go test -count=1 -timeout 20m -v -run '^TestFleet$$' ./test/scale/...
 
 .PHONY: envtest-assets

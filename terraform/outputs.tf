@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 output "clusters" {
-  description = "The clusters by region: what hack/join-clusters joins them by."
+  description = "The clusters by region: what shardyard join joins them by."
   value = {
     for region, cluster in module.region : region => {
       name           = cluster.name

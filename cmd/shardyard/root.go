@@ -37,6 +37,7 @@ func newRootCommand(program string) *cobra.Command {
 		newDocsCommand(),
 		newFaucetCommand(),
 		newFaultCommand(),
+		newJoinCommand(),
 		newLogCommand(),
 		newPlanCommand(),
 		newProfileCommand(),

@@ -66,13 +66,13 @@ func (l *LostCluster) consequence(networkWaits bool) string {
 func (l *LostCluster) words() string {
 	switch l.Reason {
 	case v1alpha1.ReasonClusterSecretMissing:
-		return fmt.Sprintf("there is no Secret %s with the kubeconfig of that cluster: make it with go run ./hack/join-clusters", l.Name)
+		return fmt.Sprintf("there is no Secret %s with the kubeconfig of that cluster: make it with shardyard join", l.Name)
 	case v1alpha1.ReasonClusterSecretInvalid:
-		return fmt.Sprintf("the Secret %s does not say how to reach the cluster: %s. Make it again with go run ./hack/join-clusters",
+		return fmt.Sprintf("the Secret %s does not say how to reach the cluster: %s. Make it again with shardyard join",
 			l.Name, quote(l.Cause.Error()))
 	case v1alpha1.ReasonClusterReplaced:
 		return fmt.Sprintf("the Secret %s names another cluster than the one that holds %s of the network: %s. "+
-			"Have it name that one again with go run ./hack/join-clusters", l.Name, count(l.Nodes, "node"), quote(l.Cause.Error()))
+			"Have it name that one again with shardyard join", l.Name, count(l.Nodes, "node"), quote(l.Cause.Error()))
 	default:
 		return fmt.Sprintf("the cluster %s cannot be used now: %s", l.Name, quote(l.Cause.Error()))
 	}

@@ -124,7 +124,7 @@ func (u *UnknownMachines) words() string {
 			"Give the operator the role of its chart", quote(u.Cause.Error()))
 	}
 	return fmt.Sprintf("the machines of the cluster %s cannot be looked at, so no validator may be evicted from them: %s. "+
-		"Join the cluster again with go run ./hack/join-clusters", u.Cluster, quote(u.Cause.Error()))
+		"Join the cluster again with shardyard join", u.Cluster, quote(u.Cause.Error()))
 }
 
 // firstOf is the first of two that says anything.

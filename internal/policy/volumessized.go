@@ -170,7 +170,7 @@ func (v *Volume) failure() string {
 		return fmt.Sprintf("the volume claims in the operator's own cluster cannot be looked at: %s. Give the operator the role of its chart",
 			quote(v.Failed.Error()))
 	}
-	return fmt.Sprintf("the volume claims in the cluster %s cannot be looked at: %s. Join the cluster again with go run ./hack/join-clusters",
+	return fmt.Sprintf("the volume claims in the cluster %s cannot be looked at: %s. Join the cluster again with shardyard join",
 		v.Validator.Cluster, quote(v.Failed.Error()))
 }
 

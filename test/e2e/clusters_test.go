@@ -111,7 +111,7 @@ func (c *cluster) join(t *testing.T, member *cluster) {
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		t.Fatal(err)
 	}
-	newProgram(t, "JOIN_CLUSTERS").mustRun(t, "--kubeconfig", path, member.regions+"=member,cluster2.local")
+	newProgram(t, "SHARDYARD").mustRun(t, "join", "--kubeconfig", path, member.regions+"=member,cluster2.local")
 }
 
 // holder is the network as the cluster of a validator has it.

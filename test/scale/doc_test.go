@@ -6,6 +6,6 @@
 // have, against ranges-large.yaml; and on three control planes, one for each region.
 // Pods of benchmarks run what they would run; those of nodes are stood in for.
 //
-// HELM names the helm program, OPERATOR the operator's, JOIN_CLUSTERS the one
-// that joins clusters; make scale and make fleet set them.
+// HELM names the helm program, OPERATOR the operator's, SHARDYARD the command
+// line's, which joins clusters; make scale and make fleet set them.
 package scale_test

@@ -55,7 +55,7 @@ func TestFleet(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	program(t, "HELM")
 	program(t, "OPERATOR")
-	program(t, "JOIN_CLUSTERS")
+	program(t, "SHARDYARD")
 	f := &fleet{members: map[string]*cluster{}}
 	f.home = startCluster(t, place{"fleet-us-central1", "127.64.0.0/16", "us-central1", machinesOf[""]})
 	f.members["us-east1"] = startCluster(t, place{"fleet-us-east1", "127.65.0.0/16", "us-east1", machinesOf["us-east1"]})
@@ -94,11 +94,11 @@ func (f *fleet) join(t *testing.T) {
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		t.Fatal(err)
 	}
-	arguments := []string{"--kubeconfig", path}
+	arguments := []string{"join", "--kubeconfig", path}
 	for name := range f.members {
 		arguments = append(arguments, fmt.Sprintf("%s=of-%s,%s.example", name, name, name))
 	}
-	if output, err := exec.CommandContext(t.Context(), program(t, "JOIN_CLUSTERS"), arguments...).CombinedOutput(); err != nil {
+	if output, err := exec.CommandContext(t.Context(), program(t, "SHARDYARD"), arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("join: %v\n%s", err, output)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package joining
 
 import (
 	"context"
@@ -19,25 +19,31 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// member is a cluster to join.
-type member struct {
-	// name is what regions name it by.
-	name string
-	// domain is that of its DNS names.
-	domain string
+// Member is a cluster to join.
+type Member struct {
+	// Name is what regions name it by.
+	Name string
+	// Domain is that of its DNS names.
+	Domain string
 	// config reaches it with rights to make accounts and roles.
 	config *rest.Config
 }
 
-// members are the clusters that the command line names.
-func (o *options) members(ctx context.Context, arguments []string, input io.Reader) ([]member, error) {
-	if (o.terraform == "") == (len(arguments) == 0) {
-		return nil, errors.New("name the clusters as NAME=CONTEXT,DOMAIN, or with --terraform")
-	}
-	if o.terraform != "" {
-		return o.fromTerraform(ctx, input)
-	}
-	members := make([]member, 0, len(arguments))
+// Outputs are Terraform's, of which clusters are made members.
+type Outputs struct {
+	// File holds what terraform output -json prints; - for standard input.
+	File string
+	// Home is the region of the operator's own cluster; that of the output home_region
+	// when empty.
+	Home string
+	// TokenCommand prints a token which may make accounts and roles in the clusters.
+	TokenCommand string
+}
+
+// OfContexts are the clusters of contexts of a kubeconfig, each as
+// NAME=CONTEXT,DOMAIN.
+func OfContexts(rules *clientcmd.ClientConfigLoadingRules, arguments []string) ([]Member, error) {
+	members := make([]Member, 0, len(arguments))
 	for _, argument := range arguments {
 		name, place, _ := strings.Cut(argument, "=")
 		// Names of contexts may hold commas, domains may not.
@@ -45,27 +51,24 @@ func (o *options) members(ctx context.Context, arguments []string, input io.Read
 		if name == "" || comma < 1 || comma == len(place)-1 {
 			return nil, fmt.Errorf("%q is not NAME=CONTEXT,DOMAIN", argument)
 		}
-		config, err := o.contextConfig(place[:comma])
+		config, err := contextConfig(rules, place[:comma])
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
-		members = append(members, member{name: name, domain: place[comma+1:], config: config})
+		members = append(members, Member{Name: name, Domain: place[comma+1:], config: config})
 	}
 	return members, nil
 }
 
-// contextConfig is how to reach the cluster of a context; without a name, of the
-// current one.
-func (o *options) contextConfig(name string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.kubeconfig
+func contextConfig(rules *clientcmd.ClientConfigLoadingRules, name string) (*rest.Config, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
 		&clientcmd.ConfigOverrides{CurrentContext: name}).ClientConfig()
 }
 
-func (o *options) fromTerraform(ctx context.Context, input io.Reader) ([]member, error) {
-	if o.terraform != "-" {
-		file, err := os.Open(o.terraform)
+// Members are the clusters of all regions but the operator's own.
+func (o *Outputs) Members(ctx context.Context, input io.Reader, stderr io.Writer) ([]Member, error) {
+	if o.File != "-" {
+		file, err := os.Open(o.File)
 		if err != nil {
 			return nil, err
 		}
@@ -76,19 +79,19 @@ func (o *options) fromTerraform(ctx context.Context, input io.Reader) ([]member,
 	if err != nil {
 		return nil, fmt.Errorf("read the outputs of Terraform: %w", err)
 	}
-	members, err := parseOutputs(content, o.home)
+	members, err := parseOutputs(content, o.Home)
 	if err != nil {
 		return nil, fmt.Errorf("outputs of Terraform: %w", err)
 	}
-	words := strings.Fields(o.tokenCommand)
+	words := strings.Fields(o.TokenCommand)
 	if len(words) == 0 {
 		return nil, errors.New("--token-command is empty")
 	}
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
-	command.Stderr = os.Stderr
+	command.Stderr = stderr
 	token, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.tokenCommand, err)
+		return nil, fmt.Errorf("%s: %w", o.TokenCommand, err)
 	}
 	for i := range members {
 		members[i].config.BearerToken = strings.TrimSpace(string(token))
@@ -112,7 +115,7 @@ type outputs struct {
 
 // parseOutputs lists the clusters of all regions but the operator's own, by
 // region.
-func parseOutputs(content []byte, home string) ([]member, error) {
+func parseOutputs(content []byte, home string) ([]Member, error) {
 	var parsed outputs
 	if err := json.Unmarshal(content, &parsed); err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func parseOutputs(content []byte, home string) ([]member, error) {
 		return nil, fmt.Errorf("the region of the operator's own cluster is %q, which has none; there are %s: set --home",
 			home, strings.Join(slices.Sorted(maps.Keys(clusters)), ", "))
 	}
-	var members []member
+	var members []Member
 	for _, region := range slices.Sorted(maps.Keys(clusters)) {
 		if region == home {
 			continue
@@ -141,7 +144,7 @@ func parseOutputs(content []byte, home string) ([]member, error) {
 		if cluster.Endpoint == "" || cluster.Domain == "" {
 			return nil, fmt.Errorf("cluster %s: endpoint or domain is empty", region)
 		}
-		members = append(members, member{name: region, domain: cluster.Domain, config: &rest.Config{
+		members = append(members, Member{Name: region, Domain: cluster.Domain, config: &rest.Config{
 			Host:            "https://" + strings.TrimPrefix(cluster.Endpoint, "https://"),
 			TLSClientConfig: rest.TLSClientConfig{CAData: authority},
 		}})

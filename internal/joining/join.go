@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package joining
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ import (
 
 const (
 	// fieldManager owns the fields that this applies.
-	fieldManager = "shardyard-join-clusters"
+	fieldManager = "shardyard-join"
 	// account is the operator's in a member.
 	account = "shardyard-member"
 	// tokenLifetime is how long its token is valid, unless the cluster allows less.
@@ -45,9 +45,30 @@ func newClient(config *rest.Config) (client.Client, error) {
 	return client.New(config, client.Options{})
 }
 
+// All joins clusters, one after the other, and tells of each that was joined. The
+// namespace is that of the networks, of the same name in all clusters; home is the
+// operator's own cluster.
+func All(ctx context.Context, home *rest.Config, namespace string, members []Member, joined func(*Member)) error {
+	api, err := newClient(home)
+	if err == nil {
+		err = ensureNamespace(ctx, api, namespace)
+	}
+	if err != nil {
+		return fmt.Errorf("the operator's own cluster: %w", err)
+	}
+	for i := range members {
+		member := &members[i]
+		if err := member.join(ctx, api, namespace); err != nil {
+			return fmt.Errorf("join %s: %w", member.Name, err)
+		}
+		joined(member)
+	}
+	return nil
+}
+
 // join makes the operator's account in the member, and the Secret that names it
 // at home.
-func (m *member) join(ctx context.Context, home client.Client, namespace string) error {
+func (m *Member) join(ctx context.Context, home client.Client, namespace string) error {
 	api, err := newClient(m.config)
 	if err != nil {
 		return err
@@ -76,17 +97,17 @@ func (m *member) join(ctx context.Context, home client.Client, namespace string)
 }
 
 // secret is what names the member at home.
-func (m *member) secret(namespace string, kubeconfig []byte) *unstructured.Unstructured {
+func (m *Member) secret(namespace string, kubeconfig []byte) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Secret",
 		"metadata": map[string]any{
 			"namespace": namespace,
-			"name":      m.name,
+			"name":      m.Name,
 			"labels":    map[string]any{"app.kubernetes.io/part-of": "shardyard"},
 		},
 		"type":       string(corev1.SecretTypeOpaque),
-		"stringData": map[string]any{fleet.KeyKubeconfig: string(kubeconfig), fleet.KeyDomain: m.domain},
+		"stringData": map[string]any{fleet.KeyKubeconfig: string(kubeconfig), fleet.KeyDomain: m.Domain},
 	}}
 }
 
@@ -171,20 +192,20 @@ func requestToken(ctx context.Context, api client.Client, namespace string) (str
 }
 
 // kubeconfig reaches the member by a token, with nothing outside of itself.
-func (m *member) kubeconfig(token string) ([]byte, error) {
+func (m *Member) kubeconfig(token string) ([]byte, error) {
 	config := rest.CopyConfig(m.config)
 	if err := rest.LoadTLSFiles(config); err != nil {
 		return nil, fmt.Errorf("certificate authority: %w", err)
 	}
 	content := clientcmdapi.NewConfig()
-	content.Clusters[m.name] = &clientcmdapi.Cluster{
+	content.Clusters[m.Name] = &clientcmdapi.Cluster{
 		Server:                   config.Host,
 		TLSServerName:            config.ServerName,
 		CertificateAuthorityData: config.CAData,
 	}
 	content.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: token}
-	content.Contexts[m.name] = &clientcmdapi.Context{Cluster: m.name, AuthInfo: account}
-	content.CurrentContext = m.name
+	content.Contexts[m.Name] = &clientcmdapi.Context{Cluster: m.Name, AuthInfo: account}
+	content.CurrentContext = m.Name
 	return clientcmd.Write(*content)
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package joining
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -40,13 +41,13 @@ func TestParseOutputs(t *testing.T) {
 	}
 	for i, want := range want {
 		got := members[i]
-		if got.name != want.name || got.domain != want.domain || got.config.Host != want.host ||
+		if got.Name != want.name || got.Domain != want.domain || got.config.Host != want.host ||
 			string(got.config.CAData) != want.authority {
 			t.Errorf("member %d is %s in %s at %s with %s, want %+v",
-				i, got.name, got.domain, got.config.Host, got.config.CAData, want)
+				i, got.Name, got.Domain, got.config.Host, got.config.CAData, want)
 		}
 	}
-	if members, err = parseOutputs([]byte(terraformOutputs), "us-east4"); err != nil || members[0].name != "us-central1" {
+	if members, err = parseOutputs([]byte(terraformOutputs), "us-east4"); err != nil || members[0].Name != "us-central1" {
 		t.Errorf("with another home, the members are %v, %v", members, err)
 	}
 }
@@ -75,23 +76,23 @@ func TestMembersOfContexts(t *testing.T) {
 	content := clientcmdapi.NewConfig()
 	content.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://203.0.113.4"}
 	content.Contexts["gke,far"] = &clientcmdapi.Context{Cluster: "c"}
-	o := &options{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	if err := clientcmd.WriteToFile(*content, o.kubeconfig); err != nil {
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: filepath.Join(t.TempDir(), "kubeconfig")}
+	if err := clientcmd.WriteToFile(*content, rules.ExplicitPath); err != nil {
 		t.Fatal(err)
 	}
-	members, err := o.members(t.Context(), []string{"us-east4=gke,far,us-east4.example"}, nil)
+	members, err := OfContexts(rules, []string{"us-east4=gke,far,us-east4.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := members[0]; got.name != "us-east4" || got.domain != "us-east4.example" || got.config.Host != "https://203.0.113.4" {
+	if got := members[0]; got.Name != "us-east4" || got.Domain != "us-east4.example" || got.config.Host != "https://203.0.113.4" {
 		t.Errorf("the member is %+v", got)
 	}
 	for _, argument := range []string{"us-east4", "us-east4=gke", "=gke,domain", "us-east4=,domain", "us-east4=gke,"} {
-		if _, err := o.members(t.Context(), []string{argument}, nil); err == nil || !strings.Contains(err.Error(), "NAME=CONTEXT,DOMAIN") {
+		if _, err := OfContexts(rules, []string{argument}); err == nil || !strings.Contains(err.Error(), "NAME=CONTEXT,DOMAIN") {
 			t.Errorf("%q: the error is %v", argument, err)
 		}
 	}
-	if _, err := o.members(t.Context(), []string{"us-east4=near,domain"}, nil); err == nil || !strings.Contains(err.Error(), "near") {
+	if _, err := OfContexts(rules, []string{"us-east4=near,domain"}); err == nil || !strings.Contains(err.Error(), "near") {
 		t.Errorf("of a context that is not there, the error is %v", err)
 	}
 }
@@ -103,18 +104,18 @@ func TestMembersOfTerraform(t *testing.T) {
 	if err := os.WriteFile(path, []byte(terraformOutputs), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := &options{terraform: path, tokenCommand: "echo secret"}
-	members, err := o.members(t.Context(), nil, nil)
+	o := &Outputs{File: path, TokenCommand: "echo secret"}
+	members, err := o.Members(t.Context(), nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, member := range members {
 		if member.config.BearerToken != "secret" {
-			t.Errorf("the token of %s is %q", member.name, member.config.BearerToken)
+			t.Errorf("the token of %s is %q", member.Name, member.config.BearerToken)
 		}
 	}
-	o.tokenCommand = "false"
-	if _, err := o.members(t.Context(), nil, nil); err == nil || !strings.HasPrefix(err.Error(), "false: ") {
+	o.TokenCommand = "false"
+	if _, err := o.Members(t.Context(), nil, io.Discard); err == nil || !strings.HasPrefix(err.Error(), "false: ") {
 		t.Errorf("when the command fails, the error is %v", err)
 	}
 }
