@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -46,32 +46,12 @@ func (r *run) makePod(ctx context.Context, observation *policy.FaultObservation)
 
 // hold keeps the fault until it is taken back.
 func (r *run) hold(ctx context.Context) error {
-	before := r.fault.DeepCopy()
-	if !controllerutil.AddFinalizer(r.fault, finalizer) {
-		return nil
-	}
-	if err := r.client.Patch(ctx, r.fault, lockedPatch(before)); err != nil {
-		return fmt.Errorf("add finalizer %s: %w", finalizer, err)
-	}
-	return nil
+	return owned.AddFinalizer(ctx, r.client, r.fault, finalizer)
 }
 
 // letGo lets the fault be deleted.
 func (r *run) letGo(ctx context.Context) error {
-	before := r.fault.DeepCopy()
-	if !controllerutil.RemoveFinalizer(r.fault, finalizer) {
-		return nil
-	}
-	if err := r.client.Patch(ctx, r.fault, lockedPatch(before)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove finalizer %s: %w", finalizer, err)
-	}
-	return nil
-}
-
-// lockedPatch fails when somebody else changed the finalizers meanwhile: they are one
-// list.
-func lockedPatch(before client.Object) client.Patch {
-	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return owned.RemoveFinalizer(ctx, r.client, r.fault, finalizer)
 }
 
 // release lets the pod that measures begin: this very one, which the status names.

@@ -4,10 +4,10 @@ package nodetuning
 
 import (
 	"context"
-	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/shardyard/shardyard/controllers/owned"
 )
 
 // finalizer keeps a NodeTuning until its machines have their old values back.
@@ -19,23 +19,9 @@ func (r *run) holdsFinalizer() bool {
 
 // holdFinalizer comes before the first machine is changed.
 func (r *run) holdFinalizer(ctx context.Context) error {
-	before := r.tuning.DeepCopy()
-	if !controllerutil.AddFinalizer(r.tuning, finalizer) {
-		return nil
-	}
-	// Finalizers are one list: somebody else's change must not be lost.
-	if err := r.client.Patch(ctx, r.tuning, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("add finalizer: %w", err)
-	}
-	return nil
+	return owned.AddFinalizer(ctx, r.client, r.tuning, finalizer)
 }
 
 func (r *run) releaseFinalizer(ctx context.Context) error {
-	before := r.tuning.DeepCopy()
-	controllerutil.RemoveFinalizer(r.tuning, finalizer)
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.client.Patch(ctx, r.tuning, patch); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove finalizer: %w", err)
-	}
-	return nil
+	return owned.RemoveFinalizer(ctx, r.client, r.tuning, finalizer)
 }

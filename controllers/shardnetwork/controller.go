@@ -106,8 +106,8 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;create;patch
 
-// owned are the kinds of a network's objects, of which a change is answered.
-var owned = []client.Object{
+// ownedKinds are the kinds of a network's objects, of which a change is answered.
+var ownedKinds = []client.Object{
 	&appsv1.StatefulSet{},
 	&corev1.ConfigMap{},
 	&corev1.Secret{},
@@ -121,7 +121,7 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 	clusters := fleet.New(manager.GetAPIReader(), fleet.Options{
 		Scheme:  manager.GetScheme(),
 		Cache:   CacheOptions(),
-		Watched: append(slices.Clone(owned), &corev1.Pod{}),
+		Watched: append(slices.Clone(ownedKinds), &corev1.Pod{}),
 		Network: networkOf,
 		Home:    manager.GetClient(),
 		Logger:  manager.GetLogger().WithName("fleet"),
@@ -163,7 +163,7 @@ func Setup(manager ctrl.Manager, settings Settings) error {
 			clusters.OnChange(func(network types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: network}) })
 			return nil
 		}))
-	for _, kind := range owned {
+	for _, kind := range ownedKinds {
 		controller = controller.Owns(kind)
 	}
 	return controller.Complete(reconciler)

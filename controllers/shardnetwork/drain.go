@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -45,7 +46,7 @@ func (r *run) setEviction(ctx context.Context, node *policy.Node, allowed bool) 
 		// What is replaced in this run counts it, whatever comes of the request.
 		node.LetGo = true
 	}
-	err := s.client.Patch(ctx, pod, lockedPatch(node.Pod), client.FieldOwner(FieldManager))
+	err := s.client.Patch(ctx, pod, owned.LockedPatch(node.Pod), client.FieldOwner(FieldManager))
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}

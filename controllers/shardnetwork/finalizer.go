@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -38,7 +39,7 @@ func (r *run) holdFinalizers(ctx context.Context) error {
 		// The answer says what the spec says, which is not what nodes are to be where
 		// that was rolled back.
 		held := r.network.DeepCopy()
-		if err := r.client.Patch(ctx, held, lockedPatch(before)); err != nil {
+		if err := r.client.Patch(ctx, held, owned.LockedPatch(before)); err != nil {
 			return fmt.Errorf("add finalizers: %w", err)
 		}
 		r.network.ResourceVersion = held.ResourceVersion
@@ -54,7 +55,7 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 		if err != nil || !gone {
 			return ctrl.Result{RequeueAfter: removalInterval}, err
 		}
-		if err := r.dropFinalizer(ctx, network, finalizerClusters); err != nil {
+		if err := owned.RemoveFinalizer(ctx, r.client, network, finalizerClusters); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
@@ -62,7 +63,7 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 		if err := r.deleteStorageClasses(ctx, network); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := r.dropFinalizer(ctx, network, finalizerStorageClass); err != nil {
+		if err := owned.RemoveFinalizer(ctx, r.client, network, finalizerStorageClass); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
@@ -88,19 +89,4 @@ func isClassOf(class client.Object, network *v1alpha1.ShardNetwork) bool {
 	labels := class.GetLabels()
 	return class.GetNamespace() == "" &&
 		labels[resources.LabelManagedBy] == resources.ManagedBy && labels[resources.LabelNetwork] == network.Name
-}
-
-func (r *Reconciler) dropFinalizer(ctx context.Context, network *v1alpha1.ShardNetwork, finalizer string) error {
-	before := network.DeepCopy()
-	controllerutil.RemoveFinalizer(network, finalizer)
-	if err := r.client.Patch(ctx, network, lockedPatch(before)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove finalizer %s: %w", finalizer, err)
-	}
-	return nil
-}
-
-// lockedPatch fails when somebody else changed the finalizers meanwhile: they
-// are one list.
-func lockedPatch(before client.Object) client.Patch {
-	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 }

@@ -118,7 +118,7 @@ func (c *cluster) restart() {
 		clusters: fleet.New(direct, fleet.Options{
 			Scheme:  scheme,
 			Cache:   CacheOptions(),
-			Watched: owned,
+			Watched: ownedKinds,
 			Network: networkOf,
 		}),
 	}

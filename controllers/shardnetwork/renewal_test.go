@@ -35,7 +35,7 @@ func TestTheTokenOfAMemberIsRenewed(t *testing.T) {
 	c.joinMember()
 	clock := time.Now()
 	members := fleet.New(c.client, fleet.Options{
-		Scheme: scheme, Cache: CacheOptions(), Watched: owned, Network: networkOf,
+		Scheme: scheme, Cache: CacheOptions(), Watched: ownedKinds, Network: networkOf,
 		Home: c.client, Now: func() time.Time { return clock },
 	})
 	network := types.NamespacedName{Namespace: c.namespace, Name: "quickstart"}
@@ -81,7 +81,7 @@ func TestTheTokenOfAMemberIsRenewed(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	others := fleet.New(c.client, fleet.Options{Scheme: scheme, Cache: CacheOptions(), Watched: owned, Network: networkOf})
+	others := fleet.New(c.client, fleet.Options{Scheme: scheme, Cache: CacheOptions(), Watched: ownedKinds, Network: networkOf})
 	t.Cleanup(func() { others.Forget(network) })
 	if _, err := others.Member(t.Context(), network, far); err != nil {
 		t.Errorf("the renewed token does not work: %v", err)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/fleet"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -191,7 +192,7 @@ func (s *site) grow(ctx context.Context, volume *policy.Volume) error {
 	defer cancel()
 	claim := volume.Claim.DeepCopy()
 	claim.Spec.Resources.Requests[corev1.ResourceStorage] = volume.Wanted.DeepCopy()
-	err := s.client.Patch(ctx, claim, lockedPatch(volume.Claim), client.FieldOwner(FieldManager))
+	err := s.client.Patch(ctx, claim, owned.LockedPatch(volume.Claim), client.FieldOwner(FieldManager))
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err), !s.home() && fleet.Unavailable(err):
 		// It is another one by now, or its cluster cannot be used: it is looked at again.
