@@ -158,9 +158,9 @@ build-shardnode: setup ## Build bin/shardnode, the node
 	@mkdir -p bin && install -m 0755 "$$CARGO_TARGET_DIR/release/shardnode" bin/shardnode
 
 .PHONY: build-hostile-peer
-build-hostile-peer: setup ## Build bin/hostile-peer, which tests put in the place of a validator
+build-hostile-peer: setup ## Build bin/shardnode-hostile-peer, which tests put in the place of a validator
 	@$(CARGO) build --release --locked --workspace --example hostile_peer
-	@install -D -m 0755 "$$CARGO_TARGET_DIR/release/examples/hostile_peer" bin/hostile-peer
+	@install -D -m 0755 "$$CARGO_TARGET_DIR/release/examples/hostile_peer" bin/shardnode-hostile-peer
 
 # Without the simulator, which nobody needs to run a network.
 .PHONY: build-shardnode-development
@@ -195,10 +195,11 @@ build-page: setup-test dashboards/page/node_modules/.package-lock.json ## Build 
 dashboards/page/node_modules/.package-lock.json: dashboards/page/package-lock.json
 	@cd dashboards/page && npm ci --loglevel=error
 
-# The same programs under another name, for who wants to see one image replace another.
+# The same programs under another name, for who wants to see one image replace another, and a program beside the node's
+# that can take its place.
 .PHONY: image-shardnode-next
-image-shardnode-next: build-shardnode
-	@hack/image.sh shardnode bin/images/shardnode-next.tar next
+image-shardnode-next: build-shardnode build-hostile-peer
+	@hack/image.sh shardnode bin/images/shardnode-next.tar next shardnode-hostile-peer
 
 .PHONY: image-operator-next
 image-operator-next: build-operator

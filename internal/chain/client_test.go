@@ -210,6 +210,31 @@ func TestLinkFault(t *testing.T) {
 }
 
 // A fault of the clock begins and ends as the contract writes it.
+// A fault of the process is begun, and nobody ends it.
+func TestProcessFault(t *testing.T) {
+	t.Parallel()
+	const want = `{"condition":"Replaced","program":"shardnode-other","arguments":["--loud"],"durationMilliseconds":15000}`
+	fault := &chain.ProcessFault{
+		Condition: chain.ProcessReplaced, Program: "shardnode-other", Arguments: []string{"--loud"}, DurationMilliseconds: 15_000,
+	}
+	begin := newNode(t, "PUT /admin/process", func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err != nil || string(body) != want {
+			t.Errorf("the body is %s (%v)", body, err)
+		}
+		if got, want := r.Header.Get("Authorization"), "Bearer "+adminToken; got != want {
+			t.Errorf("authorization is %q, want %q", got, want)
+		}
+		answer(http.StatusOK, `{"fault": `+want+`}`)(w, r)
+	})
+	if err := begin.BeginProcessFault(t.Context(), fault); err != nil {
+		t.Error(err)
+	}
+	refusing := newNode(t, "PUT /admin/process", answer(http.StatusServiceUnavailable, `{"error": "there is no program /bin/other"}`))
+	if err := refusing.BeginProcessFault(t.Context(), fault); err == nil || !strings.Contains(err.Error(), "there is no program /bin/other") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestClockFault(t *testing.T) {
 	t.Parallel()
 	serving := func(method, want string) *chain.Client {

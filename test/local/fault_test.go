@@ -36,7 +36,7 @@ func TestFaults(t *testing.T) {
 	runFault(t, stateDir, "Partition", "8", v1alpha1.FaultImpaired)
 	runFault(t, stateDir, "FullDisk", "8", v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "SlowDisk\n  slowDisk: {milliseconds: 1000}", "8", v1alpha1.FaultImpaired)
-	runFault(t, stateDir, "Byzantine\n  byzantine: {program: ../../bin/hostile-peer, arguments: [silence, '1']}", "8",
+	runFault(t, stateDir, "Byzantine\n  byzantine: {program: ../../bin/shardnode-hostile-peer, arguments: [silence, '1']}", "8",
 		v1alpha1.FaultUnreachable)
 	runFault(t, stateDir, "WrongClock\n  wrongClock: {offsetMilliseconds: 4000}", "8", v1alpha1.FaultImpaired)
 	network.signal(t, os.Interrupt)

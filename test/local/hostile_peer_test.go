@@ -102,7 +102,7 @@ func newHostilePeer(t *testing.T) *hostilePeer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := filepath.Abs("../../bin/hostile-peer")
+	program, err := filepath.Abs("../../bin/shardnode-hostile-peer")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Command::Run { config } = arguments.command;
     let config = Config::load(&config)?;
     let identity = Identity::new(config.genesis.clone(), config.key.clone())?;
-    let runner = runtime::Runner::new(runtime::Config::new().with_worker_threads(1));
+    // The one place that is sure to be writable.
+    let runner = runtime::Runner::new(
+        runtime::Config::new()
+            .with_worker_threads(1)
+            .with_storage_directory(config.data_dir.clone()),
+    );
     runner.start(|context| async move {
         let most = Limits::of(&identity).max_message_size();
         // Its own quotas are none.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Answers the HTTP API from the running node.
 
-use crate::{full_disk, health::Health, log::Levels, peers, process, profiles::Profiles, tcp};
+use crate::{
+    full_disk, health::Health, log::Levels, peers, process, process_fault::Strike,
+    profiles::Profiles, tcp,
+};
 use axum::body::Bytes;
 use commonware_codec::Encode;
 use commonware_consensus::types::Height;
@@ -25,9 +28,9 @@ use shardnode_primitives::{
 use shardnode_rpc::{
     AccountReport, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus, DiskCondition, DiskFault,
     LinkCondition, LinkFault, LoadStatus, LogLevel, OutcomeReport, OutcomeStatus, PoolStatus,
-    ProfileExtent, ProfileKind, ProfileOngoing, ProfileStatus, ProofReport, Readiness, Role,
-    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus, Unavailable,
-    UnknownPeer,
+    ProcessFault, ProfileExtent, ProfileKind, ProfileOngoing, ProfileStatus, ProofReport,
+    Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TrackedStatus,
+    Unavailable, UnknownPeer,
 };
 use shardnode_state::Account;
 use shardnode_verifier::FinalizedBlock;
@@ -36,7 +39,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
-use tokio::time::Instant;
+use tokio::{sync::mpsc::Sender, time::Instant};
 use tracing::warn;
 
 /// A chain that stands still longer than this is not ready, unless its leaders
@@ -80,6 +83,7 @@ pub(crate) struct Faults {
     pub(crate) links: links::Faults,
     pub(crate) disk: disks::Faults,
     pub(crate) clock: clocks::Faults,
+    pub(crate) process: Sender<Strike>,
 }
 
 impl Api {
@@ -561,6 +565,17 @@ impl shardnode_rpc::Node for Api {
 
     fn end_clock_fault(&self) {
         self.faults.clock.end();
+    }
+
+    fn begin_process_fault(&self, wanted: ProcessFault) -> Result<(), Unavailable> {
+        // A timer of the kernel would go on and end what is executed next.
+        if self.profiles.is_taken() {
+            return Err(Unavailable("a profile is taken: end it first".into()));
+        }
+        let strike = Strike::new(wanted, self.context.current());
+        let strike = strike.map_err(|impossible| Unavailable(impossible.to_string()))?;
+        let other = |_| Unavailable("another fault of the process begins".into());
+        self.faults.process.try_send(strike).map_err(other)
     }
 
     fn profile(&self) -> Option<ProfileStatus> {

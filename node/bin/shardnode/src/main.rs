@@ -17,8 +17,13 @@ use mimalloc::MiMalloc;
 #[cfg(feature = "simulator")]
 use shardnode::simulate::{SimulateArgs, SimulateError};
 use shardnode::{
-    admin, committee::CommitteeArgs, data_dir, full_disk, http, links, load::LoadArgs, log,
-    open_files, p2p, process, spans, tcp,
+    admin,
+    committee::CommitteeArgs,
+    data_dir, full_disk, http, links,
+    load::LoadArgs,
+    log, open_files, p2p, process,
+    process_fault::{self, Wake},
+    spans, tcp,
 };
 use shardnode_config::{Config, ConfigError};
 use shardnode_primitives::namespace::FORMATS;
@@ -92,6 +97,9 @@ enum Command {
     Load(Box<LoadArgs>),
     /// Says how likely byzantine validators can abuse a committee.
     Committee(CommitteeArgs),
+    /// Has a paused node go on.
+    #[command(hide = true)]
+    Wake(Wake),
     /// Runs whole networks in this process, with everything that can go wrong.
     #[cfg(feature = "simulator")]
     Simulate(SimulateArgs),
@@ -102,8 +110,8 @@ fn main() -> ExitCode {
     #[cfg(feature = "planted-faults")]
     cli.planted.plant();
     match cli.command {
-        Command::Run { config } => match Config::load(&config) {
-            Ok(config) => run(config),
+        Command::Run { config: file } => match Config::load(&file) {
+            Ok(config) => run(&file, config),
             Err(error) => refuse(&error),
         },
         Command::Check { config } => match Config::load(&config) {
@@ -131,6 +139,14 @@ fn main() -> ExitCode {
             Ok(answer) => print(answer),
             Err(error) => error.exit(),
         },
+        Command::Wake(wake) => match wake.run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                // Without standard error there is nobody to tell.
+                let _ = writeln!(io::stderr(), "{}", chain(&failure));
+                ExitCode::FAILURE
+            }
+        },
         #[cfg(feature = "simulator")]
         Command::Simulate(simulate) => match simulate.run(&mut io::stdout()) {
             Ok(true) => ExitCode::SUCCESS,
@@ -140,9 +156,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(config: Config) -> ExitCode {
+fn run(file: &Path, config: Config) -> ExitCode {
     let levels = log::init(config.log);
     let data_dir = config.data_dir.clone();
+    match process_fault::begin(file, &data_dir) {
+        Ok(true) => {}
+        Ok(false) => return ExitCode::SUCCESS,
+        // It is the node all the same.
+        Err(failure) => error!("{}", chain(&failure)),
+    }
     if let Err(unusable) = data_dir::check(&data_dir).and_then(|()| data_dir::formats(&data_dir)) {
         error!("{}", chain(&unusable));
         return ExitCode::FAILURE;

@@ -79,6 +79,11 @@ impl Profiles {
         current.as_ref().map(|current| current.status.clone())
     }
 
+    /// Whether a profile is taken now.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.current().as_ref().is_some_and(Current::is_ongoing)
+    }
+
     pub(crate) fn content(&self) -> Option<Bytes> {
         self.current().as_ref()?.content.clone()
     }

@@ -11,6 +11,7 @@ use crate::{
     open_files::{self, StoredFiles},
     p2p, peers,
     process::ProcessMetrics,
+    process_fault,
     spans::{self, ExportError, Exporter},
 };
 use commonware_cryptography::ed25519::PrivateKey;
@@ -43,6 +44,7 @@ use std::{io, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
+    sync::mpsc,
 };
 use tokio_rustls::TlsAcceptor;
 use tracing::{error, info, warn};
@@ -195,10 +197,12 @@ async fn serve(
     .await
     .map_err(RunError::Chain)?;
 
+    let (strikes, struck) = mpsc::channel(1);
     let faults = Faults {
         links: faults,
         disk: disk_faults,
         clock: clock_faults,
+        process: strikes,
     };
     let api = Api::new(&context.child("api"), &config, started.node, faults, levels);
     metrics_of_peers(&api);
@@ -221,6 +225,7 @@ async fn serve(
     tokio::select! {
         _ = terminate.recv() => info!("stopping on SIGTERM"),
         _ = interrupt.recv() => info!("stopping on SIGINT"),
+        never = process_fault::suffer(context, struck) => match never {},
         ended = futures::future::select_all(started.tasks) => {
             let (ended, ..) = ended;
             let source = match ended {

@@ -6,6 +6,7 @@
 //! | `document` | the configuration as it is written |
 //! | `files` | reads files; says which file and field is wrong |
 //! | `link` | what is between this node's region and others |
+//! | `moved` | a configuration for who takes the place of the node |
 //! | `peer` | addresses and keys of other nodes |
 //!
 //! [`Config::load`] joins them and checks one against the other.
@@ -14,6 +15,7 @@ mod document;
 mod error;
 mod files;
 mod link;
+mod moved;
 mod peer;
 
 pub use document::{Features, Log, LogFormat, Switch};
@@ -114,6 +116,15 @@ impl Config {
     /// Reads the configuration and every file that it names.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         Self::load_with(path, |path| fs::read_to_string(path))
+    }
+
+    /// The text of the configuration at `path` with another data directory. It can be
+    /// kept anywhere: relative paths have become absolute ones.
+    pub fn moved(path: &Path, data_dir: &Path) -> io::Result<String> {
+        let text = fs::read_to_string(path)?;
+        let document = ConfigFile::new(path, &|_: &Path| Ok(text.clone())).document();
+        let document = document.map_err(io::Error::other)?;
+        moved::moved(&text, &Paths::of(path, &document), data_dir)
     }
 
     /// The configuration at `path`, where `read_text` gives the text of every

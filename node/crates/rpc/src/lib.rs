@@ -12,6 +12,7 @@
 //! | `links` | `/admin/links`, behind it as well |
 //! | `disk` | `/admin/disk`, behind it as well |
 //! | `clock` | `/admin/clock`, behind it as well |
+//! | `process` | `/admin/process`, behind it as well |
 //! | `bounds` | what faults may be |
 //! | `profile` | `/admin/profile`, behind it as well |
 //! | `log` | `/admin/log`, behind it as well |
@@ -37,6 +38,7 @@ mod links;
 mod log;
 mod methods;
 mod node;
+mod process;
 mod profile;
 mod server;
 pub mod tls;
@@ -51,7 +53,7 @@ pub use token::{AdminToken, InvalidToken};
 pub use types::{
     AccountReport, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus, DiskCondition, DiskFault,
     DiskStatus, LinkCondition, LinkFault, LoadStatus, LogLevel, MachineStatus, MemoryStatus,
-    OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileKind, ProfileStage,
-    ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status, Submitted, SupplyStatus,
-    SyncingStatus, TcpStatus, TrackedStatus,
+    OutcomeReport, OutcomeStatus, PoolStatus, ProcessCondition, ProcessFault, ProfileExtent,
+    ProfileKind, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
+    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
 };

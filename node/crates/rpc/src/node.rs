@@ -3,7 +3,8 @@
 
 use crate::{
     AccountReport, ClockFault, DiskFault, LinkFault, LoadStatus, LogLevel, OutcomeReport,
-    ProfileExtent, ProfileKind, ProfileStatus, ProofReport, Readiness, Status, Submitted,
+    ProcessFault, ProfileExtent, ProfileKind, ProfileStatus, ProofReport, Readiness, Status,
+    Submitted,
 };
 use axum::body::Bytes;
 use shardnode_load::{Target, TargetError};
@@ -80,6 +81,10 @@ pub trait Node: Clone + Send + Sync + 'static {
 
     /// Ends the fault of the clock, if there is one.
     fn end_clock_fault(&self);
+
+    /// Begins a fault of the process, a moment after this was answered. It ends by
+    /// itself.
+    fn begin_process_fault(&self, fault: ProcessFault) -> Result<(), Unavailable>;
 
     /// The profile that is taken or was taken last, if there is one.
     fn profile(&self) -> Option<ProfileStatus>;

@@ -7,14 +7,14 @@ use crate::{
     json::{Failure, MAX_BODY},
     jsonrpc,
     kept::Answer,
-    links, log, profile,
+    links, log, process, profile,
 };
 use axum::{
     Json, Router,
     extract::{DefaultBodyLimit, State},
     http::StatusCode,
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{get, post, put},
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -57,6 +57,7 @@ pub fn admin_router<N: Node>(node: N, token: AdminToken) -> Router {
                 .put(clock::put_clock::<N>)
                 .delete(clock::delete_clock::<N>),
         )
+        .route("/admin/process", put(process::put_process::<N>))
         .route(
             "/admin/profile",
             get(profile::get_profile::<N>)

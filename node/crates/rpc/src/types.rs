@@ -294,6 +294,35 @@ pub struct ClockFault {
     pub remaining_milliseconds: u64,
 }
 
+/// What a fault makes of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProcessCondition {
+    /// It stops as it is, and goes on afterwards.
+    Paused,
+    /// It is gone at once, and begins anew afterwards.
+    Gone,
+    /// It is gone at once, and begins anew afterwards. Meanwhile another program is in
+    /// its place, with a copy of its data.
+    Replaced,
+}
+
+/// A fault of the process, for a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessFault {
+    /// What it makes of the process.
+    pub condition: ProcessCondition,
+    /// What is in its place: the name of a file beside the node's own program. Only
+    /// one that is replaced has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// What comes before the arguments of a node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// How long it lasts.
+    pub duration_milliseconds: u64,
+}
+
 /// What a profile says of functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProfileKind {

@@ -31,7 +31,7 @@ pub fn target() -> Target {
     let token = AdminToken::new(TOKEN).expect("a token");
     let api = router(EmptyNode);
     let admin = admin_router(EmptyNode, token);
-    let [links, disk, clock, profile, log] = [(); 5].map(|()| admin.clone());
+    let [links, disk, clock, process, profile, log] = [(); 6].map(|()| admin.clone());
     Target {
         name: "api",
         decoders: vec![
@@ -43,6 +43,9 @@ pub fn target() -> Target {
             }),
             Decoder::new("PUT /admin/links", move |bytes| {
                 send(&links, Method::PUT, "/admin/links", bytes)
+            }),
+            Decoder::new("PUT /admin/process", move |bytes| {
+                send(&process, Method::PUT, "/admin/process", bytes)
             }),
             Decoder::new("PUT /admin/profile", move |bytes| {
                 send(&profile, Method::PUT, "/admin/profile", bytes)

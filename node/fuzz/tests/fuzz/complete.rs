@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Files that read text with serde, and what of the targets reads it.
-const TEXT: [(&str, &str); 16] = [
+const TEXT: [(&str, &str); 17] = [
     ("crates/config/src/document.rs", "config.json"),
     ("crates/config/src/files.rs", "config.json"),
     ("bin/shardnode/src/load.rs", "genesis.json"),
@@ -24,6 +24,7 @@ const TEXT: [(&str, &str); 16] = [
     ("crates/rpc/src/links.rs", "PUT /admin/links"),
     ("crates/rpc/src/log.rs", "PUT /admin/log"),
     ("crates/rpc/src/methods.rs", "POST /rpc"),
+    ("crates/rpc/src/process.rs", "PUT /admin/process"),
     ("crates/rpc/src/profile.rs", "PUT /admin/profile"),
     ("crates/rpc/src/types.rs", "config.json"),
 ];

@@ -22,10 +22,10 @@ use shardnode_primitives::{
 use shardnode_rpc::{
     AccountReport, AdminToken, ArchiveStatus, ArchivedStatus, ClockFault, CopyStatus,
     DiskCondition, DiskFault, DiskStatus, LinkFault, LoadStatus, LogLevel, MachineStatus,
-    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProfileExtent, ProfileKind,
-    ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness, Role, ShardStatus, Status,
-    Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus, Unavailable, UnknownPeer,
-    admin_router, router,
+    MemoryStatus, Node, OutcomeReport, OutcomeStatus, PoolStatus, ProcessFault, ProfileExtent,
+    ProfileKind, ProfileOngoing, ProfileStage, ProfileStatus, ProofReport, Readiness, Role,
+    ShardStatus, Status, Submitted, SupplyStatus, SyncingStatus, TcpStatus, TrackedStatus,
+    Unavailable, UnknownPeer, admin_router, router,
 };
 use std::{
     sync::{
@@ -68,6 +68,8 @@ pub(crate) struct Fixture {
     pub(crate) link_fault: Arc<Mutex<Option<LinkFault>>>,
     pub(crate) disk_fault: Arc<Mutex<Option<DiskFault>>>,
     pub(crate) clock_fault: Arc<Mutex<Option<ClockFault>>>,
+    /// Those of its process that were begun.
+    pub(crate) process_faults: Arc<Mutex<Vec<ProcessFault>>>,
     pub(crate) profile: Arc<Mutex<Option<ProfileStatus>>>,
     pub(crate) level: Arc<Mutex<LogLevel>>,
     /// Whether there is a log.
@@ -173,6 +175,7 @@ impl Default for Fixture {
             link_fault: Arc::default(),
             disk_fault: Arc::default(),
             clock_fault: Arc::default(),
+            process_faults: Arc::default(),
             profile: Arc::default(),
             level: Arc::new(Mutex::new(LogLevel::Info)),
             logs: true,
@@ -399,6 +402,12 @@ impl Node for Fixture {
 
     fn end_clock_fault(&self) {
         *self.clock_fault.lock().unwrap() = None;
+    }
+
+    fn begin_process_fault(&self, fault: ProcessFault) -> Result<(), Unavailable> {
+        self.reach()?;
+        self.process_faults.lock().unwrap().push(fault);
+        Ok(())
     }
 
     fn profile(&self) -> Option<ProfileStatus> {

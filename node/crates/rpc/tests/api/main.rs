@@ -12,5 +12,6 @@ mod links;
 mod log;
 mod methods;
 mod plain;
+mod process;
 mod profile;
 mod tls;

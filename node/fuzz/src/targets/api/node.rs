@@ -8,8 +8,8 @@ use shardnode_primitives::{
 };
 use shardnode_rpc::{
     AccountReport, ClockFault, DiskFault, LinkFault, LoadStatus, LogLevel, Node, OutcomeReport,
-    OutcomeStatus, ProfileExtent, ProfileKind, ProfileOngoing, ProfileStatus, ProofReport,
-    Readiness, Status, Submitted, Unavailable, UnknownPeer,
+    OutcomeStatus, ProcessFault, ProfileExtent, ProfileKind, ProfileOngoing, ProfileStatus,
+    ProofReport, Readiness, Status, Submitted, Unavailable, UnknownPeer,
 };
 use std::time::SystemTime;
 
@@ -82,6 +82,10 @@ impl Node for EmptyNode {
     fn begin_clock_fault(&self, _: ClockFault) {}
 
     fn end_clock_fault(&self) {}
+
+    fn begin_process_fault(&self, _: ProcessFault) -> Result<(), Unavailable> {
+        Ok(())
+    }
 
     fn profile(&self) -> Option<ProfileStatus> {
         None
