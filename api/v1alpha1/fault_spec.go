@@ -85,7 +85,7 @@ type FaultSpec struct {
 	// +required
 	Validators FaultValidators `json:"validators,omitzero"`
 
-	// action is what goes wrong. Clusters refuse Pause and Byzantine. With FullDisk, a validator ends as
+	// action is what goes wrong. With FullDisk, a validator ends as
 	// soon as it has to write, and one that is started again waits until the fault is over.
 	// +required
 	// +unionDiscriminator
@@ -186,7 +186,7 @@ type FaultValidators struct {
 
 // KillFault says more about killing validators.
 type KillFault struct {
-	// restart is when a validator is started again. Clusters refuse AfterDuration.
+	// restart is when a validator is started again.
 	// +required
 	Restart FaultRestart `json:"restart,omitempty"`
 }
@@ -242,8 +242,9 @@ type WrongClockFault struct {
 
 // ByzantineFault says more about having another program take the place of validators.
 type ByzantineFault struct {
-	// program is the path of the program, from where shardyard fault run is started. It
-	// is told what a node is told. A build of the node shows the fault by telling of
+	// program is the path of the program, from where shardyard fault run is started; in a
+	// cluster, the name of a file beside the program shardnode in the image of the nodes.
+	// It is told what a node is told. A build of the node shows the fault by telling of
 	// another version than the validator did before.
 	// +required
 	// +kubebuilder:validation:MinLength=1

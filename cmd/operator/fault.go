@@ -54,7 +54,8 @@ func newFaultCommand() *cobra.Command {
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
 	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a fault that nodes keep")
 	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a fault that nodes keep")
-	flags.StringVar(&options.listen, "listen", "", "address to say at that the fault is due, for a fault of processes")
+	flags.StringVar(&options.listen, "listen", "",
+		"address to say at that the fault is due, for a kill after which the cluster starts the validator at once")
 	for _, name := range []string{"fault", "summary"} {
 		if err := command.MarkFlagRequired(name); err != nil {
 			panic(err)
@@ -109,7 +110,7 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 	if err != nil {
 		return nil, err
 	}
-	orders, err := fault.Orders(spec, scope, plan)
+	orders, err := fault.OrdersInPods(spec, scope, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 		return resources.HTTPAddress(network, o.clusterDomain, validator, plan.Ports)
 	}
 	options := &faulting.Options{Spec: spec, Plan: plan, Scope: scope, Orders: orders, Address: address}
-	switch kept := fault.IsKeptByNodes(spec.Action); {
+	switch kept := fault.PartInPod(spec) != ""; {
 	case kept:
 		if o.adminToken == "" || o.genesis == "" {
 			return nil, fmt.Errorf("action %s needs --admin-token and --genesis: nodes are told of it", spec.Action)

@@ -26,7 +26,7 @@ const finalizer = "shardyard.dev/fault"
 // makePod makes the pod that measures the fault, and all that it needs.
 func (r *run) makePod(ctx context.Context, observation *policy.FaultObservation) error {
 	inputs := resources.FaultInputs{
-		Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain, KeptByNodes: fault.IsKeptByNodes(r.fault.Spec.Action),
+		Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain, KeptByNodes: fault.PartInPod(&r.fault.Spec) != "",
 	}
 	objects, err := resources.FaultObjects(r.fault, observation.Network, topology.DefaultPorts, inputs)
 	if err != nil {

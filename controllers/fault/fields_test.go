@@ -57,11 +57,11 @@ func effectsOf(t *testing.T, wanted *v1alpha1.Fault) map[fields.Effect]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders, err := fault.Orders(&wanted.Spec, scope, plan)
+	orders, err := fault.OrdersInPods(&wanted.Spec, scope, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := resources.FaultInputs{KeptByNodes: fault.IsKeptByNodes(wanted.Spec.Action)}
+	inputs := resources.FaultInputs{KeptByNodes: fault.PartInPod(&wanted.Spec) != ""}
 	objects, err := resources.FaultObjects(wanted, network, plan.Ports, inputs)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ var (
 	slow = fields.Object{"spec.action": "SlowDisk", "spec.delay": fields.Without, "spec.slowDisk": fields.Object{"milliseconds": 100}}
 	liar = fields.Object{
 		"spec.action": "Byzantine", "spec.delay": fields.Without,
-		"spec.byzantine": fields.Object{"program": "node", "arguments": []string{"--planted-fault", "CreditedTwice"}},
+		"spec.byzantine": fields.Object{"program": "shardnode-liar", "arguments": []string{"--planted-fault", "CreditedTwice"}},
 	}
 	crash = fields.Object{"spec.action": "Kill", "spec.delay": fields.Without, "spec.kill": fields.Object{"restart": "AtOnce"}}
 )
@@ -151,9 +151,9 @@ spec:
 		"spec.loss.basisPoints":              {Given: loss, To: 200, In: ofOrders},
 		"spec.slowDisk.milliseconds":         {Given: slow, To: 200, In: ofOrders},
 		"spec.wrongClock.offsetMilliseconds": {Given: wrong, To: -100, In: ofOrders},
-		"spec.byzantine.program":             {Given: liar, To: "other", In: []fields.Effect{inProgram}},
-		"spec.byzantine.arguments":           {Given: liar, To: []string{"--planted-fault", "LostReceipt"}, In: []fields.Effect{inProgram}},
-		"spec.kill.restart":                  {Given: crash, To: "AfterDuration", In: []fields.Effect{inRefusal}},
+		"spec.byzantine.program":             {Given: liar, To: "shardnode-other", In: []fields.Effect{inOrders, inProgram}},
+		"spec.byzantine.arguments":           {Given: liar, To: []string{"--planted-fault", "Lost"}, In: []fields.Effect{inOrders, inProgram}},
+		"spec.kill.restart":                  {Given: crash, To: "AfterDuration", In: []fields.Effect{inOrders, inPod, inObjects}},
 		"spec.baselineSeconds":               {To: 20, In: ofLength},
 		"spec.recoverySeconds":               {To: 20, In: ofLength},
 		"spec.durationSeconds":               {To: 20, In: []fields.Effect{inMeasurement, inPod, inOrders}},

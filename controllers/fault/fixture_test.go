@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
@@ -320,7 +321,7 @@ func (c *cluster) act() {
 	case pod.Status.Phase == corev1.PodPending:
 		c.watchers = append(c.watchers, string(pod.UID))
 		c.begin(pod)
-	case c.fault.Spec.Action != v1alpha1.FaultActionKill:
+	case fault.PartInPod(&c.fault.Spec) != "":
 		c.end(pod, 0, c.outcome())
 	case killed:
 		c.crashes++

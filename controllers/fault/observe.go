@@ -33,7 +33,7 @@ func (r *run) observe(ctx context.Context) (*policy.FaultObservation, error) {
 	if err := r.observePod(ctx, observation); err != nil {
 		return nil, err
 	}
-	if r.fault.Spec.Action == v1alpha1.FaultActionKill && r.status.Phase == v1alpha1.FaultRunning {
+	if fault.PartInPod(&r.fault.Spec) == "" && r.status.Phase == v1alpha1.FaultRunning {
 		observation.Victims, err = r.victims(ctx, observation.Scope)
 	}
 	return observation, err
@@ -59,7 +59,7 @@ func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObser
 	}
 	scope, err := fault.Select(&r.fault.Spec.Validators, plan)
 	if err == nil {
-		_, err = fault.Orders(&r.fault.Spec, scope, plan)
+		_, err = fault.OrdersInPods(&r.fault.Spec, scope, plan)
 	}
 	if err != nil {
 		observation.Unusable = err.Error()

@@ -377,13 +377,15 @@ func TestAFaultWaits(t *testing.T) {
 func TestFaultsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for words, edit := range map[string]func(*v1alpha1.FaultSpec){
-		"action Pause is for networks on one machine": func(spec *v1alpha1.FaultSpec) { spec.Action = v1alpha1.FaultActionPause },
-		"action Byzantine is for networks on one machine": func(spec *v1alpha1.FaultSpec) {
-			spec.Action, spec.Byzantine = v1alpha1.FaultActionByzantine, &v1alpha1.ByzantineFault{Program: "node"}
+		"durationSeconds is 31: in a cluster, a validator that does not answer for more than 30 s is": func(spec *v1alpha1.FaultSpec) {
+			spec.Action, spec.DurationSeconds = v1alpha1.FaultActionPause, 31
 		},
-		"kill.restart AfterDuration is for networks on one machine": func(spec *v1alpha1.FaultSpec) {
+		`byzantine.program is "/node": in a cluster, it is the name of a file`: func(spec *v1alpha1.FaultSpec) {
+			spec.Action, spec.Byzantine = v1alpha1.FaultActionByzantine, &v1alpha1.ByzantineFault{Program: "/node"}
+		},
+		"durationSeconds is 60: in a cluster": func(spec *v1alpha1.FaultSpec) {
 			kill(spec)
-			spec.Kill.Restart = v1alpha1.FaultRestartAfterDuration
+			spec.Kill.Restart, spec.DurationSeconds = v1alpha1.FaultRestartAfterDuration, 60
 		},
 		"network net has no validator nobody": func(spec *v1alpha1.FaultSpec) {
 			delay(spec)

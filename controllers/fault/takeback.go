@@ -80,9 +80,15 @@ func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation
 		return false, r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground)
 	}
 	network := observation.Network
-	begun := r.status.PodUID != "" && fault.IsKeptByNodes(r.fault.Spec.Action)
-	if !begun || network == nil || string(network.UID) != r.status.NetworkUID {
+	part := fault.PartInPod(&r.fault.Spec)
+	if r.status.PodUID == "" || part == "" || network == nil || string(network.UID) != r.status.NetworkUID {
 		return true, nil
+	}
+	if part == fault.Process {
+		// Nobody is there to be told.
+		over := since == nil || policy.FaultOverByItself(r.fault, since.Time, r.now())
+		r.moved = over
+		return over, nil
 	}
 	err := r.endNodeFaults(ctx)
 	if err != nil && since != nil && policy.FaultOverByItself(r.fault, since.Time, r.now()) {
@@ -125,7 +131,7 @@ func (r *run) endNodeFaults(ctx context.Context) error {
 			nodes = append(nodes, newNode(pod.Status.PodIP, keys[name], resources.AdminToken(token)))
 		}
 	}
-	return faulting.EndFaults(ctx, fault.PartOf(r.fault.Spec.Action), nodes)
+	return faulting.EndFaults(ctx, fault.PartInPod(&r.fault.Spec), nodes)
 }
 
 // newNode is a client of the node at an address, if it holds a key.

@@ -19,6 +19,9 @@ const (
 	Disk Part = "disk"
 	// Clock is what it has the time from.
 	Clock Part = "clock"
+	// Process is its process. Nodes keep its faults themselves only in pods: on one
+	// machine, they have a supervisor.
+	Process Part = "process"
 )
 
 // PartOf is the part of nodes that a fault is of, which the nodes keep themselves;
@@ -77,6 +80,22 @@ type Order struct {
 	Disk *chain.DiskFault `json:"disk,omitempty"`
 	// Clock is the fault of its clock.
 	Clock *chain.ClockFault `json:"clock,omitempty"`
+	// Process is the fault of its process.
+	Process *chain.ProcessFault `json:"process,omitempty"`
+}
+
+// Part is the part of the node that has the fault.
+func (o *Order) Part() Part {
+	switch {
+	case o.Links != nil:
+		return Links
+	case o.Disk != nil:
+		return Disk
+	case o.Clock != nil:
+		return Clock
+	default:
+		return Process
+	}
 }
 
 // Orders say which nodes are told of a fault, in the order of the plan; there are none

@@ -33,10 +33,10 @@ var errNobody = errors.New("a fault that nodes keep is of no node")
 
 // Strike tells all nodes of the orders of their fault.
 func (n *Nodes) Strike(ctx context.Context, _ []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
-	n.part = fault.PartOf(spec.Action)
 	if len(orders) == 0 {
 		return errNobody
 	}
+	n.part = orders[0].Part()
 	for i := range orders {
 		n.told = append(n.told, n.Client(orders[i].Node))
 	}
@@ -77,23 +77,28 @@ func EndFaults(ctx context.Context, part fault.Part, nodes []*chain.Client) erro
 
 // Begin tells a node of the fault of an order.
 func Begin(ctx context.Context, node *chain.Client, order *fault.Order) error {
-	switch {
-	case order.Disk != nil:
+	switch order.Part() {
+	case fault.Disk:
 		return node.BeginDiskFault(ctx, order.Disk)
-	case order.Clock != nil:
+	case fault.Clock:
 		return node.BeginClockFault(ctx, order.Clock)
+	case fault.Process:
+		return node.BeginProcessFault(ctx, order.Process)
 	default:
 		return node.BeginLinkFault(ctx, order.Links)
 	}
 }
 
-// End tells a node that the fault of a part of it is over.
+// End tells a node that the fault of a part of it is over. One of its process ends by
+// itself alone: until then, nobody is there to be told.
 func End(ctx context.Context, node *chain.Client, part fault.Part) error {
 	switch part {
 	case fault.Disk:
 		return node.EndDiskFault(ctx)
 	case fault.Clock:
 		return node.EndClockFault(ctx)
+	case fault.Process:
+		return nil
 	default:
 		return node.EndLinkFault(ctx)
 	}

@@ -193,6 +193,8 @@ func (a *adminNode) ServeHTTP(response http.ResponseWriter, request *http.Reques
 		a.node.slow.Store(begins)
 	case "/admin/clock":
 		a.node.wrong.Store(begins)
+	case "/admin/process":
+		a.node.kill.Store(begins)
 	default:
 		a.node.impaired.Store(begins)
 	}
@@ -276,6 +278,44 @@ func TestAFaultOfOne(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of a fault of processes, those that have it are told, and nobody that it is over.
+func TestAFaultOfProcesses(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPause})
+	node.till = 1_000
+	var err error
+	if options.Orders, err = fault.OrdersInPods(options.Spec, options.Scope, options.Plan); err != nil {
+		t.Fatal(err)
+	}
+	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
+	actor := links(t, nodes)
+	options.Actor = returning{Nodes: actor, node: node}
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultUnreachable {
+		t.Errorf("the validator shows %+v", seen)
+	}
+	if want := []string{"PUT /admin/process Bearer the-token"}; !slices.Equal(nodes[0].orders, want) {
+		t.Errorf("a node is told %q, want %q", nodes[0].orders, want)
+	}
+	if len(nodes[1].orders) > 0 {
+		t.Errorf("a node without the fault is told %q", nodes[1].orders)
+	}
+}
+
+// returning has a node be back by itself when its fault is over.
+type returning struct {
+	*faulting.Nodes
+	node *fakeNode
+}
+
+func (r returning) Lift(ctx context.Context, validators []string) error {
+	r.node.kill.Store(false)
+	return r.Nodes.Lift(ctx, validators)
 }
 
 // liar has a node lie while it has the fault.

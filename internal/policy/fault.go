@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -148,10 +149,10 @@ func runFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 		faultUnderWay(o, status, "the pod that measures it starts: "+podTrouble(pod))
 		return FaultWait
 	}
-	if o.Fault.Spec.Action == v1alpha1.FaultActionKill {
+	if fault.PartInPod(&o.Fault.Spec) == "" {
 		return killFault(o, status)
 	}
-	faultUnderWay(o, status, "a pod measures the network before, during and after the fault, which it begins and ends")
+	faultUnderWay(o, status, "a pod measures the network before, during and after the fault, which it begins")
 	return FaultWait
 }
 

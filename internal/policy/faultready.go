@@ -4,27 +4,31 @@ package policy
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
 )
+
+// programName is as the admin API of nodes has it.
+var programName = regexp.MustCompile(`^shardnode-[A-Za-z0-9._-]{0,245}$`)
 
 // FaultRefused says why no cluster can have a fault happen; empty when one can.
 func FaultRefused(fault *v1alpha1.Fault) string {
-	switch spec := &fault.Spec; {
-	case spec.Action == v1alpha1.FaultActionPause:
-		return "action Pause is for networks on one machine: a process in a pod is stopped from outside with privileges on its machine " +
-			"alone, which the operator does not have. Action Partition leaves connections open as well, with nobody who answers"
-	case spec.Action == v1alpha1.FaultActionByzantine:
-		return "action Byzantine is for networks on one machine: another program in the place of a validator would be given its key " +
-			"and its volume by the operator, for a time that does not end by itself should the operator be lost. " +
-			"A validator that is cut off with action Partition endorses nothing either"
-	case spec.Kill != nil && spec.Kill.Restart == v1alpha1.FaultRestartAfterDuration:
-		return "kill.restart AfterDuration is for networks on one machine: what keeps a validator away in a cluster does not end by itself " +
-			"should the operator be lost. Kill with restart AtOnce, or cut the validator off with action Partition"
+	spec := &fault.Spec
+	silent := spec.Action == v1alpha1.FaultActionPause ||
+		spec.Kill != nil && spec.Kill.Restart == v1alpha1.FaultRestartAfterDuration
+	switch {
+	case silent && spec.DurationSeconds > resources.MaxSilenceSeconds:
+		return fmt.Sprintf("durationSeconds is %d: in a cluster, a validator that does not answer for more than %d s is started again. "+
+			"A fault of a validator that is cut off with action Partition may last longer", spec.DurationSeconds, resources.MaxSilenceSeconds)
+	case spec.Byzantine != nil && !programName.MatchString(spec.Byzantine.Program):
+		return fmt.Sprintf("byzantine.program is %q: in a cluster, it is the name of a file beside the program shardnode in the image of the "+
+			"network's nodes, which begins with shardnode- and has letters, digits, '-', '.' and '_' alone", spec.Byzantine.Program)
 	default:
 		return ""
 	}

@@ -32,6 +32,13 @@ const (
 	startSeconds = 600
 	// stopSeconds is how long a node may take to stop cleanly.
 	stopSeconds = 30
+
+	// A node that does not answer so often, once in so long, is started again.
+	livenessPeriodSeconds = 10
+	livenessFailures      = 6
+	// MaxSilenceSeconds is how long a node may be silent by a fault: the first failure may
+	// come as soon as it begins, and afterwards a node takes some time to start.
+	MaxSilenceSeconds = livenessPeriodSeconds*(livenessFailures-1) - 20
 )
 
 // podTemplate is the pod of one validator, with what the network wants of it
@@ -73,6 +80,8 @@ func podTemplate(
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 				Sysctls:             Sysctls(network.Spec.TCP.Profile),
 			},
+			// The kernel does not stop the first process of a namespace: see MaxSilenceSeconds.
+			ShareProcessNamespace:         ptr.To(true),
 			AutomountServiceAccountToken:  ptr.To(false),
 			EnableServiceLinks:            ptr.To(false),
 			TerminationGracePeriodSeconds: ptr.To[int64](stopSeconds),
@@ -104,7 +113,7 @@ func container(
 			{Name: volumeData, MountPath: volumeDir},
 		},
 		StartupProbe:    probe("/healthz", 2, startSeconds/2),
-		LivenessProbe:   probe("/healthz", 10, 6),
+		LivenessProbe:   probe("/healthz", livenessPeriodSeconds, livenessFailures),
 		ReadinessProbe:  probe("/readyz", 2, 3),
 		SecurityContext: restrictedContainer(),
 		// The last line of a node's log says why it ended.

@@ -93,9 +93,12 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		"its network": {func(pod *corev1.Pod) {
 			pod.Spec.HostNetwork, pod.Spec.SecurityContext.Sysctls = true, nil
 		}, "on the network of the machine"},
-		"its processes": {func(pod *corev1.Pod) { pod.Spec.HostPID = true }, "processes of the machine"},
-		"its memory":    {func(pod *corev1.Pod) { pod.Spec.HostIPC = true }, "processes of the machine"},
-		"its port":      {first(func(c *corev1.Container) { c.Ports[0].HostPort = c.Ports[0].ContainerPort }), "hostPort"},
+		"its processes": {func(pod *corev1.Pod) {
+			// Nobody has both.
+			pod.Spec.HostPID, pod.Spec.ShareProcessNamespace = true, nil
+		}, "processes of the machine"},
+		"its memory": {func(pod *corev1.Pod) { pod.Spec.HostIPC = true }, "processes of the machine"},
+		"its port":   {first(func(c *corev1.Container) { c.Ports[0].HostPort = c.Ports[0].ContainerPort }), "hostPort"},
 		"a capability": {first(func(c *corev1.Container) {
 			c.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_ADMIN"}
 		}), "capability"},

@@ -18,8 +18,8 @@ import (
 )
 
 // testFaults has the producers of a shard cut off, late, without room on their disks, with
-// slow ones and with wrong clocks, one of them killed, and one lose so little that nobody
-// feels it. All faults are there from the beginning, and a network has one at a time.
+// slow ones and with wrong clocks, hanging and gone, one of them killed, and one lose so
+// little that nobody feels it. All faults are there from the beginning, and a network has one at a time.
 func (n *network) testFaults(t *testing.T) {
 	plan := n.plan(t)
 	shard := v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}
@@ -54,6 +54,14 @@ func (n *network) testFaults(t *testing.T) {
 		Loss: &v1alpha1.LossFault{BasisPoints: 10}, DurationSeconds: 8,
 	})
 
+	hanging := n.newFault(t, "hanging", v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionPause, DurationSeconds: 8,
+	})
+	gone := n.newFault(t, "gone", v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionKill,
+		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAfterDuration}, DurationSeconds: 8,
+	})
+
 	for _, fault := range []struct {
 		*happening
 		reached v1alpha1.FaultReach
@@ -67,6 +75,8 @@ func (n *network) testFaults(t *testing.T) {
 		{early, v1alpha1.FaultImpaired, metav1.ConditionTrue},
 		{late, v1alpha1.FaultImpaired, metav1.ConditionTrue},
 		{lossy, v1alpha1.FaultImpaired, metav1.ConditionFalse},
+		{hanging, v1alpha1.FaultUnreachable, metav1.ConditionTrue},
+		{gone, v1alpha1.FaultUnreachable, metav1.ConditionTrue},
 	} {
 		fault.untilMeasured(t)
 		fault.check(t, fault.reached)
@@ -86,6 +96,32 @@ func (n *network) testFaults(t *testing.T) {
 	after := n.mustPods(t)[resources.PodName(victim.Names[0])].UID
 	if after == before || killed.Status.Victims[0].UID != string(before) {
 		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Victims)
+	}
+}
+
+// testSubstitute has programs with the keys of the producers of a shard take their places,
+// which connect to others and say nothing: it is in the image beside the node's own.
+// Afterwards the very same containers are validators again.
+func (n *changing) testSubstitute(t *testing.T) {
+	t.Helper()
+	before := n.mustPods(t)
+	silent := n.newFault(t, "silent", v1alpha1.FaultSpec{
+		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionByzantine,
+		Byzantine: &v1alpha1.ByzantineFault{Program: "shardnode-hostile-peer", Arguments: []string{"silence", "1"}}, DurationSeconds: 8,
+	})
+	silent.untilMeasured(t)
+	silent.check(t, v1alpha1.FaultUnreachable)
+	if !meta.IsStatusConditionTrue(silent.Status.Conditions, v1alpha1.ConditionEffective) {
+		t.Errorf("nobody feels it: %+v", silent.Status.Conditions)
+	}
+	for name, pod := range n.mustPods(t) {
+		was := before[name]
+		if was.UID != pod.UID || was.Status.ContainerStatuses[0].RestartCount != pod.Status.ContainerStatuses[0].RestartCount {
+			t.Errorf("%s was started again", name)
+		}
+	}
+	if err := n.Delete(t.Context(), silent.Fault); err != nil {
+		t.Error(err)
 	}
 }
 

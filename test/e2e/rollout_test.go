@@ -219,6 +219,7 @@ func (c *cluster) testOrdinaryDay(t *testing.T) {
 	n.testChanges(t, nil, together("configuration", logLevel, poolSize, retention, memory), schedule)
 	n.testChanges(t, c.killOperator, image)
 	n.check(t)
+	n.testSubstitute(t)
 	n.uninstall(t)
 }
 
