@@ -231,6 +231,10 @@ release: setup-release build-shardnode ## Write the release of this commit, whic
 release-compare: setup-release ## Check that two releases of this commit, which is of VERSION, have equal digests
 	@hack/release-compare.sh "$(VERSION)"
 
+.PHONY: release-installed
+release-installed: setup-release tools ## Install what make release wrote for VERSION onto the cluster that cluster-up started, and test it there
+	@hack/release-installed.sh "$(VERSION)"
+
 ##@ Run on Kubernetes
 
 .PHONY: cluster-prepare
