@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
@@ -69,16 +71,19 @@ func TestAgentsOfMembersWriteToOnePrometheus(t *testing.T) {
 			eventually(t, query.String(), func() (bool, error) { return home.HasData(t.Context(), query) })
 		}
 		eventually(t, "the exemplar of "+cluster, func() (bool, error) {
-			exemplars, err := home.Exemplars(t.Context(), fmt.Sprintf("shardnode_execution_seconds_bucket{cluster=%q}", cluster))
-			return len(exemplars) == 1 && exemplars[0].Labels["trace_id"] == "trace of "+cluster, err
+			now := time.Now()
+			bucket := fmt.Sprintf("shardnode_execution_seconds_bucket{cluster=%q}", cluster)
+			series, err := home.QueryExemplars(t.Context(), bucket, now.Add(-time.Hour), now)
+			want := model.LabelValue("trace of " + cluster)
+			return len(series) == 1 && len(series[0].Exemplars) == 1 && series[0].Exemplars[0].Labels["trace_id"] == want, err
 		})
 	}
-	all, err := home.Series(t.Context(), `{__name__=~".+"}`)
+	all, _, err := home.Series(t.Context(), []string{`{__name__=~".+"}`}, time.Time{}, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, series := range all {
-		name := series["__name__"]
+		name := string(series[model.MetricNameLabel])
 		if !strings.HasPrefix(name, "shardnode_") && !strings.HasPrefix(name, "kubelet_volume_stats_") && name != "up" {
 			t.Errorf("agents write %v", series)
 		}

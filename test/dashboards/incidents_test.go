@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
@@ -86,7 +88,7 @@ func checkFiring(t *testing.T, prometheus *dashboards.Prometheus, alert string, 
 			return about == nil && len(firing) == 0, err
 		}
 		for label, value := range about {
-			if len(firing) != 1 || firing[0][label] != value {
+			if len(firing) != 1 || firing[0][model.LabelName(label)] != model.LabelValue(value) {
 				return false, fmt.Errorf("%s fires about %v", alert, firing)
 			}
 		}

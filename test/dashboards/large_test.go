@@ -92,7 +92,10 @@ func chosen(file string) map[string]string {
 func fillLarge(t *testing.T, data string, begin, end time.Time) int {
 	t.Helper()
 	network := run(t)
-	prometheus := &dashboards.Prometheus{URL: network.Page}
+	prometheus, err := dashboards.NewPrometheus(network.Page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// Until there is load, half of the metrics have nothing to tell.
 	loaded := dashboards.Query{Expression: `sum(shardnode_produced_transfers_total{network="seen"}) > 1000`, Instant: true}
 	eventually(t, loaded.Expression, func() (bool, error) { return prometheus.HasData(t.Context(), loaded) })

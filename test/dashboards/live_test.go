@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/shardyard/shardyard/internal/local"
 	"github.com/shardyard/shardyard/test/dashboards"
 )
@@ -26,7 +28,10 @@ const patience = 2 * time.Minute
 // A network runs, and is asked what the dashboards and the rules ask.
 func TestLiveNetwork(t *testing.T) {
 	network := run(t)
-	prometheus := &dashboards.Prometheus{URL: network.Page}
+	prometheus, err := dashboards.NewPrometheus(network.Page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// While the rest is looked at, there come to be samples enough.
 	ruled := evaluateRules(t, network)
 	// As somebody who has just opened it sees it.
@@ -78,7 +83,7 @@ func checkQueries(t *testing.T, prometheus *dashboards.Prometheus, dashboard *da
 // checkVariables checks that every variable offers what the network has.
 func checkVariables(t *testing.T, prometheus *dashboards.Prometheus, dashboard *dashboards.Dashboard) {
 	t.Helper()
-	want := map[string][]string{
+	want := map[string]model.LabelValues{
 		// Only Kubernetes has namespaces.
 		"namespace": {},
 		"network":   {"seen"},
@@ -87,7 +92,7 @@ func checkVariables(t *testing.T, prometheus *dashboards.Prometheus, dashboard *
 		"shard":     {"0", "1"},
 	}
 	for _, variable := range dashboard.Variables {
-		values, err := prometheus.Values(t.Context(), variable)
+		values, _, err := prometheus.LabelValues(t.Context(), variable.Label, []string{variable.Series}, time.Time{}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

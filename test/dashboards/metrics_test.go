@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/test/dashboards"
 )
@@ -127,12 +128,16 @@ func checkLabels(t *testing.T, name string, metrics map[string]metric, series ma
 // checkKinds checks that what is listed is there, and of the kind that is said.
 func checkKinds(t *testing.T, prometheus *dashboards.Prometheus, metrics map[string]metric, found map[string]int) {
 	t.Helper()
-	kinds, err := prometheus.Kinds(t.Context())
+	known, err := prometheus.Metadata(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, metric := range metrics {
-		kind := kinds[strings.TrimSuffix(name, "_total")]
+		kind := ""
+		// Counters are known without _total.
+		for _, metadata := range known[strings.TrimSuffix(name, "_total")] {
+			kind = string(metadata.Type)
+		}
 		switch {
 		case found[name] > 0 && kind != metric.kind:
 			t.Errorf("docs/metrics.md says that %s is a %s, nodes say %q", name, metric.kind, kind)
@@ -199,12 +204,19 @@ func checkLibraries(t *testing.T, prometheus *dashboards.Prometheus, node string
 
 func seriesOf(t *testing.T, prometheus *dashboards.Prometheus, selector string) []map[string]string {
 	t.Helper()
-	series, err := prometheus.Series(t.Context(), selector)
+	found, _, err := prometheus.Series(t.Context(), []string{selector}, time.Time{}, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(series) == 0 {
+	if len(found) == 0 {
 		t.Fatalf("there are no series %s", selector)
+	}
+	series := make([]map[string]string, len(found))
+	for i, labels := range found {
+		series[i] = map[string]string{}
+		for label, value := range labels {
+			series[i][string(label)] = string(value)
+		}
 	}
 	return series
 }

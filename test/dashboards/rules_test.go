@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
+
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
@@ -47,43 +49,33 @@ func evaluateRules(t *testing.T, network *runtime) *dashboards.Prometheus {
 // is there, and that no alert is about to be raised: the network is well.
 func checkRules(t *testing.T, prometheus *dashboards.Prometheus) {
 	t.Helper()
-	recorded := 0
 	rules := evaluated(t, prometheus)
-	for _, rule := range rules {
-		if rule.Type != "recording" {
-			continue
-		}
-		recorded++
-		query := dashboards.Query{Panel: "rules", Legend: rule.Name, Expression: rule.Name + `{network="seen"}`, Instant: true}
+	for i := range rules.Recording {
+		name := rules.Recording[i].Name
+		query := dashboards.Query{Panel: "rules", Legend: name, Expression: name + `{network="seen"}`, Instant: true}
 		eventually(t, query.String(), func() (bool, error) { return prometheus.HasData(t.Context(), query) })
 	}
-	if recorded == 0 || recorded == len(rules) {
-		t.Errorf("%d of %d rules record something", recorded, len(rules))
+	if len(rules.Recording) == 0 || len(rules.Alerting) == 0 {
+		t.Errorf("%d rules record something, and %d are alerts", len(rules.Recording), len(rules.Alerting))
 	}
-	for _, rule := range evaluated(t, prometheus) {
-		if rule.Type == "alerting" && rule.State != "inactive" {
-			t.Errorf("%s is %s: %s", rule.Name, rule.State, rule.Query)
+	alerts := evaluated(t, prometheus).Alerting
+	for i := range alerts {
+		if alert := &alerts[i]; alert.State != string(v1.AlertStateInactive) {
+			t.Errorf("%s is %s: %s", alert.Name, alert.State, alert.Query)
 		}
 	}
 }
 
 // evaluated are the rules once all of them have been evaluated, without errors.
-func evaluated(t *testing.T, prometheus *dashboards.Prometheus) []dashboards.Rule {
+func evaluated(t *testing.T, prometheus *dashboards.Prometheus) *dashboards.Rules {
 	t.Helper()
-	var rules []dashboards.Rule
+	var rules *dashboards.Rules
 	eventually(t, "all rules to be evaluated", func() (evaluated bool, err error) {
-		rules, err = prometheus.Rules(t.Context())
-		for _, rule := range rules {
-			if rule.Health == "unknown" {
-				return false, err
-			}
-		}
-		return true, err
+		rules, err = prometheus.EvaluatedRules(t.Context())
+		return err == nil && len(rules.Of(v1.RuleHealthUnknown)) == 0, err
 	})
-	for _, rule := range rules {
-		if rule.Health != "ok" {
-			t.Errorf("%s is %s: %s", rule.Name, rule.Health, rule.LastError)
-		}
+	for _, rule := range rules.Of(v1.RuleHealthBad) {
+		t.Error(rule)
 	}
 	return rules
 }

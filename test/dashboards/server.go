@@ -65,7 +65,11 @@ func serve(folder, config string, flags ...string) (*Prometheus, func(), error) 
 	}
 	select {
 	case address := <-log.address:
-		return &Prometheus{URL: "http://" + address}, stop, nil
+		prometheus, err := NewPrometheus("http://" + address)
+		if err != nil {
+			stop()
+		}
+		return prometheus, stop, err
 	case <-ended:
 		cancel()
 		return nil, nil, fmt.Errorf("prometheus ended before it was ready: %w\n%s", failure, log)

@@ -4,10 +4,13 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -113,16 +116,17 @@ func (n *network) labels() map[string]string {
 func checkRules(t *testing.T, prometheus *dashboards.Prometheus) {
 	t.Helper()
 	eventually(t, "all rules to be evaluated", func(ctx context.Context) error {
-		rules, err := prometheus.Rules(ctx)
-		if err == nil && len(rules) == 0 {
-			err = fmt.Errorf("there are none")
+		rules, err := prometheus.EvaluatedRules(ctx)
+		if err != nil {
+			return err
 		}
-		for _, rule := range rules {
-			if rule.Health != "ok" {
-				return fmt.Errorf("%s is %s: %s", rule.Name, rule.Health, rule.LastError)
-			}
+		if len(rules.Recording)+len(rules.Alerting) == 0 {
+			return errors.New("there are none")
 		}
-		return err
+		if others := append(rules.Of(v1.RuleHealthUnknown), rules.Of(v1.RuleHealthBad)...); len(others) > 0 {
+			return errors.New(others[0])
+		}
+		return nil
 	})
 }
 
@@ -154,7 +158,7 @@ func (a alert) expect(ctx context.Context, prometheus *dashboards.Prometheus, ab
 	for _, labels := range firing {
 		same := true
 		for label, value := range about {
-			same = same && labels[label] == value
+			same = same && labels[model.LabelName(label)] == model.LabelValue(value)
 		}
 		fires = fires || same
 	}
