@@ -160,7 +160,7 @@ check_node() {
 # check_kernel looks at what no package can give. It takes the commands of the table.
 check_kernel() {
 	local lacking
-	mapfile -t lacking < <("$root/hack/devcluster/kernel.sh")
+	mapfile -t lacking < <("$root/hack/devcluster/namespaces/kernel.sh")
 	[[ ${#lacking[@]} -eq 0 ]] || missing+=("${lacking[@]}")
 }
 

@@ -4,22 +4,22 @@
 # The cluster in the machine's own namespaces. Their names are the machine's, so there is one such cluster of a number a
 # machine.
 
-# shellcheck source=hack/devcluster/cgroup.sh
-source "$devcluster/cgroup.sh"
-# shellcheck source=hack/devcluster/network.sh
-source "$devcluster/network.sh"
+# shellcheck source=hack/devcluster/namespaces/cgroup.sh
+source "$devcluster/namespaces/cgroup.sh"
+# shellcheck source=hack/devcluster/namespaces/network.sh
+source "$devcluster/namespaces/network.sh"
 # shellcheck source=hack/devcluster/pki.sh
 source "$devcluster/pki.sh"
-# shellcheck source=hack/devcluster/node.sh
-source "$devcluster/node.sh"
+# shellcheck source=hack/devcluster/namespaces/node.sh
+source "$devcluster/namespaces/node.sh"
 
 exists() {
 	[[ -n $(cgroup_nodes) || -e /run/netns/$switch ]]
 }
 
 prepare() {
-	"$devcluster/tools.sh"
-	"$devcluster/images.sh" >/dev/null
+	"$devcluster/namespaces/tools.sh"
+	"$devcluster/namespaces/images.sh" >/dev/null
 }
 
 up() {
@@ -27,8 +27,8 @@ up() {
 	if [[ ! -f $state/provider ]] && exists; then
 		fail "there are nodes whose state is not in $state: make cluster-down removes them"
 	fi
-	"$devcluster/tools.sh" "$state/bin"
-	"$devcluster/images.sh" >/dev/null
+	"$devcluster/namespaces/tools.sh" "$state/bin"
+	"$devcluster/namespaces/images.sh" >/dev/null
 
 	echo namespaces >"$state/provider"
 	[[ -f $kubeconfig ]] || pki_control_plane
@@ -43,7 +43,7 @@ up() {
 
 	wait_for 120 "the API server" kubectl get --raw /readyz
 	local manifest
-	for manifest in "$devcluster"/manifests/*; do
+	for manifest in "$devcluster"/namespaces/manifests/*; do
 		cluster_values <"$manifest" | kubectl apply --filename - >/dev/null
 	done
 	for index in $(seq "$nodes"); do
@@ -56,7 +56,7 @@ up() {
 load_own() {
 	local node=$1 loaded=$state/nodes/$1/loaded archive archives
 	[[ ! -f $loaded ]] || return 0
-	mapfile -t archives < <("$devcluster/images.sh")
+	mapfile -t archives < <("$devcluster/namespaces/images.sh")
 	wait_for 60 "containerd on $node" node_run "$node" ctr version
 	for archive in "${archives[@]}"; do
 		node_load "$node" "$archive"

@@ -212,12 +212,12 @@ func (n *spanningNetwork) testOneView(t *testing.T) {
 // testOutage has the member's API server hang.
 func (n *spanningNetwork) testOutage(t *testing.T) {
 	before := n.allPods(t)
-	n.member.script("apiserver.sh").mustRun(t, "hang")
+	n.member.script("namespaces/apiserver.sh").mustRun(t, "hang")
 	resumed := false
 	resume := func() {
 		if !resumed {
 			resumed = true
-			if _, err := n.member.script("apiserver.sh").run(context.Background(), "", "resume"); err != nil {
+			if _, err := n.member.script("namespaces/apiserver.sh").run(context.Background(), "", "resume"); err != nil {
 				t.Error(err)
 			}
 		}

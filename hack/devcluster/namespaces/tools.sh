@@ -4,10 +4,10 @@
 # Builds what the nodes run and, with FOLDER, links it into that folder. The links are relative: a node sees the cache
 # under another path than the machine does.
 #
-# usage: hack/devcluster/tools.sh [FOLDER]
+# usage: hack/devcluster/namespaces/tools.sh [FOLDER]
 set -euo pipefail
 # shellcheck source=hack/devcluster/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 tools=(
 	etcd kube-apiserver kube-controller-manager kube-scheduler kubectl
@@ -18,7 +18,7 @@ tools=(
 # netpol is of this module, and go build knows by itself when it is out of date.
 mkdir -p "$cache/tools/netpol"
 CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go -C "$root" build -trimpath -buildvcs=false -ldflags "-s -w" \
-	-o "$cache/tools/netpol/netpol" ./hack/devcluster/netpol
+	-o "$cache/tools/netpol/netpol" ./hack/devcluster/namespaces/netpol
 
 folder=${1:-}
 for tool in "${tools[@]}"; do

@@ -4,7 +4,7 @@
 # Prints the archives of the images that the cluster itself needs, and writes those that are not in the cache.
 set -euo pipefail
 # shellcheck source=hack/devcluster/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 image=$("$root/hack/tool.sh" image)
 

@@ -5,9 +5,9 @@
 # process, one thing a line. All of it is tried out, in namespaces that end with the trial.
 set -euo pipefail
 # shellcheck source=hack/devcluster/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=hack/devcluster/cgroup.sh
-source "$devcluster/cgroup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=hack/devcluster/namespaces/cgroup.sh
+source "$devcluster/namespaces/cgroup.sh"
 
 # try WHAT COMMAND... names what a command that fails could not do, with the last thing that it said.
 try() {

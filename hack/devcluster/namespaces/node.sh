@@ -16,7 +16,7 @@ node_up() {
 			NODE="$node" ADDRESS="$(node_address "$index")" CACHE="$cache" STATE="${state#"$cache/"}" \
 			SERVICES="$(cluster_services "$cluster")" \
 			CONTROL_PLANE="$([[ $index == 1 ]] && echo yes || echo no)" INIT_GROUP="$(cgroup_init "$node")" \
-			"$devcluster/node/start.sh"
+			"$devcluster/namespaces/node/start.sh"
 	) >"$state/nodes/$node/log/init.log" 2>&1 </dev/null &
 	disown
 	wait_for 10 "the first process of $node" node_running "$node"
@@ -33,10 +33,10 @@ node_files() {
 	ln -f "$pki/$node.crt" "$folder/kubelet.crt"
 	ln -f "$pki/$node.key" "$folder/kubelet.key"
 	for file in kubelet.yaml kube-proxy.yaml; do
-		cluster_values <"$devcluster/node/$file" >"$folder/$file"
+		cluster_values <"$devcluster/namespaces/node/$file" >"$folder/$file"
 	done
-	sed "s|@PODS@|$(node_pods "$index")|" "$devcluster/node/cni.conflist" >"$folder/cni/pods.conflist"
-	sed "s|@SNAPSHOTTER@|$(snapshotter)|" "$devcluster/node/containerd.toml" >"$folder/containerd.toml"
+	sed "s|@PODS@|$(node_pods "$index")|" "$devcluster/namespaces/node/cni.conflist" >"$folder/cni/pods.conflist"
+	sed "s|@SNAPSHOTTER@|$(snapshotter)|" "$devcluster/namespaces/node/containerd.toml" >"$folder/containerd.toml"
 }
 
 # cluster_values fills in what differs from cluster to cluster.
