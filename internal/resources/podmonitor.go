@@ -27,7 +27,9 @@ const (
 )
 
 // NewPodMonitor has every node of a network scraped. Labels are those that the
-// cluster's Prometheus selects PodMonitors by.
+// cluster's Prometheus selects PodMonitors by. It has no type of Go, as no kind has that
+// a cluster may lack: exactly what is written here is applied, and not what a type of
+// another version adds or leaves out.
 func NewPodMonitor(
 	network *v1alpha1.ShardNetwork, labels map[string]string, libraries LibraryMetrics,
 ) *unstructured.Unstructured {

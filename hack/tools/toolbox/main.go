@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command toolbox is a shell with the usual file commands in one static binary. Its image runs the scripts of the
-// volume provisioner, and pods of tests that look at a cluster from inside.
+// volume provisioner, and pods of tests that look at a cluster from inside. Kubernetes' own agnhost is not enough: the
+// shell of its image is Alpine's, and what is built from Go modules alone has no Alpine.
 package main
 
 import (

@@ -4,6 +4,10 @@
 // node of the development cluster: what a cluster's network plugin does. All
 // traffic of pods is routed by their node and so passes the rules that this
 // writes for it.
+//
+// kube-network-policies would do it, by handing every new connection to a program
+// through a queue of nftables, which not every kernel has (CONFIG_NFT_QUEUE). What is
+// written here is sets and verdicts alone.
 package main
 
 import (
