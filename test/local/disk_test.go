@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/chain"
@@ -42,11 +43,18 @@ func (o *observer) dataOf(validator validatorProcess) string {
 	return filepath.Join(o.network.stateDir, "small", "nodes", validator.Name, "data")
 }
 
-// takeDisk takes the data directory of a validator away. It goes on in the moved
-// directory until it is killed, and then starts on an empty disk.
+// takeDisk takes the data directory of a validator away. It does nothing from then on
+// until it is killed, and then starts on an empty disk: if it went on, it might make a
+// file where the directory was.
 func (o *observer) takeDisk(t *testing.T, victim int) {
 	t.Helper()
-	data := o.dataOf(o.validators[victim])
+	validator := o.validators[victim]
+	if err := syscall.Kill(validator.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	// On a busy machine, its threads stop some time after the signal.
+	eventually(t, validator.Name+" stops", func() bool { return stopped(t, validator.PID) })
+	data := o.dataOf(validator)
 	if err := os.Rename(data, data+".lost"); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +63,9 @@ func (o *observer) takeDisk(t *testing.T, victim int) {
 // startOver kills a validator whose disk is taken away, and waits until it is back.
 func (o *observer) startOver(t *testing.T, victim int) {
 	t.Helper()
+	height := o.highest(t)
 	o.takeDisk(t, victim)
-	o.kill(t, victim)
+	o.killAt(t, height, victim)
 }
 
 var snapshotsInstalled = regexp.MustCompile(`(?m)^shardnode_snapshots_installed_total\{[^}]*\} (\d+)$`)

@@ -42,13 +42,25 @@ func TestKills(t *testing.T) {
 // executed after it came back, and all validators know of later blocks.
 func (o *observer) kill(t *testing.T, victim int) {
 	t.Helper()
-	before := o.validators[victim]
+	o.killAt(t, o.highest(t), victim)
+}
+
+// highest is the height of the last block that any validator tells of.
+func (o *observer) highest(t *testing.T) uint64 {
+	t.Helper()
 	var height uint64
 	for _, status := range o.ask(t) {
 		if status != nil {
 			height = max(height, status.FinalizedHeight)
 		}
 	}
+	return height
+}
+
+// killAt is kill for a chain that has come to a height.
+func (o *observer) killAt(t *testing.T, height uint64, victim int) {
+	t.Helper()
+	before := o.validators[victim]
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
