@@ -91,7 +91,7 @@ func newBenchRunCommand() *cobra.Command {
 		"the node program (default the one beside this program, or else of the PATH); VARIANT=PATH for that of a variant")
 	flags.BoolVar(&given.keep, "keep", false, "leave the networks of the runs, with their logs and data, in the artifact")
 	flags.StringVar(&given.profile, "profile", "",
-		"take a profile of all validators through each measurement, which has what that costs in it: "+profileKinds())
+		"take a profile of all validators through each measurement, which has what its samples cost in it: "+profileKinds())
 	flags.Int32Var(&given.profileSeconds, "profile-seconds", 0,
 		"take it after each measurement instead, under the same load, for so many seconds: 1 to 60; without --profile, of kind CPU")
 	flags.StringVar(&given.profileVariant, "profile-variant", "", "take it of the runs of this variant alone")

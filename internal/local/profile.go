@@ -17,6 +17,11 @@ import (
 	"github.com/shardyard/shardyard/internal/profiling"
 )
 
+// profileMargin is how much sooner than the measurement a profile through it begins, and
+// how much later it ends. A node makes room for samples at first and looks up names at the
+// end, which costs as much whether the measurement is short or long.
+const profileMargin = time.Second
+
 // ProfileOptions say what profile to take of the validators of a run.
 type ProfileOptions struct {
 	// Kind is what it says of functions; empty for none.
@@ -31,7 +36,7 @@ type ProfileOptions struct {
 
 // profiles are those that all validators of a run take at the same time: once the
 // measurement is complete, under the load that was measured, or through the measurement,
-// which has what they cost in it. What keeps a validator from it is said; the measurement
+// which has what their samples cost in it. What keeps a validator from it is said; the measurement
 // counts nevertheless.
 type profiles struct {
 	run     *run
@@ -65,11 +70,11 @@ func (p *profiles) through(ctx context.Context, window result.Window) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Until(time.UnixMilli(window.BeginMs))):
+		case <-time.After(time.Until(time.UnixMilli(window.BeginMs).Add(-profileMargin))):
 		}
 		// A node takes a long one in pieces.
 		for ctx.Err() == nil {
-			left := math.Round(time.Until(time.UnixMilli(window.EndMs)).Seconds())
+			left := math.Round(time.Until(time.UnixMilli(window.EndMs).Add(profileMargin)).Seconds())
 			if left < 1 {
 				return
 			}

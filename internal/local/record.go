@@ -124,7 +124,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	if profile != nil {
 		recorded.Profile = profile
 		if profile.Taken == result.ProfileDuring {
-			recorded.Notes = append(recorded.Notes, "the validators took a profile meanwhile: what that costs is in the figures")
+			recorded.Notes = append(recorded.Notes, "the validators took a profile meanwhile: what its samples cost is in the figures")
 		}
 	}
 	return &recorded, nil
