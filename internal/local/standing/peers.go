@@ -51,11 +51,28 @@ func compare(means []*trace.Mean, floor float64) []*figure {
 	return figures
 }
 
-// timesPeers is how many times the others' median one that stands out is. Whoever is
+// standsOut says whether there is a figure, and it stands out.
+func (f *figure) standsOut() bool {
+	return f != nil && f.Outlying
+}
+
+// timesPeers is how many times the others' median one with peers is. Whoever is
 // short of processor stores late as well, and whoever stores late executes more at a
 // time: what is more out of proportion is what points to why.
 func (f *figure) timesPeers() float64 {
 	return f.Milliseconds / *f.Peers
+}
+
+// longer is by how many milliseconds one with peers exceeds their median.
+func (f *figure) longer() float64 {
+	return f.Milliseconds - *f.Peers
+}
+
+// isLonger says whether one exceeds the others' median by so much that it is no chance,
+// though it may not stand out.
+func (f *figure) isLonger() bool {
+	const times = 1.5
+	return f != nil && f.Peers != nil && f.timesPeers() > times
 }
 
 func outlies(value, median, floor float64) bool {

@@ -34,6 +34,8 @@ func nameOf(i int) string { return []string{"s0-p0", "s0-p1", "s1-p0", "s1-p1"}[
 type slowness struct {
 	execute, record map[int]time.Duration
 	way             func(from, to int) time.Duration
+	// executed are the means that metrics tell of, in milliseconds.
+	executed map[int]float64
 }
 
 // newNetwork has four validators, of which all answer and none is slow, unless it is
@@ -68,7 +70,11 @@ func newNetwork(t *testing.T, slow slowness, missing map[uint64]bool) *standing.
 	network := &standing.Network{
 		Traces: recent,
 		Executed: func(context.Context, time.Duration) (map[string]trace.Mean, error) {
-			return map[string]trace.Mean{nameOf(0): {Milliseconds: 4, Of: 40}}, nil
+			means := map[string]trace.Mean{nameOf(0): {Milliseconds: 4, Of: 40}}
+			for node, mean := range slow.executed {
+				means[nameOf(node)] = trace.Mean{Milliseconds: mean, Of: 40}
+			}
+			return means, nil
 		},
 		Finalized: func(context.Context) map[string]uint64 {
 			return map[string]uint64{nameOf(0): tip, nameOf(1): tip - 3, nameOf(2): tip, nameOf(3): tip}
@@ -198,6 +204,22 @@ func TestWhoIsSlowStandsOut(t *testing.T) {
 		"disk, with more to execute": {
 			slow: slowness{execute: map[int]time.Duration{2: 4 * ms}, record: map[int]time.Duration{2: 40 * ms}},
 			want: map[string]string{"s1-p0": "slow disk: executing takes 6 ms, its peers 2 ms; storing takes 43 ms, its peers 3 ms"},
+		},
+		"disk, by metrics": {
+			slow: slowness{executed: map[int]float64{0: 10, 1: 10, 2: 10, 3: 81}},
+			want: map[string]string{"s1-p1": "slow disk: executing and storing take 81 ms, its peers 10 ms"},
+		},
+		"one or the other, by metrics": {
+			slow: slowness{execute: map[int]time.Duration{3: 3 * ms}, executed: map[int]float64{0: 3, 1: 3, 2: 3, 3: 14}},
+			want: map[string]string{"s1-p1": "slower than its peers: executing and storing take 14 ms, its peers 3 ms"},
+		},
+		"all that it does": {
+			slow: slowness{
+				execute: map[int]time.Duration{3: 2 * ms}, record: map[int]time.Duration{3: 6 * ms},
+				way: between(func(from, to int) bool { return from == 3 || to == 3 }),
+			},
+			want: map[string]string{"s1-p1": "short of processor, or hanging: the way to it and from it takes 60 ms, its peers 1 ms"},
+			ways: "north-south, within south",
 		},
 		"connections": {
 			slow: slowness{way: between(func(from, to int) bool { return from == 3 || to == 3 })},

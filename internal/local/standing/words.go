@@ -13,7 +13,7 @@ import (
 func (t *table) says(row *row) string {
 	var says []string
 	add := func(figure *figure, what string) bool {
-		if figure == nil || !figure.Outlying {
+		if !figure.standsOut() {
 			return false
 		}
 		says = append(says, fmt.Sprintf("%s %.0f ms, its peers %.0f ms", what, figure.Milliseconds, *figure.Peers))
@@ -21,7 +21,7 @@ func (t *table) says(row *row) string {
 	}
 	executes := add(row.Executing, "executing takes")
 	stores := add(row.Storing, "storing takes")
-	travels := add(row.Travelling, "the way to it and from it takes")
+	add(row.Travelling, "the way to it and from it takes")
 	if !executes && !stores {
 		add(row.Executed, "executing and storing take")
 	}
@@ -29,32 +29,50 @@ func (t *table) says(row *row) string {
 	if row.MissedOutlying {
 		says = append(says, fmt.Sprintf("it missed %d of its %d turns", *row.Missed, *row.Turns))
 	}
-	points := ""
+	points := t.pointsTo(row)
 	switch {
-	case !row.Answers:
-		points = "no answer"
-	case executes && (!stores || row.Executing.timesPeers() > row.Storing.timesPeers()):
-		points = "short of processor"
-	case stores:
-		points = "slow disk"
-	case travels:
-		points = "slow connections"
-	case t.slowRegion(row.Region):
-		points = "slow connections of its region " + row.Region
-	case len(says) > 0:
+	case len(says) == 0:
+		return points
+	case points == "":
 		points = "slower than its peers"
 	}
-	if len(says) == 0 {
-		return points
-	}
 	return points + ": " + strings.Join(says, "; ")
+}
+
+// pointsTo is what the figures of a validator point to; empty if to nothing.
+func (t *table) pointsTo(row *row) string {
+	executes, stores := row.Executing.standsOut(), row.Storing.standsOut()
+	switch {
+	case !row.Answers:
+		return "no answer"
+	case executes && (!stores || row.Executing.timesPeers() > row.Storing.timesPeers()):
+		return "short of processor"
+	case stores, row.Executed.standsOut() && row.executesAsPeers():
+		return "slow disk"
+	case row.Travelling.standsOut() && row.Executing.isLonger() && row.Storing.isLonger():
+		return "short of processor, or hanging"
+	case row.Travelling.standsOut():
+		return "slow connections"
+	case t.slowRegion(row.Region):
+		return "slow connections of its region " + row.Region
+	default:
+		return ""
+	}
+}
+
+// executesAsPeers says whether little of what a validator takes longer to execute and
+// store is for executing. Spans tell that of some heights, metrics of all: a disk that is
+// slow at times may be so at others.
+func (r *row) executesAsPeers() bool {
+	const little = 0.25
+	return r.Executing != nil && r.Executing.Peers != nil && r.Executing.longer() < little*r.Executed.longer()
 }
 
 // slowRegion says whether all ways from a region stand out, and some way between others
 // does not: then it is the region that is slow. Where there are only two, the ways
 // within them have to tell. If validators stand out by themselves, it is them.
 func (t *table) slowRegion(region string) bool {
-	if slices.ContainsFunc(t.Validators, func(row row) bool { return row.Travelling != nil && row.Travelling.Outlying }) {
+	if slices.ContainsFunc(t.Validators, func(row row) bool { return row.Travelling.standsOut() }) {
 		return false
 	}
 	regions := map[string]bool{}
