@@ -385,7 +385,7 @@ verdicts: setup-test build ## Compare a node that is slower on purpose, and COMP
 	go test -count=1 -v -timeout 240m -run '^TestVerdicts$$' ./test/local
 
 .PHONY: costs
-costs: setup-test build ## Compare nodes that are traced, profiled, and that log more or less, with nodes that are not; takes most of three quarters of an hour
+costs: setup-test build ## Compare nodes that are traced, profiled, and that log more or less, with nodes that are not; takes most of half an hour
 	@COSTS=1 go test -count=1 -v -timeout 90m -run '^TestCosts$$' ./test/local
 
 .PHONY: queries
