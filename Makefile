@@ -232,7 +232,7 @@ release-compare: setup-release ## Check that two releases of this commit, which 
 	@hack/release-compare.sh "$(VERSION)"
 
 .PHONY: release-installed
-release-installed: setup-release tools ## Install what make release wrote for VERSION onto the cluster that cluster-up started, and test it there
+release-installed: setup-cluster tools ## Install what make release wrote for VERSION onto the cluster that cluster-up started, and test it there
 	@hack/release-installed.sh "$(VERSION)"
 
 ##@ Run on Kubernetes
