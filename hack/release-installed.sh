@@ -3,7 +3,7 @@
 #
 # Installs the release of VERSION, which make release wrote, onto the cluster that make cluster-up started, twice, as whoever
 # has nothing but its files does: from the one file, with a network from a manifest, and from the charts, whose helm tests
-# pass. Both are removed again.
+# pass. Both are removed again, but for the CRDs, which the chart keeps.
 #
 # usage: hack/release-installed.sh VERSION
 set -euo pipefail
