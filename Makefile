@@ -315,7 +315,7 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 test-charts: setup-test ## Test the charts: their unit tests, and installing them on a real API server
 	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
 	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); crd=$$(hack/crd.sh prometheusrules); \
-	KUBEBUILDER_ASSETS=$$assets HELM=$$helm PROMETHEUSRULE_CRD=$$crd go test -count=1 ./test/charts/...
+	KUBEBUILDER_ASSETS=$$assets HELM=$$helm PROMETHEUSRULE_CRD=$$crd go test -count=1 -timeout=20m ./test/charts/...
 
 # Not cached: go test cannot see what a release is made of.
 .PHONY: test-release

@@ -3,12 +3,16 @@
 package charts_test
 
 import (
+	"context"
 	"os"
 	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,13 +63,43 @@ func startCluster(t *testing.T) cluster {
 }
 
 // installOperator installs the operator's chart and waits until the API server
-// serves its CRDs.
+// serves each of its CRDs: it answers for a moment that it sets up their storage,
+// and then does not remove them either (it tries again after up to five minutes).
 func (c cluster) installOperator(t *testing.T, chart string, arguments ...string) {
 	t.Helper()
 	c.mustRun(t, append([]string{"install", "op", chart}, arguments...)...)
-	definitions := []*apiextensionsv1.CustomResourceDefinition{c.definition(t)}
+	var installed apiextensionsv1.CustomResourceDefinitionList
+	if err := c.List(t.Context(), &installed); err != nil {
+		t.Fatal(err)
+	}
+	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(installed.Items))
+	for i := range installed.Items {
+		definitions[i] = &installed.Items[i]
+	}
 	options := envtest.CRDInstallOptions{MaxTime: time.Minute, PollInterval: 100 * time.Millisecond}
 	if err := envtest.WaitForCRDs(c.config, definitions, options); err != nil {
 		t.Fatal(err)
+	}
+	for _, definition := range definitions {
+		c.awaitStorage(t, definition)
+	}
+}
+
+// awaitStorage waits until objects of a kind can be listed.
+func (c cluster) awaitStorage(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	var objects metav1.PartialObjectMetadataList
+	objects.SetGroupVersionKind(schema.GroupVersionKind{
+		Group:   definition.Spec.Group,
+		Version: definition.Spec.Versions[0].Name,
+		Kind:    definition.Spec.Names.ListKind,
+	})
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		last = c.List(ctx, &objects)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("list objects of %s: %v: %v", definition.Name, err, last)
 	}
 }

@@ -104,7 +104,9 @@ func TestTheLifeOfTheCharts(t *testing.T) {
 		t.Errorf("after they are uninstalled the networks are %v, want none", networks)
 	}
 
-	cluster.mustRun(t, "uninstall", "op", "--namespace", "shardyard-system", "--wait", "--timeout", "1m")
+	// Longer than the five minutes after which the API server looks again at a CRD
+	// that it could not remove at once.
+	cluster.mustRun(t, "uninstall", "op", "--namespace", "shardyard-system", "--wait", "--timeout", "6m")
 	if cluster.definition(t) != nil {
 		t.Error("the CRD is still there, although it was not to be kept")
 	}
