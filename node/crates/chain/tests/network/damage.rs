@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Nodes that are started on a disk that has changed.
 
-use crate::harness::{Network, disk::Damage, run, run_with_retention};
+use crate::harness::{Network, SNAPSHOT_INTERVAL, disk::Damage, run, run_with_retention};
 use commonware_runtime::Clock as _;
 use std::{
     any::Any,
@@ -52,12 +52,16 @@ fn an_acknowledged_execution_that_is_gone_is_done_again() {
 }
 
 /// All that [`Log`](shardnode_storage::Log) has.
-const STATE: [&str; 6] = [
+const STATE: [&str; 10] = [
     "state-records_data",
     "state-records_offsets-blobs",
     "state-records_offsets-metadata",
-    "state-snapshots-0",
-    "state-snapshots-1",
+    "state-snapshots-0_data",
+    "state-snapshots-0_offsets-blobs",
+    "state-snapshots-0_offsets-metadata",
+    "state-snapshots-1_data",
+    "state-snapshots-1_offsets-blobs",
+    "state-snapshots-1_offsets-metadata",
     "state-snapshots-pointers",
 ];
 
@@ -70,7 +74,9 @@ fn a_state_that_is_gone_is_made_again_or_fetched() {
             network.wait_for_height(height).await;
             network.kill(3).await;
             for store in STATE {
-                network.damage(3, store, Damage::Removed).await;
+                let removed = network.damage(3, store, Damage::Removed).await;
+                let written = height > SNAPSHOT_INTERVAL || !store.contains("snapshots");
+                assert!(removed || !written, "{store} is not there");
             }
             network.start(3).await;
             let (repeated, fetched) = recovered(&mut network, 3).await;
@@ -81,7 +87,7 @@ fn a_state_that_is_gone_is_made_again_or_fetched() {
 }
 
 /// The stores of a producer.
-const STORES: [&str; 30] = [
+const STORES: [&str; 34] = [
     "blocks-key",
     "blocks-metadata",
     "blocks-value",
@@ -109,8 +115,12 @@ const STORES: [&str; 30] = [
     "state-records_data",
     "state-records_offsets-blobs",
     "state-records_offsets-metadata",
-    "state-snapshots-0",
-    "state-snapshots-1",
+    "state-snapshots-0_data",
+    "state-snapshots-0_offsets-blobs",
+    "state-snapshots-0_offsets-metadata",
+    "state-snapshots-1_data",
+    "state-snapshots-1_offsets-blobs",
+    "state-snapshots-1_offsets-metadata",
     "state-snapshots-pointers",
 ];
 
@@ -126,9 +136,19 @@ fn outcome(store: &'static str, damage: Damage) -> Option<Result<(), String>> {
             network.set_load(50);
             network.wait_for_height(12).await;
             network.kill(3).await;
+            let other = match damage {
+                Damage::Swapped(other) => Some(other),
+                _ => None,
+            };
+            if let Some(other) = other {
+                network.kill(other).await;
+            }
             if !network.damage(3, store, damage).await {
                 noted.store(false, Ordering::Relaxed);
                 return;
+            }
+            if let Some(other) = other {
+                network.start(other).await;
             }
             network.start(3).await;
             recovered(&mut network, 3).await;
@@ -144,31 +164,87 @@ fn words(panic: &dyn Any) -> String {
 }
 
 /// How the words begin with which a node ends that cannot go on: why it does not
-/// start, or what consensus could not open or read.
+/// start, what consensus could not open or read, or that its votes are not its own.
 const LAST_WORDS: [&str; 4] = [
     "called `Result::unwrap()` on an `Err` value: ",
     "node 3 stopped: ",
-    "failed to initialize ",
-    "failed to get ",
+    "failed to ",
+    "replaying notarize from another signer",
 ];
+
+/// What became of nodes: how many went on, and how many ended and said why.
+#[derive(Debug, Default)]
+struct Ends {
+    good: u32,
+    said: u32,
+}
+
+impl Ends {
+    /// Damages a store and counts what became of the node;
+    /// false where there was nothing to damage.
+    fn count(&mut self, store: &'static str, damage: Damage) -> bool {
+        match outcome(store, damage) {
+            None => return false,
+            Some(Ok(())) => self.good += 1,
+            Some(Err(words)) => {
+                let last = LAST_WORDS.iter().any(|last| words.starts_with(last));
+                assert!(last, "{store} {damage:?}: {words}");
+                self.said += 1;
+            }
+        }
+        true
+    }
+}
 
 /// A node goes on with the state of the others, or ends and says why: it never has
 /// another state, and never waits for good.
 #[test]
 fn whatever_is_damaged_is_made_good_or_said() {
-    let (mut good, mut said) = (0, 0);
+    let mut ends = Ends::default();
     for store in STORES {
-        for damage in [Damage::Removed, Damage::Flipped(24), Damage::Truncated(1)] {
-            match outcome(store, damage) {
-                None => {}
-                Some(Ok(())) => good += 1,
-                Some(Err(words)) => {
-                    let last = LAST_WORDS.iter().any(|last| words.starts_with(last));
-                    assert!(last, "{store} {damage:?}: {words}");
-                    said += 1;
-                }
-            }
+        assert!(ends.count(store, Damage::Removed), "{store} is not there");
+        for damage in [Damage::Flipped(24), Damage::Truncated(1)] {
+            ends.count(store, damage);
         }
     }
-    assert!(good > 40 && said > 20, "{good} made good, {said} said");
+    assert!(ends.good > 40 && ends.said > 20, "{ends:?}");
+}
+
+/// As much is so of files that are another node's, of the same shard or another.
+#[test]
+fn files_of_another_node_are_made_good_or_said() {
+    let mut ends = Ends::default();
+    for store in STORES {
+        for other in [0, 2] {
+            ends.count(store, Damage::Swapped(other));
+        }
+    }
+    assert!(ends.good > 40 && ends.said > 2, "{ends:?}");
+}
+
+/// And of every range of every file.
+#[test]
+#[ignore = "takes minutes: a network for each range of each file"]
+fn whichever_range_is_damaged_is_made_good_or_said() {
+    const RANGES: u64 = 16;
+    let mut ends = Ends::default();
+    for store in STORES {
+        for file in 0.. {
+            let damaged: Vec<bool> = (0..RANGES)
+                .map(|range| {
+                    let damage = Damage::FlippedWithin {
+                        file,
+                        range,
+                        ranges: RANGES,
+                    };
+                    ends.count(store, damage)
+                })
+                .collect();
+            if !damaged.contains(&true) {
+                break;
+            }
+        }
+        println!("{store}: {ends:?} so far");
+    }
+    assert!(ends.good > 500 && ends.said > 30, "{ends:?}");
 }
