@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/admin/clock`, behind the token as `/admin/load` is.
 
-use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin};
+use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin, with_token};
 use axum::{
     body::Body,
-    http::{
-        Method, Request, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
-    },
+    http::{Method, StatusCode},
 };
 use serde_json::{Value, json};
 use shardnode_rpc::Node as _;
 
-fn with_token(method: Method, token: &str, body: impl Into<Body>) -> Request<Body> {
-    Request::builder()
-        .method(method)
-        .uri("/admin/clock")
-        .header(AUTHORIZATION, format!("Bearer {token}"))
-        .header(CONTENT_TYPE, "application/json")
-        .body(body.into())
-        .unwrap()
-}
-
 fn ask(node: &Fixture, method: Method, body: impl Into<Body>) -> Answer {
-    send_admin(node, with_token(method, TOKEN, body))
+    send_admin(node, with_token(method, "/admin/clock", TOKEN, body))
 }
 
 fn behind() -> Value {
@@ -115,7 +102,7 @@ fn nothing_is_told_or_changed_without_the_token_or_elsewhere() {
     assert!(before.is_some());
     let other = json!({"offsetMilliseconds": 3, "durationMilliseconds": 1});
     for method in [Method::GET, Method::PUT, Method::DELETE] {
-        let request = |token| with_token(method.clone(), token, other.to_string());
+        let request = |token| with_token(method.clone(), "/admin/clock", token, other.to_string());
         let answer = send_admin(&node, request("wrong"));
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method}");
         let answer = send(&node, request(TOKEN));

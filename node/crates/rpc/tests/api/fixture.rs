@@ -4,7 +4,10 @@
 use axum::{
     Router,
     body::{Body, Bytes, to_bytes},
-    http::{HeaderMap, Method, Request, StatusCode, header::CONTENT_TYPE},
+    http::{
+        HeaderMap, Method, Request, StatusCode,
+        header::{AUTHORIZATION, CONTENT_TYPE},
+    },
 };
 use commonware_consensus::{
     simplex::types::Context,
@@ -604,6 +607,22 @@ pub(crate) const TOKEN: &str = "0123456789abcdef";
 /// Sends one request to a node.
 pub(crate) fn send(node: &Fixture, request: Request<Body>) -> Answer {
     answer(router(node.clone()), request)
+}
+
+/// A request to the admin API by whoever has the token.
+pub(crate) fn with_token(
+    method: Method,
+    path: &str,
+    token: &str,
+    body: impl Into<Body>,
+) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header(AUTHORIZATION, format!("Bearer {token}"))
+        .header(CONTENT_TYPE, "application/json")
+        .body(body.into())
+        .unwrap()
 }
 
 /// Sends one request to the admin API of a node.

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/admin/links`, behind the token as `/admin/load` is.
 
-use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin};
+use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin, with_token};
 use axum::{
     body::Body,
-    http::{
-        Method, Request, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
-    },
+    http::{Method, StatusCode},
 };
 use serde_json::{Value, json};
 use shardnode_rpc::Node as _;
 
-fn with_token(method: Method, token: &str, body: impl Into<Body>) -> Request<Body> {
-    Request::builder()
-        .method(method)
-        .uri("/admin/links")
-        .header(AUTHORIZATION, format!("Bearer {token}"))
-        .header(CONTENT_TYPE, "application/json")
-        .body(body.into())
-        .unwrap()
-}
-
 fn ask(node: &Fixture, method: Method, body: impl Into<Body>) -> Answer {
-    send_admin(node, with_token(method, TOKEN, body))
+    send_admin(node, with_token(method, "/admin/links", TOKEN, body))
 }
 
 fn cut() -> Value {
@@ -156,7 +143,7 @@ fn nothing_is_told_or_changed_without_the_token_or_elsewhere() {
         "peers": ["test-s0-p1"], "condition": "Worse", "delayMilliseconds": 3, "durationMilliseconds": 1
     });
     for method in [Method::GET, Method::PUT, Method::DELETE] {
-        let request = |token| with_token(method.clone(), token, worse.to_string());
+        let request = |token| with_token(method.clone(), "/admin/links", token, worse.to_string());
         let answer = send_admin(&node, request("wrong"));
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method}");
         let answer = send(&node, request(TOKEN));

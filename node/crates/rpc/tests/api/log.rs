@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/admin/log`, behind the token as `/admin/load` is.
 
-use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin};
+use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin, with_token};
 use axum::{
     body::Body,
-    http::{
-        Method, Request, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
-    },
+    http::{Method, StatusCode},
 };
 use serde_json::json;
 use shardnode_rpc::{LogLevel, Node as _};
 
-fn with_token(method: Method, token: &str, body: impl Into<Body>) -> Request<Body> {
-    Request::builder()
-        .method(method)
-        .uri("/admin/log")
-        .header(AUTHORIZATION, format!("Bearer {token}"))
-        .header(CONTENT_TYPE, "application/json")
-        .body(body.into())
-        .unwrap()
-}
-
 fn ask(node: &Fixture, method: Method, body: impl Into<Body>) -> Answer {
-    send_admin(node, with_token(method, TOKEN, body))
+    send_admin(node, with_token(method, "/admin/log", TOKEN, body))
 }
 
 #[test]
@@ -80,7 +67,8 @@ fn a_level_that_did_not_take_is_an_error() {
 fn nothing_is_told_or_changed_without_the_token_or_elsewhere() {
     let node = Fixture::default();
     for method in [Method::GET, Method::PUT] {
-        let request = |token| with_token(method.clone(), token, r#"{"level": "debug"}"#);
+        let request =
+            |token| with_token(method.clone(), "/admin/log", token, r#"{"level": "debug"}"#);
         let answer = send_admin(&node, request("wrong"));
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method}");
         let answer = send(&node, request(TOKEN));

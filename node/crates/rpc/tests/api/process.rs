@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/admin/process`, behind the token as `/admin/load` is.
 
-use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin};
-use axum::{
-    body::Body,
-    http::{
-        Method, Request, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
-    },
-};
+use crate::fixture::{Answer, Fixture, TOKEN, send, send_admin, with_token};
+use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-fn with_token(method: Method, token: &str, body: impl Into<Body>) -> Request<Body> {
-    Request::builder()
-        .method(method)
-        .uri("/admin/process")
-        .header(AUTHORIZATION, format!("Bearer {token}"))
-        .header(CONTENT_TYPE, "application/json")
-        .body(body.into())
-        .unwrap()
-}
-
 fn put(node: &Fixture, body: &Value) -> Answer {
-    send_admin(node, with_token(Method::PUT, TOKEN, body.to_string()))
+    send_admin(
+        node,
+        with_token(Method::PUT, "/admin/process", TOKEN, body.to_string()),
+    )
 }
 
 fn begun(node: &Fixture) -> usize {
@@ -132,10 +119,16 @@ fn nobody_begins_one_without_the_token() {
     let node = Fixture::default();
     let gone = json!({"condition": "Gone", "durationMilliseconds": 1}).to_string();
     for token in ["", "wrong", &TOKEN[1..]] {
-        let answer = send_admin(&node, with_token(Method::PUT, token, gone.clone()));
+        let answer = send_admin(
+            &node,
+            with_token(Method::PUT, "/admin/process", token, gone.clone()),
+        );
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{token:?}");
     }
-    let answer = send(&node, with_token(Method::PUT, TOKEN, gone));
+    let answer = send(
+        &node,
+        with_token(Method::PUT, "/admin/process", TOKEN, gone),
+    );
     assert_eq!(answer.status, StatusCode::NOT_FOUND);
     assert_eq!(begun(&node), 0);
 }

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `/admin/profile`, behind the token as `/admin/load` is.
 
-use crate::fixture::{Answer, Fixture, HEIGHT, TOKEN, send, send_admin};
+use crate::fixture::{Answer, Fixture, HEIGHT, TOKEN, send, send_admin, with_token};
 use axum::{
     body::Body,
-    http::{
-        Method, Request, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
-    },
+    http::{Method, StatusCode, header::CONTENT_TYPE},
 };
 use serde_json::{Value, json};
 use shardnode_rpc::{Node as _, ProfileStage};
 
 const PATH: &str = "/admin/profile";
 const CONTENT: &str = "/admin/profile/content";
-
-fn with_token(method: Method, path: &str, token: &str, body: impl Into<Body>) -> Request<Body> {
-    Request::builder()
-        .method(method)
-        .uri(path)
-        .header(AUTHORIZATION, format!("Bearer {token}"))
-        .header(CONTENT_TYPE, "application/json")
-        .body(body.into())
-        .unwrap()
-}
 
 fn ask(node: &Fixture, method: Method, body: impl Into<Body>) -> Answer {
     send_admin(node, with_token(method, PATH, TOKEN, body))
