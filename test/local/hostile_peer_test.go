@@ -77,9 +77,19 @@ func TestHostilePeer(t *testing.T) {
 // was seen of them before.
 func (l look) compare(t *testing.T, attack string, calm look) {
 	t.Helper()
+	l.compareBlocks(t, attack, calm)
+	l.compareMemory(t, attack, calm)
+}
+
+func (l look) compareBlocks(t *testing.T, attack string, calm look) {
+	t.Helper()
 	if l.blockTime > calm.blockTime*(100+slowerByPercent)/100 {
 		t.Errorf("%s: blocks took %s, and %s before", attack, l.blockTime, calm.blockTime)
 	}
+}
+
+func (l look) compareMemory(t *testing.T, attack string, calm look) {
+	t.Helper()
 	// What a validator of the same shard needs more that nobody troubles is not the attack's.
 	most := calm.residentKiB[0] + l.residentKiB[1] - min(l.residentKiB[1], calm.residentKiB[1])
 	if l.residentKiB[0] > most*(100+largerByPercent)/100 {
