@@ -5,7 +5,8 @@
 //! [`chunk_wait`] after its turn began or, if that is later, the earliest time
 //! that its block may have, and a moment more for its own results. A shard
 //! without a fitting header that its committee endorsed keeps its old one and
-//! has missed its chunk.
+//! has missed its chunk. All shards have after two proposals in vain, so that
+//! nobody can have all views end in vain ([`proposals`](crate::proposals)).
 //!
 //! A validator judges a block by [`validity`](shardnode_blocks::validity) and, for the
 //! shard that it tracks, by what it has itself: the results that the header
@@ -27,7 +28,7 @@
 //!
 //! [`Inline`]: commonware_consensus::marshal::standard::Inline
 
-use crate::rounds::Rounds;
+use crate::{proposals::Proposals, rounds::Rounds};
 use commonware_consensus::{
     marshal::ancestry::Ancestry,
     simplex::{scheme::ed25519::Scheme, types::Context},
@@ -87,6 +88,7 @@ pub struct Application {
     strategy: Rayon,
     traces: Recorder,
     rounds: Rounds,
+    proposals: Proposals,
 }
 
 impl Application {
@@ -109,6 +111,7 @@ impl Application {
             strategy,
             traces,
             rounds,
+            proposals: Proposals::default(),
         }
     }
 
@@ -231,6 +234,31 @@ impl Application {
             .await
     }
 
+    /// A block was proposed that keeps all rules.
+    fn saw(&self, block: &Block) {
+        let parent = (block.height.saturating_sub(1), block.context.parent.1);
+        self.proposals
+            .seen(parent, block.context.round.view().get());
+    }
+
+    /// The headers to propose: none after others were proposed in vain.
+    async fn collect(
+        &self,
+        round: &Context<Digest, PublicKey>,
+        wanted: Wanted,
+    ) -> Vec<(ChunkHeader, Endorsements)> {
+        let (height, view) = (wanted.height, round.round.view().get());
+        let parent = (height.saturating_sub(1), round.parent.1);
+        if self.proposals.in_vain(parent, view) {
+            warn!(
+                height,
+                view, "proposing without chunks: blocks with chunks were proposed in vain"
+            );
+            return Vec::new();
+        }
+        self.availability.collect(wanted).await
+    }
+
     async fn build<E: Runtime>(
         &self,
         context: &E,
@@ -259,7 +287,7 @@ impl Application {
         };
         let (place, detail) = (Place::block(height), Detail::View(round.round.view().get()));
         let step = self.traces.begin(context, Name::Collect, place, detail);
-        let collected = self.availability.collect(wanted).await;
+        let collected = self.collect(&round, wanted).await;
         step.end(context);
         if context.now_ms() < earliest {
             let step = self.traces.begin(context, Name::Pace, place, detail);
@@ -328,6 +356,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
         self.metrics.seen(block.height);
         let digest = block.digest();
         self.rounds.voted(&context, &block, digest);
+        self.saw(&block);
         Some(Digested::precomputed(block, digest))
     }
 
@@ -356,6 +385,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
             warn!(height = block.height, %violation, "invalid block");
             return false;
         }
+        self.saw(block);
         if !self
             .endorsements_hold(&mut context, block, committees)
             .await

@@ -67,6 +67,7 @@ mod error;
 mod floors;
 mod metrics;
 pub mod offences;
+mod proposals;
 mod rounds;
 mod settings;
 

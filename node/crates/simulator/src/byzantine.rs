@@ -20,7 +20,7 @@ mod witnesses;
 pub use self::{
     blocks::{DoubleVotes, EquivocatedBlocks},
     bodies::{BodyLie, OtherBodies},
-    chunks::{DoubleSignedChunks, WithheldBodies, WithheldParts},
+    chunks::{DoubleSignedChunks, ParcelledParts, WithheldBodies, WithheldParts},
     crowding::CrowdedWitnesses,
     ignoring::IgnoredTransactions,
     noise::{Garbage, Replays},

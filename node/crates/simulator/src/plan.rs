@@ -6,7 +6,8 @@ use crate::{
     byzantine::{
         BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
         FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, IgnoredTransactions, Lie,
-        OtherBodies, PartialReceipts, Replays, WithheldBodies, WithheldParts, WithheldWitnesses,
+        OtherBodies, ParcelledParts, PartialReceipts, Replays, WithheldBodies, WithheldParts,
+        WithheldWitnesses,
     },
     lies::Behaviour,
     machine::Skew,
@@ -70,6 +71,8 @@ pub enum Lies {
     WithheldBodies,
     /// [`WithheldParts`], but for one in so many.
     WithheldParts(u64),
+    /// [`ParcelledParts`], to this third.
+    ParcelledParts(usize),
     /// Invalid [`OtherBodies`], once in so many chunks.
     Bodies(u64),
     /// [`OtherBodies`] of transfers that fail, once in so many chunks.
@@ -101,6 +104,7 @@ impl Lies {
             Self::CrowdedWitnesses => Box::new(CrowdedWitnesses::default()),
             Self::WithheldBodies => Box::new(WithheldBodies),
             Self::WithheldParts(keeps) => Box::new(WithheldParts::new(*keeps)),
+            Self::ParcelledParts(third) => Box::new(ParcelledParts::new(*third)),
             Self::Bodies(once_in) => Box::new(OtherBodies::invalid(*once_in)),
             Self::FailingTransfers(once_in) => Box::new(OtherBodies::failing(*once_in)),
             Self::Receipts => Box::new(ForgedReceipts),
@@ -125,7 +129,9 @@ impl Lies {
             Self::WithheldWitnesses(_) => vec!["withheld witness parts"],
             Self::CrowdedWitnesses => vec!["unsigned witness parts"],
             Self::WithheldBodies => vec!["withheld bodies"],
-            Self::WithheldParts(_) => vec!["withheld bodies", "withheld parts"],
+            Self::WithheldParts(_) | Self::ParcelledParts(_) => {
+                vec!["withheld bodies", "withheld parts"]
+            }
             Self::Bodies(_) => BodyLie::ALL.map(BodyLie::kind).to_vec(),
             Self::FailingTransfers(_) => vec![
                 BodyLie::Failing.kind(),

@@ -134,6 +134,11 @@ pub const ALL: &[Scenario] = &[
         lying::withheld_parts,
     ),
     safe(
+        "parcelled-parts",
+        "Three producers give parts of their bodies to other leaders each, so that each leader proposes what others cannot vote for.",
+        lying::parcelled_parts,
+    ),
+    safe(
         "invalid-bodies",
         "Producers commit to bodies that are invalid, or parts that are of no body.",
         lying::invalid_bodies,

@@ -5,6 +5,7 @@
 use super::StandIns;
 use crate::lies::{Behaviour, Liar, Outgoing};
 use commonware_codec::Encode as _;
+use commonware_cryptography::ed25519::PublicKey;
 use shardnode_network::{channels, chunk_messages::ChunkMessage};
 use shardnode_primitives::{ChunkBody, ChunkHeader, hash::ZERO};
 
@@ -109,5 +110,42 @@ impl Behaviour for WithheldParts {
         }
         liar.shared.count("withheld parts");
         Some(Vec::new())
+    }
+}
+
+/// Sends no chunk to the shard's other producers, their parts to one third of all
+/// producers in the order of genesis, and answers no request: whoever of these
+/// leads proposes the chunk, and the others cannot vote for it.
+pub struct ParcelledParts {
+    third: usize,
+}
+
+impl ParcelledParts {
+    /// Sends parts to this third.
+    #[must_use]
+    pub const fn new(third: usize) -> Self {
+        Self { third }
+    }
+}
+
+impl Behaviour for ParcelledParts {
+    fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>> {
+        let part = matches!(liar.chunk_message(message), Some(ChunkMessage::Part(..)));
+        if !part {
+            return WithheldBodies.lie(liar, message);
+        }
+        let producers = &liar.identity.genesis.producers;
+        let third = producers
+            .chunks(producers.len().div_ceil(3))
+            .nth(self.third);
+        let within = |owner: &PublicKey| {
+            let mut third = third.into_iter().flatten();
+            third.any(|producer| producer.key == *owner)
+        };
+        let to: Vec<_> = message.to.iter().filter(|to| within(to)).cloned().collect();
+        if to.len() < message.to.len() {
+            liar.shared.count("withheld parts");
+        }
+        Some(vec![message.to(to)])
     }
 }

@@ -107,6 +107,25 @@ pub(super) fn withheld_parts(dice: &mut Dice) -> Plan {
     })
 }
 
+/// At every third height three chunks, of which each leader that is honest has its
+/// part of one and lacks that of another: no view would end with a block.
+pub(super) fn parcelled_parts(dice: &mut Dice) -> Plan {
+    let shape = Shape::new(4, 3, dice.pick(&[0, 2]), 24);
+    let mut plan = Plan::new(shape);
+    plan.blocking = dice.once_in(2);
+    plan.calm_at = Duration::from_secs(16);
+    plan.load = 8;
+    // Each gives parts to a third in which its shard has no other producer and
+    // that has one of the other two, so that too few are given.
+    for (shard, third) in [(0, 1), (1, 2), (3, 0)] {
+        let liar = shape.producer(shard, 1);
+        plan.liars.insert(liar, vec![Lies::ParcelledParts(third)]);
+    }
+    // Two proposals, and the turns of liars between them.
+    plan.lull = Some(lull(3));
+    plan
+}
+
 pub(super) fn invalid_bodies(dice: &mut Dice) -> Plan {
     liars(dice, |dice| vec![Lies::Bodies(dice.between(1, 3))])
 }
