@@ -113,8 +113,9 @@ pub(super) fn parcelled_parts(dice: &mut Dice) -> Plan {
     let shape = Shape::new(4, 3, dice.pick(&[0, 2]), 24);
     let mut plan = Plan::new(shape);
     plan.blocking = dice.once_in(2);
-    plan.calm_at = Duration::from_secs(16);
-    plan.load = 8;
+    // Longer than the lull that is too long.
+    plan.calm_at = Duration::from_secs(28);
+    plan.load = 6;
     // Each gives parts to a third in which its shard has no other producer and
     // that has one of the other two, so that too few are given.
     for (shard, third) in [(0, 1), (1, 2), (3, 0)] {
