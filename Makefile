@@ -78,6 +78,9 @@ export FUZZ_INPUT
 ## CRATE: The crate of the node that make mutants changes, a folder of node/crates, such as mandates
 CRATE ?=
 
+## SLICE: Which places make mutants changes, 0/8 to 7/8 for an eighth of them each (default 0/1, all)
+SLICE ?= 0/1
+
 ## CARGO_TARGET_DIR: Where cargo builds (default ~/.cache/shardyard/node-target)
 export CARGO_TARGET_DIR ?= $(CACHE)/node-target
 
@@ -366,7 +369,7 @@ fuzz: setup-test ## Give every decoder of the node hostile bytes: each target of
 
 .PHONY: mutants
 mutants: setup-test ## Change CRATE of the node in every place, one at a time, and see whether its tests notice
-	@hack/mutants.sh "$(CRATE)"
+	@hack/mutants.sh "$(CRATE)" "$(SLICE)"
 
 # Not cached: go test cannot see that the node program has changed.
 .PHONY: test-local
