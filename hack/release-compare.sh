@@ -9,10 +9,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 version=${1:?usage: hack/release-compare.sh VERSION}
+commit=$(git rev-parse HEAD)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for side in one another; do
-	git clone --quiet "$PWD" "$work/$side"
+	git clone --quiet --no-checkout "$PWD" "$work/$side"
+	git -C "$work/$side" checkout --quiet "$commit"
 	env -u MAKEFLAGS -u MFLAGS make -C "$work/$side" release VERSION="$version"
 done
 diff "$work/one/dist/$version/SHA256SUMS" "$work/another/dist/$version/SHA256SUMS" ||
