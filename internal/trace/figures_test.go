@@ -146,7 +146,7 @@ func TestWhyAChunkIsMissing(t *testing.T) {
 		"it sent another one":       {[]trace.Span{collect, propose, span("distribute", "n1", 0, 0, 50)}, trace.NotMade},
 		"sent after the wait":       {[]trace.Span{collect, propose, span("distribute", "n1", 1, 99, 101)}, trace.SentLate},
 		"sent in time":              {[]trace.Span{collect, propose, span("distribute", "n1", 1, 99, 100)}, trace.EndorsedLate},
-		"no span says of any wait":  {[]trace.Span{propose, span("distribute", "n1", 1, 200, 249)}, trace.EndorsedLate},
+		"no span says of any wait":  {[]trace.Span{propose, span("distribute", "n1", 1, 200, 249)}, trace.NotAwaited},
 		"sent after it was made up": {[]trace.Span{propose, span("distribute", "n1", 1, 200, 260)}, trace.SentLate},
 	} {
 		if got := trace.WhyMissed(test.spans, 1, "n1"); got != test.want {

@@ -2,8 +2,6 @@
 
 package trace
 
-import "time"
-
 // Cause says why a block has no chunk of a shard, as far as spans tell.
 type Cause string
 
@@ -16,6 +14,9 @@ const (
 	// EndorsedLate is of one that was sent in time and that too few had endorsed, or the
 	// leader had not received, when its wait ended.
 	EndorsedLate Cause = "sent in time, not received or endorsed by enough when the leader ended its wait"
+	// NotAwaited is of one that was sent, in a block whose leader waited for none: after
+	// two proposals in vain a leader does so.
+	NotAwaited Cause = "its leader proposed without chunks, or no span says how long it waited"
 	// Untold is of one of whose height there are too few spans.
 	Untold Cause = "not known: no span says until when its leader waited"
 )
@@ -30,23 +31,18 @@ func WhyMissed(spans []Span, shard int, producer string) Cause {
 	sent, ok := lastOf(spans, func(span Span) bool {
 		return span.Name == "distribute" && span.Shard == shard && span.Node == producer
 	})
-	switch {
-	case !ok:
+	if !ok {
 		return NotMade
-	case sent.End.After(endOfWait(spans, proposed)):
-		return SentLate
-	default:
-		return EndorsedLate
 	}
-}
-
-// endOfWait is when the leader of a proposal ended its wait for chunks.
-func endOfWait(spans []Span, proposed Span) time.Time {
 	collected, ok := lastOf(spans, func(span Span) bool {
 		return span.Name == "collect" && span.Node == proposed.Node && span.View == proposed.View
 	})
-	if !ok {
-		return proposed.Begin
+	switch {
+	case ok && sent.End.After(collected.End), sent.End.After(proposed.Begin):
+		return SentLate
+	case !ok:
+		return NotAwaited
+	default:
+		return EndorsedLate
 	}
-	return collected.End
 }

@@ -242,8 +242,9 @@ impl Application {
     }
 
     /// The headers to propose: none after others were proposed in vain.
-    async fn collect(
+    async fn collect<E: Runtime>(
         &self,
+        context: &E,
         round: &Context<Digest, PublicKey>,
         wanted: Wanted,
     ) -> Vec<(ChunkHeader, Endorsements)> {
@@ -256,7 +257,11 @@ impl Application {
             );
             return Vec::new();
         }
-        self.availability.collect(wanted).await
+        let (place, detail) = (Place::block(height), Detail::View(view));
+        let step = self.traces.begin(context, Name::Collect, place, detail);
+        let collected = self.availability.collect(wanted).await;
+        step.end(context);
+        collected
     }
 
     async fn build<E: Runtime>(
@@ -286,9 +291,7 @@ impl Application {
             deadline: start + chunk_wait(&genesis.protocol),
         };
         let (place, detail) = (Place::block(height), Detail::View(round.round.view().get()));
-        let step = self.traces.begin(context, Name::Collect, place, detail);
-        let collected = self.collect(&round, wanted).await;
-        step.end(context);
+        let collected = self.collect(context, &round, wanted).await;
         if context.now_ms() < earliest {
             let step = self.traces.begin(context, Name::Pace, place, detail);
             context.sleep_until(context.at_ms(earliest)).await;

@@ -40,8 +40,8 @@
 //! | `compare` | chunk | members of its committee with its state | header and the block before are there | own results and body are as it says |
 //! | `endorse` | chunk | members of its committee | it was found right | the endorsement is signed and given to whoever sends |
 //! | `endorsed` | chunk | the leader | it begins to wait | the chunk is at hand and a quorum of its committee has endorsed it |
-//! | `collect` | view | the leader | its turn begins | every shard is endorsed, or the wait is over |
-//! | `pace` | view | the leader | as `collect` ends | the earliest time that the block may have; only if it is later |
+//! | `collect` | view | the leader | its turn begins; not if it proposes without chunks | every shard is endorsed, or the wait is over |
+//! | `pace` | view | the leader | as `collect` ends, or would begin | the earliest time that the block may have; only if it is later |
 //! | `propose` | view | the leader | the chunks are there and it is time | the block is made |
 //! | `verify` | view | producers but the leader | the block and its parent are there | the verdict |
 //! | `notarise` | view | producers | the own verdict or proposal is there | the certificate of notarisation is |
