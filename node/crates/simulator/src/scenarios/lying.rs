@@ -110,7 +110,7 @@ pub(super) fn withheld_parts(dice: &mut Dice) -> Plan {
 /// At every third height three chunks, of which each leader that is honest has its
 /// part of one and lacks that of another: no view would end with a block.
 pub(super) fn parcelled_parts(dice: &mut Dice) -> Plan {
-    let shape = Shape::new(4, 3, dice.pick(&[0, 2]), 24);
+    let shape = Shape::new(4, 3, 0, 24);
     let mut plan = Plan::new(shape);
     plan.blocking = dice.once_in(2);
     // Longer than the lull that is too long.
