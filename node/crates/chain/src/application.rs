@@ -234,11 +234,11 @@ impl Application {
             .await
     }
 
-    /// A block was proposed that keeps all rules.
+    /// A block was proposed that keeps all rules, whether or not what its chunks take
+    /// is there.
     fn saw(&self, block: &Block) {
-        let parent = (block.height.saturating_sub(1), block.context.parent.1);
-        self.proposals
-            .seen(parent, block.context.round.view().get());
+        let (parent, view) = (block.context.parent.1, block.context.round.view());
+        self.proposals.seen(block.height, parent, view.get());
     }
 
     /// The headers to propose: none after others were proposed in vain.
@@ -249,8 +249,7 @@ impl Application {
         wanted: Wanted,
     ) -> Vec<(ChunkHeader, Endorsements)> {
         let (height, view) = (wanted.height, round.round.view().get());
-        let parent = (height.saturating_sub(1), round.parent.1);
-        if self.proposals.in_vain(parent, view) {
+        if self.proposals.in_vain(height, round.parent.1, view) {
             warn!(
                 height,
                 view, "proposing without chunks: blocks with chunks were proposed in vain"
@@ -388,7 +387,6 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
             warn!(height = block.height, %violation, "invalid block");
             return false;
         }
-        self.saw(block);
         if !self
             .endorsements_hold(&mut context, block, committees)
             .await
@@ -396,6 +394,7 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
             warn!(height = block.height, "block with a false endorsement");
             return false;
         }
+        self.saw(block);
         let acceptable = context.at_ms(block.timestamp_ms) - CLOCK_TOLERANCE;
         context.sleep_until(acceptable).await;
         if !self.tracked_shard_holds(block).await || !self.parts_are_held(block).await {

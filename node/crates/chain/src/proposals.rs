@@ -20,7 +20,7 @@ pub(crate) const IN_VAIN: usize = 2;
 /// Parents that are remembered.
 const PARENTS: usize = 64;
 
-/// The views of the proposals over each parent, by its height and digest.
+/// The views of the proposals, by their height and their parent.
 type ByParent = BTreeMap<(u64, Digest), BTreeSet<u64>>;
 
 /// The proposals over the newest parents. Cheap to clone.
@@ -28,10 +28,10 @@ type ByParent = BTreeMap<(u64, Digest), BTreeSet<u64>>;
 pub(crate) struct Proposals(Arc<Mutex<ByParent>>);
 
 impl Proposals {
-    /// A block was proposed over `parent`, at that height, in this view.
-    pub(crate) fn seen(&self, parent: (u64, Digest), view: u64) {
+    /// A block of this height was proposed over `parent`, in this view.
+    pub(crate) fn seen(&self, height: u64, parent: Digest, view: u64) {
         let mut parents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let views = parents.entry(parent).or_default();
+        let views = parents.entry((height, parent)).or_default();
         // The first ones say all there is to know.
         if views.len() < IN_VAIN {
             views.insert(view);
@@ -41,11 +41,11 @@ impl Proposals {
         }
     }
 
-    /// Whether so many were proposed over `parent` in views before this one that
-    /// another should be without chunks.
-    pub(crate) fn in_vain(&self, parent: (u64, Digest), view: u64) -> bool {
+    /// Whether so many blocks of this height were proposed over `parent`, in views
+    /// before this one, that another should be without chunks.
+    pub(crate) fn in_vain(&self, height: u64, parent: Digest, view: u64) -> bool {
         let parents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let views = parents.get(&parent);
+        let views = parents.get(&(height, parent));
         views.is_some_and(|views| views.range(..view).count() >= IN_VAIN)
     }
 }
@@ -54,32 +54,30 @@ impl Proposals {
 mod tests {
     use super::*;
 
-    fn parent(height: u64) -> (u64, Digest) {
-        (height, Digest([7; 32]))
-    }
+    const PARENT: Digest = Digest([7; 32]);
 
     #[test]
     fn proposals_over_one_parent_are_counted() {
         let proposals = Proposals::default();
-        proposals.seen(parent(5), 9);
+        proposals.seen(5, PARENT, 9);
         // Of one view there is one proposal, however often it is judged.
-        proposals.seen(parent(5), 9);
-        assert!(!proposals.in_vain(parent(5), 10));
-        proposals.seen(parent(5), 11);
-        assert!(!proposals.in_vain(parent(5), 11));
-        assert!(proposals.in_vain(parent(5), 12));
-        assert!(!proposals.in_vain(parent(6), 12));
-        assert!(!proposals.in_vain((5, Digest([8; 32])), 12));
+        proposals.seen(5, PARENT, 9);
+        assert!(!proposals.in_vain(5, PARENT, 10));
+        proposals.seen(5, PARENT, 11);
+        assert!(!proposals.in_vain(5, PARENT, 11));
+        assert!(proposals.in_vain(5, PARENT, 12));
+        assert!(!proposals.in_vain(6, PARENT, 12));
+        assert!(!proposals.in_vain(5, Digest([8; 32]), 12));
     }
 
     #[test]
     fn old_parents_are_forgotten() {
         let proposals = Proposals::default();
         for height in 0..=PARENTS as u64 {
-            proposals.seen(parent(height), 1);
-            proposals.seen(parent(height), 2);
+            proposals.seen(height, PARENT, 1);
+            proposals.seen(height, PARENT, 2);
         }
-        assert!(!proposals.in_vain(parent(0), 3));
-        assert!(proposals.in_vain(parent(1), 3));
+        assert!(!proposals.in_vain(0, PARENT, 3));
+        assert!(proposals.in_vain(1, PARENT, 3));
     }
 }

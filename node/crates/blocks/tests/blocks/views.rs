@@ -24,9 +24,11 @@ fn a_view_is_of_the_newest_block() {
     assert_eq!((view.height(), view.transfers()), (HEIGHT - 1, 200));
     assert_eq!((view.cross_shard(), view.window()), (80, 1));
     assert_eq!(view.endorsed, [None, None]);
+    assert_eq!(view.started(), 0);
 
     view.advance(pair.block.clone(), pair.block.digest(), &pair.committees);
     assert_eq!((view.height(), view.transfers()), (HEIGHT, 205));
+    assert_eq!(view.started(), HEIGHT);
     assert_eq!((view.cross_shard(), view.window()), (83, 2));
     assert_eq!(view.digest, pair.block.digest());
     let stake = pair.committees[0].stake();
