@@ -63,6 +63,9 @@ COMPARISONS ?= 20
 ## SEEDS: How many seeds of each scenario make simulate runs (default 500)
 SEEDS ?= 500
 
+## BUSY_SEEDS: How many seeds of the scenarios in which work takes time make simulate runs (default 200)
+BUSY_SEEDS ?= 200
+
 ## LARGE_SEEDS: How many seeds of each large scenario make simulate runs (default 20)
 LARGE_SEEDS ?= 20
 
@@ -357,8 +360,9 @@ planted-nodes: setup-test build ## Check that faults and traces name what a real
 	@PLANTED="$$PWD/bin/planted/shardnode" go test -count=1 -v -timeout 15m -run '^(TestPlantedFaults|TestTracesNameALateWitness)$$' ./test/local
 
 .PHONY: simulate
-simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, and the large ones with LARGE_SEEDS
+simulate: build-shardnode ## Run every scenario of the simulator with SEEDS seeds, the busy with BUSY_SEEDS, the large with LARGE_SEEDS
 	@failed=0; bin/shardnode simulate --scenario all --seeds 0..$(SEEDS) || failed=1; \
+	bin/shardnode simulate --scenario floods --seeds 0..$(BUSY_SEEDS) || failed=1; \
 	for large in large large-corrupt-committee; do \
 		bin/shardnode simulate --scenario $$large --seeds 0..$(LARGE_SEEDS) || failed=1; \
 	done; exit $$failed

@@ -4,8 +4,8 @@
 
 use clap::{Args, error::ErrorKind};
 use shardnode_simulator::{
-    Scenario,
-    scenarios::{self, ALL},
+    Scenario, costs,
+    scenarios::{self, ALL, Size},
     sweep,
 };
 use std::{
@@ -23,8 +23,12 @@ pub struct SimulateArgs {
     #[arg(long, exclusive = true)]
     list: bool,
 
-    /// The scenario to run; `all` for every one that is not large.
-    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    /// Measures what work takes on this machine, beside what simulated ones take.
+    #[arg(long, exclusive = true)]
+    costs: bool,
+
+    /// The scenario to run; `all` for every small one.
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["list", "costs"])]
     scenario: Option<String>,
 
     /// The seed to run.
@@ -80,6 +84,9 @@ impl SimulateArgs {
         if self.list {
             return list(out).map(|()| true).map_err(Into::into);
         }
+        if self.costs {
+            return measured(out).map(|()| true).map_err(Into::into);
+        }
         let seed = self.seed.unwrap_or_default();
         let seeds = self.seeds.clone().map_or(seed..seed + 1, |seeds| seeds.0);
         let threads = self
@@ -99,7 +106,8 @@ impl SimulateArgs {
     fn scenarios(&self) -> Result<Vec<&'static Scenario>, SimulateError> {
         let name = self.scenario.as_deref().unwrap_or("all");
         if name == "all" {
-            return Ok(ALL.iter().filter(|scenario| !scenario.large).collect());
+            let small = ALL.iter().filter(|scenario| scenario.size == Size::Small);
+            return Ok(small.collect());
         }
         scenarios::named(name)
             .map(|scenario| vec![scenario])
@@ -111,6 +119,17 @@ impl SimulateArgs {
                 SimulateError::Argument(clap::Error::raw(ErrorKind::InvalidValue, message))
             })
     }
+}
+
+/// What work takes here, and what a simulated machine takes for it.
+fn measured(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "| work | here, ns | simulated, ns |")?;
+    writeln!(out, "|---|---|---|")?;
+    for (work, here) in costs::measure() {
+        let (here, simulated) = (here.as_nanos(), costs::price(work).as_nanos());
+        writeln!(out, "| {work} | {here} | {simulated} |")?;
+    }
+    Ok(())
 }
 
 fn list(out: &mut impl Write) -> io::Result<()> {

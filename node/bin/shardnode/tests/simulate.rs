@@ -50,11 +50,27 @@ fn what_makes_no_sense_is_refused() {
         ),
         ("--seed 1", "--scenario <NAME>"),
         ("--list --seed 1", "--list"),
+        ("--costs --scenario calm", "--costs"),
     ] {
         let output = simulate(arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments}: {errors}");
         assert!(errors.contains(named), "{arguments}: {errors}");
         assert!(output.stdout.is_empty(), "{arguments}");
+    }
+}
+
+#[test]
+fn work_is_measured() {
+    let output = simulate("--costs");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let rows: Vec<_> = printed.lines().skip(2).collect();
+    assert_eq!(rows.len(), 6, "{printed}");
+    for row in rows {
+        let mut cells = row.trim_matches(['|', ' ']).split(" | ").skip(1);
+        let (here, simulated) = (cells.next().unwrap(), cells.next().unwrap());
+        let (here, simulated): (u64, u64) = (here.parse().unwrap(), simulated.parse().unwrap());
+        assert!(here > 0 && simulated > 0, "{printed}");
     }
 }

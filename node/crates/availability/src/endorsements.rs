@@ -18,7 +18,9 @@ use rand_core::SeedableRng as _;
 use shardnode_blocks::in_flight::PER_SLOT;
 use shardnode_mandates::Committee;
 use shardnode_primitives::{
-    Digest, Endorsement, Endorsements, Namespaces, ShardId, endorsement::message,
+    Digest, Endorsement, Endorsements, Namespaces, ShardId,
+    endorsement::message,
+    work::{self, Work},
 };
 use std::collections::BTreeMap;
 
@@ -167,6 +169,7 @@ pub(crate) fn judge(
     strategy: &impl Strategy,
 ) -> Judged {
     let (namespace, message) = (&namespaces.endorsement, message(slot.1, slot.0, &header));
+    work::count(Work::BatchedSignature, unverified.len());
     let all_hold = PublicKey::verify_batch(
         &mut ChaCha20Rng::from_seed(seed),
         &unverified,
@@ -180,6 +183,7 @@ pub(crate) fn judge(
     );
     let (right, wrong): (Vec<_>, Vec<_>) = strategy
         .map_collect_vec(unverified, |(validator, signature)| {
+            work::count(Work::Signature, usize::from(!all_hold));
             let holds = all_hold || validator.verify(namespace, &message, &signature);
             (validator, holds)
         })

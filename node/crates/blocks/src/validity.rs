@@ -16,7 +16,10 @@ use shardnode_mandates::Committee;
 use shardnode_network::{Committees, Identity};
 use shardnode_primitives::{
     Block, ChunkBody, ChunkHeader, Digest, DuePosition, Endorsements, Genesis, Namespaces, ShardId,
-    Transaction, endorsement, hash::ZERO, randomness::RandomnessError,
+    Transaction, endorsement,
+    hash::ZERO,
+    randomness::RandomnessError,
+    work::{self, Work},
 };
 
 /// The first rule that a block or header breaks.
@@ -308,6 +311,7 @@ pub fn endorsements_hold(
             }
         }
     }
+    work::count(Work::BatchedSignature, entries.len());
     entries.is_empty()
         || PublicKey::verify_batch(
             rng,

@@ -8,7 +8,10 @@ use crate::{
 use bytes::Bytes;
 use commonware_coding::Scheme;
 use commonware_parallel::{Sequential, Strategy};
-use shardnode_primitives::{Digest, merkle};
+use shardnode_primitives::{
+    Digest, merkle,
+    work::{self, Work},
+};
 
 /// Why bytes cannot be divided, or shares are refused or give nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +65,7 @@ impl Code {
             let shares = vec![share; usize::from(self.owners().get())];
             return Ok((copy_root(bytes), shares));
         };
+        work::count(Work::CodedByte, bytes.len());
         let (root, shards) = Coding::encode(&config, bytes.clone(), strategy).map_err(|error| {
             CodeError::Undividable {
                 length: bytes.len(),
@@ -121,6 +125,7 @@ impl Code {
         }
         Coding::decode(&config, root, shards.into_iter(), strategy)
             .map(Bytes::from)
+            .inspect(|bytes| work::count(Work::CodedByte, bytes.len()))
             .map_err(|error| CodeError::Inconsistent(error.to_string()))
     }
 }

@@ -73,7 +73,10 @@ pub use view::{State, StateView};
 use planted::{Fault, burden, has};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, DuePosition, Receipt, ReceiptBucket, ShardId, ShardLayout,
-    Transaction, Transfer, genesis::Protocol, highest_nonce, merkle,
+    Transaction, Transfer,
+    genesis::Protocol,
+    highest_nonce, merkle,
+    work::{self, Work},
 };
 use shardnode_state::{Account, Changes, NO_ACCOUNT, StateError};
 
@@ -274,6 +277,7 @@ fn add(sum: u64, amount: u64) -> Result<u64, ExecutionError> {
 
 /// Executes one chunk on `view`; see the [crate] for the rules.
 pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution, ExecutionError> {
+    work::count(Work::Transfer, input.transactions.len());
     let mut ledger = Ledger {
         view,
         input: &input,
@@ -291,6 +295,7 @@ pub fn execute(view: &impl StateView, input: ChunkInput<'_>) -> Result<Execution
         }
         crediting.credit(delivery);
         for bucket in &delivery.buckets {
+            work::count(Work::Transfer, bucket.receipts.len());
             for receipt in &bucket.receipts {
                 if input.layout.shard_of(&receipt.receiver) != input.shard {
                     return Err(ExecutionError::Misrouted {

@@ -15,7 +15,10 @@ use commonware_cryptography::{
 use commonware_parallel::Strategy;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng as _;
-use shardnode_primitives::{AccountId, Transaction};
+use shardnode_primitives::{
+    AccountId, Transaction,
+    work::{self, Work},
+};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
@@ -110,6 +113,7 @@ pub fn verify_each(
             return false;
         };
         let (message, signature) = transaction.signed_message();
+        work::count(Work::Signature, 1);
         key.verify(namespace, &message, signature)
     })
 }
@@ -130,6 +134,7 @@ pub fn verify_all(
     let Some(keys) = keys.get_all(transactions.iter().map(Transaction::signer)) else {
         return false;
     };
+    work::count(Work::BatchedSignature, transactions.len());
     let entries: Vec<Entry> = transactions
         .iter()
         .zip(keys)

@@ -48,6 +48,7 @@ use crate::{
     ShardId, Transaction,
     hash::{Domain, ZERO, hash},
     namespace::Namespaces,
+    work::{self, Work},
 };
 use bytes::{BufMut, Bytes};
 use commonware_codec::{
@@ -394,6 +395,7 @@ impl ChunkHeader {
     /// Signs `content`.
     #[must_use]
     pub fn sign(content: ChunkContent, key: &PrivateKey, namespaces: &Namespaces) -> Self {
+        work::count(Work::Signing, 1);
         let signature = key.sign(&namespaces.chunk, &content.encode());
         Self { content, signature }
     }
@@ -422,6 +424,7 @@ impl ChunkHeader {
     /// Whether `producer` signed this header.
     #[must_use]
     pub fn verify(&self, producer: &PublicKey, namespaces: &Namespaces) -> bool {
+        work::count(Work::Signature, 1);
         producer.verify(&namespaces.chunk, &self.content.encode(), &self.signature)
     }
 

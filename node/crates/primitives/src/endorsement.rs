@@ -14,7 +14,10 @@
 //! those that are set. An endorsement on its way is what it signs and the
 //! signature (64).
 
-use crate::{ChunkHeader, Namespaces, ShardId};
+use crate::{
+    ChunkHeader, Namespaces, ShardId,
+    work::{self, Work},
+};
 use bytes::{BufMut, Bytes};
 use commonware_codec::{Buf, EncodeSize, Error, FixedSize, Read, ReadExt as _, Write};
 use commonware_cryptography::{
@@ -50,6 +53,7 @@ impl Endorsement {
     /// Endorses `header`.
     #[must_use]
     pub fn sign(header: &ChunkHeader, key: &PrivateKey, namespaces: &Namespaces) -> Self {
+        work::count(Work::Signing, 1);
         let (shard, height) = (header.content.shard, header.content.height);
         let hash = header.hash();
         Self {
@@ -63,6 +67,7 @@ impl Endorsement {
     /// Whether `validator` signed it.
     #[must_use]
     pub fn verify(&self, validator: &PublicKey, namespaces: &Namespaces) -> bool {
+        work::count(Work::Signature, 1);
         validator.verify(
             &namespaces.endorsement,
             &message(self.shard, self.height, &self.header),

@@ -16,6 +16,7 @@
 //! | [`genesis`] | the document that every node of a network shares |
 //! | [`merkle`], [`mod@hash`], [`namespace`] | commitments, hash domains, signature namespaces |
 //! | [`list`] | reading lists of what others sent |
+//! | [`mod@work`] | what keeps processors busy, counted |
 //!
 //! All integers are big endian and of fixed width unless said otherwise; lists
 //! carry a varint length. Decoding never allocates more than the input can
@@ -40,6 +41,7 @@ pub mod receipt;
 pub mod refusal;
 pub mod transaction;
 pub mod witness_size;
+pub mod work;
 
 pub use block::{Block, BlockLimits};
 pub use chunk::{ChunkBody, ChunkContent, ChunkHeader, DuePosition, ExecutionResult, ShardTotals};

@@ -31,7 +31,10 @@
 //!
 //! The encoding is `mix ‖ seed ‖ next ‖ proof`; the proof has 80 bytes.
 
-use crate::hash::{Domain, ZERO, hash};
+use crate::{
+    hash::{Domain, ZERO, hash},
+    work::{self, Work},
+};
 use bytes::BufMut;
 use commonware_codec::{Buf, Encode as _, Error, FixedSize, Read, ReadExt as _, Write};
 use commonware_cryptography::{
@@ -131,6 +134,7 @@ impl Randomness {
         epoch_length: u64,
         leader: &PrivateKey,
     ) -> Result<Self, RandomnessError> {
+        work::count(Work::Reveal, 1);
         let secret = EdVrfEdwards25519TaiSecretKey::from_slice(&leader.encode())
             .map_err(|_| RandomnessError::Key)?;
         let proof = secret
@@ -168,6 +172,7 @@ impl Randomness {
         reveal: &Reveal,
         key: &EdVrfEdwards25519TaiPublicKey,
     ) -> Result<Vec<u8>, RandomnessError> {
+        work::count(Work::Reveal, 1);
         let proof = EdVrfProof::decode_pi(&reveal.0).map_err(|_| RandomnessError::Reveal)?;
         key.verify(&alpha(&self.mix, height), proof)
             .map(|output| output.to_vec())

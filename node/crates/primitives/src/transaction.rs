@@ -20,7 +20,11 @@
 //! starts there. So one that was removed and is made again begins above all that
 //! it ever used, and nothing that it signed before is executed a second time.
 
-use crate::{AccountId, namespace::Namespaces};
+use crate::{
+    AccountId,
+    namespace::Namespaces,
+    work::{self, Work},
+};
 use bytes::BufMut;
 use commonware_codec::{
     Buf, DecodeExt as _, EncodeFixed as _, Error, FixedSize, Read, ReadExt as _, Write,
@@ -83,6 +87,7 @@ impl Transfer {
     /// Signs with the signer's key.
     #[must_use]
     pub fn sign(self, key: &PrivateKey, namespaces: &Namespaces) -> Transaction {
+        work::count(Work::Signing, 1);
         let signature = key.sign(&namespaces.transaction, &self.signed_bytes());
         Transaction::Transfer(SignedTransfer {
             transfer: self,
@@ -150,6 +155,7 @@ impl Transaction {
     /// Whether the signer's signature holds. Use a batch for many.
     #[must_use]
     pub fn verify(&self, namespaces: &Namespaces) -> bool {
+        work::count(Work::Signature, 1);
         let Ok(key) = PublicKey::decode(self.signer().0.to_vec()) else {
             return false;
         };

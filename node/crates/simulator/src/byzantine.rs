@@ -10,6 +10,7 @@ mod bodies;
 mod chunks;
 mod crowding;
 mod failing;
+mod flooding;
 mod ignoring;
 mod no_coding;
 mod noise;
@@ -22,6 +23,7 @@ pub use self::{
     bodies::{BodyLie, OtherBodies},
     chunks::{DoubleSignedChunks, ParcelledParts, WithheldBodies, WithheldParts},
     crowding::CrowdedWitnesses,
+    flooding::{FLOODED, Flood},
     ignoring::IgnoredTransactions,
     noise::{Garbage, Replays},
     receipts::{ForgedReceipts, PartialReceipts},

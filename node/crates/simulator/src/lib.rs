@@ -22,7 +22,8 @@
 //! later one, and its disk never returns an error or damaged bytes: the tests
 //! of `shardnode-storage` cover those. A wrong clock is wrong by a constant.
 //! Links drop, delay and cut messages; what takes long inside a link stays in
-//! order. CPU work takes no time. A node that blocks a peer no longer hears it
+//! order. CPU work, disks and bytes take time where a plan says so ([`costs`]): a
+//! run then has far more events. A node that blocks a peer no longer hears it
 //! until all is calm, where the network of a real one hears it again after 30
 //! seconds; in half of the seeds with liars blocking has no effect, and liars
 //! go on talking.
@@ -30,6 +31,7 @@
 pub mod byzantine;
 pub mod checks;
 pub mod colluders;
+pub mod costs;
 pub mod cpu;
 pub mod dice;
 pub mod lies;

@@ -83,7 +83,12 @@ pub struct Shared {
 impl Shared {
     /// Counts something that was done on purpose.
     pub fn count(&self, kind: &'static str) {
-        *lock(&self.injected).entry(kind).or_default() += 1;
+        self.count_many(kind, 1);
+    }
+
+    /// The same, so many times.
+    pub fn count_many(&self, kind: &'static str, times: usize) {
+        *lock(&self.injected).entry(kind).or_default() += times as u64;
     }
 
     /// A liar made the header with this hash without a valid body.
@@ -148,4 +153,8 @@ pub trait Behaviour: Send {
     fn hear(&mut self, _liar: &mut Liar<'_>, _message: &Incoming) -> Option<Vec<Outgoing>> {
         None
     }
+
+    /// Sends what goes out of its own accord, each time that the network is looked
+    /// at; `send` says how many got a message.
+    fn tick(&mut self, _liar: &mut Liar<'_>, _send: &mut dyn FnMut(Outgoing) -> usize) {}
 }

@@ -3,15 +3,20 @@
 //!
 //! The deterministic runtime has one clock and one storage for everybody. A
 //! [`Machine`] is that runtime as one node sees it: with a clock that is wrong
-//! by a constant, a disk that is slow, and a point at which it stops, namely
-//! before a given one of its next writes, syncs or removals. What was not
+//! by a constant, [`Processors`] and a disk that take time, and a point at which it
+//! stops, namely before a given one of its next writes, syncs or removals. What was not
 //! synced by then is lost, as when the power fails.
 //!
 //! A machine that stops does not return from the operation: nothing on it
 //! goes on until whoever watches [`Faults::stopped`] aborts the node.
 
 mod disk;
+mod processors;
 
+pub use processors::Processors;
+
+use self::processors::Busy;
+use crate::costs;
 use commonware_parallel::Rayon;
 use commonware_runtime::{
     Clock, Error, Handle, Metrics, Name, Spawner, Strategizer, Supervisor,
@@ -20,6 +25,7 @@ use commonware_runtime::{
     telemetry::metrics::{Metric, Registered},
 };
 use commonware_utils::SystemTimeExt as _;
+use futures::future::Either;
 use rand_core::{TryCryptoRng, TryRng};
 use std::{
     convert::Infallible,
@@ -68,23 +74,36 @@ impl Skew {
 /// No operation is this one.
 const NEVER: u64 = u64::MAX;
 
+/// What changes a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// Making durable what is on it.
+    Sync,
+    /// Anything else.
+    Other,
+}
+
 /// What is wrong with a machine; it outlives the node that runs on it.
 pub struct Faults {
     clock: Context,
     skew: Skew,
     delay_us: AtomicU64,
+    /// Whether changes take what they take on a disk.
+    costs: bool,
     operations: AtomicU64,
     stop_at: AtomicU64,
     stopped: AtomicBool,
 }
 
 impl Faults {
-    /// A machine with nothing wrong but its clock. Disks wait on `clock`.
+    /// A machine with nothing wrong but its clock. Disks wait on `clock`, if only
+    /// for what changes to a disk [cost](crate::costs).
     #[must_use]
-    pub fn new(clock: Context, skew: Skew) -> Arc<Self> {
+    pub fn new(clock: Context, skew: Skew, costs: bool) -> Arc<Self> {
         Arc::new(Self {
             clock,
             skew,
+            costs,
             delay_us: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             stop_at: AtomicU64::new(NEVER),
@@ -118,10 +137,16 @@ impl Faults {
     }
 
     /// What an operation that changes the disk waits for.
-    async fn before_change(&self) {
-        let delay = self.delay_us.load(Ordering::Relaxed);
-        if delay > 0 {
-            self.clock.sleep(Duration::from_micros(delay)).await;
+    async fn before_change(&self, change: Change) {
+        let mut delay = Duration::from_micros(self.delay_us.load(Ordering::Relaxed));
+        if self.costs {
+            delay += match change {
+                Change::Sync => costs::SYNC,
+                Change::Other => costs::CHANGE,
+            };
+        }
+        if !delay.is_zero() {
+            self.clock.sleep(delay).await;
         }
         let operation = self.operations.fetch_add(1, Ordering::Relaxed);
         if operation >= self.stop_at.load(Ordering::Relaxed) {
@@ -135,13 +160,23 @@ impl Faults {
 pub struct Machine {
     inner: Context,
     faults: Arc<Faults>,
+    /// `None` for a machine whose work takes no time.
+    processors: Option<Arc<Processors>>,
 }
 
 impl Machine {
-    /// The runtime with the faults of a machine.
+    /// The runtime with the faults of a machine, and its processors.
     #[must_use]
-    pub const fn new(inner: Context, faults: Arc<Faults>) -> Self {
-        Self { inner, faults }
+    pub const fn new(
+        inner: Context,
+        faults: Arc<Faults>,
+        processors: Option<Arc<Processors>>,
+    ) -> Self {
+        Self {
+            inner,
+            faults,
+            processors,
+        }
     }
 }
 
@@ -154,6 +189,7 @@ impl Supervisor for Machine {
         Self {
             inner: self.inner.child(label),
             faults: self.faults.clone(),
+            processors: self.processors.clone(),
         }
     }
 
@@ -161,6 +197,7 @@ impl Supervisor for Machine {
         Self {
             inner: self.inner.with_attribute(key, value),
             faults: self.faults,
+            processors: self.processors,
         }
     }
 }
@@ -170,6 +207,7 @@ impl Spawner for Machine {
         Self {
             inner: self.inner.shared(blocking),
             faults: self.faults,
+            processors: self.processors,
         }
     }
 
@@ -177,6 +215,7 @@ impl Spawner for Machine {
         Self {
             inner: self.inner.dedicated(),
             faults: self.faults,
+            processors: self.processors,
         }
     }
 
@@ -186,8 +225,23 @@ impl Spawner for Machine {
         Fut: Future<Output = T> + Send + 'static,
         T: Send + 'static,
     {
-        let faults = self.faults;
-        self.inner.spawn(move |inner| f(Self { inner, faults }))
+        let Self {
+            inner,
+            faults,
+            processors,
+        } = self;
+        inner.spawn(move |inner| {
+            let on = processors.clone();
+            let task = f(Self {
+                inner,
+                faults,
+                processors,
+            });
+            match on {
+                Some(processors) => Either::Left(Busy::new(task, processors)),
+                None => Either::Right(task),
+            }
+        })
     }
 
     async fn stop(self, value: i32, timeout: Option<Duration>) -> Result<(), Error> {

@@ -13,15 +13,18 @@ pub use member::Member;
 use self::{clients::Clients, honest::Honest, links::Links};
 use crate::{
     lies::Shared,
-    machine::{Faults, Machine},
+    machine::{Faults, Machine, Processors},
     plan::{Fault, Plan},
     recorder::{Event, Recorder},
+    run::Changes,
     shape::Shape,
     wire::Wire,
 };
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
-use commonware_runtime::{Clock as _, Spawner as _, Supervisor as _, deterministic::Context};
-use commonware_utils::{NZU64, NZUsize};
+use commonware_runtime::{
+    Clock as _, Quota, Spawner as _, Supervisor as _, deterministic::Context,
+};
+use commonware_utils::{NZU32, NZU64, NZUsize};
 use futures::future::{Either, select};
 use shardnode_blocks::{GenesisState, kept::Kept};
 use shardnode_chain::{Metrics, Node, Parts, Settings};
@@ -36,7 +39,7 @@ use shardnode_primitives::{AccountId, Genesis, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
 use std::{
     future::Future,
-    num::{NonZeroU64, NonZeroUsize},
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
     pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -49,6 +52,10 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const OPEN_FILES: NonZeroUsize = NZUsize!(8);
 /// Chunks between two snapshots of a state.
 const SNAPSHOT_INTERVAL: u64 = 5;
+/// Messages of a peer in a second, where it sends what it likes: more than any sends.
+const PLENTY: NonZeroU32 = NZU32!(100_000);
+/// And at once.
+const PLENTY_AT_ONCE: NonZeroU32 = NZU32!(4_096);
 /// Blocks that a node lets go of together.
 const BLOCK_SECTION: NonZeroU64 = NZU64!(64);
 
@@ -71,6 +78,8 @@ pub struct Network {
     recorder: Arc<Recorder>,
     load: u32,
     retention: u64,
+    processors: Option<NonZeroUsize>,
+    unlimited: bool,
     seed: u64,
 }
 
@@ -84,6 +93,7 @@ impl Network {
     pub async fn new(
         context: Context,
         plan: &Plan,
+        changes: Changes,
         seed: u64,
         shared: Arc<Shared>,
         recorder: Arc<Recorder>,
@@ -114,7 +124,8 @@ impl Network {
                     shared.colluders.join(wire.clone());
                 }
                 let skew = plan.clocks.get(&index).copied().unwrap_or_default();
-                let faults = Faults::new(context.child("disk"), skew);
+                let costs = plan.processors.is_some();
+                let faults = Faults::new(context.child("disk"), skew, costs);
                 Member::new(identity, wire, faults)
             })
             .collect();
@@ -135,6 +146,8 @@ impl Network {
             recorder,
             load: 0,
             retention: plan.retention,
+            processors: plan.processors,
+            unlimited: changes.unlimited,
             seed,
         }
     }
@@ -223,6 +236,13 @@ impl Network {
         }
     }
 
+    /// Has liars say what they say of their own accord.
+    pub fn lie(&self) {
+        for member in self.members.iter().filter(|member| member.is_up()) {
+            member.wire.tick();
+        }
+    }
+
     /// Ends every lie: what nodes send from now on is what their code says.
     pub fn behave(&self) {
         self.shared.colluders.disband();
@@ -271,8 +291,12 @@ impl Network {
         let limits = Limits::of(&member.identity);
         let mut registered = Vec::new();
         for channel in channels::ALL {
+            let quota = match self.unlimited {
+                true => Quota::per_second(PLENTY).allow_burst(PLENTY_AT_ONCE),
+                false => limits.quota(channel),
+            };
             let (sender, receiver) = control
-                .register(channel, limits.quota(channel))
+                .register(channel, quota)
                 .await
                 .expect("links run as long as the run");
             registered.push(member.wire.connect(channel, sender, receiver));
@@ -305,7 +329,11 @@ impl Network {
             traces: shardnode_traces::Recorder::OFF,
         };
         let context = self.context.child("node").with_attribute("index", index);
-        let machine = Machine::new(context, member.faults.clone());
+        let processors = self.processors.map(|count| {
+            let clock = self.context.child("processors");
+            Processors::new(clock, count)
+        });
+        let machine = Machine::new(context, member.faults.clone(), processors);
         let (sender, started) = commonware_utils::channel::oneshot::channel();
         let handle = machine.spawn(move |machine| async move {
             let storage = Bounded::new(machine.child("chain"), OPEN_FILES);

@@ -4,8 +4,8 @@
 
 use crate::{
     byzantine::{
-        BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
-        FalseResults, ForgedReceipts, ForgedWitnesses, Garbage, IgnoredTransactions, Lie,
+        BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FLOODED,
+        FalseResults, Flood, ForgedReceipts, ForgedWitnesses, Garbage, IgnoredTransactions, Lie,
         OtherBodies, ParcelledParts, PartialReceipts, Replays, WithheldBodies, WithheldParts,
         WithheldWitnesses,
     },
@@ -15,6 +15,7 @@ use crate::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
+    num::NonZeroUsize,
     time::Duration,
 };
 
@@ -93,6 +94,8 @@ pub enum Lies {
     Garbage(u64),
     /// [`Replays`], once in so many messages.
     Replays(u64),
+    /// [`Flood`], on these channels, to the nodes at these places among others.
+    Flood(Vec<u64>, Vec<usize>),
 }
 
 impl Lies {
@@ -115,6 +118,7 @@ impl Lies {
             Self::Votes => Box::new(DoubleVotes),
             Self::Garbage(once_in) => Box::new(Garbage::new(*once_in)),
             Self::Replays(once_in) => Box::new(Replays::new(*once_in)),
+            Self::Flood(channels, to) => Box::new(Flood::new(channels.clone(), to.clone())),
         }
     }
 }
@@ -153,6 +157,7 @@ impl Lies {
             Self::Votes => vec!["double votes"],
             Self::Garbage(_) => vec!["garbage"],
             Self::Replays(_) => vec!["replayed messages", "messages for another height"],
+            Self::Flood(..) => vec![FLOODED],
         }
     }
 }
@@ -192,6 +197,14 @@ pub struct Plan {
     pub dead: BTreeSet<usize>,
     /// The longest time without a finalised block, before all is calm.
     pub lull: Option<Duration>,
+    /// How many blocks honest nodes are behind the others at most, once the chain has
+    /// so many, before all is calm.
+    pub behind: Option<u64>,
+    /// How long a block takes at most, on average, before all is calm.
+    pub block_time: Option<Duration>,
+    /// Processors of each machine, on which work, changes to disks and bytes cost
+    /// [what they cost](crate::costs); `None` if they cost nothing.
+    pub processors: Option<NonZeroUsize>,
     /// Blocks within which the transfers of honest clients are executed, who hand
     /// them to nodes of other shards. They have been by the time of `calm_at`, which
     /// comes as soon as that is so; `None` if there are no such clients.
@@ -217,6 +230,9 @@ impl Plan {
             calm_at: Duration::from_secs(5),
             dead: BTreeSet::new(),
             lull: None,
+            behind: None,
+            block_time: None,
+            processors: None,
             executed_within: None,
         }
     }

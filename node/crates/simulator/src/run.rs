@@ -85,6 +85,8 @@ pub struct Outcome {
 pub struct Changes {
     /// A mistake.
     pub planted: Option<Planted>,
+    /// Whether peers send as many messages as they like.
+    pub unlimited: bool,
 }
 
 /// Runs a scenario with a seed.
@@ -179,6 +181,7 @@ impl Story<'_> {
         let mut network = Network::new(
             context.child("network"),
             self.plan,
+            self.changes,
             seed,
             self.shared.clone(),
             self.recorder.clone(),
@@ -245,6 +248,7 @@ impl Story<'_> {
         }
         network.request();
         network.hand_in();
+        network.lie();
         checks.look(network).await;
     }
 
@@ -287,10 +291,21 @@ impl Story<'_> {
                 ));
                 since = now;
             }
+            if let Some(behind) = self.plan.behind
+                && checks.violations().is_empty()
+            {
+                self.keep_up(network, checks, behind);
+                if !checks.violations().is_empty() {
+                    break;
+                }
+            }
             let over = self.expectation == Expectation::FalseRoot;
             if over && !checks.violations().is_empty() {
                 return Misses::default();
             }
+        }
+        if let Some(most) = self.plan.block_time {
+            self.keep_pace(network, checks, most);
         }
         if let Some(within) = self.plan.executed_within
             && checks.violations().is_empty()
@@ -311,6 +326,43 @@ impl Story<'_> {
         // What was on its way when they died may come or not.
         let (from, to) = (first.unwrap_or_default() + 2, checks.height());
         checks.check_misses(network, self.plan, from, to)
+    }
+
+    /// Checks that blocks did not take longer than that.
+    fn keep_pace(&self, network: &Network, checks: &mut Checks, most: Duration) {
+        let blocks = u32::try_from(checks.height()).unwrap_or(u32::MAX).max(1);
+        let each = network.elapsed() / blocks;
+        if each > most {
+            checks.violated(Violation::new(
+                Promise::Liveness,
+                format!(
+                    "{} ms for a block, and not {}",
+                    each.as_millis(),
+                    most.as_millis()
+                ),
+            ));
+        }
+    }
+
+    /// Checks that no honest node is further behind than that.
+    fn keep_up(&self, network: &Network, checks: &mut Checks, behind: u64) {
+        let byzantine = self.plan.byzantine();
+        let honest = network.members.iter().enumerate();
+        let late = honest
+            .filter(|(index, one)| {
+                !byzantine.contains(index) && one.height() + behind < checks.height()
+            })
+            .map(|(index, one)| format!("n{index} at {}", one.height()))
+            .next();
+        if let Some(late) = late {
+            checks.violated(Violation::new(
+                Promise::Liveness,
+                format!(
+                    "more than {behind} blocks behind height {}: {late}",
+                    checks.height()
+                ),
+            ));
+        }
     }
 
     /// Makes everybody honest, and lets the last lies arrive.

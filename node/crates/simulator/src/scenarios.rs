@@ -2,7 +2,9 @@
 //! The scenarios, by name.
 
 mod disturbed;
+mod flooding;
 mod lying;
+mod paired;
 mod quiet;
 
 use crate::{dice::Dice, plan::Plan};
@@ -16,6 +18,28 @@ pub enum Expectation {
     FalseRoot,
 }
 
+/// What a seed of a scenario takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// So little that hundreds are run: 12 validators, and 2.5 s of a processor.
+    Small,
+    /// As many validators, whose work takes time: 20 s of a processor.
+    Busy,
+    /// 48 validators.
+    Large,
+}
+
+impl Size {
+    /// Validators of a network at most.
+    #[must_use]
+    pub const fn validators(self) -> usize {
+        match self {
+            Self::Small | Self::Busy => 12,
+            Self::Large => 48,
+        }
+    }
+}
+
 /// A kind of trouble; each seed makes another plan of it.
 #[derive(Clone, Copy)]
 pub struct Scenario {
@@ -23,8 +47,8 @@ pub struct Scenario {
     pub name: &'static str,
     /// What it is, in one sentence.
     pub sentence: &'static str,
-    /// Whether it is too large to be run with hundreds of seeds.
-    pub large: bool,
+    /// What a seed of it takes.
+    pub size: Size,
     /// What it is to show.
     pub expectation: Expectation,
     /// Makes a seed's plan.
@@ -35,7 +59,7 @@ const fn safe(name: &'static str, sentence: &'static str, plan: fn(&mut Dice) ->
     Scenario {
         name,
         sentence,
-        large: false,
+        size: Size::Small,
         expectation: Expectation::Safe,
         plan,
     }
@@ -193,24 +217,36 @@ pub const ALL: &[Scenario] = &[
         "Loss, kills, slow disks, wrong clocks and a liar at the same time.",
         lying::everything,
     ),
+    safe(
+        "pairs",
+        "Any two kinds of trouble at the same time, of links, machines, disks, clocks and liars.",
+        paired::pairs,
+    ),
+    Scenario {
+        name: "floods",
+        sentence: "Validators send others as much as links carry, on any channel, while work, disks and bytes take time; those keep up.",
+        size: Size::Busy,
+        expectation: Expectation::Safe,
+        plan: flooding::floods,
+    },
     Scenario {
         name: "corrupt-committee",
         sentence: "More than two thirds of a committee are byzantine: a false root is finalised, and the checks notice.",
-        large: false,
+        size: Size::Small,
         expectation: Expectation::FalseRoot,
         plan: lying::corrupt_committee,
     },
     Scenario {
         name: "large",
-        sentence: "16 shards and 48 validators, some of which lie while others are killed.",
-        large: true,
+        sentence: "16 shards and 48 validators, some of which lie while others are killed, and work takes time.",
+        size: Size::Large,
         expectation: Expectation::Safe,
         plan: lying::large,
     },
     Scenario {
         name: "large-corrupt-committee",
         sentence: "More than two thirds of a committee among 48 validators are byzantine, and the checks notice.",
-        large: true,
+        size: Size::Large,
         expectation: Expectation::FalseRoot,
         plan: lying::large_corrupt_committee,
     },
@@ -239,7 +275,7 @@ mod tests {
             for seed in 0..200 {
                 let plan = (scenario.plan)(&mut Dice::new(seed));
                 let shape = plan.shape;
-                let most = if scenario.large { 48 } else { 12 };
+                let most = scenario.size.validators();
                 assert!(shape.validators() <= most, "{} {seed}", scenario.name);
                 let byzantine = plan.byzantine();
                 let voters = byzantine.iter().filter(|index| **index < shape.voters());

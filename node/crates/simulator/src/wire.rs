@@ -22,7 +22,10 @@ use shardnode_network::{
     Identity, channels,
     chunk_messages::{ChunkMessage, MessageLimits},
 };
-use shardnode_primitives::Endorsement;
+use shardnode_primitives::{
+    Endorsement,
+    work::{self, Work},
+};
 use std::{
     collections::BTreeMap,
     num::NonZeroUsize,
@@ -114,12 +117,44 @@ impl Wire {
         (sender, receiver)
     }
 
-    /// Sends past the node's own code.
-    pub fn send(&self, message: Outgoing) {
-        if let Some(link) = lock(&self.links).get_mut(&message.channel) {
+    /// Sends past the node's own code; says how many got it.
+    pub fn send(&self, message: Outgoing) -> usize {
+        let mut links = lock(&self.links);
+        links.get_mut(&message.channel).map_or(0, |link| {
             let to = Recipients::Some(message.to);
-            link.send(to, message.bytes, message.priority);
+            link.send(to, message.bytes, message.priority).len()
+        })
+    }
+
+    /// Sends what its ways of lying have to say by themselves.
+    pub fn tick(&self) {
+        if !self.lies.load(Ordering::Relaxed) {
+            return;
         }
+        let mut behaviours = lock(&self.behaviours);
+        let Behaviours { all, rng } = &mut *behaviours;
+        let mut liar = Liar {
+            identity: &self.identity,
+            others: &self.others,
+            shared: &self.shared,
+            rng,
+        };
+        for behaviour in all {
+            behaviour.tick(&mut liar, &mut |message| self.send(message));
+        }
+    }
+
+    /// Counts what hearing a message is for its node: what goes on below a node, and
+    /// in consensus, counts nothing.
+    fn hears(&self, channel: u64, bytes: usize) {
+        work::count(Work::Message, 1);
+        work::count(Work::MessageByte, bytes);
+        let signatures = match channel {
+            channels::VOTES => 1,
+            channels::CERTIFICATES => self.identity.genesis.producers.len(),
+            _ => 0,
+        };
+        work::count(Work::BatchedSignature, signatures);
     }
 
     /// What goes out instead of `message`; `None` leaves it as it is.
@@ -242,9 +277,12 @@ impl CheckedSender for Checked<'_> {
 
     fn send(self, message: impl Into<IoBufs> + Send, priority: bool) -> Unreliable<Feedback> {
         let bytes = Bytes::from(message.into().coalesce());
+        let to = self.link.recipients();
+        work::count(Work::Message, to.len());
+        work::count(Work::MessageByte, bytes.len().saturating_mul(to.len()));
         let message = Outgoing {
             channel: self.channel,
-            to: self.link.recipients(),
+            to,
             bytes: bytes.clone(),
             priority,
         };
@@ -290,6 +328,7 @@ impl commonware_p2p::Receiver for Receiver {
     async fn recv(&mut self) -> Result<Message<PublicKey>, Self::Error> {
         loop {
             let (from, bytes) = self.ear.recv().await?;
+            self.wire.hears(self.channel, bytes.as_ref().len());
             if self.wire.is_honest() {
                 return Ok((from, bytes));
             }

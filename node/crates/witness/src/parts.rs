@@ -9,7 +9,10 @@ use commonware_cryptography::{
 };
 use commonware_parallel::Strategy;
 use shardnode_coding::{Code, CodeError, Part, ShareLimits};
-use shardnode_primitives::{ChunkHeader, Digest, Namespaces, ShardId};
+use shardnode_primitives::{
+    ChunkHeader, Digest, Namespaces, ShardId,
+    work::{self, Work},
+};
 use std::num::NonZeroU16;
 
 /// Fewer owners than these get the whole witness each.
@@ -167,6 +170,7 @@ pub fn make_parts(
         length,
         commitment,
     };
+    work::count(Work::Signing, 1);
     let signature = key.sign(&namespaces.witness, &manifest.encode());
     let parts = (0..).zip(shares).map(|(index, share)| WitnessPart {
         manifest,
@@ -216,6 +220,7 @@ impl WitnessPart {
     /// Whether `producer` signed the manifest.
     #[must_use]
     pub fn is_signed_by(&self, producer: &PublicKey, namespaces: &Namespaces) -> bool {
+        work::count(Work::Signature, 1);
         producer.verify(
             &namespaces.witness,
             &self.manifest.encode(),

@@ -3,7 +3,7 @@
 //! which the machine stops. Reading is as fast as ever: nodes wait for their
 //! disks when they write.
 
-use super::{Faults, Machine};
+use super::{Change, Faults, Machine};
 use commonware_runtime::{
     Blob, BlobVersion, Error, Handle, IoBufs, IoBufsMut, ReadOptions, Storage, WriteOptions,
     deterministic::Context,
@@ -35,7 +35,7 @@ impl Storage for Machine {
         versions: RangeInclusive<BlobVersion>,
     ) -> Result<(File, u64, BlobVersion), Error> {
         if !self.holds(partition, name).await {
-            self.faults.before_change().await;
+            self.faults.before_change(Change::Other).await;
         }
         let (inner, length, version) = self.inner.open_versioned(partition, name, versions).await?;
         let faults = self.faults.clone();
@@ -43,7 +43,7 @@ impl Storage for Machine {
     }
 
     async fn remove(&self, partition: &str, name: Option<&[u8]>) -> Result<(), Error> {
-        self.faults.before_change().await;
+        self.faults.before_change(Change::Other).await;
         self.inner.remove(partition, name).await
     }
 
@@ -94,22 +94,22 @@ impl Blob for File {
         bufs: impl Into<IoBufs> + Send,
         options: WriteOptions,
     ) -> Result<(), Error> {
-        self.faults.before_change().await;
+        self.faults.before_change(Change::Other).await;
         self.inner.write_at(offset, bufs, options).await
     }
 
     async fn resize(&self, len: u64) -> Result<(), Error> {
-        self.faults.before_change().await;
+        self.faults.before_change(Change::Other).await;
         self.inner.resize(len).await
     }
 
     async fn sync(&self) -> Result<(), Error> {
-        self.faults.before_change().await;
+        self.faults.before_change(Change::Sync).await;
         self.inner.sync().await
     }
 
     async fn start_sync(&self) -> Handle<()> {
-        self.faults.before_change().await;
+        self.faults.before_change(Change::Sync).await;
         self.inner.start_sync().await
     }
 }

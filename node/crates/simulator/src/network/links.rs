@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The links between all pairs of nodes.
 
-use crate::{plan::Plan, regions};
+use crate::{costs, plan::Plan, regions};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::simulated::{self, Link, Oracle};
 use commonware_runtime::{Supervisor as _, deterministic::Context};
@@ -34,6 +34,15 @@ impl Links {
         )
         .await;
         network.start();
+        if plan.processors.is_some() {
+            for key in &keys {
+                let most = Some(costs::BYTES_PER_SECOND);
+                oracle
+                    .limit_bandwidth(key.clone(), most, most)
+                    .await
+                    .expect("links run as long as the run");
+            }
+        }
         let links = Self {
             oracle,
             keys,

@@ -13,16 +13,27 @@ use std::{collections::BTreeSet, time::Duration};
 /// The first fault comes once the chain goes.
 const FIRST_MS: u64 = 1_000;
 
-pub(super) fn loss(dice: &mut Dice) -> Plan {
-    let mut plan = Plan::new(shape(dice));
+/// Links lose messages, and some are late.
+pub(super) fn lossy(dice: &mut Dice, plan: &mut Plan) {
     plan.lost_per_mille = dice.between(5, 100);
     plan.jitter = dice.millis(0, 40);
+}
+
+pub(super) fn loss(dice: &mut Dice) -> Plan {
+    let mut plan = Plan::new(shape(dice));
+    lossy(dice, &mut plan);
     plan
 }
 
 pub(super) fn partitions(dice: &mut Dice) -> Plan {
     let mut plan = Plan::new(shape(dice));
     plan.calm_at = Duration::from_secs(9);
+    parted(dice, &mut plan);
+    plan
+}
+
+/// The network falls apart, again and again, until all is calm.
+pub(super) fn parted(dice: &mut Dice, plan: &mut Plan) {
     let nodes = plan.shape.validators();
     let mut at = dice.millis(FIRST_MS, 2_000);
     while at < plan.calm_at {
@@ -42,11 +53,10 @@ pub(super) fn partitions(dice: &mut Dice) -> Plan {
         plan.faults.push((at, Fault::Heal));
         at += dice.millis(200, 1_500);
     }
-    plan
 }
 
 /// Nodes go down at random, each for some time; `stop` makes the fault.
-fn down(dice: &mut Dice, plan: &mut Plan, stop: impl Fn(&mut Dice, usize) -> Fault) {
+pub(super) fn down(dice: &mut Dice, plan: &mut Plan, stop: impl Fn(&mut Dice, usize) -> Fault) {
     let nodes = plan.shape.validators();
     let last = plan.calm_at;
     for _ in 0..dice.between(1, 3) {

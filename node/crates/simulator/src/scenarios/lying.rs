@@ -11,6 +11,7 @@ use crate::{
     plan::{Fault, Lies, Plan},
     shape::Shape,
 };
+use commonware_utils::NZUsize;
 use std::time::Duration;
 
 /// The shape of the large scenarios.
@@ -207,7 +208,7 @@ pub(super) fn garbage(dice: &mut Dice) -> Plan {
     liars(dice, |dice| vec![Lies::Garbage(dice.between(2, 8))])
 }
 
-fn any(dice: &mut Dice) -> Vec<Lies> {
+pub(super) fn any(dice: &mut Dice) -> Vec<Lies> {
     let lies = match dice.between(1, 12) {
         1 => Lies::ForgedWitnesses,
         2 => Lies::WithheldWitnesses(dice.between(2, 4)),
@@ -275,6 +276,7 @@ pub(super) fn large_corrupt_committee(dice: &mut Dice) -> Plan {
 pub(super) fn large(dice: &mut Dice) -> Plan {
     let shape = LARGE;
     let mut plan = Plan::new(shape);
+    plan.processors = dice.once_in(2).then_some(NZUsize!(2));
     plan.load = 4;
     plan.calm_at = Duration::from_secs(6);
     plan.blocking = dice.once_in(2);
