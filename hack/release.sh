@@ -39,7 +39,7 @@ tree=$(awk -F '"' '/^version = / { print $2; exit }' node/Cargo.toml)
 commit=$(git rev-parse HEAD)
 seconds=$(git log -1 --format=%ct)
 
-export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false" GOWORK=off LC_ALL=C TZ=UTC
+export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false -tags=disable_grpc_modules" GOWORK=off LC_ALL=C TZ=UTC
 # The time that man pages have.
 export SOURCE_DATE_EPOCH=$seconds
 umask 022

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// removalTimeout bounds the removal of what was written when somebody ends it.
+	removalTimeout = time.Minute
+	// settlingTime is how long a server may take to make an object of what it had of a
+	// write that was given up.
+	settlingTime = 500 * time.Millisecond
+)
+
+// Batch are objects that belong together: all of them are there in the end, or none is.
+// Several may be written at a time.
+type Batch struct {
+	bucket *Bucket
+
+	mutex sync.Mutex
+	// written are the objects that were written, and unsure those of which nobody knows.
+	written, unsure []string
+}
+
+// NewBatch is one without objects.
+func (b *Bucket) NewBatch() *Batch { return &Batch{bucket: b} }
+
+// Write writes an object as Bucket.Write does.
+func (b *Batch) Write(ctx context.Context, name, contentType string, size int64, fill func(io.Writer) error) error {
+	err := b.bucket.Write(ctx, name, contentType, size, fill)
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	switch {
+	case err == nil:
+		b.written = append(b.written, name)
+	case !errors.Is(err, ErrExists):
+		// What somebody else wrote there meanwhile is theirs.
+		b.unsure = append(b.unsure, name)
+	}
+	return err
+}
+
+// Undo removes the objects that were written, also for somebody who ended it.
+func (b *Batch) Undo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
+	defer cancel()
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	left, err := b.removeAll(ctx, b.written)
+	if len(b.unsure) > 0 {
+		settled := time.NewTimer(settlingTime)
+		defer settled.Stop()
+		select {
+		case <-ctx.Done():
+		case <-settled.C:
+		}
+		unsure, failed := b.removeAll(ctx, b.unsure)
+		left, err = left+unsure, cmp.Or(err, failed)
+	}
+	if left > 0 {
+		return fmt.Errorf("%s may keep %d objects of what is not complete: %w", b.bucket, left, err)
+	}
+	return nil
+}
+
+// removeAll removes objects, and says how many may still be there, and of the last one
+// why.
+func (b *Batch) removeAll(ctx context.Context, names []string) (left int, last error) {
+	for _, name := range names {
+		if err := b.bucket.Remove(ctx, name); err != nil {
+			left, last = left+1, err
+		}
+	}
+	return left, last
+}

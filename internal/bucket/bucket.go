@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/url"
+
+	"cloud.google.com/go/storage"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/blob/s3blob"
+	"gocloud.dev/gcp"
+)
+
+const (
+	// partBytes is how much of an object is sent at a time, and in memory.
+	partBytes = 8 << 20
+	// maxParts is a limit of S3, with some room: objects larger than so many parts have
+	// larger parts.
+	maxParts = 9000
+	// attempts are how often something is tried that a server did not do for the moment,
+	// with either library.
+	attempts = 3
+)
+
+// Bucket is what lies below a prefix of a bucket.
+type Bucket struct {
+	url  *URL
+	blob *blob.Bucket
+}
+
+// Open opens a place in a bucket. Nobody is asked whether the bucket is there yet.
+func Open(ctx context.Context, place *URL) (*Bucket, error) {
+	opened, err := open(ctx, place)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", place.Object(""), err)
+	}
+	if place.Prefix != "" {
+		opened = blob.PrefixedBucket(opened, place.Prefix+"/")
+	}
+	return &Bucket{url: place, blob: opened}, nil
+}
+
+func open(ctx context.Context, place *URL) (*blob.Bucket, error) {
+	if place.Scheme == SchemeS3 {
+		given := maps.Clone(place.parameters)
+		// Servers that keep no checksums are warned of for each object otherwise. Whoever
+		// keeps backups has better ones.
+		given.Set("response_checksum_validation", "when_required")
+		return new(s3blob.URLOpener).OpenBucketURL(ctx, &url.URL{Scheme: place.Scheme, Host: place.Name, RawQuery: given.Encode()})
+	}
+	credentials, err := gcp.DefaultCredentials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := gcp.NewHTTPClient(gcp.DefaultTransport(), gcp.CredentialsTokenSource(credentials))
+	if err != nil {
+		return nil, err
+	}
+	opened, err := gcsblob.OpenBucket(ctx, transport, place.Name, nil)
+	if err != nil {
+		return nil, err
+	}
+	var client *storage.Client
+	if opened.As(&client) {
+		// By itself it would try for as long as nobody ends it.
+		client.SetRetry(storage.WithMaxAttempts(attempts))
+	}
+	return opened, nil
+}
+
+// Close closes what Open opened.
+func (b *Bucket) Close() error { return b.blob.Close() }
+
+// String names the place in sentences.
+func (b *Bucket) String() string { return b.url.Object("") }
+
+// Empty says whether nothing lies there.
+func (b *Bucket) Empty(ctx context.Context) (bool, error) {
+	_, err := b.blob.List(nil).Next(ctx)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, b.explain("look at", "", err)
+}
+
+// Write writes an object of a known size that is not there yet, from what fill gives,
+// whole or not at all.
+func (b *Bucket) Write(ctx context.Context, name, contentType string, size int64, fill func(io.Writer) error) error {
+	// What is cancelled before it is closed is not there.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out, err := b.blob.NewWriter(ctx, name, &blob.WriterOptions{
+		ContentType: contentType, DisableContentTypeDetection: true,
+		BufferSize: int(max(partBytes, size/maxParts)), MaxConcurrency: 1,
+		IfNotExist: true,
+	})
+	if err != nil {
+		return b.explain("write", name, err)
+	}
+	if err := fill(out); err != nil {
+		cancel()
+		// It says no more than that it was given up, or once more why.
+		_ = out.Close()
+		return b.explain("write", name, err)
+	}
+	return b.explain("write", name, out.Close())
+}
+
+// Read reads an object. One that is not there is an fs.ErrNotExist.
+func (b *Bucket) Read(ctx context.Context, name string) (io.ReadCloser, error) {
+	in, err := b.blob.NewReader(ctx, name, nil)
+	if err != nil {
+		return nil, b.explain("read", name, err)
+	}
+	return &reader{Reader: in, bucket: b, name: name}, nil
+}
+
+// reader names its object in errors.
+type reader struct {
+	*blob.Reader
+
+	bucket *Bucket
+	name   string
+}
+
+func (r *reader) Read(into []byte) (int, error) {
+	count, err := r.Reader.Read(into)
+	if errors.Is(err, io.EOF) {
+		return count, err
+	}
+	return count, r.bucket.explain("read", r.name, err)
+}
+
+// WriteTo keeps whoever copies from going past Read.
+func (r *reader) WriteTo(out io.Writer) (int64, error) {
+	return io.Copy(out, struct{ io.Reader }{r})
+}
+
+// Remove removes an object, which need not be there.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	if err := b.explain("remove", name, b.blob.Delete(ctx, name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// List are the names of all objects that lie there.
+func (b *Bucket) List(ctx context.Context) ([]string, error) {
+	var names []string
+	objects := b.blob.List(nil)
+	for {
+		object, err := objects.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return names, nil
+		}
+		if err != nil {
+			return nil, b.explain("list", "", err)
+		}
+		names = append(names, object.Key)
+	}
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bucket_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shardyard/shardyard/internal/bucket"
+	"github.com/shardyard/shardyard/test/buckets"
+)
+
+// opened is a place in a bucket.
+func opened(t *testing.T, place string) *bucket.Bucket {
+	t.Helper()
+	at, err := bucket.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := bucket.Open(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = made.Close() })
+	return made
+}
+
+func write(ctx context.Context, to *bucket.Bucket, name string, content []byte) error {
+	return to.Write(ctx, name, "text/plain", int64(len(content)), func(out io.Writer) error {
+		_, err := io.Copy(out, bytes.NewReader(content))
+		return err
+	})
+}
+
+// Objects come back as they were, empty ones and those of several parts as well.
+func TestObjects(t *testing.T) {
+	server := buckets.Serve(t)
+	place := opened(t, server.URL("a/b"))
+	if empty, err := place.Empty(t.Context()); err != nil || !empty {
+		t.Fatalf("the place is empty: %t (%v)", empty, err)
+	}
+	large := bytes.Repeat([]byte("0123456789abcdef"), 20<<16)
+	for name, content := range map[string][]byte{"empty": nil, "small": []byte("small"), "folder/large": large} {
+		if err := write(t.Context(), place, name, content); err != nil {
+			t.Fatal(err)
+		}
+		in, err := place.Read(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if err = errors.Join(err, in.Close()); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%s has %d bytes (%v), want %d", name, len(got), err, len(content))
+		}
+	}
+	if keys := server.Keys(t); !slices.Equal(keys, []string{"a/b/empty", "a/b/folder/large", "a/b/small"}) {
+		t.Errorf("the objects are %v", keys)
+	}
+	if empty, err := place.Empty(t.Context()); err != nil || empty {
+		t.Errorf("the place is empty: %t (%v)", empty, err)
+	}
+	if names, err := place.List(t.Context()); err != nil || !slices.Equal(names, []string{"empty", "folder/large", "small"}) {
+		t.Errorf("the names are %v (%v)", names, err)
+	}
+	if err := errors.Join(place.Remove(t.Context(), "small"), place.Remove(t.Context(), "small")); err != nil {
+		t.Error(err)
+	}
+	if _, err := place.Read(t.Context(), "small"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// What does not work is said in a sentence that names the object, and leaves none.
+func TestRefusedObjects(t *testing.T) {
+	server := buckets.Serve(t)
+	server.Put(t, "a/there", []byte("theirs"))
+	fails := func(context.Context, *bucket.Bucket) error { return errors.New("the disk is gone") }
+	cases := map[string]struct {
+		url  string
+		do   func(context.Context, *bucket.Bucket) error
+		want []string
+	}{
+		"no bucket": {
+			url:  server.URLOf("absent", "a"),
+			do:   func(ctx context.Context, b *bucket.Bucket) error { _, err := b.Empty(ctx); return err },
+			want: []string{"look at s3://absent/a: there is no bucket absent"},
+		},
+		"no bucket to write to": {
+			url:  server.URLOf("absent", "a"),
+			do:   func(ctx context.Context, b *bucket.Bucket) error { return write(ctx, b, "b", []byte("b")) },
+			want: []string{"write s3://absent/a/b: there is no bucket absent"},
+		},
+		"no object": {
+			do:   func(ctx context.Context, b *bucket.Bucket) error { _, err := b.Read(ctx, "b"); return err },
+			want: []string{"read s3://kept/a/b: file does not exist"},
+		},
+		"an object that is there": {
+			do:   func(ctx context.Context, b *bucket.Bucket) error { return write(ctx, b, "there", []byte("ours")) },
+			want: []string{"write s3://kept/a/there: it is there already"},
+		},
+		"a source that fails": {
+			do: func(ctx context.Context, b *bucket.Bucket) error {
+				return b.Write(ctx, "b", "text/plain", 10, func(out io.Writer) error {
+					_, err := out.Write([]byte("half"))
+					return errors.Join(err, fails(ctx, b))
+				})
+			},
+			want: []string{"write s3://kept/a/b: ", "the disk is gone"},
+		},
+		"somebody ends it": {
+			do: func(ctx context.Context, b *bucket.Bucket) error {
+				ctx, cancel := context.WithCancel(ctx)
+				return b.Write(ctx, "b", "text/plain", 10, func(out io.Writer) error {
+					_, err := out.Write([]byte("half"))
+					cancel()
+					return err
+				})
+			},
+			want: []string{"write s3://kept/a/b: ", "context canceled"},
+		},
+	}
+	for name, test := range cases {
+		if test.url == "" {
+			test.url = server.URL("a")
+		}
+		err := test.do(t.Context(), opened(t, test.url))
+		for _, want := range test.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: the error is %v, want %q", name, err, want)
+			}
+		}
+	}
+	if keys := server.Keys(t); !slices.Equal(keys, []string{"a/there"}) || string(server.Get(t, "a/there")) != "theirs" {
+		t.Errorf("the objects are %v", keys)
+	}
+}
+
+func TestRefusedCredentials(t *testing.T) {
+	server := buckets.Serve(t)
+	buckets.Credentials(t, "somebody-else")
+	err := write(t.Context(), opened(t, server.URL("a")), "b", []byte("b"))
+	want := "write s3://kept/a/b: the bucket refuses these credentials: InvalidAccessKeyId: there is no such key"
+	if err == nil || err.Error() != want {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A server that is not there is said without what the libraries say of themselves.
+func TestServersThatAreNotThere(t *testing.T) {
+	buckets.Credentials(t, buckets.KeyID)
+	_, err := opened(t, "s3://kept/a?endpoint=http://127.0.0.1:1&region=eu-central-1&use_path_style=true").Read(t.Context(), "b")
+	if err == nil || !strings.HasPrefix(err.Error(), "read s3://kept/a/b: operation error S3: GetObject, ") ||
+		!strings.Contains(err.Error(), "exceeded maximum number of attempts, 3") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A server that fails in the middle of an object of several parts has no such object.
+func TestInterruptedWrites(t *testing.T) {
+	server := buckets.Serve(t)
+	server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+		if request.URL.Query().Get("partNumber") != "2" {
+			return false
+		}
+		buckets.Refuse(out, request, http.StatusForbidden, "AccessDenied", "no more than one")
+		return true
+	})
+	err := write(t.Context(), opened(t, server.URL("a")), "b", bytes.Repeat([]byte("0123456789abcdef"), 20<<16))
+	if err == nil || !strings.Contains(err.Error(), "write s3://kept/a/b: the bucket refuses these credentials: AccessDenied") {
+		t.Errorf("the error is %v", err)
+	}
+	if keys := server.Keys(t); len(keys) > 0 {
+		t.Errorf("the objects are %v", keys)
+	}
+}
+
+// A connection that breaks while an object is read is no end of the object.
+func TestInterruptedReads(t *testing.T) {
+	server := buckets.Serve(t)
+	server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+		if request.Method != http.MethodGet {
+			return false
+		}
+		out.Header().Set("Content-Length", "1000")
+		_, _ = out.Write([]byte("half"))
+		return true
+	})
+	in, err := opened(t, server.URL("a")).Read(t.Context(), "b")
+	if err == nil {
+		defer in.Close()
+		_, err = io.ReadAll(in)
+	}
+	if err == nil || !strings.Contains(err.Error(), "read s3://kept/a/b: ") || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bucket
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/aws/smithy-go"
+	"gocloud.dev/gcerrors"
+	"google.golang.org/api/googleapi"
+)
+
+// ErrExists says that an object is there already.
+var ErrExists = errors.New("it is there already")
+
+// noBucket is what S3 says of a bucket that is not there.
+const noBucket = "NoSuchBucket"
+
+// refusals are what S3 says of credentials, beside what a bucket's policy does not allow.
+var refusals = []string{"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
+
+// explain says in one sentence what could not be done with an object, or with all that
+// lies there if it has no name.
+func (b *Bucket) explain(what, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	object, code, said := b.url.Object(name), gcerrors.Code(err), answerOf(err)
+	switch {
+	case code == gcerrors.PermissionDenied || said.refused:
+		return fmt.Errorf("%s %s: the bucket refuses these credentials: %w", what, object, said)
+	case said.code == noBucket || code == gcerrors.NotFound && name == "":
+		return fmt.Errorf("%s %s: there is no bucket %s", what, object, b.url.Name)
+	case code == gcerrors.NotFound:
+		return fmt.Errorf("%s %s: %w", what, object, fs.ErrNotExist)
+	case code == gcerrors.FailedPrecondition:
+		return fmt.Errorf("%s %s: %w", what, object, ErrExists)
+	default:
+		return fmt.Errorf("%s %s: %w", what, object, said)
+	}
+}
+
+// answer is what a server said of a request that it did not do.
+type answer struct {
+	code, message string
+	// refused says that it was for who asked.
+	refused bool
+	cause   error
+}
+
+func (a *answer) Error() string {
+	if a.code == "" {
+		return a.cause.Error()
+	}
+	return a.code + ": " + a.message
+}
+
+func (a *answer) Unwrap() error { return a.cause }
+
+// answerOf finds the server's own words in an error, which also has those of everything
+// in between.
+func answerOf(err error) *answer {
+	if s3, ok := errors.AsType[smithy.APIError](err); ok {
+		return &answer{s3.ErrorCode(), s3.ErrorMessage(), slices.Contains(refusals, s3.ErrorCode()), err}
+	}
+	if google, ok := errors.AsType[*googleapi.Error](err); ok {
+		// The library takes one for an object that is not there.
+		refused := google.Code == http.StatusUnauthorized || google.Code == http.StatusForbidden
+		return &answer{fmt.Sprintf("HTTP status %d", google.Code), google.Message, refused, err}
+	}
+	// The library wraps what happened into the name of the object, which is said already.
+	if wrapped, ok := err.(interface{ Unwrap() []error }); ok && strings.HasPrefix(err.Error(), "blob (") {
+		err = wrapped.Unwrap()[0]
+	}
+	return &answer{cause: err}
+}
