@@ -14,15 +14,22 @@ import (
 	"github.com/shardyard/shardyard/internal/local"
 )
 
-const backupLong = `Keep a network of this machine, which must not run, in a folder: its manifest and
-genesis document, all of its keys, and what nodes have on their disks, with a manifest
-of the backup that has the checksum of each file.
+const backupLong = `Keep a network of this machine, which must not run, in a folder or a bucket: its
+manifest and genesis document, all of its keys, and what nodes have on their disks,
+with a manifest of the backup that has the checksum of each file.
+
+A bucket is named by a URL, s3://BUCKET/PREFIX?region=REGION or gs://BUCKET/PREFIX, and
+the credentials are where its own command line looks for them: AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, or what the machine is given.
+With endpoint=URL and use_path_style=true, it is one of another server that speaks as
+S3 does. Nothing may be at the place, folder or prefix.
 
 All nodes' data brings the whole network back. That of an archive alone, with
 --node NETWORK-a0, is far less, and brings back shards whose producers lost theirs, as
 long as the rest of the network has what followed.
 
-Whoever has the backup has the keys: only its owner can read it.`
+Whoever has the backup has the keys: only its owner can read a folder, and only those
+may read a bucket who may run the network.`
 
 const restoreLong = `Put back what shardyard backup kept. The network must not run. Where there is none,
 it is made as it was; where there is one, it must be the same, and nodes get their data
@@ -30,12 +37,14 @@ back.
 
 Every file is compared with its checksum, the genesis document with the network that is
 there, and the formats of the data with the node program, before anything is written.
-What a node has on its disk stays unless --replace is given.`
+What a node has on its disk stays unless --replace is given. From a bucket come the
+network's own files and the data of the nodes that are put back, to a folder beside
+the networks first, where they are checked.`
 
 func newBackupCommand() *cobra.Command {
 	var options local.BackupOptions
 	command := &cobra.Command{
-		Use:   "backup FOLDER --network NETWORK",
+		Use:   "backup FOLDER|URL --network NETWORK",
 		Short: "Keep the data of a network of this machine that does not run",
 		Long:  backupLong,
 		Args:  cobra.ExactArgs(1),
@@ -65,7 +74,7 @@ func newBackupCommand() *cobra.Command {
 func newRestoreCommand() *cobra.Command {
 	var options local.RestoreOptions
 	command := &cobra.Command{
-		Use:   "restore FOLDER",
+		Use:   "restore FOLDER|URL",
 		Short: "Put back the data of a network of this machine that was kept",
 		Long:  restoreLong,
 		Args:  cobra.ExactArgs(1),

@@ -4,8 +4,6 @@ package backup
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,69 +11,47 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
 )
 
-const (
-	dirMode  fs.FileMode = 0o700
-	fileMode fs.FileMode = 0o600
-)
+// atOnce is how many files are copied or read at a time. Each takes a few parts of
+// memory at most.
+const atOnce = 4
 
-// Write makes a backup of files and folders of a network's folder, in a folder that is
-// not there or empty. It fills in the manifest's files. If it fails, there is nothing
-// of it.
-func Write(ctx context.Context, manifest *Manifest, from, to string, paths []string) (err error) {
-	made, err := vacant(to)
-	if err != nil {
+// Write makes a backup of files and folders of a network's folder, in a place that has
+// nothing in it. It fills in the manifest's files. If it fails, there is nothing of it.
+func Write(ctx context.Context, manifest *Manifest, from string, to Place, paths []string) (err error) {
+	if err := to.claim(ctx); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, empty(to, made))
+			err = errors.Join(err, to.empty(ctx))
 		}
 	}()
 	manifest.Version, manifest.Files = Version, []File{}
 	for _, path := range paths {
-		if err := manifest.take(ctx, from, to, path); err != nil {
+		if err := manifest.list(ctx, from, path); err != nil {
 			return err
 		}
+	}
+	if err := manifest.each(ctx, func(ctx context.Context, file *File) error { return file.take(ctx, from, to) }); err != nil {
+		return err
 	}
 	content, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {
 		return err
 	}
-	_, err = write(filepath.Join(to, ManifestFile), func(out io.Writer) error {
-		_, err := out.Write(append(content, '\n'))
+	content = append(content, '\n')
+	return to.put(ctx, ManifestFile, int64(len(content)), func(out io.Writer) error {
+		_, err := out.Write(content)
 		return err
 	})
-	return err
 }
 
-// vacant makes a folder or finds it empty, and says whether it made it.
-func vacant(folder string) (made bool, err error) {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, os.ErrNotExist) {
-		return true, os.MkdirAll(folder, dirMode)
-	}
-	if err == nil && len(entries) > 0 {
-		err = fmt.Errorf("%s is not empty: a backup takes a folder of its own", folder)
-	}
-	return false, err
-}
-
-// empty removes what is in a folder, and the folder itself if that was made.
-func empty(folder string, made bool) error {
-	if made {
-		return os.RemoveAll(folder)
-	}
-	entries, err := os.ReadDir(folder)
-	for _, entry := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(folder, entry.Name())))
-	}
-	return err
-}
-
-// take copies a file, or all files of a folder.
-func (m *Manifest) take(ctx context.Context, from, to, path string) error {
+// list notes a file, or all files of a folder, with their sizes.
+func (m *Manifest) list(ctx context.Context, from, path string) error {
 	return filepath.WalkDir(filepath.Join(from, path), func(name string, entry fs.DirEntry, err error) error {
 		if err = errors.Join(err, ctx.Err()); err != nil || entry.IsDir() {
 			return err
@@ -83,128 +59,101 @@ func (m *Manifest) take(ctx context.Context, from, to, path string) error {
 		if !entry.Type().IsRegular() {
 			return fmt.Errorf("%s is no file that a node writes", name)
 		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
 		relative, err := filepath.Rel(from, name)
 		if err != nil {
 			return err
 		}
-		file, err := copyFile(name, filepath.Join(to, relative))
-		if err != nil {
-			return err
-		}
-		file.Path = filepath.ToSlash(relative)
-		m.Files = append(m.Files, file)
+		m.Files = append(m.Files, File{Path: filepath.ToSlash(relative), Bytes: info.Size()})
 		return nil
 	})
 }
 
-// Verify checks every file of a backup. An error names the first that is not what the
-// manifest says.
-func (m *Manifest) Verify(ctx context.Context, folder string) error {
-	for _, want := range m.Files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		got, err := digest(filepath.Join(folder, filepath.FromSlash(want.Path)))
-		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("the backup %s lacks %s", folder, want.Path)
-		}
-		if err != nil {
-			return err
-		}
-		if err := want.check(got); err != nil {
-			return fmt.Errorf("the backup %s is damaged: %w", folder, err)
-		}
+// each does something with all files, a few at a time, until the first error.
+func (m *Manifest) each(ctx context.Context, do func(context.Context, *File) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range m.Files {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(ctx, &m.Files[i])
+		})
 	}
+	return group.Wait()
+}
+
+// take copies a file, and notes what was copied.
+func (f *File) take(ctx context.Context, from string, to Place) error {
+	in, err := os.Open(filepath.Join(from, filepath.FromSlash(f.Path)))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	digest := newDigest()
+	if err := to.put(ctx, f.Path, f.Bytes, func(out io.Writer) error {
+		_, err := io.Copy(out, io.TeeReader(until(ctx, in), digest))
+		return err
+	}); err != nil {
+		return err
+	}
+	f.Bytes, f.SHA256 = digest.bytes, digest.sum()
 	return nil
 }
 
-// Put copies the files of a backup that lie below a path to a folder, and checks again
-// what it copies.
-func (m *Manifest) Put(ctx context.Context, folder, below, to string) error {
-	for _, want := range m.Files {
-		relative, err := filepath.Rel(below, filepath.FromSlash(want.Path))
-		if err != nil || !filepath.IsLocal(relative) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		// A path to a file itself is the file's place.
-		got, err := copyFile(filepath.Join(folder, filepath.FromSlash(want.Path)), filepath.Join(to, relative))
-		if err != nil {
-			return err
-		}
-		if err := want.check(got); err != nil {
-			return fmt.Errorf("the backup %s changed while it was read: %w", folder, err)
-		}
-	}
-	return nil
+// Verify checks every file of a backup. An error names one that is not what the manifest
+// says.
+func (m *Manifest) Verify(ctx context.Context, from Place) error {
+	return m.each(ctx, func(ctx context.Context, file *File) error {
+		return file.read(ctx, from, io.Discard)
+	})
 }
 
-func (f File) check(got File) error {
-	switch {
-	case got.Bytes != f.Bytes:
-		return fmt.Errorf("%s has %d bytes, and had %d", f.Path, got.Bytes, f.Bytes)
-	case got.SHA256 != f.SHA256:
-		return fmt.Errorf("%s has the checksum %s, and had %s", f.Path, got.SHA256, f.SHA256)
+// Put copies files of a backup to a folder, those that are wanted, each to the path that
+// place gives it there, and checks what it copies. What it copied before an error is left
+// to the caller.
+func (m *Manifest) Put(ctx context.Context, from Place, to string, place func(path string) (in string, wanted bool)) error {
+	return m.each(ctx, func(ctx context.Context, file *File) error {
+		path, wanted := place(file.Path)
+		if !wanted {
+			return nil
+		}
+		return write(filepath.Join(to, filepath.FromSlash(path)), func(out io.Writer) error {
+			return file.read(ctx, from, out)
+		})
+	})
+}
+
+// read copies a file and checks what it copied.
+func (f *File) read(ctx context.Context, from Place, out io.Writer) (err error) {
+	in, err := from.get(ctx, f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the backup %s lacks %s", from, f.Path)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	got := newDigest()
+	// Whatever comes beyond what the file had need not be read to tell that it is another.
+	if _, err := io.Copy(io.MultiWriter(out, got), io.LimitReader(until(ctx, in), f.Bytes+1)); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("the backup %s is damaged: %s ends after %d bytes, and had %d: %w", from, f.Path, got.bytes, f.Bytes, err)
+		}
+		return err
+	}
+	switch sum := got.sum(); {
+	case got.bytes > f.Bytes:
+		return fmt.Errorf("the backup %s is damaged: %s has more than the %d bytes that it had", from, f.Path, f.Bytes)
+	case got.bytes < f.Bytes:
+		return fmt.Errorf("the backup %s is damaged: %s has %d bytes, and had %d", from, f.Path, got.bytes, f.Bytes)
+	case sum != f.SHA256:
+		return fmt.Errorf("the backup %s is damaged: %s has the checksum %s, and had %s", from, f.Path, sum, f.SHA256)
 	default:
 		return nil
 	}
-}
-
-// copyFile copies a file, durably, and says what was copied.
-func copyFile(from, to string) (File, error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return File{}, err
-	}
-	defer in.Close()
-	return write(to, func(out io.Writer) error {
-		_, err := io.Copy(out, in)
-		return err
-	})
-}
-
-// write makes a file that is not there, and the folders above it.
-func write(path string, fill func(io.Writer) error) (_ File, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
-		return File{}, err
-	}
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
-		return File{}, err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	hash := sha256.New()
-	counted := &counter{}
-	if err := fill(io.MultiWriter(out, hash, counted)); err != nil {
-		return File{}, fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := out.Sync(); err != nil {
-		return File{}, err
-	}
-	return File{Bytes: counted.bytes, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
-}
-
-// digest says what a file is.
-func digest(path string) (File, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return File{}, err
-	}
-	defer in.Close()
-	hash := sha256.New()
-	bytes, err := io.Copy(hash, in)
-	if err != nil {
-		return File{}, fmt.Errorf("read %s: %w", path, err)
-	}
-	return File{Bytes: bytes, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
-}
-
-// counter counts what is written to it.
-type counter struct{ bytes int64 }
-
-func (c *counter) Write(content []byte) (int, error) {
-	c.bytes += int64(len(content))
-	return len(content), nil
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backup keeps the files of a network that does not run in a folder, with a
-// manifest that says what they are, and checks them against it.
+// Package backup keeps the files of a network that does not run in a folder or a bucket,
+// with a manifest that says what they are, and checks them against it.
 //
-// The folder has the files by the paths that they have in the network's own folder, and
-// the manifest, which is written last: a folder without one is no complete backup. What
+// The place has the files by the paths that they have in the network's own folder, and
+// the manifest, which is written last: a place without one is no complete backup. What
 // the files are of, and where they go, is whoever calls to know.
 package backup
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 )
 
@@ -68,25 +69,25 @@ type File struct {
 }
 
 // Read reads the manifest of a backup. Nothing is said of its files yet.
-func Read(folder string) (*Manifest, error) {
-	path := filepath.Join(folder, ManifestFile)
-	content, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no complete backup: it has no %s", folder, ManifestFile)
+func Read(ctx context.Context, from Place) (_ *Manifest, err error) {
+	in, err := from.get(ctx, ManifestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no complete backup: it has no %s", from, ManifestFile)
 	}
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, in.Close()) }()
 	manifest := &Manifest{}
-	if err := json.Unmarshal(content, manifest); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	if err := json.NewDecoder(in).Decode(manifest); err != nil {
+		return nil, fmt.Errorf("read %s of the backup %s: %w", ManifestFile, from, err)
 	}
 	if manifest.Version != Version {
-		return nil, fmt.Errorf("the backup %s has version %d, and this program reads %d", folder, manifest.Version, Version)
+		return nil, fmt.Errorf("the backup %s has version %d, and this program reads %d", from, manifest.Version, Version)
 	}
 	for _, file := range manifest.Files {
 		if !filepath.IsLocal(filepath.FromSlash(file.Path)) {
-			return nil, fmt.Errorf("%s names the file %q, which leads out of the backup", path, file.Path)
+			return nil, fmt.Errorf("%s of the backup %s names the file %q, which leads out of it", ManifestFile, from, file.Path)
 		}
 	}
 	return manifest, nil

@@ -27,7 +27,7 @@ type BackupOptions struct {
 	StateDir, Network string
 	// Nodes are those whose data is kept; all of them without one.
 	Nodes []string
-	// To is the folder of the backup.
+	// To is where the backup goes: a folder, or the URL of a place in a bucket.
 	To string
 }
 
@@ -73,7 +73,12 @@ func Backup(ctx context.Context, options BackupOptions) (_ *backup.Manifest, err
 		manifest.Nodes = append(manifest.Nodes, backup.Node{Name: name, Formats: formats})
 		paths = append(paths, dir.relative(dir.node(name).data()))
 	}
-	return manifest, backup.Write(ctx, manifest, string(dir), options.To, paths)
+	place, err := backup.Open(ctx, options.To)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, place.Close()) }()
+	return manifest, backup.Write(ctx, manifest, string(dir), place, paths)
 }
 
 // relative is a path as it is in the network's folder.

@@ -18,7 +18,7 @@ import (
 
 // RestoreOptions say what is taken from a backup, and where it goes.
 type RestoreOptions struct {
-	// From is the folder of the backup.
+	// From is where the backup is: a folder, or the URL of a place in a bucket.
 	From string
 	// StateDir is the folder that networks are kept in.
 	StateDir string
@@ -33,23 +33,22 @@ type RestoreOptions struct {
 // Restore puts back what Backup kept: the data of nodes, and where there is no network,
 // the network. Everything is checked before anything is written.
 func Restore(ctx context.Context, options RestoreOptions) (_ *backup.Manifest, err error) {
-	manifest, err := backup.Read(options.From)
+	source, err := openSource(ctx, options.From, options.StateDir)
 	if err != nil {
 		return nil, err
 	}
-	if err := manifest.Verify(ctx, options.From); err != nil {
-		return nil, err
-	}
-	source, err := openKept(networkDir(options.From))
+	defer func() { err = errors.Join(err, source.close()) }()
+	manifest := source.manifest
+	network, err := source.network(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if source.genesisHash != manifest.GenesisHash || source.plan.Network != manifest.Network {
+	if network.genesisHash != manifest.GenesisHash || network.plan.Network != manifest.Network {
 		return nil, fmt.Errorf("the backup %s is of network %s with genesis hash %s, and says that it is of %s with %s",
-			options.From, source.plan.Network, source.genesisHash, manifest.Network, manifest.GenesisHash)
+			source.place, network.plan.Network, network.genesisHash, manifest.Network, manifest.GenesisHash)
 	}
 	dir := networkDir(filepath.Join(options.StateDir, manifest.Network))
-	back := &restoration{options: &options, manifest: manifest, plan: source.plan, dir: dir}
+	back := &restoration{options: &options, source: source, manifest: manifest, plan: network.plan, dir: dir}
 	if err := back.choose(ctx); err != nil {
 		return nil, err
 	}
@@ -64,12 +63,16 @@ func Restore(ctx context.Context, options RestoreOptions) (_ *backup.Manifest, e
 	if err := back.check(); err != nil {
 		return nil, err
 	}
+	if err := source.data(ctx, back.nodes); err != nil {
+		return nil, err
+	}
 	return manifest, back.write(ctx)
 }
 
 // restoration is one run of Restore.
 type restoration struct {
 	options  *RestoreOptions
+	source   *source
 	manifest *backup.Manifest
 	plan     *topology.Plan
 	dir      networkDir
@@ -96,7 +99,7 @@ func (r *restoration) choose(ctx context.Context) error {
 	for _, name := range r.nodes {
 		node := r.manifest.Node(name)
 		if node == nil || !slices.Contains(names, name) {
-			return fmt.Errorf("the backup %s has no data of a node %s", r.options.From, name)
+			return fmt.Errorf("the backup %s has no data of a node %s", r.source.place, name)
 		}
 		if node.Formats != reads {
 			return fmt.Errorf("the data of %s has formats %s, and %s reads %s: restore it with the program that wrote it",
@@ -185,7 +188,7 @@ func (r *restoration) write(ctx context.Context) error {
 
 // putFile puts a file of the network, which was checked.
 func (r *restoration) putFile(path string, mode os.FileMode) error {
-	content, err := os.ReadFile(filepath.Join(r.options.From, r.dir.relative(path)))
+	content, err := os.ReadFile(filepath.Join(string(r.source.files), r.dir.relative(path)))
 	if err != nil {
 		return err
 	}
@@ -203,7 +206,7 @@ func (r *restoration) putData(ctx context.Context, node nodeDir) (err error) {
 			err = errors.Join(err, os.RemoveAll(partial))
 		}
 	}()
-	if err := r.manifest.Put(ctx, r.options.From, r.dir.relative(node.data()), partial); err != nil {
+	if err := r.source.put(ctx, r.dir.relative(node.data()), partial); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(node.data()); err != nil {

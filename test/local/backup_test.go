@@ -4,6 +4,8 @@ package local_test
 
 import (
 	"encoding/json"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +15,13 @@ import (
 
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/buckets"
 )
 
 // TestBackup keeps a network that was stopped. Of the archive's part of it alone, a shard
 // comes back whose producers and archive have nothing any more; of all of it, the
-// network, when nothing is left: with the same blocks, from where it was.
+// network, when nothing is left: with the same blocks, from where it was. The part comes
+// from a bucket, and all from a folder.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	stateDir, folder := t.TempDir(), filepath.Join(t.TempDir(), "kept")
@@ -30,13 +34,15 @@ func TestBackup(t *testing.T) {
 	refuses(t, "network small is running", "backup", folder, "--network", "small", "--state-dir", stateDir)
 	network.stop(t)
 
+	place := serveBucket(t)
 	succeeds(t, "backup", folder, "--network", "small", "--state-dir", stateDir)
+	succeeds(t, "backup", place, "--network", "small", "--state-dir", stateDir)
 	manifest := readManifest(t, folder)
 	nodes := filepath.Join(stateDir, "small", "nodes")
 	for _, lost := range []string{"small-s1-p0", "small-s1-p1", "small-a0"} {
 		remove(t, filepath.Join(nodes, lost, "data"))
 	}
-	succeeds(t, "restore", folder, "--node", "small-a0", "--state-dir", stateDir)
+	succeeds(t, "restore", place, "--node", "small-a0", "--state-dir", stateDir)
 	network = upArchived(t, stateDir)
 	awaitReturn(t, watch(t, network), manifest.Chain.FinalizedHeight)
 	network.stop(t)
@@ -62,6 +68,18 @@ func upArchived(t *testing.T, stateDir string) *command {
 	network.nodes = 9
 	network.says(t, "ready after")
 	return network
+}
+
+// serveBucket serves a bucket, and says where a network may be kept in it.
+func serveBucket(t *testing.T) string {
+	t.Helper()
+	handler, _, err := buckets.NewHandler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return "s3://" + buckets.Name + "/small?region=here&use_path_style=true&endpoint=" + url.QueryEscape(server.URL)
 }
 
 // stop ends a run, after which the supply must be as it was.
@@ -98,7 +116,9 @@ func runShardyard(t *testing.T, arguments []string) (string, error) {
 	if arguments[0] == "restore" {
 		arguments = append(arguments, "--shardnode", programs.shardnode)
 	}
-	output, err := exec.CommandContext(t.Context(), programs.shardyard, arguments...).CombinedOutput()
+	command := exec.CommandContext(t.Context(), programs.shardyard, arguments...)
+	command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+buckets.KeyID, "AWS_SECRET_ACCESS_KEY=secret")
+	output, err := command.CombinedOutput()
 	return string(output), err
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/shardyard/shardyard/internal/bucket"
+)
+
+const contentType = "application/octet-stream"
+
+// objects is a place in a bucket.
+type objects struct {
+	*bucket.Bucket
+
+	// batch are the objects that are put there.
+	batch *bucket.Batch
+}
+
+func (o *objects) claim(ctx context.Context) error {
+	switch empty, err := o.Empty(ctx); {
+	case err != nil:
+		return err
+	case !empty:
+		return fmt.Errorf("%s is not empty: a backup takes a place of its own", o)
+	default:
+		return nil
+	}
+}
+
+func (o *objects) put(ctx context.Context, path string, size int64, fill func(io.Writer) error) error {
+	return o.batch.Write(ctx, path, contentType, size, fill)
+}
+
+func (o *objects) get(ctx context.Context, path string) (io.ReadCloser, error) {
+	return o.Read(ctx, path)
+}
+
+func (o *objects) empty(ctx context.Context) error { return o.batch.Undo(ctx) }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shardyard/shardyard/internal/backup"
+	"github.com/shardyard/shardyard/test/buckets"
+)
+
+// many are the files of a network, more than are copied at once.
+func many(t *testing.T) (from string, paths []string) {
+	t.Helper()
+	contents := map[string]string{}
+	for i := range 40 {
+		contents[fmt.Sprintf("data/%02d", i)] = strings.Repeat("x", i)
+	}
+	return place(t, contents), []string{"data"}
+}
+
+// A bucket that ceases to take objects in the middle is left as it was; the manifest is
+// the last object that it is given.
+func TestBucketsThatCeaseToTakeObjects(t *testing.T) {
+	on, server := inBucket(t)
+	from, paths := many(t)
+	var puts, now atomic.Int64
+	var mutex sync.Mutex
+	most, last := int64(0), ""
+	server.Before(func(_ http.ResponseWriter, request *http.Request) bool {
+		if request.Method != http.MethodPut {
+			return false
+		}
+		puts.Add(1)
+		mutex.Lock()
+		last = request.URL.Path
+		most = max(most, now.Add(1))
+		mutex.Unlock()
+		<-time.After(5 * time.Millisecond)
+		now.Add(-1)
+		return false
+	})
+	if err := backup.Write(t.Context(), &backup.Manifest{}, from, open(t, on.at("whole")), paths); err != nil {
+		t.Fatal(err)
+	}
+	if puts.Load() != 41 || last != "/kept/whole/backup.json" {
+		t.Errorf("%d objects were written, the last one %s", puts.Load(), last)
+	}
+	if most < 2 || most > 4 {
+		t.Errorf("up to %d objects were written at once", most)
+	}
+	whole := server.Keys(t)
+
+	for _, ends := range []int64{0, 1, 22, 39, 40} {
+		puts.Store(0)
+		server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+			if request.Method != http.MethodPut || puts.Add(1) <= ends {
+				return false
+			}
+			buckets.Refuse(out, request, http.StatusForbidden, "AccessDenied", "the quota is used up")
+			return true
+		})
+		err := backup.Write(t.Context(), &backup.Manifest{}, from, open(t, on.at("half")), paths)
+		if err == nil || !strings.Contains(err.Error(), "write s3://kept/half/") || !strings.Contains(err.Error(), "the quota is used up") {
+			t.Fatalf("after %d objects, the error is %v", ends, err)
+		}
+		if keys := server.Keys(t); !slices.Equal(keys, whole) {
+			t.Fatalf("after %d objects, the bucket has %v", ends, keys)
+		}
+	}
+}
+
+// A backup that somebody ends in the middle leaves nothing.
+func TestBackupsThatAreEnded(t *testing.T) {
+	on, server := inBucket(t)
+	from, paths := many(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var puts atomic.Int64
+	server.Before(func(_ http.ResponseWriter, request *http.Request) bool {
+		if request.Method == http.MethodPut && puts.Add(1) == 20 {
+			cancel()
+		}
+		return false
+	})
+	err := backup.Write(ctx, &backup.Manifest{}, from, open(t, on.at("half")), paths)
+	if !errors.Is(err, context.Canceled) || puts.Load() < 20 || puts.Load() > 24 {
+		t.Errorf("after %d objects, the error is %v", puts.Load(), err)
+	}
+	if keys := server.Keys(t); len(keys) > 0 {
+		t.Errorf("the bucket has %v", keys)
+	}
+}
+
+// What cannot be removed is said.
+func TestBucketsThatKeepWhatFailed(t *testing.T) {
+	on, server := inBucket(t)
+	from, paths := many(t)
+	server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+		if request.Method == http.MethodPut && !strings.HasSuffix(request.URL.Path, backup.ManifestFile) || request.Method == http.MethodGet {
+			return false
+		}
+		buckets.Refuse(out, request, http.StatusForbidden, "AccessDenied", "not even you")
+		return true
+	})
+	err := backup.Write(t.Context(), &backup.Manifest{}, from, open(t, on.at("half")), paths)
+	for _, want := range []string{
+		"write s3://kept/half/backup.json: ", "s3://kept/half may keep 41 objects of what is not complete: remove s3://kept/half/",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+	if err := verify(t, open(t, on.at("half"))); err == nil || !strings.Contains(err.Error(), "is no complete backup") {
+		t.Errorf("what is left is %v", err)
+	}
+}
+
+// Of two backups that find a place empty at one time, the second fails, and leaves the
+// objects of the first.
+func TestBackupsOfOnePlace(t *testing.T) {
+	on, server := inBucket(t)
+	from, paths := many(t)
+	server.Before(func(_ http.ResponseWriter, request *http.Request) bool {
+		if request.Method == http.MethodPut && len(server.Keys(t)) == 0 {
+			server.Put(t, "both/data/07", []byte("theirs"))
+		}
+		return false
+	})
+	err := backup.Write(t.Context(), &backup.Manifest{}, from, open(t, on.at("both")), paths)
+	if err == nil || !strings.Contains(err.Error(), "write s3://kept/both/data/07: it is there already") {
+		t.Errorf("the error is %v", err)
+	}
+	if keys := server.Keys(t); !slices.Equal(keys, []string{"both/data/07"}) || string(server.Get(t, "both/data/07")) != "theirs" {
+		t.Errorf("the bucket has %v", keys)
+	}
+}
+
+func TestBucketsThatAreNotThere(t *testing.T) {
+	_, server := inBucket(t)
+	from, paths := many(t)
+	absent := open(t, server.URLOf("absent", "kept"))
+	want := "s3://absent/kept: there is no bucket absent"
+	if err := backup.Write(t.Context(), &backup.Manifest{}, from, absent, paths); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a backup to it ends with %v", err)
+	}
+	if _, err := backup.Read(t.Context(), absent); err == nil || !strings.Contains(err.Error(), "there is no bucket absent") {
+		t.Errorf("reading it ends with %v", err)
+	}
+	if _, err := backup.Open(t.Context(), "ftp://kept"); err == nil || !strings.Contains(err.Error(), `has the scheme "ftp"`) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A connection that breaks in the middle of an object is no damage, and no end of it.
+func TestBackupsThatBreakOff(t *testing.T) {
+	on, server := inBucket(t)
+	from := keep(t, on, "kept")
+	server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/blobs/0") {
+			return false
+		}
+		out.Header().Set("Content-Length", "4")
+		_, _ = out.Write([]byte("ze"))
+		return true
+	})
+	want := "the backup s3://kept/kept is damaged: nodes/a/data/blobs/0 ends after 2 bytes, and had 4"
+	if err := verify(t, from); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v", err)
+	}
+}
