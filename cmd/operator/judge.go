@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -31,12 +32,12 @@ func newJudgeCommand() *cobra.Command {
 		Use:   "judge-runs",
 		Short: "Make the result of a benchmark from the records of its runs",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
 			benchmark, err := options.read()
 			if err != nil {
 				return err
 			}
-			made, err := judge(benchmark, options.records, network, compared)
+			made, err := judge(command.Context(), benchmark, options.records, network, compared)
 			if err != nil {
 				return err
 			}
@@ -71,11 +72,11 @@ type baseline struct {
 }
 
 // read reads the result; nil for none.
-func (b *baseline) read() (*result.Result, error) {
+func (b *baseline) read(ctx context.Context) (*result.Result, error) {
 	if b.folder == "" {
 		return nil, nil
 	}
-	earlier, err := artifact.Read(b.folder)
+	earlier, err := artifact.Read(ctx, b.folder)
 	if err != nil {
 		return nil, fmt.Errorf("read the baseline %s: %w", b.name, err)
 	}
@@ -84,8 +85,10 @@ func (b *baseline) read() (*result.Result, error) {
 
 // judge makes the result of a benchmark. The network is a file, for a benchmark that
 // names one.
-func judge(benchmark *v1alpha1.Benchmark, records, network string, compared baseline) (*result.Result, error) {
-	earlier, err := compared.read()
+func judge(
+	ctx context.Context, benchmark *v1alpha1.Benchmark, records, network string, compared baseline,
+) (*result.Result, error) {
+	earlier, err := compared.read(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func checkSummary(t *testing.T, said string) {
 
 func checkArtifact(t *testing.T, into string, runs int) {
 	t.Helper()
-	made, err := artifact.Read(into)
+	made, err := artifact.Read(t.Context(), into)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestJudgeOtherImages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := judge(benchmark, folder, "", baseline{})
+	_, err := judge(t.Context(), benchmark, folder, "", baseline{})
 	if want := "the nodes of run 2 of before were made of shardnode:1, and those before of shardnode:0"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %q", err, want)
 	}
@@ -161,7 +161,7 @@ func TestJudgeTwoImages(t *testing.T) {
 	}
 	folder := t.TempDir()
 	write(folder, func(run bench.PlannedRun) string { return "sha256:" + run.VariantName })
-	made, err := judge(benchmark, folder, "", baseline{})
+	made, err := judge(t.Context(), benchmark, folder, "", baseline{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestJudgeTwoImages(t *testing.T) {
 	// A name that comes to mean another image in the middle compares nothing.
 	folder = t.TempDir()
 	write(folder, func(run bench.PlannedRun) string { return fmt.Sprint("sha256:", run.Repetition/3) })
-	_, err = judge(benchmark, folder, "", baseline{})
+	_, err = judge(t.Context(), benchmark, folder, "", baseline{})
 	if want := "were made of shardnode:1 (sha256:1), and those before of shardnode:1 (sha256:0)"; err == nil ||
 		!strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), strings.ReplaceAll(want, "shardnode:1", "shardnode:2")) {
 		t.Errorf("the error is %v, want %q", err, want)
@@ -196,7 +196,7 @@ func TestJudgeWithABaseline(t *testing.T) {
 		}
 		results[cost] = folder
 	}
-	earlier, err := judge(benchmark, results[0.5], "", baseline{})
+	earlier, err := judge(t.Context(), benchmark, results[0.5], "", baseline{})
 	if err != nil || earlier.Comparison != nil {
 		t.Fatalf("the first result is compared: %+v: %v", earlier, err)
 	}
@@ -204,11 +204,11 @@ func TestJudgeWithABaseline(t *testing.T) {
 	if err := artifact.Write(into, earlier); err != nil {
 		t.Fatal(err)
 	}
-	made, err := judge(benchmark, results[0.6], "", baseline{folder: into, name: "last-records"})
+	made, err := judge(t.Context(), benchmark, results[0.6], "", baseline{folder: into, name: "last-records"})
 	if err != nil || made.Verdict.Outcome != result.Regressed || made.Comparison.Baseline != "last-records" {
 		t.Errorf("the verdict is %+v: %v", made, err)
 	}
-	_, err = judge(benchmark, results[0.6], "", baseline{folder: t.TempDir(), name: "last-records"})
+	_, err = judge(t.Context(), benchmark, results[0.6], "", baseline{folder: t.TempDir(), name: "last-records"})
 	if err == nil || !strings.Contains(err.Error(), "read the baseline last-records: ") {
 		t.Errorf("without that result, the error is %v", err)
 	}

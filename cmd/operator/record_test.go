@@ -183,7 +183,7 @@ func TestTheResultOfANamedNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made, err := judge(benchmark, folder, options.network, baseline{})
+	made, err := judge(t.Context(), benchmark, folder, options.network, baseline{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func runBench(command *cobra.Command, given benchFlags) error {
 	if err != nil {
 		return err
 	}
-	options, err := given.options(benchmark)
+	options, err := given.options(command.Context(), benchmark)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func resultFolder(named string, benchmark *v1alpha1.Benchmark) (string, error) {
 	return filepath.Abs(filepath.Join("results", benchmark.Name, time.Now().UTC().Format("20060102T150405Z")))
 }
 
-func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options, error) {
+func (f *benchFlags) options(ctx context.Context, benchmark *v1alpha1.Benchmark) (*experiment.Options, error) {
 	options := &experiment.Options{
 		Benchmark:      benchmark,
 		Shardnodes:     map[string]string{},
@@ -222,10 +222,10 @@ func (f *benchFlags) options(benchmark *v1alpha1.Benchmark) (*experiment.Options
 	case noBaseline:
 		options.Without = true
 	default:
-		if options.Baseline, err = artifact.Read(f.baseline); err != nil {
+		if options.Baseline, err = artifact.Read(ctx, f.baseline); err != nil {
 			return nil, fmt.Errorf("read the baseline: %w", err)
 		}
-		options.BaselineName = filepath.Base(filepath.Clean(f.baseline))
+		options.BaselineName = artifact.Name(f.baseline)
 	}
 	options.Repeat = f.repeat(options)
 	return options, nil

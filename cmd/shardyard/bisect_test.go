@@ -140,7 +140,7 @@ func TestBisect(t *testing.T) {
 				t.Errorf("%+v is found, with the exit code %d, want %q, %d and %q:\n%s", found, code, first, test.code, test.words, progress)
 			}
 			for _, comparison := range found.Comparisons {
-				made, err := artifact.Read(comparison.Artifact)
+				made, err := artifact.Read(t.Context(), comparison.Artifact)
 				if err != nil || made.Verdict.Outcome != comparison.Outcome || filepath.Dir(comparison.Artifact) != folder ||
 					made.Repeat[len(made.Repeat)-1] != "after="+comparison.Candidate {
 					t.Errorf("the result of %+v is %+v: %v", comparison, made, err)
@@ -161,7 +161,7 @@ func TestBisectThatCannotBeRun(t *testing.T) {
 	if err == nil || err.Error() != "compare build 1 with build 0: it does not start" {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := artifact.Read(filepath.Join(folder, "1-build-2-with-0")); err != nil {
+	if _, err := artifact.Read(t.Context(), filepath.Join(folder, "1-build-2-with-0")); err != nil {
 		t.Error(err)
 	}
 }

@@ -96,7 +96,7 @@ func (f *fetch) run(ctx context.Context, out io.Writer, name string) error {
 	if err := f.read(ctx, cluster, benchmark, folder); err != nil {
 		return fmt.Errorf("fetch the result of %s: %w", name, err)
 	}
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(ctx, folder)
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,11 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/verdict"
 )
 
+const reportLong = `Read the results of benchmarks, each in a folder, or in a bucket that a URL names:
+s3://BUCKET/PREFIX?region=REGION or gs://BUCKET/PREFIX.`
+
 func newReportCommand() *cobra.Command {
-	command := &cobra.Command{Use: "report", Short: "Read the results of benchmarks", Args: cobra.NoArgs}
+	command := &cobra.Command{Use: "report", Short: "Read the results of benchmarks", Long: reportLong, Args: cobra.NoArgs}
 	command.AddCommand(newReportShowCommand(), newReportCompareCommand(), newReportHistoryCommand(), newReportSiteCommand())
 	return command
 }
@@ -31,7 +34,7 @@ func newReportShowCommand() *cobra.Command {
 		Short: "Print the figures and the verdict of a result",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			made, err := artifact.Read(args[0])
+			made, err := artifact.Read(command.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -73,7 +76,7 @@ func compare(command *cobra.Command, paths []string, page string) error {
 	names := distinct(paths)
 	var results []report.Named
 	for i, path := range paths {
-		made, err := artifact.Read(path)
+		made, err := artifact.Read(command.Context(), path)
 		if err != nil {
 			return err
 		}
@@ -115,7 +118,7 @@ func compare(command *cobra.Command, paths []string, page string) error {
 func distinct(paths []string) []string {
 	names := make([]string, 0, len(paths))
 	for _, path := range paths {
-		name := filepath.Base(filepath.Clean(path))
+		name := artifact.Name(path)
 		if slices.Contains(names, name) {
 			return paths
 		}
@@ -130,7 +133,7 @@ func newReportHistoryCommand() *cobra.Command {
 		Short: "Print a line for each result below a folder, the oldest first",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			found, err := artifact.Find(args[0])
+			found, err := artifact.Find(command.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -149,7 +152,7 @@ func newReportSiteCommand() *cobra.Command {
 		Short: "Write a static site of all results below a folder: a page of all, and the page, data and spec of each",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			pages, err := artifact.WriteSite(args[0], args[1])
+			pages, err := artifact.WriteSite(command.Context(), args[0], args[1])
 			if err != nil {
 				return err
 			}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package artifact keeps the results of benchmarks in folders: one for each, with
-// all that it takes to read it, to show it and to make it again.
+// Package artifact keeps the results of benchmarks in folders, and in buckets: one for
+// each, with all that it takes to read it, to show it and to make it again.
 package artifact
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -87,48 +88,70 @@ func Write(folder string, made *result.Result) error {
 	return nil
 }
 
-// Read reads the result of an artifact: its folder, or the file of the result.
-func Read(path string) (*result.Result, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, ResultFile)
+// Read reads the result of an artifact: its folder, the file of the result, or the URL of
+// its place in a bucket.
+func Read(ctx context.Context, place string) (_ *result.Result, err error) {
+	from, err := open(ctx, place)
+	if err != nil {
+		return nil, err
 	}
-	content, err := os.ReadFile(path)
+	defer func() { err = errors.Join(err, from.close()) }()
+	return read(ctx, from, ResultFile)
+}
+
+// read reads a result.
+func read(ctx context.Context, from source, path string) (*result.Result, error) {
+	content, err := from.read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	made, err := result.Decode(content)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", from.name(path), err)
 	}
 	return made, nil
 }
 
 // Stored is a result and where it is.
 type Stored struct {
-	// Folder is the folder of the artifact.
+	// Folder is the folder of the artifact, or its place in a bucket.
 	Folder string
 	Result *result.Result
+
+	// within is where it is, in what was looked through.
+	within string
 }
 
-// Find finds all artifacts below a folder, the oldest first.
-func Find(folder string) ([]Stored, error) {
-	var found []Stored
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() != ResultFile {
-			return err
-		}
-		made, err := Read(path)
-		if err != nil {
-			return err
-		}
-		found = append(found, Stored{Folder: filepath.Dir(path), Result: made})
-		return nil
-	})
+// Find finds all artifacts below a folder, or the URL of a place in a bucket, the oldest
+// first.
+func Find(ctx context.Context, place string) (_ []Stored, err error) {
+	from, err := open(ctx, place)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, from.close()) }()
+	return find(ctx, from)
+}
+
+func find(ctx context.Context, from source) ([]Stored, error) {
+	paths, err := from.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Stored
+	for _, file := range paths {
+		if path.Base(file) != ResultFile {
+			continue
+		}
+		made, err := read(ctx, from, file)
+		if err != nil {
+			return nil, err
+		}
+		within := path.Dir(file)
+		found = append(found, Stored{Folder: from.name(within), Result: made, within: within})
+	}
 	if len(found) == 0 {
-		return nil, errors.New("there is no " + ResultFile + " below " + folder)
+		return nil, errors.New("there is no " + ResultFile + " below " + from.name("."))
 	}
 	slices.SortStableFunc(found, func(a, b Stored) int {
 		return cmp.Or(a.Result.StartedAt.Compare(b.Result.StartedAt), cmp.Compare(a.Folder, b.Folder))

@@ -47,7 +47,7 @@ func TestArtifact(t *testing.T) {
 	want := made("net", 1)
 	write(t, folder, want)
 	for _, path := range []string{folder, filepath.Join(folder, artifact.ResultFile)} {
-		got, err := artifact.Read(path)
+		got, err := artifact.Read(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,12 +75,12 @@ func TestArtifact(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if _, err := artifact.Find(folder); err == nil {
+	if _, err := artifact.Find(t.Context(), folder); err == nil {
 		t.Error("there are results in an empty folder")
 	}
 	write(t, filepath.Join(folder, "a", "late"), made("net", 20))
 	write(t, filepath.Join(folder, "b"), made("net", 10))
-	found, err := artifact.Find(folder)
+	found, err := artifact.Find(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestFind(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "b", artifact.ResultFile), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := artifact.Find(folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "b")) {
+	if _, err := artifact.Find(t.Context(), folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "b")) {
 		t.Errorf("the error is %v, want the file that is wrong", err)
 	}
 }
@@ -102,7 +102,7 @@ func TestSite(t *testing.T) {
 	for i, name := range []string{"net", "net", "other"} {
 		write(t, filepath.Join(folder, string(rune('a'+i))), made(name, int64(i)))
 	}
-	count, err := artifact.WriteSite(folder, site)
+	count, err := artifact.WriteSite(t.Context(), folder, site)
 	if err != nil || count != 3 {
 		t.Fatalf("%d results are shown, want 3: %v", count, err)
 	}
@@ -121,7 +121,8 @@ func TestSite(t *testing.T) {
 	if links != 3 {
 		t.Errorf("the page has %d links, want 3:\n%s", links, content)
 	}
-	if _, err := artifact.WriteSite(folder, filepath.Join(folder, "site")); err == nil || !strings.Contains(err.Error(), "is inside") {
+	if _, err := artifact.WriteSite(t.Context(), folder, filepath.Join(folder, "site")); err == nil ||
+		!strings.Contains(err.Error(), "is inside") {
 		t.Errorf("the error is %v, want that a site is not among what it shows", err)
 	}
 }
@@ -151,15 +152,15 @@ func TestProfiles(t *testing.T) {
 	folder, site := t.TempDir(), filepath.Join(t.TempDir(), "site")
 	one := filepath.Join(folder, "one")
 	want := profiled(t, one).Runs
-	if _, err := artifact.WriteSite(folder, site); err != nil {
+	if _, err := artifact.WriteSite(t.Context(), folder, site); err != nil {
 		t.Fatal(err)
 	}
-	found, err := artifact.Find(site)
+	found, err := artifact.Find(t.Context(), site)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, place := range []string{one, found[0].Folder} {
-		read, err := artifact.Read(place)
+		read, err := artifact.Read(t.Context(), place)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestProfilesFromElsewhere(t *testing.T) {
 	if err := artifact.Write(one, made); err != nil {
 		t.Fatal(err)
 	}
-	_, err := artifact.WriteSite(folder, filepath.Join(t.TempDir(), "site"))
+	_, err := artifact.WriteSite(t.Context(), folder, filepath.Join(t.TempDir(), "site"))
 	if err == nil || !strings.Contains(err.Error(), "is not in the artifact") {
 		t.Errorf("the error is %v", err)
 	}

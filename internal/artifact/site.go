@@ -4,6 +4,8 @@ package artifact
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -16,14 +18,19 @@ import (
 // SiteFile is the page of all results of a site.
 const SiteFile = "index.html"
 
-// WriteSite writes a site of all results below a folder: what it shows is made
-// anew from each result. It returns how many there are.
-func WriteSite(folder, site string) (int, error) {
-	if within, err := filepath.Rel(folder, site); err == nil && filepath.IsLocal(within) {
+// WriteSite writes a site of all results below a folder, or the URL of a place in a
+// bucket: what it shows is made anew from each result. It returns how many there are.
+func WriteSite(ctx context.Context, place, site string) (_ int, err error) {
+	if within, err := filepath.Rel(place, site); err == nil && filepath.IsLocal(within) {
 		// The next site would show what this one holds as well.
-		return 0, fmt.Errorf("%s is inside %s, whose results it is to show", site, folder)
+		return 0, fmt.Errorf("%s is inside %s, whose results it is to show", site, place)
 	}
-	found, err := Find(folder)
+	from, err := open(ctx, place)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, from.close()) }()
+	found, err := find(ctx, from)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +44,7 @@ func WriteSite(folder, site string) (int, error) {
 		if err := Write(into, stored.Result); err != nil {
 			return 0, err
 		}
-		if err := copyProfiles(stored, into); err != nil {
+		if err := copyProfiles(ctx, from, stored, into); err != nil {
 			return 0, err
 		}
 		results = append(results, report.Named{Name: path.Join(place, ReportFile), Result: stored.Result})
@@ -50,31 +57,42 @@ func WriteSite(folder, site string) (int, error) {
 }
 
 // copyProfiles copies the profiles that the page of a result links to.
-func copyProfiles(stored Stored, into string) error {
-	for i := range stored.Result.Runs {
-		profile := stored.Result.Runs[i].Profile
-		if profile == nil {
-			continue
+func copyProfiles(ctx context.Context, from source, stored Stored, into string) error {
+	files, err := profiles(stored.Result)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.name(path.Join(stored.within, ResultFile)), err)
+	}
+	for _, file := range files {
+		content, err := from.read(ctx, path.Join(stored.within, file))
+		if err != nil {
+			return err
 		}
-		for _, file := range profile.Files {
-			file, err := filepath.Localize(file)
-			if err != nil {
-				return fmt.Errorf("%s: a file of a profile is not in the artifact: %w", filepath.Join(stored.Folder, ResultFile), err)
-			}
-			content, err := os.ReadFile(filepath.Join(stored.Folder, file))
-			if err != nil {
-				return err
-			}
-			to := filepath.Join(into, file)
-			if err := os.MkdirAll(filepath.Dir(to), folderMode); err != nil {
-				return err
-			}
-			if err := os.WriteFile(to, content, fileMode); err != nil {
-				return err
-			}
+		to := filepath.Join(into, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(to), folderMode); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, content, fileMode); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// profiles are the files of profiles that the page of a result links to.
+func profiles(made *result.Result) ([]string, error) {
+	var files []string
+	for i := range made.Runs {
+		if made.Runs[i].Profile == nil {
+			continue
+		}
+		for _, file := range made.Runs[i].Profile.Files {
+			if _, err := filepath.Localize(file); err != nil {
+				return nil, fmt.Errorf("a file of a profile is not in the artifact: %w", err)
+			}
+			files = append(files, file)
+		}
+	}
+	return files, nil
 }
 
 // placeOf is where a result is in a site: a benchmark begins one run at a time.

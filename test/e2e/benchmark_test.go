@@ -248,7 +248,7 @@ func (b *benchmark) checkArtifact(t *testing.T) {
 	if !strings.Contains(output, "Succeeded: ") {
 		t.Errorf("the result says\n%s", output)
 	}
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

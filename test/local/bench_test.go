@@ -77,7 +77,7 @@ func TestBenchRun(t *testing.T) {
 	if code != 0 || said.Verdict.Outcome != result.Succeeded || said.Artifact != folder {
 		t.Fatalf("exits with %d and says %+v, want %s", code, said, result.Succeeded)
 	}
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

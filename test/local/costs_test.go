@@ -88,7 +88,7 @@ func compareWatched(t *testing.T, watched v1alpha1.BenchmarkVariant, percent *in
 		args = append(args, "--profile", string(profile), "--profile-variant", watched.Name)
 	}
 	_, code := shardyardWithin(t, 2*comparisonTakes, args...)
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatalf("after exit code %d: %v", code, err)
 	}

@@ -28,7 +28,7 @@ func TestBenchRunOfANetworkThatRuns(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exits with %d and prints\n%s", code, stdout)
 	}
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

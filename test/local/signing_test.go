@@ -31,7 +31,7 @@ func TestBenchRunOfTransfersSignedBefore(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exits with %d and says\n%s", code, stdout)
 	}
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

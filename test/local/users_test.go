@@ -29,7 +29,7 @@ func TestBenchRunOfUsers(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exits with %d and says\n%s", code, stdout)
 	}
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

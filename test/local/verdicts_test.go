@@ -44,7 +44,7 @@ func compareBuilds(t *testing.T, before, after string, want result.Outcome) {
 	_, code := shardyardWithin(t, 2*comparisonTakes, "bench", "run", "-f", "../../config/samples/benchmark/two-builds-local.yaml",
 		"-o", "json", "--artifact", folder, "--shardnode", "before="+before, "--shardnode", "after="+after)
 	took := time.Since(start).Round(time.Second)
-	made, err := artifact.Read(folder)
+	made, err := artifact.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatalf("after exit code %d: %v", code, err)
 	}

@@ -103,7 +103,7 @@ func (s *scale) benchmark(t *testing.T) {
 		}
 		return nil
 	})
-	made, err := artifact.Read(pods.artifact())
+	made, err := artifact.Read(t.Context(), pods.artifact())
 	if err != nil {
 		t.Fatal(err)
 	}
