@@ -21,4 +21,13 @@ const (
 	ReasonNotRunnable = "NotRunnable"
 	// ReasonNoResult: the runs are recorded, and no result could be made of them.
 	ReasonNoResult = "NoResult"
+	// ReasonUploadFailed: there is a result, and it is not in its bucket.
+	ReasonUploadFailed = "UploadFailed"
+	// ReasonUploaded, of ConditionUploaded alone: the result is in its bucket.
+	ReasonUploaded = "Uploaded"
 )
+
+// ConditionUploaded says whether the result of a benchmark is in the bucket of its
+// spec.upload. Benchmarks without one do not have it, and others have it from their end
+// on.
+const ConditionUploaded = "Uploaded"

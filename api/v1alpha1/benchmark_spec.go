@@ -93,6 +93,11 @@ type BenchmarkSpec struct {
 	// runs with the result of an earlier benchmark.
 	// +optional
 	Baseline *BenchmarkBaseline `json:"baseline,omitempty"`
+
+	// upload has the result kept in a bucket as well. A benchmark whose result could not
+	// be put there does not succeed.
+	// +optional
+	Upload *BenchmarkUpload `json:"upload,omitempty"`
 }
 
 // BenchmarkNetwork is where the network of a run comes from: exactly one of name and

@@ -16,12 +16,14 @@ const (
 	BenchmarkPending BenchmarkPhase = "Pending"
 	// BenchmarkRunning says that runs are made.
 	BenchmarkRunning BenchmarkPhase = "Running"
-	// BenchmarkJudging says that all runs are recorded, and the result is made.
+	// BenchmarkJudging says that all runs are recorded, and the result is made, and
+	// uploaded.
 	BenchmarkJudging BenchmarkPhase = "Judging"
 	// BenchmarkSucceeded says that all criteria are met, and nothing that was
 	// compared is worse.
 	BenchmarkSucceeded BenchmarkPhase = "Succeeded"
-	// BenchmarkFailed says that a criterion is not met, or that there is no result.
+	// BenchmarkFailed says that a criterion is not met, that there is no result, or that
+	// it is not in its bucket.
 	BenchmarkFailed BenchmarkPhase = "Failed"
 	// BenchmarkRegressed says that a figure is worse than the baseline's.
 	BenchmarkRegressed BenchmarkPhase = "Regressed"
@@ -109,6 +111,12 @@ type BenchmarkStatus struct {
 	// artifact is where the result is.
 	// +optional
 	Artifact *BenchmarkArtifact `json:"artifact,omitempty"`
+
+	// artifactURL is where the result is in the bucket of spec.upload, as shardyard report
+	// takes it. It is empty as long as it is not there whole.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	ArtifactURL string `json:"artifactURL,omitempty"`
 
 	// endTime is when the benchmark ended.
 	// +optional

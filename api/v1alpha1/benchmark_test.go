@@ -114,6 +114,16 @@ func TestValidBenchmarks(t *testing.T) {
 	// A network that is named is not there yet, and nothing is known of what it can carry.
 	named := editedBenchmark(t, set("spec.network", object{"name": "running"}), remove("spec.variants"), remove("spec.baseline"))
 	manifests := [][]byte{[]byte(benchmarkManifest), encode(t, named)}
+	for _, upload := range []object{
+		{"url": "gs://results"},
+		{"url": "gs://my_results.example.com/a%20b/", "serviceAccountName": "uploads"},
+		{"url": "s3://results/near/nightly?region=eu-central-1&endpoint=https%3A%2F%2Fstore.example.com&use_path_style=true"},
+		{"url": "s3://results/a.b?endpoint=http://store.minio.svc:9000&region=x", "secretName": "writer.of.results"},
+	} {
+		edited := editedBenchmark(t, set("spec.upload", upload))
+		edited["metadata"].(object)["name"] = fmt.Sprintf("upload-%d", len(manifests))
+		manifests = append(manifests, encode(t, edited))
+	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -371,6 +381,50 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 		"a sure thing": {
 			[]edit{set("spec.baseline.confidencePercent", 100)},
 			[]refusal{{"spec.baseline.confidencePercent", "less than or equal to 99"}},
+		},
+		"a folder": {
+			[]edit{set("spec.upload", object{"url": "file:///results"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"credentials in a URL": {
+			[]edit{set("spec.upload", object{"url": "s3://key:secret@results"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"a prefix that leads out": {
+			[]edit{set("spec.upload", object{"url": "s3://results/../others"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"two slashes": {
+			[]edit{set("spec.upload", object{"url": "s3://results//nightly"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"a parameter that holds a secret": {
+			[]edit{set("spec.upload", object{"url": "s3://results?region=eu-central-1&secret_access_key=secret"})},
+			[]refusal{{"spec.upload.url", "must have no parameters but endpoint, kmskeyid"}},
+		},
+		"a parameter of the other cloud": {
+			[]edit{set("spec.upload", object{"url": "gs://results?region=eu-central-1"})},
+			[]refusal{{"spec.upload.url", "must have no parameters but endpoint, kmskeyid"}},
+		},
+		"no place": {
+			[]edit{set("spec.upload", object{"secretName": "writer"})},
+			[]refusal{{"spec.upload.url", "Required value"}, notChecked},
+		},
+		"a long place": {
+			[]edit{set("spec.upload", object{"url": "s3://results/" + strings.Repeat("n", 1024)})},
+			[]refusal{{"spec.upload.url", "may not be more than 1024"}, notChecked},
+		},
+		"a Secret of no name": {
+			[]edit{set("spec.upload", object{"url": "s3://results", "secretName": "two words"})},
+			[]refusal{{"spec.upload.secretName", "should match"}},
+		},
+		"a ServiceAccount of no name": {
+			[]edit{set("spec.upload", object{"url": "s3://results", "serviceAccountName": "two words"})},
+			[]refusal{{"spec.upload.serviceAccountName", "should match"}},
+		},
+		"two rights": {
+			[]edit{set("spec.upload", object{"url": "s3://results", "secretName": "a", "serviceAccountName": "b"})},
+			[]refusal{{"spec.upload.serviceAccountName", "must not be set with secretName"}},
 		},
 		"a name that is too long": {
 			[]edit{set("metadata.name", strings.Repeat("n", 41))},

@@ -96,8 +96,8 @@ func newCommand() *cobra.Command {
 	if err := command.MarkFlagRequired("node-image"); err != nil {
 		panic(err)
 	}
-	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newServeArtifactCommand(), newServeLoaderCommand(),
-		newCopyProgramCommand(), newFaultCommand(), newCheckCommand())
+	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newUploadCommand(), newServeArtifactCommand(),
+		newServeLoaderCommand(), newCopyProgramCommand(), newFaultCommand(), newCheckCommand())
 	return command
 }
 

@@ -106,8 +106,9 @@ func judge(
 		Environment: result.Environment{OS: runtime.GOOS, Architecture: runtime.GOARCH},
 		Seeds:       verdict.Seeds(measured.Spec.Genesis.Seed),
 	}
-	// Which very benchmark it was says nothing to the one that repeats it.
-	made.Benchmark.UID = ""
+	// Which very benchmark it was says nothing to the one that repeats it, and neither does
+	// where its result went.
+	made.Benchmark.UID, made.Benchmark.Spec.Upload = "", nil
 	for i := range max(1, len(benchmark.Spec.Variants)) {
 		variant := result.Variant{Network: *measured.Spec.DeepCopy()}
 		if benchmark.Spec.Network.Name == "" {

@@ -31,6 +31,7 @@ func benchmarkFile(t *testing.T) (*v1alpha1.Benchmark, string) {
 		t.Fatal(err)
 	}
 	benchmark.UID = "this-one"
+	benchmark.Spec.Upload = &v1alpha1.BenchmarkUpload{URL: "s3://kept"}
 	content, err := json.Marshal(benchmark)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func checkArtifact(t *testing.T, into string, runs int) {
 		t.Errorf("the result has the runs %d and the variants %+v", len(made.Runs), made.Variants)
 	}
 	again, err := manifest.ReadBenchmark(filepath.Join(into, artifact.BenchmarkFile))
-	if err != nil || again.UID != "" || again.Name != made.Benchmark.Name {
+	if err != nil || again.UID != "" || again.Spec.Upload != nil || again.Name != made.Benchmark.Name {
 		t.Errorf("what makes another result is %+v: %v", again, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/signal"
@@ -46,8 +47,12 @@ The result is a folder with result.json, blocks.csv, report.html, which opens by
 itself, and benchmark.yaml, which makes the next result. The last lines that are
 printed are the verdict.
 
+A benchmark with spec.upload has its result put into that bucket as well, with the
+credentials of the environment.
+
 The exit code is 0 for Succeeded, 3 for Failed and 4 for Regressed; 1 says that
-the benchmark could not be run to its end, and that there is no result.`
+the benchmark could not be run to its end, and that there is no result, or that it
+is not in its bucket.`
 
 func newBenchCommand() *cobra.Command {
 	command := &cobra.Command{Use: "bench", Short: "Run benchmarks, and fetch the results of a cluster", Args: cobra.NoArgs}
@@ -104,19 +109,35 @@ func newBenchRunCommand() *cobra.Command {
 	return command
 }
 
+// check refuses values of flags.
+func (f *benchFlags) check(command *cobra.Command) error {
+	if f.format != "text" && f.format != "json" {
+		return fmt.Errorf("unknown output format %q: want text or json", f.format)
+	}
+	if f.readyTimeout <= 0 {
+		return fmt.Errorf("--ready-timeout must be positive, is %s", f.readyTimeout)
+	}
+	if command.Flags().Changed("profile-seconds") && (f.profileSeconds < 1 || f.profileSeconds > chain.MostProfileSeconds) {
+		return fmt.Errorf("--profile-seconds must be 1 to %d, is %d", chain.MostProfileSeconds, f.profileSeconds)
+	}
+	return nil
+}
+
 func runBench(command *cobra.Command, given benchFlags) error {
-	if given.format != "text" && given.format != "json" {
-		return fmt.Errorf("unknown output format %q: want text or json", given.format)
-	}
-	if given.readyTimeout <= 0 {
-		return fmt.Errorf("--ready-timeout must be positive, is %s", given.readyTimeout)
-	}
-	if command.Flags().Changed("profile-seconds") && (given.profileSeconds < 1 || given.profileSeconds > chain.MostProfileSeconds) {
-		return fmt.Errorf("--profile-seconds must be 1 to %d, is %d", chain.MostProfileSeconds, given.profileSeconds)
+	if err := given.check(command); err != nil {
+		return err
 	}
 	benchmark, err := manifest.ReadBenchmark(given.path)
 	if err != nil {
 		return err
+	}
+	// Where the result goes is no part of what another one is made from.
+	upload := benchmark.Spec.Upload
+	benchmark.Spec.Upload = nil
+	if upload != nil {
+		if err := artifact.Reach(command.Context(), upload.URL); err != nil {
+			return fmt.Errorf("spec.upload.url: %w", err)
+		}
 	}
 	options, err := given.options(command.Context(), benchmark)
 	if err != nil {
@@ -151,29 +172,45 @@ func runBench(command *cobra.Command, given benchFlags) error {
 	if err := artifact.Write(folder, made); err != nil {
 		return err
 	}
-	return given.conclude(command, folder, made)
-}
-
-// conclude prints what a benchmark came to. The error has the exit code of it.
-func (f *benchFlags) conclude(command *cobra.Command, folder string, made *result.Result) error {
-	out := command.OutOrStdout()
-	if f.format == "json" {
-		if err := json.NewEncoder(out).Encode(struct {
-			Artifact   string             `json:"artifact"`
-			Verdict    result.Verdict     `json:"verdict"`
-			Comparison *result.Comparison `json:"comparison,omitempty"`
-		}{folder, made.Verdict, made.Comparison}); err != nil {
-			return err
-		}
-		return exitOf(made.Verdict.Outcome)
+	kept := keptResult{result: made, folder: folder}
+	var failed error
+	if upload != nil {
+		kept.url, failed = artifact.Upload(ctx, folder, upload.URL)
 	}
-	if _, err := fmt.Fprintf(out, "the result is in %s\n\n", folder); err != nil {
+	if err := kept.tell(command.OutOrStdout(), given.format); err != nil {
 		return err
 	}
-	if err := report.WriteText(out, made); err != nil {
-		return err
+	if failed != nil {
+		return fmt.Errorf("the result is in %s, and not in its bucket: %w", folder, failed)
 	}
 	return exitOf(made.Verdict.Outcome)
+}
+
+// keptResult is a result and where it is.
+type keptResult struct {
+	result *result.Result
+	// folder is the folder of it, and url its place in a bucket; empty when it is in none.
+	folder, url string
+}
+
+// tell prints what a benchmark came to.
+func (k *keptResult) tell(out io.Writer, format string) error {
+	if format == "json" {
+		return json.NewEncoder(out).Encode(struct {
+			Artifact    string             `json:"artifact"`
+			ArtifactURL string             `json:"artifactURL,omitempty"`
+			Verdict     result.Verdict     `json:"verdict"`
+			Comparison  *result.Comparison `json:"comparison,omitempty"`
+		}{k.folder, k.url, k.result.Verdict, k.result.Comparison})
+	}
+	also := ""
+	if k.url != "" {
+		also = "\nand in " + k.url
+	}
+	if _, err := fmt.Fprintf(out, "the result is in %s%s\n\n", k.folder, also); err != nil {
+		return err
+	}
+	return report.WriteText(out, k.result)
 }
 
 // exitOf is the error that has the exit code of an outcome.

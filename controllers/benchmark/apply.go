@@ -77,6 +77,11 @@ func (r *run) makeJudge(ctx context.Context) error {
 	return r.objects.Apply(ctx, resources.NewJudge(r.benchmark, r.inputs()))
 }
 
+// makeUploader makes the pod that puts the result into its bucket.
+func (r *run) makeUploader(ctx context.Context) error {
+	return r.objects.Apply(ctx, resources.NewUploader(r.benchmark, r.settings.Image))
+}
+
 func (r *run) inputs() resources.RecorderInputs {
 	return resources.RecorderInputs{Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain}
 }

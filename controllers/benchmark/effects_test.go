@@ -32,7 +32,7 @@ const (
 	inMeasurement fields.Effect = "measurement"
 	// inVerdict is what comes of runs.
 	inVerdict fields.Effect = "verdict"
-	// inPods are the pods that record and judge.
+	// inPods are the pods that record, judge and upload.
 	inPods fields.Effect = "pods"
 	// inObjects are all other objects, but for the copy of the spec that pods read.
 	inObjects fields.Effect = "objects"
@@ -63,9 +63,18 @@ func effectsOf(t *testing.T, benchmark *v1alpha1.Benchmark) map[fields.Effect]st
 		inLoad:        fields.Text(t, loadOf(t, &spec.Load)),
 		inMeasurement: fields.Text(t, []any{warmUp, duration}),
 		inVerdict:     fields.Text(t, verdictOf(benchmark)),
-		inPods:        fields.Text(t, []any{resources.NewRecorder(benchmark, 1, inputs), resources.NewJudge(benchmark, inputs)}),
+		inPods:        fields.Text(t, podsOf(benchmark, inputs)),
 		inObjects:     fields.Text(t, made),
 	}
+}
+
+// podsOf are the pods that record, judge and upload.
+func podsOf(benchmark *v1alpha1.Benchmark, inputs resources.RecorderInputs) []any {
+	made := []any{resources.NewRecorder(benchmark, 1, inputs), resources.NewJudge(benchmark, inputs)}
+	if benchmark.Spec.Upload != nil {
+		made = append(made, resources.NewUploader(benchmark, inputs.Image))
+	}
+	return made
 }
 
 // loadOf is what networks carry in ten minutes: one whose blocks take long under load,

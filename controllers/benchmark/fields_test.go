@@ -40,6 +40,9 @@ var alone = fields.Object{
 	"spec.variants": fields.Without, "spec.baseline.artifact": fields.Object{"claimName": "earlier", "path": "artifact"},
 }
 
+// uploaded is a benchmark whose result goes to a bucket.
+var uploaded = fields.Object{"spec.upload": fields.Object{"url": "s3://kept"}}
+
 // benchmarks are all fields of a Benchmark, and what they change.
 var benchmarks = &fields.Kind[*v1alpha1.Benchmark]{
 	Definition: "shardyard.dev_benchmarks.yaml",
@@ -151,6 +154,11 @@ spec:
 			Given: alone, To: "other", In: []fields.Effect{inPods},
 		},
 		"spec.baseline.artifact.path": {Given: alone, To: "other", In: []fields.Effect{inPods}},
+
+		// Where the result goes, and who may put it there. Who has no Secret asks the cloud.
+		"spec.upload.url":                {Given: uploaded, To: "s3://kept?endpoint=http://store:9000", In: []fields.Effect{inPods, inObjects}},
+		"spec.upload.secretName":         {Given: uploaded, To: "other", In: []fields.Effect{inPods, inObjects}},
+		"spec.upload.serviceAccountName": {Given: uploaded, To: "other", In: []fields.Effect{inPods}},
 	},
 }
 

@@ -41,6 +41,8 @@ type cluster struct {
 	said map[string]summary.Run
 	// verdict is what the judge says.
 	verdict summary.Result
+	// uploadedTo is where the uploader says that the result is.
+	uploadedTo string
 	// told are all that a benchmark is said to do, each once.
 	told []string
 	// networks are the UIDs of the networks that carried a load, and recorders those of
@@ -242,6 +244,9 @@ func (c *cluster) act() {
 	c.must(c.client.List(c.t.Context(), pods, client.InNamespace(c.benchmark.Namespace)))
 	for i := range pods.Items {
 		pod := &pods.Items[i]
+		if pod.DeletionTimestamp == nil && pod.Labels[resources.LabelName] == resources.NameUploader {
+			c.upload(pod)
+		}
 		if pod.DeletionTimestamp != nil || pod.Labels[resources.LabelName] != resources.NameRecorder {
 			continue
 		}
@@ -272,6 +277,17 @@ func (c *cluster) judge(pod *corev1.Pod) {
 		return
 	}
 	message, err := summary.Encode(c.verdict)
+	c.must(err)
+	c.end(pod, 0, message)
+}
+
+// upload has the uploader do what it does.
+func (c *cluster) upload(pod *corev1.Pod) {
+	c.t.Helper()
+	if pod.Status.Phase != corev1.PodPending {
+		return
+	}
+	message, err := summary.Encode(summary.Upload{URL: c.uploadedTo})
 	c.must(err)
 	c.end(pod, 0, message)
 }

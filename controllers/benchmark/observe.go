@@ -39,11 +39,15 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 		observation.Recorder, err = r.findPod(ctx, resources.RecorderName(r.benchmark.Name, r.status.Runs[present].Number))
 	} else if len(r.status.Runs) == len(r.runs) {
 		observation.Judge, err = r.findPod(ctx, resources.JudgeName(r.benchmark.Name))
+		if err == nil && r.benchmark.Spec.Upload != nil {
+			observation.Uploader, err = r.findPod(ctx, resources.UploaderName(r.benchmark.Name))
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	observation.Recorded, observation.Judged = recorded(observation.Recorder), judged(observation.Judge)
+	observation.UploadedTo = uploadedTo(observation.Uploader)
 	return observation, nil
 }
 
@@ -126,6 +130,16 @@ func judged(pod *corev1.Pod) *policy.BenchmarkJudged {
 		}
 	}
 	return made
+}
+
+// uploadedTo is where an uploader said that the result is; empty when it said nothing
+// that is understood.
+func uploadedTo(pod *corev1.Pod) string {
+	said, err := summary.Decode[summary.Upload](lastMessage(pod))
+	if err != nil {
+		return ""
+	}
+	return said.URL
 }
 
 // lastMessage is the termination message of a pod's container; empty when there is

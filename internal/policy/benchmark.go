@@ -46,6 +46,8 @@ const (
 	TaskRemove BenchmarkTask = "Remove"
 	// TaskMakeJudge makes the pod that makes the result.
 	TaskMakeJudge BenchmarkTask = "MakeJudge"
+	// TaskMakeUploader makes the pod that puts the result into its bucket.
+	TaskMakeUploader BenchmarkTask = "MakeUploader"
 )
 
 // BenchmarkObservation is a benchmark and what there is of it in the cluster.
@@ -66,14 +68,17 @@ type BenchmarkObservation struct {
 	// NodeImageIDs are what the name of the node image came to on the machines of the
 	// network's nodes, each once, as far as they say.
 	NodeImageIDs []string
-	// Recorder is the pod of the present run, and Judge the one that makes the result;
-	// nil when there are none.
-	Recorder, Judge *corev1.Pod
+	// Recorder is the pod of the present run, Judge the one that makes the result, and
+	// Uploader the one that puts it into its bucket; nil when there are none.
+	Recorder, Judge, Uploader *corev1.Pod
 	// Recorded is what the recorder said, and Judged what the judge said, once they
 	// have ended; nil when they said nothing that can be understood.
 	Recorded *BenchmarkRecorded
 	Judged   *BenchmarkJudged
-	Now      time.Time
+	// UploadedTo is where the uploader said that the result is, once it has ended; empty
+	// when it said nothing that can be understood.
+	UploadedTo string
+	Now        time.Time
 }
 
 // BenchmarkRecorded is what a recorder says of its run.
@@ -321,6 +326,8 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 		return noResult(podTrouble(pod))
 	case PodEnded(pod) && o.Judged == nil:
 		return noResult("the pod that makes it did not say what it came to")
+	case PodEnded(pod) && o.Benchmark.Spec.Upload != nil:
+		return upload(o, status)
 	case PodEnded(pod):
 		endJudged(o, status)
 		return TaskWait
@@ -350,7 +357,8 @@ func endJudged(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) {
 	if len(judged.Words) > 0 {
 		words = judged.Words[0]
 	}
-	end(o, status, judged.Phase, reason, words)
+	phase, reason, words := withoutUpload(status, judged.Phase, reason, words)
+	end(o, status, phase, reason, words)
 }
 
 // runLost says why the network of a run is no longer what it was when it was ready, or

@@ -388,6 +388,80 @@ func TestJudging(t *testing.T) {
 	}
 }
 
+// judged is a benchmark whose result is made, and is to be uploaded.
+func judged(phase v1alpha1.BenchmarkPhase) *benchmarkCase {
+	c := newBenchmarkCase(v1alpha1.RunRecorded)
+	c.Network, c.Recorder, c.status.Runs = nil, nil, nil
+	for _, run := range c.Runs {
+		run.Phase = v1alpha1.RunRecorded
+		c.status.Runs = append(c.status.Runs, run)
+	}
+	c.Benchmark.Spec.Upload = &v1alpha1.BenchmarkUpload{URL: "s3://kept"}
+	c.Judge, c.Judged = newPod("judge", corev1.PodSucceeded), &policy.BenchmarkJudged{Phase: phase, Words: []string{"it decided"}}
+	return c
+}
+
+// A benchmark succeeds only with its result in its bucket; what was decided stays,
+// whatever becomes of that.
+func TestUploading(t *testing.T) {
+	t.Parallel()
+	const at = "s3://kept/bench/1"
+	c := judged(v1alpha1.BenchmarkSucceeded)
+	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskMakeUploader ||
+		c.status.Phase != v1alpha1.BenchmarkJudging {
+		t.Errorf("there is %s to do, and the benchmark is %s", task, c.status.Phase)
+	}
+	c.Uploader = newPod("uploader", corev1.PodPending)
+	c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-10 * time.Minute))
+	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait ||
+		c.status.Phase != v1alpha1.BenchmarkJudging || !strings.Contains(c.words(), "is uploaded: its pod is Pending") {
+		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+	}
+	for name, test := range map[string]struct {
+		outcome  v1alpha1.BenchmarkPhase
+		pod      corev1.PodPhase
+		waits    time.Duration
+		at       string
+		phase    v1alpha1.BenchmarkPhase
+		words    string
+		uploaded metav1.ConditionStatus
+	}{
+		"uploaded":  {v1alpha1.BenchmarkSucceeded, corev1.PodSucceeded, 0, at, v1alpha1.BenchmarkSucceeded, "it decided", metav1.ConditionTrue},
+		"regressed": {v1alpha1.BenchmarkRegressed, corev1.PodSucceeded, 0, at, v1alpha1.BenchmarkRegressed, "it decided", metav1.ConditionTrue},
+		"failed": {
+			v1alpha1.BenchmarkSucceeded, corev1.PodFailed, 0, "", v1alpha1.BenchmarkFailed,
+			"the result is not in its bucket: its pod is Failed", metav1.ConditionFalse,
+		},
+		"silent": {
+			v1alpha1.BenchmarkSucceeded, corev1.PodSucceeded, 0, "", v1alpha1.BenchmarkFailed,
+			"the result is not in its bucket: the pod that uploads it did not say where it is", metav1.ConditionFalse,
+		},
+		"late": {
+			v1alpha1.BenchmarkSucceeded, corev1.PodPending, 11 * time.Minute, "", v1alpha1.BenchmarkFailed,
+			"the result is not in its bucket: the pod that uploads it did not end within 10m0s: its pod is Pending", metav1.ConditionFalse,
+		},
+		"failed after regressing": {
+			v1alpha1.BenchmarkRegressed, corev1.PodFailed, 0, "", v1alpha1.BenchmarkRegressed,
+			"it decided; and the result is not in its bucket: its pod is Failed", metav1.ConditionFalse,
+		},
+	} {
+		c := judged(test.outcome)
+		c.Uploader, c.UploadedTo = newPod("uploader", test.pod), test.at
+		c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-test.waits))
+		policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		if c.status.Phase != test.phase || c.words() != test.words || c.status.EndTime == nil {
+			t.Errorf("%s: the benchmark is %s: %s, want %s: %s", name, c.status.Phase, c.words(), test.phase, test.words)
+		}
+		if c.status.ArtifactURL != test.at || c.status.Artifact == nil || len(c.status.Verdict) != 1 {
+			t.Errorf("%s: the status is %+v", name, c.status)
+		}
+		uploaded := meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionUploaded)
+		if uploaded == nil || uploaded.Status != test.uploaded {
+			t.Errorf("%s: the condition is %+v", name, uploaded)
+		}
+	}
+}
+
 // Networks that share no machines have nothing of being run at the same time.
 func TestSideBySideIsRefused(t *testing.T) {
 	t.Parallel()

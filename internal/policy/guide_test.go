@@ -46,6 +46,7 @@ var fine = []string{
 	v1alpha1.ReasonAllVolumesSized,
 	v1alpha1.ReasonUnderWay,
 	v1alpha1.ReasonSucceeded,
+	v1alpha1.ReasonUploaded,
 	v1alpha1.ReasonScheduled,
 	v1alpha1.ReasonSuspended,
 	v1alpha1.ReasonNothingDue,

@@ -75,6 +75,9 @@ func BenchmarkObjects(benchmark *v1alpha1.Benchmark, ports topology.Ports) ([]Ob
 	if Steered(benchmark) {
 		objects = append(objects, newSteeringPolicy(benchmark, ports))
 	}
+	if benchmark.Spec.Upload != nil {
+		objects = append(objects, newUploaderPolicy(benchmark))
+	}
 	return objects, nil
 }
 

@@ -28,14 +28,15 @@ func newBenchmark() *v1alpha1.Benchmark {
 // Whatever a benchmark makes goes with it.
 func TestObjectsOfABenchmark(t *testing.T) {
 	t.Parallel()
-	benchmark := newBenchmark()
+	benchmark := newUploaded(v1alpha1.BenchmarkUpload{URL: "s3://kept"})
 	objects, err := resources.BenchmarkObjects(benchmark, topology.DefaultPorts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	inputs := resources.RecorderInputs{Image: "operator:test", ClusterDomain: "cluster.local", NodeImage: "shardnode:test"}
 	objects = append(objects, resources.NewRunNetwork(benchmark, 3, v1alpha1.ShardNetworkSpec{}),
-		resources.NewRecorder(benchmark, 3, inputs), resources.NewJudge(benchmark, inputs))
+		resources.NewRecorder(benchmark, 3, inputs), resources.NewJudge(benchmark, inputs),
+		resources.NewUploader(benchmark, inputs.Image))
 	for _, object := range objects {
 		if !metav1.IsControlledBy(object, benchmark) || object.GetNamespace() != "chains" {
 			t.Errorf("%s is not the benchmark's", object.GetName())

@@ -46,6 +46,12 @@ type Figure struct {
 	Value float64                  `json:"value"`
 }
 
+// Upload is where a result was put.
+type Upload struct {
+	// URL is a place in a bucket, without credentials.
+	URL string `json:"url"`
+}
+
 // OfRun sums up a recorded run.
 func OfRun(run *result.Run) Run {
 	made := Run{Fault: cut(run.Fault, maxFaultBytes), Window: run.Window}
@@ -89,7 +95,7 @@ func cut(text string, most int) string {
 }
 
 // Encode writes a summary as a termination message.
-func Encode[Summary Run | Result](summary Summary) (string, error) {
+func Encode[Summary Run | Result | Upload](summary Summary) (string, error) {
 	content, err := json.Marshal(summary)
 	if err != nil {
 		return "", fmt.Errorf("encode summary: %w", err)
@@ -101,7 +107,7 @@ func Encode[Summary Run | Result](summary Summary) (string, error) {
 }
 
 // Decode reads a termination message.
-func Decode[Summary Run | Result](message string) (*Summary, error) {
+func Decode[Summary Run | Result | Upload](message string) (*Summary, error) {
 	decoder := json.NewDecoder(strings.NewReader(message))
 	decoder.DisallowUnknownFields()
 	var summary Summary

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// upload has the result of a benchmark put into its bucket, after which the benchmark
+// ends. What the judge said stays, whatever becomes of that; but a benchmark succeeds only
+// with its result where it was to be.
+func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkTask {
+	failed := func(words string) BenchmarkTask {
+		noteUploaded(o, status, metav1.ConditionFalse, v1alpha1.ReasonUploadFailed, words)
+		endJudged(o, status)
+		return TaskWait
+	}
+	const underWayWords = "the result is made, and is uploaded"
+	switch pod := o.Uploader; {
+	case pod == nil:
+		underWay(o, status, underWayWords)
+		return TaskMakeUploader
+	case pod.Status.Phase == corev1.PodFailed:
+		return failed(podTrouble(pod))
+	case PodEnded(pod) && o.UploadedTo == "":
+		return failed("the pod that uploads it did not say where it is")
+	case PodEnded(pod):
+		status.ArtifactURL = o.UploadedTo
+		noteUploaded(o, status, metav1.ConditionTrue, v1alpha1.ReasonUploaded, "the result is in "+o.UploadedTo)
+		endJudged(o, status)
+		return TaskWait
+	case o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience:
+		return failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", recorderPatience, podTrouble(pod)))
+	default:
+		underWay(o, status, underWayWords+": "+podTrouble(pod))
+		return TaskWait
+	}
+}
+
+// noteUploaded notes whether the result is in the bucket.
+func noteUploaded(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, uploaded metav1.ConditionStatus, reason, words string) {
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionUploaded, Status: uploaded, Reason: reason, Message: words,
+		ObservedGeneration: o.Benchmark.Generation, LastTransitionTime: metav1.NewTime(o.Now),
+	})
+}
+
+// withoutUpload is what a benchmark came to whose result is not in its bucket: what was
+// decided, with why it is not, and nothing that succeeded.
+func withoutUpload(
+	status *v1alpha1.BenchmarkStatus, phase v1alpha1.BenchmarkPhase, reason, words string,
+) (v1alpha1.BenchmarkPhase, string, string) {
+	uploaded := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionUploaded)
+	if uploaded == nil || uploaded.Status == metav1.ConditionTrue {
+		return phase, reason, words
+	}
+	if phase == v1alpha1.BenchmarkSucceeded {
+		return v1alpha1.BenchmarkFailed, v1alpha1.ReasonUploadFailed, "the result is not in its bucket: " + uploaded.Message
+	}
+	return phase, reason, words + "; and the result is not in its bucket: " + uploaded.Message
+}
