@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -81,6 +82,20 @@ func TestCredentialsOfUploaders(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// All benchmarks of a schedule go to the place of its template.
+func TestUploadsOfSchedules(t *testing.T) {
+	t.Parallel()
+	schedule := &v1alpha1.BenchmarkSchedule{}
+	want := v1alpha1.BenchmarkUpload{URL: "gs://kept/nightly", ServiceAccountName: "uploads"}
+	schedule.Spec.Template.Spec.Upload = &want
+	for minute := range int64(2) {
+		made := resources.NewScheduledBenchmark(schedule, time.Unix(60*minute, 0), nil)
+		if made.Spec.Upload == nil || *made.Spec.Upload != want {
+			t.Errorf("the benchmark of minute %d uploads to %+v", minute, made.Spec.Upload)
+		}
 	}
 }
 
