@@ -222,6 +222,12 @@ image-jaeger:
 	@image=$$(hack/tool.sh image); jaeger=$$(hack/tool.sh jaeger); \
 	"$$image" -o bin/images/jaeger.tar -t shardyard/jaeger:dev -entrypoint /jaeger "$$jaeger:/jaeger"
 
+# A server that keeps a bucket in memory, for tests.
+.PHONY: image-bucket
+image-bucket:
+	@go build -ldflags "-s -w" -o bin/bucket ./test/buckets/bucket; image=$$(hack/tool.sh image); \
+	"$$image" -o bin/images/bucket.tar -t shardyard/bucket:dev -entrypoint /bucket "bin/bucket:/bucket"
+
 .PHONY: demo
 demo: setup ## Run a network on this machine; with DURATION the last line is a JSON summary
 	@$(MAKE) -j2 build-shardyard build-shardnode$(if $(RELEASE),,-development)
@@ -420,14 +426,14 @@ prepare-e2e: setup-test ## Build what the tests on a Kubernetes run beside the c
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
-e2e: setup-test setup-cluster build-shardyard images image-operator-next image-shardnode-next image-toolbox image-jaeger ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
+e2e: setup-test setup-cluster build-shardyard images image-operator-next image-shardnode-next image-toolbox image-jaeger image-bucket ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); reporter=$$(hack/tool.sh kube-state-metrics); \
 	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter SHARDYARD=$$PWD/bin/shardyard \
 	go test -count=1 -timeout 50m -v -skip '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: rollouts
-rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox image-jaeger ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
+rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox image-jaeger image-bucket ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
 	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 180m -v -run '^TestRollouts$$' ./test/e2e/...
 

@@ -35,6 +35,7 @@ const (
 func (c *cluster) testBenchmark(t *testing.T) {
 	t.Parallel()
 	c.newNamespace(t, benchmarkNamespace, "restricted")
+	endpoint := c.startBucket(t, benchmarkNamespace)
 	t.Run("operator killed", func(t *testing.T) {
 		t.Parallel()
 		s := c.newBenchmarkSchedule(t, "steady", 2)
@@ -50,9 +51,12 @@ func (c *cluster) testBenchmark(t *testing.T) {
 	})
 	t.Run("closed loop", func(t *testing.T) {
 		t.Parallel()
-		b := c.newBenchmarkOf(t, "loop", newClosedLoopSpec())
+		spec := newClosedLoopSpec()
+		spec.Upload = uploadTo(endpoint)
+		b := c.newBenchmarkOf(t, "loop", spec)
 		b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
 		b.checkSteered(t)
+		b.checkUploaded(t, endpoint)
 		b.remove(t)
 	})
 	t.Run("a network that runs", func(t *testing.T) {

@@ -37,10 +37,12 @@ type settings struct {
 
 // theCluster is the one of most tests.
 var theCluster = settings{
-	number:   "1",
-	nodes:    "2",
-	regions:  "us-east1,us-east4",
-	archives: []string{"operator.tar", "operator-next.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar", "jaeger.tar"},
+	number:  "1",
+	nodes:   "2",
+	regions: "us-east1,us-east4",
+	archives: []string{
+		"operator.tar", "operator-next.tar", "shardnode.tar", "shardnode-next.tar", "toolbox.tar", "jaeger.tar", "bucket.tar",
+	},
 }
 
 // cluster is a Kubernetes.
