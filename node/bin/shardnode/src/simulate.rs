@@ -126,8 +126,8 @@ fn measured(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "| work | here, ns | simulated, ns |")?;
     writeln!(out, "|---|---|---|")?;
     for (work, here) in costs::measure() {
-        let (here, simulated) = (here.as_nanos(), costs::price(work).as_nanos());
-        writeln!(out, "| {work} | {here} | {simulated} |")?;
+        let simulated = costs::price(work).as_nanos();
+        writeln!(out, "| {work} | {here:.1} | {simulated} |")?;
     }
     Ok(())
 }

@@ -94,8 +94,9 @@ pub enum Lies {
     Garbage(u64),
     /// [`Replays`], once in so many messages.
     Replays(u64),
-    /// [`Flood`], on these channels, to the nodes at these places among others.
-    Flood(Vec<u64>, Vec<usize>),
+    /// [`Flood`], on these channels, to the nodes at these places among others, with
+    /// nothing but what is right, or not.
+    Flood(Vec<u64>, Vec<usize>, bool),
 }
 
 impl Lies {
@@ -118,7 +119,9 @@ impl Lies {
             Self::Votes => Box::new(DoubleVotes),
             Self::Garbage(once_in) => Box::new(Garbage::new(*once_in)),
             Self::Replays(once_in) => Box::new(Replays::new(*once_in)),
-            Self::Flood(channels, to) => Box::new(Flood::new(channels.clone(), to.clone())),
+            Self::Flood(channels, to, right) => {
+                Box::new(Flood::new(channels.clone(), to.clone(), *right))
+            }
         }
     }
 }

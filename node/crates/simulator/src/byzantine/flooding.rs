@@ -21,23 +21,28 @@ const KEPT: usize = 8;
 const SIGNATURE: usize = 64;
 
 /// On each of some channels, sends its own last messages again and again: as they
-/// were, with another signature, with a byte changed; asks for what there is; and
-/// sends bytes at random where it has said nothing yet.
+/// were, and, unless it sends nothing but what is right, with another signature or a
+/// byte changed; asks for what there is; and, unless so, sends bytes at random where
+/// it has said nothing yet.
 pub struct Flood {
     channels: Vec<u64>,
     /// The places of the nodes that it sends to, among all others.
     to: Vec<usize>,
+    /// Whether it sends what it sent before, and nothing else.
+    right: bool,
     said: BTreeMap<u64, VecDeque<Bytes>>,
     asked: u64,
 }
 
 impl Flood {
-    /// On these channels, to the nodes at these places among all others.
+    /// On these channels, to the nodes at these places among all others; `right` says
+    /// whether nothing but what is right.
     #[must_use]
-    pub const fn new(channels: Vec<u64>, to: Vec<usize>) -> Self {
+    pub const fn new(channels: Vec<u64>, to: Vec<usize>, right: bool) -> Self {
         Self {
             channels,
             to,
+            right,
             said: BTreeMap::new(),
             asked: 0,
         }
@@ -73,19 +78,23 @@ impl Flood {
         }
     }
 
-    fn message(&self, liar: &mut Liar<'_>, channel: u64) -> Bytes {
+    fn message(&self, liar: &mut Liar<'_>, channel: u64) -> Option<Bytes> {
         let number = liar.rng.next_u64();
         let said = self.said.get(&channel).filter(|said| !said.is_empty());
         let Some(said) = said else {
+            if self.right {
+                return None;
+            }
             let mut bytes = vec![0; 256];
             liar.rng.fill_bytes(&mut bytes);
-            return bytes.into();
+            return Some(bytes.into());
         };
         let place = number.checked_rem(said.len() as u64).unwrap_or_default();
         let message = &said[usize::try_from(place).unwrap_or_default()];
         let mut bytes = message.to_vec();
         let from = match (number >> 32) % 4 {
-            0 => return message.clone(),
+            _ if self.right => return Some(message.clone()),
+            0 => return Some(message.clone()),
             // In the head, or anywhere.
             1 => 0,
             _ => bytes.len().saturating_sub(SIGNATURE),
@@ -96,7 +105,7 @@ impl Flood {
         if let Some(byte) = bytes.get_mut(place) {
             *byte ^= 1 << (number % 8);
         }
-        bytes.into()
+        Some(bytes.into())
     }
 }
 
@@ -117,10 +126,13 @@ impl Behaviour for Flood {
             .collect();
         for channel in &self.channels {
             for _ in 0..TOGETHER {
+                let Some(bytes) = self.message(liar, *channel) else {
+                    break;
+                };
                 let sent = send(Outgoing {
                     channel: *channel,
                     to: to.clone(),
-                    bytes: self.message(liar, *channel),
+                    bytes,
                     priority: false,
                 });
                 liar.shared.count_many(FLOODED, sent);

@@ -29,9 +29,9 @@ const BYTES: usize = 1 << 20;
 /// Into so many parts, of which so many are needed.
 const PARTS: (u16, u16) = (8, 3);
 
-/// What this work takes here, for every kind that can be done alone.
+/// What this work takes here, in nanoseconds, for every kind that can be done alone.
 #[must_use]
-pub fn measure() -> Vec<(Work, Duration)> {
+pub fn measure() -> Vec<(Work, f64)> {
     let bench = Bench::new();
     let kinds: [(Work, &dyn Fn()); 6] = [
         (Work::Signing, &|| bench.sign()),
@@ -45,8 +45,8 @@ pub fn measure() -> Vec<(Work, Duration)> {
     timed.to_vec()
 }
 
-/// What one of these takes, by doing it for long enough.
-fn time(work: Work, act: &dyn Fn()) -> Duration {
+/// What one of these takes, in nanoseconds, by doing it for long enough.
+fn time(work: Work, act: &dyn Fn()) -> f64 {
     // What is done for the first time fills caches.
     act();
     let _ = work::take();
@@ -58,8 +58,9 @@ fn time(work: Work, act: &dyn Fn()) -> Duration {
             break took;
         }
     };
-    let times = u128::from(work::take().of(work).max(1));
-    Duration::from_nanos(u64::try_from(took.as_nanos() / times).unwrap_or(u64::MAX))
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let times = work::take().of(work).max(1) as f64;
+    took.as_secs_f64() * 1e9 / times
 }
 
 struct Bench {
