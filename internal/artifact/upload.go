@@ -63,7 +63,7 @@ func Upload(ctx context.Context, folder, place string) (_ string, err error) {
 	for _, file := range append(files, BlocksFile, ReportFile, BenchmarkFile, ResultFile) {
 		err := put(ctx, opened, batch, file, filepath.Join(folder, filepath.FromSlash(file)))
 		if err != nil {
-			return "", errors.Join(err, batch.Undo(ctx))
+			return "", batch.Fail(ctx, err)
 		}
 	}
 	return into.String(), nil

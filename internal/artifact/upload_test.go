@@ -130,8 +130,16 @@ func TestFailedUploads(t *testing.T) {
 		before func(out http.ResponseWriter, request *http.Request) bool
 		want   string
 	}{
-		"no bucket":   {url: server.URLOf("absent", ""), want: "there is no bucket absent"},
-		"no URL":      {url: "results/nightly", want: `has the scheme "": want s3://BUCKET/PREFIX`},
+		"no bucket": {url: server.URLOf("absent", ""), want: "there is no bucket absent"},
+		"no URL":    {url: "results/nightly", want: `has the scheme "": want s3://BUCKET/PREFIX`},
+		"others' credentials": {
+			url: server.URL("nightly"),
+			before: func(out http.ResponseWriter, request *http.Request) bool {
+				buckets.Refuse(out, request, http.StatusForbidden, "InvalidAccessKeyId", "there is no such key")
+				return true
+			},
+			want: artifact.BlocksFile + ": the bucket refuses these credentials: InvalidAccessKeyId: there is no such key",
+		},
 		"credentials": {url: "s3://key:secret@kept", want: "holds credentials"},
 		"the last object": {
 			url: server.URL("nightly"),
@@ -146,11 +154,12 @@ func TestFailedUploads(t *testing.T) {
 		},
 	} {
 		server.Before(test.before)
-		if at, err := artifact.Upload(t.Context(), folder, test.url); err == nil || !strings.Contains(err.Error(), test.want) {
+		at, err := artifact.Upload(t.Context(), folder, test.url)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: it is at %s, and the error is %v, want %q", name, at, err, test.want)
 		}
-		if keys := server.Keys(t); len(keys) > 0 {
-			t.Errorf("%s: the bucket has %v", name, keys)
+		if keys := server.Keys(t); len(keys) > 0 || err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: the bucket has %v, and the error is %v", name, keys, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func Write(ctx context.Context, manifest *Manifest, from string, to Place, paths
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, to.empty(ctx))
+			err = to.fail(ctx, err)
 		}
 	}()
 	manifest.Version, manifest.Files = Version, []File{}

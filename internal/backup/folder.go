@@ -50,17 +50,18 @@ func (f *folder) get(_ context.Context, path string) (io.ReadCloser, error) {
 	return os.Open(f.file(path))
 }
 
-// empty removes all that is in the folder, which had nothing in it, and the folder
-// itself if it was made.
-func (f *folder) empty(context.Context) error {
+// fail removes all that is in the folder, which had nothing in it, and the folder itself
+// if it was made.
+func (f *folder) fail(_ context.Context, cause error) error {
 	if f.made {
-		return os.RemoveAll(f.path)
+		return errors.Join(cause, os.RemoveAll(f.path))
 	}
 	entries, err := os.ReadDir(f.path)
+	cause = errors.Join(cause, err)
 	for _, entry := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(f.path, entry.Name())))
+		cause = errors.Join(cause, os.RemoveAll(filepath.Join(f.path, entry.Name())))
 	}
-	return err
+	return cause
 }
 
 // write makes a file that is not there, durably, and the folders above it.

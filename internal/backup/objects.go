@@ -39,4 +39,4 @@ func (o *objects) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	return o.Read(ctx, path)
 }
 
-func (o *objects) empty(ctx context.Context) error { return o.batch.Undo(ctx) }
+func (o *objects) fail(ctx context.Context, cause error) error { return o.batch.Fail(ctx, cause) }

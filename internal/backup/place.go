@@ -23,8 +23,8 @@ type Place interface {
 	put(ctx context.Context, path string, size int64, fill func(io.Writer) error) error
 	// get reads a file. One that is not there is an fs.ErrNotExist.
 	get(ctx context.Context, path string) (io.ReadCloser, error)
-	// empty removes what was put there.
-	empty(ctx context.Context) error
+	// fail is why a backup is not complete, once what was put there is removed.
+	fail(ctx context.Context, cause error) error
 }
 
 // Open finds the place that a path, a file:// URL or the URL of a bucket names.

@@ -41,15 +41,23 @@ func (b *Batch) Write(ctx context.Context, name, contentType string, size int64,
 	switch {
 	case err == nil:
 		b.written = append(b.written, name)
-	case !errors.Is(err, ErrExists):
+	case !errors.Is(err, ErrExists) && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrNoCredentials):
 		// What somebody else wrote there meanwhile is theirs.
 		b.unsure = append(b.unsure, name)
 	}
 	return err
 }
 
-// Undo removes the objects that were written, also for somebody who ended it.
-func (b *Batch) Undo(ctx context.Context) error {
+// Fail is why a batch is not complete, once the objects that were written are removed,
+// also for somebody who ended it; in the same sentence it says if some are not.
+func (b *Batch) Fail(ctx context.Context, cause error) error {
+	if err := b.undo(ctx); err != nil {
+		return fmt.Errorf("%w; and %w", cause, err)
+	}
+	return cause
+}
+
+func (b *Batch) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
 	defer cancel()
 	b.mutex.Lock()

@@ -152,6 +152,17 @@ func TestRefusedCredentials(t *testing.T) {
 	}
 }
 
+func TestNoCredentials(t *testing.T) {
+	server := buckets.Serve(t)
+	buckets.Credentials(t, "")
+	batch := opened(t, server.URL("a")).NewBatch()
+	err := batch.Fail(t.Context(), batch.Write(t.Context(), "b", "text/plain", 0, func(io.Writer) error { return nil }))
+	if !errors.Is(err, bucket.ErrNoCredentials) || !strings.HasPrefix(err.Error(), "write s3://kept/a/b: there are no credentials: ") ||
+		strings.Contains(err.Error(), "may keep") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // A server that is not there is said without what the libraries say of themselves.
 func TestServersThatAreNotThere(t *testing.T) {
 	buckets.Credentials(t, buckets.KeyID)

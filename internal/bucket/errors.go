@@ -15,8 +15,18 @@ import (
 	"google.golang.org/api/googleapi"
 )
 
-// ErrExists says that an object is there already.
-var ErrExists = errors.New("it is there already")
+var (
+	// ErrExists says that an object is there already.
+	ErrExists = errors.New("it is there already")
+	// ErrRefused says that who asked may not do it: nothing is done.
+	ErrRefused = errors.New("the bucket refuses these credentials")
+	// ErrNoCredentials says that nobody was asked.
+	ErrNoCredentials = errors.New("there are no credentials")
+)
+
+// noCredentials is what the library of S3 says when it finds none, in an error of no type
+// that others could see.
+const noCredentials = "get identity: get credentials: "
 
 // noBucket is what S3 says of a bucket that is not there.
 const noBucket = "NoSuchBucket"
@@ -33,7 +43,10 @@ func (b *Bucket) explain(what, name string, err error) error {
 	object, code, said := b.url.Object(name), gcerrors.Code(err), answerOf(err)
 	switch {
 	case code == gcerrors.PermissionDenied || said.refused:
-		return fmt.Errorf("%s %s: the bucket refuses these credentials: %w", what, object, said)
+		return fmt.Errorf("%s %s: %w: %w", what, object, ErrRefused, said)
+	case strings.Contains(err.Error(), noCredentials):
+		_, why, _ := strings.Cut(err.Error(), noCredentials)
+		return fmt.Errorf("%s %s: %w: %s", what, object, ErrNoCredentials, why)
 	case said.code == noBucket || code == gcerrors.NotFound && name == "":
 		return fmt.Errorf("%s %s: there is no bucket %s", what, object, b.url.Name)
 	case code == gcerrors.NotFound:
