@@ -115,6 +115,8 @@ func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *po
 		return r.makeJudge(ctx)
 	case policy.TaskMakeUploader:
 		return r.makeUploader(ctx)
+	case policy.TaskRemoveUploader:
+		return r.removeUploader(ctx, observation)
 	default:
 		return nil
 	}

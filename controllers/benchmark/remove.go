@@ -36,3 +36,11 @@ func (r *run) removeRecorder(ctx context.Context, observation *policy.BenchmarkO
 	}
 	return nil
 }
+
+// removeUploader removes the pod that did not upload the result in time.
+func (r *run) removeUploader(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	if err := r.objects.Delete(ctx, observation.Uploader, metav1.DeletePropagationBackground); err != nil {
+		return fmt.Errorf("delete uploader: %w", err)
+	}
+	return nil
+}

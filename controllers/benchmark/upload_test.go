@@ -118,6 +118,9 @@ func TestFailedUploads(t *testing.T) {
 			if !c.warned(v1alpha1.ReasonUploadFailed) {
 				t.Error("no event warns of it")
 			}
+			// Nobody uploads it later.
+			c.collect()
+			c.checkNothingRuns()
 		})
 	}
 }

@@ -48,6 +48,8 @@ const (
 	TaskMakeJudge BenchmarkTask = "MakeJudge"
 	// TaskMakeUploader makes the pod that puts the result into its bucket.
 	TaskMakeUploader BenchmarkTask = "MakeUploader"
+	// TaskRemoveUploader removes that pod, which nobody waits for any more.
+	TaskRemoveUploader BenchmarkTask = "RemoveUploader"
 )
 
 // BenchmarkObservation is a benchmark and what there is of it in the cluster.

@@ -401,11 +401,9 @@ func judged(phase v1alpha1.BenchmarkPhase) *benchmarkCase {
 	return c
 }
 
-// A benchmark succeeds only with its result in its bucket; what was decided stays,
-// whatever becomes of that.
+// The result is uploaded once it is made.
 func TestUploading(t *testing.T) {
 	t.Parallel()
-	const at = "s3://kept/bench/1"
 	c := judged(v1alpha1.BenchmarkSucceeded)
 	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskMakeUploader ||
 		c.status.Phase != v1alpha1.BenchmarkJudging {
@@ -417,6 +415,13 @@ func TestUploading(t *testing.T) {
 		c.status.Phase != v1alpha1.BenchmarkJudging || !strings.Contains(c.words(), "is uploaded: its pod is Pending") {
 		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
 	}
+}
+
+// A benchmark succeeds only with its result in its bucket; what was decided stays,
+// whatever becomes of that.
+func TestUploaded(t *testing.T) {
+	t.Parallel()
+	const at = "s3://kept/bench/1"
 	for name, test := range map[string]struct {
 		outcome  v1alpha1.BenchmarkPhase
 		pod      corev1.PodPhase
@@ -448,7 +453,13 @@ func TestUploading(t *testing.T) {
 		c := judged(test.outcome)
 		c.Uploader, c.UploadedTo = newPod("uploader", test.pod), test.at
 		c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-test.waits))
-		policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		task, want := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status), policy.TaskWait
+		if test.pod == corev1.PodPending {
+			want = policy.TaskRemoveUploader
+		}
+		if task != want {
+			t.Errorf("%s: there is %s to do, want %s", name, task, want)
+		}
 		if c.status.Phase != test.phase || c.words() != test.words || c.status.EndTime == nil {
 			t.Errorf("%s: the benchmark is %s: %s, want %s: %s", name, c.status.Phase, c.words(), test.phase, test.words)
 		}

@@ -36,7 +36,9 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 		endJudged(o, status)
 		return TaskWait
 	case o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience:
-		return failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", recorderPatience, podTrouble(pod)))
+		failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", recorderPatience, podTrouble(pod)))
+		// It would upload what is said not to be there.
+		return TaskRemoveUploader
 	default:
 		underWay(o, status, underWayWords+": "+podTrouble(pod))
 		return TaskWait
