@@ -90,5 +90,9 @@ func answerOf(err error) *answer {
 	if wrapped, ok := err.(interface{ Unwrap() []error }); ok && strings.HasPrefix(err.Error(), "blob (") {
 		err = wrapped.Unwrap()[0]
 	}
+	// A request that got no answer: the library above says no more of it than that.
+	if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
+		return &answer{cause: operation}
+	}
 	return &answer{cause: err}
 }
