@@ -117,7 +117,8 @@ func fakeNetwork(t *testing.T, spec v1alpha1.FaultSpec) (*faulting.Options, *fak
 		})
 		addresses[name] = server.Listener.Addr().String()
 	}
-	spec.DurationSeconds, spec.BaselineSeconds, spec.RecoverySeconds = 2, 1, 30
+	// Long enough that one answer more or less, on a busy machine, decides nothing.
+	spec.DurationSeconds, spec.BaselineSeconds, spec.RecoverySeconds = 2, 2, 30
 	spec.Validators.Names = []string{victim}
 	scope := plan.Nodes[:1]
 	orders, err := fault.Orders(&spec, scope, plan)
