@@ -16,15 +16,12 @@ use crate::{
     machine::{Faults, Machine, Processors},
     plan::{Fault, Plan},
     recorder::{Event, Recorder},
-    run::Changes,
     shape::Shape,
     wire::Wire,
 };
 use commonware_cryptography::{Signer as _, ed25519::PublicKey};
-use commonware_runtime::{
-    Clock as _, Quota, Spawner as _, Supervisor as _, deterministic::Context,
-};
-use commonware_utils::{NZU32, NZU64, NZUsize};
+use commonware_runtime::{Clock as _, Spawner as _, Supervisor as _, deterministic::Context};
+use commonware_utils::{NZU64, NZUsize};
 use futures::future::{Either, select};
 use shardnode_blocks::{GenesisState, kept::Kept};
 use shardnode_chain::{Metrics, Node, Parts, Settings};
@@ -39,7 +36,7 @@ use shardnode_primitives::{AccountId, Genesis, genesis::GenesisAccount};
 use shardnode_production::{generator::Control, pool::Capacity};
 use std::{
     future::Future,
-    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    num::{NonZeroU64, NonZeroUsize},
     pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -52,10 +49,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const OPEN_FILES: NonZeroUsize = NZUsize!(8);
 /// Chunks between two snapshots of a state.
 const SNAPSHOT_INTERVAL: u64 = 5;
-/// Messages of a peer in a second, where it sends what it likes: more than any sends.
-const PLENTY: NonZeroU32 = NZU32!(100_000);
-/// And at once.
-const PLENTY_AT_ONCE: NonZeroU32 = NZU32!(4_096);
 /// Blocks that a node lets go of together.
 const BLOCK_SECTION: NonZeroU64 = NZU64!(64);
 
@@ -79,7 +72,6 @@ pub struct Network {
     load: u32,
     retention: u64,
     processors: Option<NonZeroUsize>,
-    unlimited: bool,
     seed: u64,
 }
 
@@ -93,7 +85,6 @@ impl Network {
     pub async fn new(
         context: Context,
         plan: &Plan,
-        changes: Changes,
         seed: u64,
         shared: Arc<Shared>,
         recorder: Arc<Recorder>,
@@ -147,7 +138,6 @@ impl Network {
             load: 0,
             retention: plan.retention,
             processors: plan.processors,
-            unlimited: changes.unlimited,
             seed,
         }
     }
@@ -291,12 +281,8 @@ impl Network {
         let limits = Limits::of(&member.identity);
         let mut registered = Vec::new();
         for channel in channels::ALL {
-            let quota = match self.unlimited {
-                true => Quota::per_second(PLENTY).allow_burst(PLENTY_AT_ONCE),
-                false => limits.quota(channel),
-            };
             let (sender, receiver) = control
-                .register(channel, quota)
+                .register(channel, limits.quota(channel))
                 .await
                 .expect("links run as long as the run");
             registered.push(member.wire.connect(channel, sender, receiver));

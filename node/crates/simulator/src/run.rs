@@ -85,8 +85,6 @@ pub struct Outcome {
 pub struct Changes {
     /// A mistake.
     pub planted: Option<Planted>,
-    /// Whether peers send as many messages as they like.
-    pub unlimited: bool,
 }
 
 /// Runs a scenario with a seed.
@@ -181,7 +179,6 @@ impl Story<'_> {
         let mut network = Network::new(
             context.child("network"),
             self.plan,
-            self.changes,
             seed,
             self.shared.clone(),
             self.recorder.clone(),
