@@ -9,8 +9,7 @@
 //! | bytes in, and out | [`BYTES_PER_SECOND`] | a gigabit link |
 //! | a message | [`price`] | two system calls and wake-ups of tasks: assumed, and more than what is seen |
 //!
-//! A simulated second has to cost the simulator about as much as a second of the
-//! machine costs that is simulated, so prices are of one processor that is not new.
+//! Prices are of a processor that is not new.
 
 mod measured;
 

@@ -224,7 +224,7 @@ pub const ALL: &[Scenario] = &[
     ),
     Scenario {
         name: "floods",
-        sentence: "Validators send others as much as links carry, on any channel, while work, disks and bytes take time; those keep up.",
+        sentence: "A validator sends others as much as links carry, on any channel, while work, disks and bytes take time; all keep up.",
         size: Size::Busy,
         expectation: Expectation::Safe,
         plan: flooding::floods,
@@ -238,7 +238,7 @@ pub const ALL: &[Scenario] = &[
     },
     Scenario {
         name: "large",
-        sentence: "16 shards and 48 validators, some of which lie while others are killed, and work takes time.",
+        sentence: "16 shards and 48 validators, some of which lie while others are killed, and in half of the seeds work takes time.",
         size: Size::Large,
         expectation: Expectation::Safe,
         plan: lying::large,

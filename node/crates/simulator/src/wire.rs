@@ -128,20 +128,10 @@ impl Wire {
 
     /// Sends what its ways of lying have to say by themselves.
     pub fn tick(&self) {
-        if !self.lies.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut behaviours = lock(&self.behaviours);
-        let Behaviours { all, rng } = &mut *behaviours;
-        let mut liar = Liar {
-            identity: &self.identity,
-            others: &self.others,
-            shared: &self.shared,
-            rng,
-        };
-        for behaviour in all {
-            behaviour.tick(&mut liar, &mut |message| self.send(message));
-        }
+        let _: Option<()> = self.first(|behaviour, liar| {
+            behaviour.tick(liar, &mut |message| self.send(message));
+            None
+        });
     }
 
     /// Counts what hearing a message is for its node: what goes on below a node, and
@@ -168,10 +158,10 @@ impl Wire {
     }
 
     /// What the first of its ways of lying comes to that comes to something.
-    fn first(
+    fn first<T>(
         &self,
-        mut way: impl FnMut(&mut dyn Behaviour, &mut Liar<'_>) -> Option<Vec<Outgoing>>,
-    ) -> Option<Vec<Outgoing>> {
+        mut way: impl FnMut(&mut dyn Behaviour, &mut Liar<'_>) -> Option<T>,
+    ) -> Option<T> {
         if !self.lies.load(Ordering::Relaxed) {
             return None;
         }

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// A validator sends one to three others as much as its links carry, on one to three
 /// channels, either what is right or also what is wrong, for which it is cut off. These
-/// keep up, and so does the chain: where a chunk validator floods, a block takes 200 ms,
-/// as without, and chunks are missed for nothing but its stake. Where a voter does, it
+/// keep up, and so does the chain: where a chunk validator floods, blocks come as fast as
+/// without, and chunks are missed for nothing but its stake. Where a voter does, it
 /// costs its turns, as if it said nothing: who cuts it off hears of none of its blocks.
 pub(super) fn floods(dice: &mut Dice) -> Plan {
     let shape = Shape::new(dice.pick(&[2, 4]), 2, 4, 24);
