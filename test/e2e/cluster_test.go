@@ -45,6 +45,9 @@ var theCluster = settings{
 	},
 }
 
+// testLabel is on the namespaces that tests made.
+const testLabel = "e2e.shardyard.dev/test"
+
 // cluster is a Kubernetes.
 type cluster struct {
 	client.WithWatch
@@ -166,7 +169,7 @@ func (c *cluster) newNamespace(t *testing.T, name, level string) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name:   name,
-		Labels: map[string]string{"pod-security.kubernetes.io/enforce": level},
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": level, testLabel: "true"},
 	}}
 	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), namespace)); err != nil {
 		t.Fatal(err)

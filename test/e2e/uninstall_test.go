@@ -58,25 +58,23 @@ func (c *cluster) inventory(ctx context.Context) (inventory, error) {
 // testUninstall uninstalls the operator. By then the networks are gone, and what
 // is left is what was there before, and what the test made itself.
 func (c *cluster) testUninstall(t *testing.T) {
-	namespaces := []string{
-		networkNamespace, strangerNamespace, friendNamespace, interruptionNamespace, retentionNamespace,
-		troubleNamespace, strictNamespace, operatorNamespace, rolloutNamespace, benchmarkNamespace,
-		alertsNamespace, tracesNamespace,
+	var namespaces corev1.NamespaceList
+	if err := c.List(t.Context(), &namespaces, client.HasLabels{testLabel}); err != nil {
+		t.Fatal(err)
 	}
 	c.helm.mustRun(t, "uninstall", "shardyard", "--namespace", operatorNamespace, "--wait", "--timeout", patience.String())
 
 	own := inventory{}
-	for _, namespace := range namespaces {
-		own["namespaces /"+namespace] = true
+	for _, namespace := range namespaces.Items {
+		own["namespaces /"+namespace.Name] = true
 		// Every namespace has these.
-		own["serviceaccounts "+namespace+"/default"] = true
-		own["configmaps "+namespace+"/kube-root-ca.crt"] = true
+		own["serviceaccounts "+namespace.Name+"/default"] = true
+		own["configmaps "+namespace.Name+"/kube-root-ca.crt"] = true
 	}
 	eventually(t, "an empty cluster", func(ctx context.Context) error { return c.left(ctx, func(object string) bool { return own[object] }) })
 
-	for _, namespace := range namespaces {
-		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-		if err := c.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
+	for i := range namespaces.Items {
+		if err := c.Delete(t.Context(), &namespaces.Items[i]); client.IgnoreNotFound(err) != nil {
 			t.Error(err)
 		}
 	}
