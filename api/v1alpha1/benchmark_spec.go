@@ -71,7 +71,7 @@ type BenchmarkSpec struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=figure
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=64
 	Criteria []BenchmarkCriterion `json:"criteria,omitempty"`
 
 	// variants are two kinds of nodes that are compared, in two sets of runs that

@@ -97,7 +97,7 @@ type BenchmarkStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=figure
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=64
 	Figures []BenchmarkFigureStatus `json:"figures,omitempty"`
 
 	// verdict are sentences that say what the benchmark came to; the first one

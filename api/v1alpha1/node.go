@@ -32,7 +32,7 @@ type NodeSpec struct {
 	// +listType=map
 	// +listMapKey=role
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:MaxItems=4
 	Roles []NodeRoleSpec `json:"roles,omitempty"`
 
 	// features are the named switches of a node's hot path. None of them

@@ -70,7 +70,7 @@ type VolumeSpec struct {
 	// +listType=map
 	// +listMapKey=role
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:MaxItems=4
 	Roles []RoleVolume `json:"roles,omitempty"`
 }
 
