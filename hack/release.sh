@@ -34,7 +34,7 @@ platform=$(uname -s)/$(uname -m)
 [[ $platform == Linux/x86_64 ]] || fail "a release is made on Linux/x86_64, which its node and its images are for, and this is $platform"
 tree=$(awk -F '"' '/^version = / { print $2; exit }' node/Cargo.toml)
 [[ $version == "$tree" ]] ||
-	fail "VERSION is \"$version\", and the tree is of $tree: change node/Cargo.toml, node/Cargo.lock and the Chart.yaml of both charts, and commit that"
+	fail "VERSION is \"$version\", and the tree is of $tree: change node/Cargo.toml, node/Cargo.lock and the Chart.yaml of all three charts, and commit that"
 [[ -z $(git status --porcelain) ]] || fail "the tree has changes that are in no commit: a release is of one"
 commit=$(git rev-parse HEAD)
 seconds=$(git log -1 --format=%ct)
