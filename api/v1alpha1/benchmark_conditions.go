@@ -19,7 +19,8 @@ const (
 	ReasonRunBroken = "RunBroken"
 	// ReasonNotRunnable: this cluster cannot run the benchmark.
 	ReasonNotRunnable = "NotRunnable"
-	// ReasonNoResult: the runs are recorded, and no result could be made of them.
+	// ReasonNoResult: the runs are recorded, and no result could be made of them; of
+	// ConditionUploaded, there is none.
 	ReasonNoResult = "NoResult"
 	// ReasonUploadFailed: there is a result, and it is not in its bucket.
 	ReasonUploadFailed = "UploadFailed"

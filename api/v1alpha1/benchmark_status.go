@@ -115,7 +115,7 @@ type BenchmarkStatus struct {
 	// artifactURL is where the result is in the bucket of spec.upload, as shardyard report
 	// takes it. It is empty as long as it is not there whole.
 	// +optional
-	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:MaxLength=4096
 	ArtifactURL string `json:"artifactURL,omitempty"`
 
 	// endTime is when the benchmark ended.

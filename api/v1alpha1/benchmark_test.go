@@ -398,6 +398,30 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{set("spec.upload", object{"url": "s3://results//nightly"})},
 			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
 		},
+		"an escape that is none": {
+			[]edit{set("spec.upload", object{"url": "s3://results/100%"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"an escaped prefix that leads out": {
+			[]edit{set("spec.upload", object{"url": "s3://results/%2e%2e/others"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"a prefix that becomes longer than a status takes": {
+			[]edit{set("spec.upload", object{"url": "s3://results/結果"})},
+			[]refusal{{"spec.upload.url", "must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"}},
+		},
+		"an endpoint without a scheme": {
+			[]edit{set("spec.upload", object{"url": "s3://results?endpoint=minio:9000"})},
+			[]refusal{{"spec.upload.url", "with values that these take"}},
+		},
+		"a switch that is neither": {
+			[]edit{set("spec.upload", object{"url": "s3://results?use_path_style=yes"})},
+			[]refusal{{"spec.upload.url", "with values that these take"}},
+		},
+		"a parameter twice": {
+			[]edit{set("spec.upload", object{"url": "s3://results?region=a&use_path_style=true&region=b"})},
+			[]refusal{{"spec.upload.url", "must have no parameter more than once"}},
+		},
 		"a parameter that holds a secret": {
 			[]edit{set("spec.upload", object{"url": "s3://results?region=eu-central-1&secret_access_key=secret"})},
 			[]refusal{{"spec.upload.url", "must have no parameters but endpoint, kmskeyid"}},

@@ -12,12 +12,14 @@ type BenchmarkUpload struct {
 	// in a folder below, by the name of the benchmark and the time at which it began, so
 	// benchmarks may share a place. Credentials are not in it. That of s3 takes the
 	// parameters region, endpoint for a server that is not Amazon's, use_path_style,
-	// request_checksum_calculation, role, ssetype and kmskeyid.
+	// request_checksum_calculation, ssetype and kmskeyid, each once. The parts of a prefix
+	// have letters, digits, -_.~!$&()*+,:;=@, and others as %XX.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(s3|gs)://[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9](/[^/?#[:space:]]+)*/?([?][^#[:space:]]+)?$') && !self.matches('/[.]{1,2}(/|[?]|$)')",message="must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX",reason="FieldValueInvalid"
-	// +kubebuilder:validation:XValidation:rule="!self.contains('?') || self.matches('^s3://[^?]+[?](endpoint|kmskeyid|region|request_checksum_calculation|role|ssetype|use_path_style)=[^&]+(&(endpoint|kmskeyid|region|request_checksum_calculation|role|ssetype|use_path_style)=[^&]+)*$')",message="must have no parameters but endpoint, kmskeyid, region, request_checksum_calculation, role, ssetype and use_path_style, of s3",reason="FieldValueInvalid"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(s3|gs)://[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9](/([-_.~!$&()*+,:;=@a-zA-Z0-9]|%[2-9A-Fa-f][0-9A-Fa-f])+)*/?([?][^#[:space:]]+)?$') && !self.matches('^[^?]*(/[.]{2}|%2[eEfF])') && !self.matches('^[^?]*/[.](/|[?]|$)')",message="must be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX",reason="FieldValueInvalid"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('?') || self.matches('^s3://[^?]+[?](endpoint=https?(://|%3A%2F%2F)([-._a-zA-Z0-9:]|%(3A|5B|5D))+|kmskeyid=([-:/_a-zA-Z0-9]|%(3A|2F))+|region=[-a-zA-Z0-9]+|request_checksum_calculation=when_(required|supported)|ssetype=(AES256|aws(:|%3A)kms((:|%3A)dsse)?)|use_path_style=(true|false))(&(endpoint=https?(://|%3A%2F%2F)([-._a-zA-Z0-9:]|%(3A|5B|5D))+|kmskeyid=([-:/_a-zA-Z0-9]|%(3A|2F))+|region=[-a-zA-Z0-9]+|request_checksum_calculation=when_(required|supported)|ssetype=(AES256|aws(:|%3A)kms((:|%3A)dsse)?)|use_path_style=(true|false)))*$')",message="must have no parameters but endpoint, kmskeyid, region, request_checksum_calculation, ssetype and use_path_style, of s3, with values that these take",reason="FieldValueInvalid"
+	// +kubebuilder:validation:XValidation:rule="['endpoint', 'kmskeyid', 'region', 'request_checksum_calculation', 'ssetype', 'use_path_style'].all(p, !self.matches('[?&]' + p + '=.*&' + p + '='))",message="must have no parameter more than once",reason="FieldValueInvalid"
 	URL string `json:"url,omitempty"`
 
 	// secretName is a Secret in the namespace of the benchmark with the credentials: for s3

@@ -320,10 +320,16 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 		end(o, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNoResult, "all runs are recorded, and there is no result: "+words)
 		return TaskWait
 	}
-	switch pod := o.Judge; {
+	pod := o.Judge
+	late := pod != nil && o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience
+	switch {
 	case pod == nil:
 		underWay(o, status, "all runs are recorded, and the result is made")
 		return TaskMakeJudge
+	case pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && !late:
+		// Another one is made once it is gone.
+		underWay(o, status, "all runs are recorded, and the result is made again: somebody deletes the pod that makes it")
+		return TaskWait
 	case pod.Status.Phase == corev1.PodFailed:
 		return noResult(podTrouble(pod))
 	case PodEnded(pod) && o.Judged == nil:
@@ -333,7 +339,7 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 	case PodEnded(pod):
 		endJudged(o, status)
 		return TaskWait
-	case o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience:
+	case late:
 		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", recorderPatience, podTrouble(pod)))
 	default:
 		underWay(o, status, "all runs are recorded, and the result is made")

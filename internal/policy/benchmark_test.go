@@ -417,6 +417,54 @@ func TestUploading(t *testing.T) {
 	}
 }
 
+// A pod that somebody or its machine took away is no upload that failed: another is made.
+func TestUploadersThatAreTakenAway(t *testing.T) {
+	t.Parallel()
+	deleted := func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }
+	evicted := func(pod *corev1.Pod) {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	}
+	for name, test := range map[string]struct {
+		phase corev1.PodPhase
+		edit  func(*corev1.Pod)
+		age   time.Duration
+		task  policy.BenchmarkTask
+		ended bool
+	}{
+		"deleted":                  {corev1.PodRunning, deleted, 0, policy.TaskWait, false},
+		"deleted, and ended by it": {corev1.PodFailed, deleted, 0, policy.TaskWait, false},
+		"deleted once it was done": {corev1.PodSucceeded, deleted, 0, policy.TaskWait, true},
+		"evicted":                  {corev1.PodFailed, evicted, 0, policy.TaskRemoveUploader, false},
+		"deleted for ever":         {corev1.PodRunning, deleted, 11 * time.Minute, policy.TaskRemoveUploader, true},
+	} {
+		c := judged(v1alpha1.BenchmarkSucceeded)
+		c.Uploader, c.UploadedTo = newPod("uploader", test.phase), "s3://kept/bench/1"
+		c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-test.age))
+		test.edit(c.Uploader)
+		task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		if task != test.task || (c.status.EndTime != nil) != test.ended {
+			t.Errorf("%s: there is %s to do, and the benchmark is %s: %s", name, task, c.status.Phase, c.words())
+		}
+	}
+}
+
+// The pod that makes the result is made again as well, if somebody deletes it.
+func TestAJudgeThatIsDeleted(t *testing.T) {
+	t.Parallel()
+	c := judged(v1alpha1.BenchmarkSucceeded)
+	c.Judge, c.Judged = newPod("judge", corev1.PodFailed), nil
+	c.Judge.CreationTimestamp, c.Judge.DeletionTimestamp = metav1.NewTime(benchmarkNow), &metav1.Time{Time: benchmarkNow}
+	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait || c.status.EndTime != nil {
+		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+	}
+	c.Judge.DeletionTimestamp = nil
+	policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+	uploaded := meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionUploaded)
+	if c.status.EndTime == nil || uploaded == nil || uploaded.Status != metav1.ConditionFalse || uploaded.Reason != v1alpha1.ReasonNoResult {
+		t.Errorf("without a result, the benchmark is %s, and the condition %+v", c.status.Phase, uploaded)
+	}
+}
+
 // A benchmark succeeds only with its result in its bucket; what was decided stays,
 // whatever becomes of that.
 func TestUploaded(t *testing.T) {

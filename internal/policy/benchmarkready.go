@@ -95,6 +95,12 @@ func finish(
 	benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, phase v1alpha1.BenchmarkPhase, reason, words string, now metav1.Time,
 ) {
 	status.Phase, status.EndTime = phase, &now
+	if benchmark.Spec.Upload != nil && meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionUploaded) == nil {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionUploaded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNoResult,
+			Message: "there is no result to upload", ObservedGeneration: benchmark.Generation, LastTransitionTime: now,
+		})
+	}
 	if phase == v1alpha1.BenchmarkSucceeded {
 		noteReady(benchmark, status, metav1.ConditionTrue, reason, words, now)
 		return

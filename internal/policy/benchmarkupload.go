@@ -22,10 +22,19 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 		return TaskWait
 	}
 	const underWayWords = "the result is made, and is uploaded"
-	switch pod := o.Uploader; {
+	pod := o.Uploader
+	late := pod != nil && o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience
+	switch {
 	case pod == nil:
 		underWay(o, status, underWayWords)
 		return TaskMakeUploader
+	case takenAway(pod) && !late:
+		// Another one is made once it is gone.
+		underWay(o, status, underWayWords+": the pod that uploads it was taken from its machine")
+		if pod.DeletionTimestamp != nil {
+			return TaskWait
+		}
+		return TaskRemoveUploader
 	case pod.Status.Phase == corev1.PodFailed:
 		return failed(podTrouble(pod))
 	case PodEnded(pod) && o.UploadedTo == "":
@@ -35,7 +44,7 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 		noteUploaded(o, status, metav1.ConditionTrue, v1alpha1.ReasonUploaded, "the result is in "+o.UploadedTo)
 		endJudged(o, status)
 		return TaskWait
-	case o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience:
+	case late:
 		failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", recorderPatience, podTrouble(pod)))
 		// It would upload what is said not to be there.
 		return TaskRemoveUploader
@@ -43,6 +52,17 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 		underWay(o, status, underWayWords+": "+podTrouble(pod))
 		return TaskWait
 	}
+}
+
+// takenAway says whether a pod did not end by itself: somebody deletes it, or its machine has
+// no room for it, or goes.
+func takenAway(pod *corev1.Pod) bool {
+	if pod.Status.Phase == corev1.PodSucceeded {
+		return false
+	}
+	disrupted := podCondition(pod, corev1.DisruptionTarget)
+	return pod.DeletionTimestamp != nil ||
+		pod.Status.Phase == corev1.PodFailed && disrupted != nil && disrupted.Status == corev1.ConditionTrue
 }
 
 // noteUploaded notes whether the result is in the bucket.

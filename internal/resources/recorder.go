@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -90,6 +91,16 @@ func NewReader(benchmark *v1alpha1.Benchmark, image string) *corev1.Pod {
 	return pod
 }
 
+// verbatim are arguments as the program is to have them: a machine would put the value of a
+// variable of the container, which may be a secret, in the place of $(NAME).
+func verbatim(arguments []string) []string {
+	escaped := make([]string, len(arguments))
+	for i, argument := range arguments {
+		escaped[i] = strings.ReplaceAll(argument, "$", "$$")
+	}
+	return escaped
+}
+
 // benchmarkPod is a pod of a benchmark. It says what it found in its termination
 // message, and has no rights in the cluster.
 func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments []string) *corev1.Pod {
@@ -102,7 +113,7 @@ func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments [
 			Containers: []corev1.Container{{
 				Name:  NameRecorder,
 				Image: image,
-				Args:  arguments,
+				Args:  verbatim(arguments),
 				Resources: corev1.ResourceRequirements{
 					Requests: corev1.ResourceList{
 						corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),

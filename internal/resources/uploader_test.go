@@ -41,6 +41,16 @@ func credentialsOf(pod *corev1.Pod) []string {
 	return names
 }
 
+// A machine puts no variable of the pod, of which some are secrets, into its arguments.
+func TestUploadersNameNoVariables(t *testing.T) {
+	t.Parallel()
+	upload := v1alpha1.BenchmarkUpload{URL: "s3://kept/$(AWS_SECRET_ACCESS_KEY)", SecretName: "writer"}
+	uploader := resources.NewUploader(newUploaded(upload), "operator:test")
+	if arguments := uploader.Spec.Containers[0].Args; !slices.Contains(arguments, "--url=s3://kept/$$(AWS_SECRET_ACCESS_KEY)") {
+		t.Errorf("it has the arguments %q", arguments)
+	}
+}
+
 // The pod that uploads has the credentials and the result, and no other pod has them.
 func TestCredentialsOfUploaders(t *testing.T) {
 	t.Parallel()
