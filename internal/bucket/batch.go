@@ -5,6 +5,7 @@ package bucket
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,8 @@ const (
 // Several may be written at a time.
 type Batch struct {
 	bucket *Bucket
+	// id is in the metadata of its objects, and of no others.
+	id string
 
 	mutex sync.Mutex
 	// written are the objects that were written, and unsure those of which nobody knows.
@@ -31,11 +34,17 @@ type Batch struct {
 }
 
 // NewBatch is one without objects.
-func (b *Bucket) NewBatch() *Batch { return &Batch{bucket: b} }
+func (b *Bucket) NewBatch() *Batch { return &Batch{bucket: b, id: rand.Text()} }
 
 // Write writes an object as Bucket.Write does.
 func (b *Batch) Write(ctx context.Context, name, contentType string, size int64, fill func(io.Writer) error) error {
-	err := b.bucket.Write(ctx, name, contentType, size, fill)
+	err := b.bucket.write(ctx, name, contentType, size, fill, b.id)
+	if errors.Is(err, ErrExists) {
+		// An answer that was lost has the library write it a second time.
+		if id, failed := b.bucket.batchOf(ctx, name); failed == nil && id == b.id {
+			err = nil
+		}
+	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	switch {

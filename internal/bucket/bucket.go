@@ -12,6 +12,8 @@ import (
 	"net/url"
 
 	"cloud.google.com/go/storage"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/manager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/gcsblob"
 	"gocloud.dev/blob/s3blob"
@@ -24,6 +26,8 @@ const (
 	// maxParts is a limit of S3, with some room: objects larger than so many parts have
 	// larger parts.
 	maxParts = 9000
+	// batchKey is the name of the metadata that say of which batch an object is.
+	batchKey = "batch"
 	// attempts are how often something is tried that a server did not do for the moment,
 	// with either library.
 	attempts = 3
@@ -93,24 +97,64 @@ func (b *Bucket) Empty(ctx context.Context) (bool, error) {
 // Write writes an object of a known size that is not there yet, from what fill gives,
 // whole or not at all.
 func (b *Bucket) Write(ctx context.Context, name, contentType string, size int64, fill func(io.Writer) error) error {
+	return b.write(ctx, name, contentType, size, fill, "")
+}
+
+func (b *Bucket) write(
+	ctx context.Context, name, contentType string, size int64, fill func(io.Writer) error, batch string,
+) error {
+	var metadata map[string]string
+	if batch != "" {
+		metadata = map[string]string{batchKey: batch}
+	}
 	// What is cancelled before it is closed is not there.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, err := b.blob.NewWriter(ctx, name, &blob.WriterOptions{
 		ContentType: contentType, DisableContentTypeDetection: true,
 		BufferSize: int(max(partBytes, size/maxParts)), MaxConcurrency: 1,
-		IfNotExist: true,
+		IfNotExist: true, BeforeWrite: abortable, Metadata: metadata,
 	})
 	if err != nil {
-		return b.explain("write", name, err)
+		return b.explain(whatWrite, name, err)
 	}
 	if err := fill(out); err != nil {
 		cancel()
 		// It says no more than that it was given up, or once more why.
 		_ = out.Close()
-		return b.explain("write", name, err)
+		return b.explain(whatWrite, name, err)
 	}
-	return b.explain("write", name, out.Close())
+	return b.explain(whatWrite, name, out.Close())
+}
+
+// batchOf is the batch of which an object is, empty if of none.
+func (b *Bucket) batchOf(ctx context.Context, name string) (string, error) {
+	attributes, err := b.blob.Attributes(ctx, name)
+	if err != nil {
+		return "", b.explain("look at", name, err)
+	}
+	return attributes.Metadata[batchKey], nil
+}
+
+// abortable has the parts of an object removed that S3 has when its writing is given up: the
+// library asks for it with the very context that ended, and so asks nobody.
+func abortable(as func(any) bool) error {
+	var uploader *manager.Uploader
+	if as(&uploader) {
+		uploader.S3 = aborting{uploader.S3}
+	}
+	return nil
+}
+
+type aborting struct{ manager.UploadAPIClient }
+
+// AbortMultipartUpload asks for it also for somebody who ended the writing.
+func (a aborting) AbortMultipartUpload(
+	ctx context.Context, input *s3.AbortMultipartUploadInput, options ...func(*s3.Options),
+) (*s3.AbortMultipartUploadOutput, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
+	defer cancel()
+	return a.UploadAPIClient.AbortMultipartUpload(ctx, input, options...)
 }
 
 // Read reads an object. One that is not there is an fs.ErrNotExist.

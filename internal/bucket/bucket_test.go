@@ -9,8 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/bucket"
@@ -210,5 +214,105 @@ func TestInterruptedReads(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "read s3://kept/a/b: ") || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// Every parameter that is taken is one that the library takes.
+func TestParameters(t *testing.T) {
+	buckets.Credentials(t, buckets.KeyID)
+	config := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, []byte("[profile writer]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_CONFIG_FILE", config)
+	for _, parameters := range []string{
+		"endpoint=http://127.0.0.1:1", "kmskeyid=key", "profile=writer", "region=eu-central-1",
+		"request_checksum_calculation=when_required", "ssetype=aws:kms", "use_path_style=true",
+	} {
+		opened(t, "s3://kept/a?"+parameters)
+	}
+	if _, err := bucket.Parse("s3://kept/a?role=writer"); err == nil {
+		t.Error("the role is taken")
+	}
+}
+
+// What a name holds is not what a server said.
+func TestNamesThatLookLikeAnswers(t *testing.T) {
+	server := buckets.Serve(t)
+	server.Before(func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) })
+	place := opened(t, server.URL("20260301T000000Z"))
+	if err := place.Remove(t.Context(), "b"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the error is %v", err)
+	}
+	refused := func(status int, code string) func(http.ResponseWriter, *http.Request) bool {
+		return func(out http.ResponseWriter, request *http.Request) bool {
+			out.Header().Set("X-Amz-Request-Id", "3010301")
+			buckets.Refuse(out, request, status, code, "no")
+			return true
+		}
+	}
+	server.Before(refused(http.StatusPreconditionFailed, "PreconditionFailed"))
+	if err := write(t.Context(), place, "b", []byte("b")); !errors.Is(err, bucket.ErrExists) {
+		t.Errorf("the error is %v", err)
+	}
+	server.Before(refused(http.StatusForbidden, "AccessDenied"))
+	if _, err := place.Read(t.Context(), "b"); !errors.Is(err, bucket.ErrRefused) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Of an object of several parts whose writing somebody ends, the server keeps none.
+func TestEndedWrites(t *testing.T) {
+	server := buckets.Serve(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var mutex sync.Mutex
+	var begun, aborted bool
+	server.Before(func(_ http.ResponseWriter, request *http.Request) bool {
+		mutex.Lock()
+		defer mutex.Unlock()
+		query := request.URL.Query()
+		switch {
+		case query.Get("partNumber") == "2":
+			begun = true
+			cancel()
+		case request.Method == http.MethodDelete && query.Get("uploadId") != "":
+			aborted = true
+		}
+		return false
+	})
+	err := write(ctx, opened(t, server.URL("a")), "b", bytes.Repeat([]byte("0123456789abcdef"), 20<<16))
+	mutex.Lock()
+	defer mutex.Unlock()
+	if err == nil || !begun || !aborted {
+		t.Errorf("the error is %v; a second part was sent: %t, and its upload ended: %t", err, begun, aborted)
+	}
+}
+
+// An object is the batch's own if only the answer to its writing was lost, and somebody
+// else's if it was there before.
+func TestLostAnswers(t *testing.T) {
+	server := buckets.Serve(t)
+	server.Put(t, "a/there", []byte("theirs"))
+	batch := opened(t, server.URL("a")).NewBatch()
+	fill := func(out io.Writer) error {
+		_, err := io.WriteString(out, "ours")
+		return err
+	}
+	var lost atomic.Bool
+	server.After(func(request *http.Request) (answerLost bool) {
+		return request.Method == http.MethodPut && !lost.Swap(true)
+	})
+	if err := batch.Write(t.Context(), "mine", "text/plain", 4, fill); err != nil || !lost.Load() {
+		t.Errorf("an answer was lost: %t (%v)", lost.Load(), err)
+	}
+	if err := batch.Write(t.Context(), "there", "text/plain", 4, fill); !errors.Is(err, bucket.ErrExists) {
+		t.Errorf("the error is %v", err)
+	}
+	cause := errors.New("the end")
+	if err := batch.Fail(t.Context(), cause); err.Error() != cause.Error() {
+		t.Error(err)
+	}
+	if keys := server.Keys(t); !slices.Equal(keys, []string{"a/there"}) {
+		t.Errorf("the objects are %v", keys)
 	}
 }

@@ -28,8 +28,19 @@ var (
 // that others could see.
 const noCredentials = "get identity: get credentials: "
 
+// whatWrite is what is done with objects that need not be there before.
+const whatWrite = "write"
+
 // noBucket is what S3 says of a bucket that is not there.
 const noBucket = "NoSuchBucket"
+
+// What S3 says of an object that is not there, of one that is, although it was not to be,
+// and to who may not ask.
+var (
+	absences  = []string{"NoSuchKey", "NotFound"}
+	presences = []string{"PreconditionFailed"}
+	denials   = []string{"AccessDenied", "Forbidden"}
+)
 
 // refusals are what S3 says of credentials, beside what a bucket's policy does not allow.
 var refusals = []string{"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
@@ -40,14 +51,14 @@ func (b *Bucket) explain(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	object, code, said := b.url.Object(name), gcerrors.Code(err), answerOf(err)
+	object, code, said := b.url.Object(name), b.codeOf(err), answerOf(err)
 	switch {
 	case code == gcerrors.PermissionDenied || said.refused:
 		return fmt.Errorf("%s %s: %w: %w", what, object, ErrRefused, said)
 	case strings.Contains(err.Error(), noCredentials):
 		_, why, _ := strings.Cut(err.Error(), noCredentials)
 		return fmt.Errorf("%s %s: %w: %s", what, object, ErrNoCredentials, why)
-	case said.code == noBucket || code == gcerrors.NotFound && name == "":
+	case said.code == noBucket || code == gcerrors.NotFound && (name == "" || what == whatWrite):
 		return fmt.Errorf("%s %s: there is no bucket %s", what, object, b.url.Name)
 	case code == gcerrors.NotFound:
 		return fmt.Errorf("%s %s: %w", what, object, fs.ErrNotExist)
@@ -55,6 +66,29 @@ func (b *Bucket) explain(what, name string, err error) error {
 		return fmt.Errorf("%s %s: %w", what, object, ErrExists)
 	default:
 		return fmt.Errorf("%s %s: %w", what, object, said)
+	}
+}
+
+// codeOf is the library's code of an error. Of S3, it takes every error that has 301 anywhere
+// in it for a bucket that is elsewhere, a port or a date in a name as well; what the server
+// said is better.
+func (b *Bucket) codeOf(err error) gcerrors.ErrorCode {
+	code := gcerrors.Code(err)
+	if b.url.Scheme != SchemeS3 || code != gcerrors.NotFound {
+		return code
+	}
+	s3, ok := errors.AsType[smithy.APIError](err)
+	switch {
+	case !ok:
+		return gcerrors.Unknown
+	case slices.Contains(absences, s3.ErrorCode()):
+		return gcerrors.NotFound
+	case slices.Contains(presences, s3.ErrorCode()):
+		return gcerrors.FailedPrecondition
+	case slices.Contains(denials, s3.ErrorCode()):
+		return gcerrors.PermissionDenied
+	default:
+		return gcerrors.Unknown
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 // parameters are what the URL of a bucket may say besides: where the bucket is, and how
 // what is written there is encrypted. None of it is secret.
 var parameters = map[string][]string{
-	SchemeS3: {"endpoint", "kmskeyid", "profile", "region", "request_checksum_calculation", "role", "ssetype", "use_path_style"},
+	SchemeS3: {"endpoint", "kmskeyid", "profile", "region", "request_checksum_calculation", "ssetype", "use_path_style"},
 	SchemeGS: {},
 }
 

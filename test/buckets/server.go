@@ -7,6 +7,7 @@ package buckets
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -25,6 +26,7 @@ type Server struct {
 
 	mutex  sync.Mutex
 	before func(http.ResponseWriter, *http.Request) (answered bool)
+	after  func(*http.Request) (lost bool)
 }
 
 // Serve serves an empty bucket, and gives the test the credentials of it.
@@ -37,9 +39,18 @@ func Serve(t *testing.T) *Server {
 	}
 	served := &Server{backend: backend}
 	served.http = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
-		if before := served.hook(); before == nil || !before(out, request) {
-			handler.ServeHTTP(out, request)
+		before, after := served.hooks()
+		if before != nil && before(out, request) {
+			return
 		}
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		if after != nil && after(request) {
+			panic(http.ErrAbortHandler)
+		}
+		maps.Copy(out.Header(), answer.Header())
+		out.WriteHeader(answer.Code)
+		_, _ = answer.Body.WriteTo(out)
 	}))
 	t.Cleanup(served.http.Close)
 	return served
@@ -63,10 +74,17 @@ func (s *Server) Before(look func(out http.ResponseWriter, request *http.Request
 	s.before = look
 }
 
-func (s *Server) hook() func(http.ResponseWriter, *http.Request) bool {
+// After has somebody look at each request that the server did, who may lose its answer.
+func (s *Server) After(look func(request *http.Request) (lost bool)) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.before
+	s.after = look
+}
+
+func (s *Server) hooks() (func(http.ResponseWriter, *http.Request) bool, func(*http.Request) bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.before, s.after
 }
 
 // URL is a place in the bucket.
