@@ -120,6 +120,8 @@ func (f *bisectFlags) bisect(command *cobra.Command, between []string, run runBe
 	if err := checkBisected(benchmark); err != nil {
 		return err
 	}
+	// Nothing is uploaded, and no result names a bucket.
+	benchmark.Spec.Upload = nil
 	search := &bisecting{benchmark: benchmark, readyTimeout: f.readyTimeout, progress: command.OutOrStdout(), run: run}
 	if f.format == "json" {
 		search.progress = command.ErrOrStderr()

@@ -31,7 +31,8 @@ func twoBuilds(t *testing.T) string {
 	if !found {
 		t.Fatalf("%s has no variants", beforeAfter)
 	}
-	text += "\n  variants:\n    - name: before\n    - name: after\n  baseline:\n    figures: [CPUMicrosecondsPerTransfer]\n"
+	text += "\n  variants:\n    - name: before\n    - name: after\n  baseline:\n    figures: [CPUMicrosecondsPerTransfer]\n" +
+		"  upload:\n    url: s3://kept/nightly\n"
 	path := filepath.Join(t.TempDir(), "two-builds.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -63,6 +64,9 @@ func runCosts(_ context.Context, options experiment.Options) (*result.Result, er
 			return 0, err
 		}
 		return strconv.Atoi(string(content))
+	}
+	if options.Benchmark.Spec.Upload != nil {
+		return nil, errors.New("a result names a bucket")
 	}
 	before, err := cost("before")
 	if err != nil {

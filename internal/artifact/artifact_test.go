@@ -127,6 +127,22 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// A result that somebody put among others leads out of no site.
+func TestSitesKeepToTheirFolder(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../../elsewhere", "/elsewhere", "a/b"} {
+		folder, around := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(folder, "a"), made(name, 1))
+		_, err := artifact.WriteSite(t.Context(), folder, filepath.Join(around, "1", "site"))
+		if err == nil || !strings.Contains(err.Error(), "which is no name") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		if entries, err := os.ReadDir(around); err != nil || len(entries) > 0 {
+			t.Errorf("%s: there is %v (%v)", name, entries, err)
+		}
+	}
+}
+
 // profiled writes an artifact with a profile of its second run.
 func profiled(t *testing.T, folder string) *result.Result {
 	t.Helper()

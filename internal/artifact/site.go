@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -37,6 +38,9 @@ func WriteSite(ctx context.Context, place, site string) (_ int, err error) {
 	results := make([]report.Named, 0, len(found))
 	for _, stored := range found {
 		place := placeOf(stored.Result)
+		if name := stored.Result.Benchmark.Name; !filepath.IsLocal(filepath.FromSlash(place)) || strings.Contains(name, "/") {
+			return 0, fmt.Errorf("%s is of a benchmark %q, which is no name", from.name(path.Join(stored.within, ResultFile)), name)
+		}
 		into := filepath.Join(site, filepath.FromSlash(place))
 		if err := os.MkdirAll(into, folderMode); err != nil {
 			return 0, err
