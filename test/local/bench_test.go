@@ -155,7 +155,7 @@ func checkFigures(t *testing.T, made *result.Result) {
 		v1alpha1.FigureOfferedPerSecond, v1alpha1.FigureAcceptedPerSecond, v1alpha1.FigureIncludedPerSecond,
 		v1alpha1.FigureExecutedPerSecond, v1alpha1.FigureFailedPerSecond, v1alpha1.FigureBlockTimeP99Milliseconds,
 		v1alpha1.FigureMissedChunksPercent, v1alpha1.FigureCPUMicrosecondsPerTransfer, v1alpha1.FigureMemoryMebibytes,
-		v1alpha1.FigureHostStolenPercent,
+		v1alpha1.FigureHostStolenPercent, v1alpha1.FigureHostWorkMicroseconds,
 	} {
 		if made.Candidate().FigureOf(name) == nil {
 			t.Errorf("%s is not known", name)

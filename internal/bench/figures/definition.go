@@ -194,6 +194,10 @@ var definitions = []Definition{
 		Name: v1alpha1.FigureHostStolenPercent, Title: "stolen by a hypervisor", Unit: percent, Better: Neither, Points: true,
 		rows: sampleRows(stolenPercent, wanted), estimate: statistics.Rate,
 	},
+	{
+		Name: v1alpha1.FigureHostWorkMicroseconds, Title: "a fixed piece of work", Unit: "µs", Better: Neither,
+		rows: sampleRows(hostWork, once), estimate: statistics.Rate,
+	},
 }
 
 // spread is about runs and not of any of them.

@@ -42,6 +42,7 @@ func run(cost float64) *result.Run {
 			CPUSeconds: ptr.To(elapsed * cost), MemoryBytes: ptr.To(uint64(second) << 20),
 			DiskWrittenBytes: ptr.To(uint64(second) * 9000),
 			HostBusySeconds:  ptr.To(elapsed), HostStolenSeconds: ptr.To(elapsed / 4),
+			HostWorkMicroseconds: ptr.To(300.0),
 		})
 	}
 	return made
@@ -94,6 +95,7 @@ func TestFigures(t *testing.T) {
 		v1alpha1.FigurePeakMemoryMebibytes:            30,
 		v1alpha1.FigureDiskWrittenBytesPerTransfer:    100,
 		v1alpha1.FigureHostStolenPercent:              20,
+		v1alpha1.FigureHostWorkMicroseconds:           300,
 		v1alpha1.FigureNetworkSentBytesPerTransfer:    700,
 		v1alpha1.FigureFinalityLagMilliseconds:        120,
 		v1alpha1.FigureFinalityLagP50Milliseconds:     100,

@@ -257,6 +257,15 @@ func stolenPercent(step step) (float64, bool) {
 	return 100 * seconds, known
 }
 
+func hostWork(step step) (float64, bool) {
+	if step.last.HostWorkMicroseconds == nil {
+		return 0, false
+	}
+	return *step.last.HostWorkMicroseconds, true
+}
+
+func once(step) (float64, bool) { return 1, true }
+
 // wanted is the processor time that programs of the machine had or were refused.
 func wanted(step step) (float64, bool) {
 	stolen, known := rise(step.first.HostStolenSeconds, step.last.HostStolenSeconds)

@@ -33,6 +33,9 @@ type Usage struct {
 // known.
 type Host struct {
 	BusySeconds, StolenSeconds *float64
+	// WorkMicroseconds is the processor time that a piece of work took just now that is
+	// the same each time.
+	WorkMicroseconds *float64
 }
 
 // Sample is what is known at one time.
@@ -52,11 +55,12 @@ type Sample struct {
 // row sums a sample up.
 func (s *Sample) row() result.Sample {
 	row := result.Sample{
-		TimeMs:            s.At.UnixMilli(),
-		OfferedPerSecond:  s.OfferedPerSecond,
-		Control:           s.Control,
-		HostBusySeconds:   s.Host.BusySeconds,
-		HostStolenSeconds: s.Host.StolenSeconds,
+		TimeMs:               s.At.UnixMilli(),
+		OfferedPerSecond:     s.OfferedPerSecond,
+		Control:              s.Control,
+		HostBusySeconds:      s.Host.BusySeconds,
+		HostStolenSeconds:    s.Host.StolenSeconds,
+		HostWorkMicroseconds: s.Host.WorkMicroseconds,
 	}
 	for i := range s.Nodes {
 		if status := s.Nodes[i].Status; status != nil {

@@ -127,6 +127,15 @@ var charts = []struct {
 			return stolen / seconds, known
 		}),
 	},
+	{
+		id: "work", title: "Processor time of a fixed piece of work", unit: "µs",
+		line: bySample(func(sample *result.Sample) (float64, bool) {
+			if sample.HostWorkMicroseconds == nil {
+				return 0, false
+			}
+			return *sample.HostWorkMicroseconds, true
+		}),
+	},
 }
 
 func controlError(sample *result.Sample) (float64, bool) {

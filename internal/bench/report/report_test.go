@@ -360,7 +360,7 @@ func TestHistory(t *testing.T) {
 	if len(lines) != 5 {
 		t.Fatalf("the history has %d lines, want a heading and one for each of four variants:\n%s", len(lines), &content)
 	}
-	want := "2026-11-01 11:00:00 other b Regressed 100.0 500.0 500.0 0.000 5000.0 - x/2"
+	want := "2026-11-01 11:00:00 other b Regressed 100.0 500.0 500.0 0.000 5000.0 - - x/2"
 	if got := strings.Join(strings.Fields(lines[4]), " "); got != want {
 		t.Errorf("the last line is %q, want %q", got, want)
 	}

@@ -64,6 +64,7 @@ func WriteComparisonText(out io.Writer, comparison *result.Comparison) {
 var historyFigures = []v1alpha1.BenchmarkFigure{
 	v1alpha1.FigureExecutedPerSecond, v1alpha1.FigureBlockTimeMilliseconds, v1alpha1.FigureBlockTimeP99Milliseconds,
 	v1alpha1.FigureMissedChunksPercent, v1alpha1.FigureCPUMicrosecondsPerTransfer, v1alpha1.FigureHostStolenPercent,
+	v1alpha1.FigureHostWorkMicroseconds,
 }
 
 // WriteHistory writes a line for each result.

@@ -105,6 +105,9 @@ type Sample struct {
 	// nodes, each once for each of its nodes.
 	HostBusySeconds   *float64 `json:"hostBusySeconds,omitempty"`
 	HostStolenSeconds *float64 `json:"hostStolenSeconds,omitempty"`
+	// HostWorkMicroseconds is the processor time that a piece of work took, the same for
+	// each sample, on the machine of the runs: how fast its processors were just then.
+	HostWorkMicroseconds *float64 `json:"hostWorkMicroseconds,omitempty"`
 }
 
 // Search is a search for the highest rate of load that a chain carries.

@@ -14,6 +14,7 @@ import (
 type Reader struct {
 	// proc is nil where there is no /proc.
 	proc *procfs.FS
+	work *work
 }
 
 // NewReader makes a reader of this machine.
@@ -22,7 +23,7 @@ func NewReader() Reader {
 	if err != nil {
 		return Reader{}
 	}
-	return Reader{proc: &proc}
+	return Reader{proc: &proc, work: newWork()}
 }
 
 // Process is what a process has used.
@@ -49,7 +50,7 @@ func (r Reader) Process(pid int) record.Usage {
 	return usage
 }
 
-// Host is what the processors of the machine did.
+// Host is what the processors of the machine did, and how fast they are just now.
 func (r Reader) Host() record.Host {
 	if r.proc == nil {
 		return record.Host{}
@@ -60,8 +61,9 @@ func (r Reader) Host() record.Host {
 	}
 	cpu := stat.CPUTotal
 	return record.Host{
-		BusySeconds:   known(cpu.User + cpu.Nice + cpu.System + cpu.IRQ + cpu.SoftIRQ),
-		StolenSeconds: known(cpu.Steal),
+		BusySeconds:      known(cpu.User + cpu.Nice + cpu.System + cpu.IRQ + cpu.SoftIRQ),
+		StolenSeconds:    known(cpu.Steal),
+		WorkMicroseconds: r.work.do(),
 	}
 }
 

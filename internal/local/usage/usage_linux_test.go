@@ -33,6 +33,10 @@ func TestHost(t *testing.T) {
 	if host.BusySeconds == nil || *host.BusySeconds <= 0 || host.StolenSeconds == nil {
 		t.Errorf("the processors of this machine did %+v", host)
 	}
+	// Four signatures take more than ten microseconds, and less than a second.
+	if took := host.WorkMicroseconds; took == nil || *took < 10 || *took > 1e6 {
+		t.Errorf("a piece of work took %v", took)
+	}
 }
 
 func TestEnvironment(t *testing.T) {
