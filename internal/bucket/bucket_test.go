@@ -225,14 +225,19 @@ func TestParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("AWS_CONFIG_FILE", config)
-	for _, parameters := range []string{
+	parameters := []string{
 		"endpoint=http://127.0.0.1:1", "kmskeyid=key", "profile=writer", "region=eu-central-1",
 		"request_checksum_calculation=when_required", "ssetype=aws:kms", "use_path_style=true",
-	} {
-		opened(t, "s3://kept/a?"+parameters)
 	}
-	if _, err := bucket.Parse("s3://kept/a?role=writer"); err == nil {
-		t.Error("the role is taken")
+	names := make([]string, 0, len(parameters))
+	for _, parameter := range parameters {
+		opened(t, "s3://kept/a?"+parameter)
+		name, _, _ := strings.Cut(parameter, "=")
+		names = append(names, name)
+	}
+	_, err := bucket.Parse("s3://kept/a?role=writer")
+	if all := "want " + strings.Join(names, ", "); err == nil || !strings.HasSuffix(err.Error(), all) {
+		t.Errorf("the error is %v, want one that ends with %q", err, all)
 	}
 }
 
