@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// liftTimeout bounds taking a fault back.
-	liftTimeout = 10 * time.Second
+	// actTimeout bounds beginning a fault, and taking it back.
+	actTimeout = 10 * time.Second
 
 	// baselinePatience is how much longer than it should a chain may take for the
 	// blocks that it is compared by.
@@ -129,12 +129,18 @@ func (s *session) during(ctx context.Context) (err error) {
 	duration := time.Duration(s.Spec.DurationSeconds) * time.Second
 	s.Progress("%s of %s for %s begins at height %d", s.Spec.Action, strings.Join(s.names, ", "), duration, s.watch.height())
 	s.status.StartTime = ptr.To(metav1.Now())
-	lift := func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), liftTimeout)
+	// Neither is left half-way: who is told to end while a fault begins would not know
+	// whether there is one, and taking it back could come before it.
+	act := func(do func(ctx context.Context) error) error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
 		defer cancel()
-		return s.Actor.Lift(ctx, s.names)
+		return do(ctx)
 	}
-	if err := s.Actor.Strike(ctx, s.names, s.Spec, s.Orders); err != nil {
+	lift := func() error {
+		return act(func(ctx context.Context) error { return s.Actor.Lift(ctx, s.names) })
+	}
+	strike := func(ctx context.Context) error { return s.Actor.Strike(ctx, s.names, s.Spec, s.Orders) }
+	if err := act(strike); err != nil {
 		// What failed half-way is taken back.
 		return errors.Join(err, lift())
 	}

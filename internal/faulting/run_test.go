@@ -371,30 +371,40 @@ func TestAFaultThatANodeRefuses(t *testing.T) {
 	}
 }
 
-// Whoever is told to end takes the fault back.
+// Whoever is told to end takes the fault back, also while it is about to begin.
 func TestAFaultThatIsInterrupted(t *testing.T) {
 	t.Parallel()
-	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
-	nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	options.Actor = &interrupted{Nodes: links(t, nodes), cancel: cancel}
-	if status, err := faulting.Run(ctx, options); status != nil || err == nil {
-		t.Errorf("it is measured: %+v, %v", status, err)
-	}
-	if node.impaired.Load() || len(nodes[0].orders) != 2 {
-		t.Errorf("a node is left with the fault: %q", nodes[0].orders)
+	for _, begun := range []bool{false, true} {
+		t.Run(fmt.Sprintf("begun %t", begun), func(t *testing.T) {
+			t.Parallel()
+			options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
+			nodes := []*adminNode{{node: node}, {node: &fakeNode{}}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			options.Actor = &interrupted{Nodes: links(t, nodes), begun: begun, cancel: cancel}
+			status, err := faulting.Run(ctx, options)
+			if status != nil || err == nil || err.Error() != "interrupted before the fault was measured" {
+				t.Errorf("it is measured: %+v, %v", status, err)
+			}
+			if node.impaired.Load() || len(nodes[0].orders) != 2 {
+				t.Errorf("a node is left with the fault: %q", nodes[0].orders)
+			}
+		})
 	}
 }
 
-// interrupted is told to end once the fault has begun.
+// interrupted is told to end once the fault has begun, or while it is about to.
 type interrupted struct {
 	*faulting.Nodes
 
+	begun  bool
 	cancel func()
 }
 
 func (i *interrupted) Strike(ctx context.Context, names []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
+	if !i.begun {
+		i.cancel()
+	}
 	defer i.cancel()
 	return i.Nodes.Strike(ctx, names, spec, orders)
 }
