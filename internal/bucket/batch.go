@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 	"time"
 )
@@ -29,7 +30,8 @@ type Batch struct {
 	id string
 
 	mutex sync.Mutex
-	// written are the objects that were written, and unsure those of which nobody knows.
+	// written are the objects that were written, and unsure those that may be there and may
+	// be somebody else's.
 	written, unsure []string
 }
 
@@ -39,10 +41,17 @@ func (b *Bucket) NewBatch() *Batch { return &Batch{bucket: b, id: rand.Text()} }
 // Write writes an object as Bucket.Write does.
 func (b *Batch) Write(ctx context.Context, name, contentType string, size int64, fill func(io.Writer) error) error {
 	err := b.bucket.write(ctx, name, contentType, size, fill, b.id)
+	unsure := err != nil && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrNoCredentials)
 	if errors.Is(err, ErrExists) {
 		// An answer that was lost has the library write it a second time.
-		if id, failed := b.bucket.batchOf(ctx, name); failed == nil && id == b.id {
+		switch own, failed := b.owns(ctx, name); {
+		case failed != nil:
+			err = fmt.Errorf("%w, and nobody knows who wrote it: %w", err, failed)
+		case own:
 			err = nil
+		default:
+			// What somebody else wrote there meanwhile is theirs.
+			unsure = false
 		}
 	}
 	b.mutex.Lock()
@@ -50,11 +59,19 @@ func (b *Batch) Write(ctx context.Context, name, contentType string, size int64,
 	switch {
 	case err == nil:
 		b.written = append(b.written, name)
-	case !errors.Is(err, ErrExists) && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrNoCredentials):
-		// What somebody else wrote there meanwhile is theirs.
+	case unsure:
 		b.unsure = append(b.unsure, name)
 	}
 	return err
+}
+
+// owns says whether an object is there and is this batch's.
+func (b *Batch) owns(ctx context.Context, name string) (bool, error) {
+	id, err := b.bucket.batchOf(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return id == b.id, err
 }
 
 // Fail is why a batch is not complete, once the objects that were written are removed,
@@ -79,7 +96,7 @@ func (b *Batch) undo(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-settled.C:
 		}
-		unsure, failed := b.removeAll(ctx, b.unsure)
+		unsure, failed := b.removeOwn(ctx, b.unsure)
 		left, err = left+unsure, cmp.Or(err, failed)
 	}
 	if left > 0 {
@@ -97,4 +114,20 @@ func (b *Batch) removeAll(ctx context.Context, names []string) (left int, last e
 		}
 	}
 	return left, last
+}
+
+// removeOwn removes those of some objects that are this batch's, and says as removeAll
+// does how many of these may still be there. One that nobody can look at stays.
+func (b *Batch) removeOwn(ctx context.Context, names []string) (left int, last error) {
+	var own []string
+	for _, name := range names {
+		switch is, err := b.owns(ctx, name); {
+		case err != nil:
+			left, last = left+1, err
+		case is:
+			own = append(own, name)
+		}
+	}
+	kept, err := b.removeAll(ctx, own)
+	return left + kept, cmp.Or(err, last)
 }

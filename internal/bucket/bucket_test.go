@@ -321,3 +321,75 @@ func TestLostAnswers(t *testing.T) {
 		t.Errorf("the objects are %v", keys)
 	}
 }
+
+// Of an object that nobody knows the writer of, a batch that fails removes only its own,
+// and says that it may be there if it cannot look.
+func TestUnsureObjects(t *testing.T) {
+	server := buckets.Serve(t)
+	aborts := func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
+	refuses := func(out http.ResponseWriter, request *http.Request) bool {
+		buckets.Refuse(out, request, http.StatusForbidden, "AccessDenied", "no")
+		return true
+	}
+	type answer = func(http.ResponseWriter, *http.Request) bool
+	cases := map[string]struct {
+		theirs bool
+		// put and look are what becomes of writing and of looking, and undo of looking
+		// afterwards; nil where it is done.
+		put, look, undo answer
+		// lost says that the first answer to writing is lost.
+		lost bool
+		// words are what the error says, and keeps what is there in the end.
+		words, keeps string
+	}{
+		"theirs, and no answer": {theirs: true, put: aborts, keeps: "theirs"},
+		"none, and no answer":   {put: aborts},
+		"theirs, and cannot be seen": {
+			theirs: true, look: refuses, words: "and nobody knows who wrote it: look at s3://kept/a/b: ", keeps: "theirs",
+		},
+		"its own, and cannot be seen": {lost: true, look: refuses, words: "and nobody knows who wrote it: look at s3://kept/a/b: "},
+		"its own, and is never seen":  {lost: true, look: refuses, undo: refuses, words: "s3://kept/a may keep 1 objects", keeps: "ours"},
+		"theirs, and is never seen":   {theirs: true, put: aborts, undo: refuses, words: "s3://kept/a may keep 1 objects", keeps: "theirs"},
+		"theirs":                      {theirs: true, keeps: "theirs"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			var failed, lost atomic.Bool
+			server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+				of := map[string]answer{http.MethodPut: test.put, http.MethodHead: test.look}
+				if failed.Load() {
+					of[http.MethodHead] = test.undo
+				}
+				does := of[request.Method]
+				return does != nil && does(out, request)
+			})
+			server.After(func(request *http.Request) bool {
+				return test.lost && request.Method == http.MethodPut && !lost.Swap(true)
+			})
+			if test.theirs {
+				server.Put(t, "a/b", []byte("theirs"))
+			}
+			batch := opened(t, server.URL("a")).NewBatch()
+			err := batch.Write(t.Context(), "b", "text/plain", 4, func(out io.Writer) error {
+				_, err := io.WriteString(out, "ours")
+				return err
+			})
+			if err == nil {
+				t.Fatal("it is written")
+			}
+			failed.Store(true)
+			if err = batch.Fail(t.Context(), err); !strings.Contains(err.Error(), test.words) ||
+				strings.Contains(err.Error(), "may keep") != strings.Contains(test.words, "may keep") {
+				t.Errorf("the error is %v, want %q", err, test.words)
+			}
+			kept := ""
+			if len(server.Keys(t)) > 0 {
+				kept = string(server.Get(t, "a/b"))
+				server.Remove(t, "a/b")
+			}
+			if kept != test.keeps {
+				t.Errorf("the object holds %q in the end, want %q", kept, test.keeps)
+			}
+		})
+	}
+}
