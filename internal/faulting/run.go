@@ -166,7 +166,7 @@ func (s *session) during(ctx context.Context) (err error) {
 }
 
 // summon waits until somebody else begins the fault. What is seen meanwhile is of no
-// period.
+// period, but for the restart that it may have begun with.
 func (s *session) summon(ctx context.Context) error {
 	if s.Summon == nil {
 		return nil
@@ -178,7 +178,7 @@ func (s *session) summon(ctx context.Context) error {
 	if errors.Is(err, errLate) {
 		return fmt.Errorf("nobody was seen to begin the fault within %s", summonPatience)
 	}
-	s.watch.begin()
+	s.watch.keepRestarts(s.watch.begin())
 	return err
 }
 

@@ -41,6 +41,9 @@ type fakeNode struct {
 	asked      atomic.Int64
 	kill       atomic.Bool
 	from, till int64
+	// stays says that it is but late then, and mute that it tells no blocks.
+	stays bool
+	mute  atomic.Bool
 	// impaired says that its links have a fault, slow that its disk has, and wrong that
 	// its clock has.
 	impaired, slow, wrong atomic.Bool
@@ -62,7 +65,7 @@ func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request
 				response.WriteHeader(http.StatusServiceUnavailable)
 				return
 			}
-			if asked > n.till {
+			if asked > n.till && !n.stays {
 				status.CPUSeconds -= 100
 			}
 		}
@@ -80,6 +83,10 @@ func (n *fakeNode) ServeHTTP(response http.ResponseWriter, request *http.Request
 		}
 		answer = status
 	default:
+		if n.mute.Load() {
+			response.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		var asked struct {
 			Params struct {
 				Height uint64 `json:"height"`
@@ -172,6 +179,65 @@ func TestAFaultThatSomebodyElseBegins(t *testing.T) {
 	}
 	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionRecovered) || status.StartTime == nil {
 		t.Errorf("the status is %+v", status)
+	}
+}
+
+// A validator that is back between two questions was killed nevertheless.
+func TestAFaultThatIsOverAtOnce(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionKill})
+	node.from, node.till = 5, 5
+	options.Actor, options.Summon = bystander{}, func() func() {
+		node.kill.Store(true)
+		return func() {}
+	}
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultRestarted {
+		t.Errorf("the validator shows %+v", seen)
+	}
+}
+
+// A validator that is late, or tells no block, is not gone.
+func TestAFaultThatNobodyBegins(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		silent int64
+		mute   bool
+	}{
+		"late":      {silent: 2},
+		"no blocks": {mute: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionKill})
+			node.from, node.till, node.stays = 2, 2+test.silent, true
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			options.Actor, options.Summon = bystander{}, func() func() {
+				node.mute.Store(test.mute)
+				node.kill.Store(true)
+				go func() {
+					for node.asked.Load() < node.till+10 && ctx.Err() == nil {
+						<-time.After(blockTime)
+					}
+					cancel()
+				}()
+				return func() {}
+			}
+			var begun atomic.Bool
+			options.Progress = func(format string, args ...any) {
+				if strings.Contains(fmt.Sprintf(format, args...), "begins at height") {
+					begun.Store(true)
+				}
+			}
+			status, err := faulting.Run(ctx, options)
+			if status != nil || err == nil || err.Error() != "interrupted before the fault was measured" || begun.Load() {
+				t.Errorf("it has begun: %t, and is measured: %+v, %v", begun.Load(), status, err)
+			}
+		})
 	}
 }
 

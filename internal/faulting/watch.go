@@ -26,6 +26,10 @@ const (
 	// blocksPatience is how long the blocks of a period may take to be told.
 	blocksPatience = 10 * time.Second
 
+	// silence is how often in a row a validator that is gone does not tell its status: one
+	// that is busy may be late.
+	silence = 3
+
 	// transit is how many blocks may be on their way when a period begins: they are of
 	// the one before, whenever they become final.
 	transit = 1
@@ -70,10 +74,12 @@ type watched struct {
 	client *chain.Client
 	// doubted says that what it tells of the chain does not count, at any time.
 	doubted bool
-	// first is what it told first, before the fault, and last what it told last; answers
-	// says whether it did when asked last.
+	// first is what it told first, before the fault, and last what it told last.
 	first, last *chain.Status
-	answers     bool
+	// silent is how often in a row it did not tell its status in the current period.
+	silent int
+	// tells says whether it answered when it was asked last, for its status or for a block.
+	tells bool
 }
 
 // startWatch begins to ask all validators. It goes on until it is stopped.
@@ -128,6 +134,9 @@ func (w *watch) begin() *period {
 		ended.LongestWait = max(ended.LongestWait, now.Sub(w.moved))
 		ended.to = w.best
 	}
+	for _, node := range w.nodes {
+		node.silent = 0
+	}
 	w.moved = now
 	w.now = &period{began: now, from: w.best, Sighting: fault.Sighting{Answers: map[string]fault.Answers{}}}
 	return ended
@@ -160,8 +169,20 @@ func (w *watch) gone(names []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.nodes, func(node *watched) bool {
-		return slices.Contains(names, node.name) && (!node.answers || w.now.Answers[node.name].Restarted)
+		return slices.Contains(names, node.name) && (node.silent >= silence || w.now.Answers[node.name].Restarted)
 	})
+}
+
+// keepRestarts has validators that began anew in the period that ended last count as
+// such in the current one.
+func (w *watch) keepRestarts(ended *period) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, before := range ended.Answers {
+		answers := w.now.Answers[name]
+		answers.Restarted = answers.Restarted || before.Restarted
+		w.now.Answers[name] = answers
+	}
 }
 
 // seen is what was seen in a period that has ended, with as many of its blocks as are
@@ -212,7 +233,9 @@ func (w *watch) ask(ctx context.Context, node *watched) {
 	if asked == w.now {
 		answers := w.now.Answers[node.name]
 		answers.Asked++
+		node.silent++
 		if err == nil {
+			node.silent = 0
 			answers.Answered++
 			if fault.Shows(w.action, node.first, status) {
 				answers.Impaired++
@@ -220,7 +243,7 @@ func (w *watch) ask(ctx context.Context, node *watched) {
 		}
 		w.now.Answers[node.name] = answers
 	}
-	node.answers = err == nil
+	node.tells = err == nil
 	if err == nil {
 		w.take(node, status)
 	}
@@ -265,7 +288,7 @@ func (w *watch) follow(ctx context.Context) {
 		w.mu.Lock()
 		if err != nil {
 			// It is asked again once it has answered again.
-			source.answers = false
+			source.tells = false
 			w.mu.Unlock()
 			return
 		}
@@ -291,7 +314,7 @@ func (w *watch) source() (*watched, uint64) {
 		return nil, 0
 	}
 	for _, node := range w.nodes {
-		if node.answers && !node.doubted && node.last.FinalizedHeight >= next {
+		if node.tells && !node.doubted && node.last.FinalizedHeight >= next {
 			return node, next
 		}
 	}
