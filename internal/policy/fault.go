@@ -129,6 +129,8 @@ func runFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 		return stopFault(o, status, "the pod that measured it ended: "+podTrouble(pod))
 	case PodEnded(pod) && o.Measured == nil:
 		return stopFault(o, status, "the pod that measured it ended and did not say what came of it")
+	case PodEnded(pod) && nobodyKilled(o, status):
+		return stopFault(o, status, "nobody was killed, and the pod that measured it took something else for that")
 	case PodEnded(pod):
 		faultMeasured(o, status)
 		return FaultWait
@@ -166,16 +168,30 @@ func killFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 	case len(status.Victims) == 0:
 		return noteVictims(o, status)
 	}
-	alive := slices.ContainsFunc(status.Victims, func(noted v1alpha1.FaultPod) bool {
-		live := o.Victims[noted.Validator]
-		return live != nil && string(live.UID) == noted.UID
-	})
-	if due && alive {
+	alive := func(noted v1alpha1.FaultPod) bool { return o.victim(noted) != nil }
+	if due && slices.ContainsFunc(status.Victims, alive) {
 		faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", count(len(status.Victims), "validator")))
 		return FaultKill
 	}
 	faultUnderWay(o, status, "a pod measures the network during and after the fault")
 	return FaultWait
+}
+
+// victim is the very pod that is noted; nil once it is gone.
+func (o *FaultObservation) victim(noted v1alpha1.FaultPod) *corev1.Pod {
+	if live := o.Victims[noted.Validator]; live != nil && string(live.UID) == noted.UID {
+		return live
+	}
+	return nil
+}
+
+// nobodyKilled says whether a fault that kills pods has killed none of them: a node that is
+// slow, or ends by itself, looks as if it had.
+func nobodyKilled(o *FaultObservation, status *v1alpha1.FaultStatus) bool {
+	return fault.PartInPod(&o.Fault.Spec) == "" && !slices.ContainsFunc(status.Victims, func(noted v1alpha1.FaultPod) bool {
+		live := o.victim(noted)
+		return live == nil || live.DeletionTimestamp != nil
+	})
 }
 
 // noteVictims notes the very pods that are deleted next.

@@ -66,6 +66,12 @@ func (c *faultCase) noted() {
 	c.status.Victims = []v1alpha1.FaultPod{{Validator: "net-s0-p0", UID: "victim"}}
 }
 
+// killed has another pod in the place of the one that is noted.
+func (c *faultCase) killed() {
+	c.noted()
+	c.Victims["net-s0-p0"] = newPod("after", corev1.PodRunning)
+}
+
 func (c *faultCase) networkCondition(kind string, status metav1.ConditionStatus, reason string) {
 	meta.SetStatusCondition(&c.Network.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: "words", ObservedGeneration: 1,
@@ -123,11 +129,20 @@ func TestStepsOfAFault(t *testing.T) {
 		},
 		"a pod that has ended": {
 			running, func(c *faultCase) {
+				c.killed()
+				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
+			}, policy.FaultWait, v1alpha1.FaultMeasured,
+		},
+		"a pod that has ended while its victim goes": {
+			running, func(c *faultCase) {
+				c.noted()
+				c.Victims["net-s0-p0"].DeletionTimestamp = &metav1.Time{Time: benchmarkNow}
 				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
 			}, policy.FaultWait, v1alpha1.FaultMeasured,
 		},
 		"a pod that had ended before its network went": {
 			running, func(c *faultCase) {
+				c.killed()
 				c.Pod.Status.Phase, c.Measured, c.Network = corev1.PodSucceeded, &v1alpha1.FaultStatus{}, nil
 			}, policy.FaultWait, v1alpha1.FaultMeasured,
 		},
@@ -273,6 +288,17 @@ func TestWhatBreaksAFault(t *testing.T) {
 				c.noted()
 				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating)
 			}, "its network is rolled out: Updating: words",
+		},
+		"nobody who was to be killed": {
+			func(c *faultCase) {
+				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
+			}, "nobody was killed, and the pod that measured it took something else for that",
+		},
+		"nobody who was killed": {
+			func(c *faultCase) {
+				c.noted()
+				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
+			}, "nobody was killed, and the pod that measured it took something else for that",
 		},
 		"nobody to kill": {
 			func(c *faultCase) { c.due(); c.Victims = nil }, "validator net-s0-p0 has no pod that could be killed",
