@@ -86,6 +86,16 @@ type BenchmarkStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	NodeImage string `json:"nodeImage,omitempty"`
 
+	// judgeStartTime is when the making of the result began, however often it is begun
+	// again.
+	// +optional
+	JudgeStartTime *metav1.Time `json:"judgeStartTime,omitempty"`
+
+	// uploadStartTime is when the uploading of the result began, however often it is begun
+	// again.
+	// +optional
+	UploadStartTime *metav1.Time `json:"uploadStartTime,omitempty"`
+
 	// transfersPerSecond is the figure ExecutedPerSecond of all runs together, of two
 	// variants of the second. It is empty until the benchmark is judged.
 	// +optional

@@ -444,6 +444,14 @@ func (in *BenchmarkStatus) DeepCopyInto(out *BenchmarkStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.JudgeStartTime != nil {
+		in, out := &in.JudgeStartTime, &out.JudgeStartTime
+		*out = (*in).DeepCopy()
+	}
+	if in.UploadStartTime != nil {
+		in, out := &in.UploadStartTime, &out.UploadStartTime
+		*out = (*in).DeepCopy()
+	}
 	if in.TransfersPerSecond != nil {
 		in, out := &in.TransfersPerSecond, &out.TransfersPerSecond
 		*out = new(int64)

@@ -113,6 +113,8 @@ func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *po
 		return r.remove(ctx, observation)
 	case policy.TaskMakeJudge:
 		return r.makeJudge(ctx)
+	case policy.TaskRemoveJudge:
+		return r.removeJudge(ctx, observation)
 	case policy.TaskMakeUploader:
 		return r.makeUploader(ctx)
 	case policy.TaskRemoveUploader:

@@ -37,6 +37,14 @@ func (r *run) removeRecorder(ctx context.Context, observation *policy.BenchmarkO
 	return nil
 }
 
+// removeJudge removes the pod that could not make the result on its machine.
+func (r *run) removeJudge(ctx context.Context, observation *policy.BenchmarkObservation) error {
+	if err := r.objects.Delete(ctx, observation.Judge, metav1.DeletePropagationBackground); err != nil {
+		return fmt.Errorf("delete judge: %w", err)
+	}
+	return nil
+}
+
 // removeUploader removes the pod that did not upload the result in time.
 func (r *run) removeUploader(ctx context.Context, observation *policy.BenchmarkObservation) error {
 	if err := r.objects.Delete(ctx, observation.Uploader, metav1.DeletePropagationBackground); err != nil {

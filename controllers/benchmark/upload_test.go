@@ -71,6 +71,21 @@ func TestUploadedResults(t *testing.T) {
 	}
 }
 
+// A pod that its machine has no room for is made again, and its benchmark goes on.
+func TestEvictedJudges(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, nil)
+	c.until("the judge", func() bool { return c.pod("bench-judge") != nil })
+	evicted := c.pod("bench-judge")
+	evicted.Status.Phase, evicted.Status.Reason = corev1.PodFailed, "Evicted"
+	evicted.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	c.must(c.client.Status().Update(t.Context(), evicted))
+	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
+	if judge := c.pod("bench-judge"); judge == nil || judge.UID == evicted.UID {
+		t.Errorf("it is made by %+v", judge)
+	}
+}
+
 // A result that is not in its bucket is said, and is on its volume.
 func TestFailedUploads(t *testing.T) {
 	t.Parallel()
@@ -94,7 +109,7 @@ func TestFailedUploads(t *testing.T) {
 					}},
 				}}
 				c.must(c.client.Status().Update(c.t.Context(), uploader))
-				c.clock = uploader.CreationTimestamp.Add(11 * time.Minute)
+				c.clock = c.clock.Add(11 * time.Minute)
 			},
 			`did not end within 10m0s: CreateContainerConfigError: secret "writer" not found`,
 		},

@@ -46,6 +46,8 @@ const (
 	TaskRemove BenchmarkTask = "Remove"
 	// TaskMakeJudge makes the pod that makes the result.
 	TaskMakeJudge BenchmarkTask = "MakeJudge"
+	// TaskRemoveJudge removes that pod, which was taken from its machine.
+	TaskRemoveJudge BenchmarkTask = "RemoveJudge"
 	// TaskMakeUploader makes the pod that puts the result into its bucket.
 	TaskMakeUploader BenchmarkTask = "MakeUploader"
 	// TaskRemoveUploader removes that pod, which nobody waits for any more.
@@ -320,16 +322,22 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 		end(o, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNoResult, "all runs are recorded, and there is no result: "+words)
 		return TaskWait
 	}
+	const underWayWords = "all runs are recorded, and the result is made"
 	pod := o.Judge
-	late := pod != nil && o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience
+	late := o.late(&status.JudgeStartTime)
 	switch {
+	case pod == nil && late:
+		return noResult(fmt.Sprintf("the pod that makes it did not end within %s, and is gone", recorderPatience))
 	case pod == nil:
-		underWay(o, status, "all runs are recorded, and the result is made")
+		underWay(o, status, underWayWords)
 		return TaskMakeJudge
-	case pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && !late:
+	case takenAway(pod) && !late:
 		// Another one is made once it is gone.
-		underWay(o, status, "all runs are recorded, and the result is made again: somebody deletes the pod that makes it")
-		return TaskWait
+		underWay(o, status, underWayWords+" again: the pod that makes it was taken from its machine")
+		if pod.DeletionTimestamp != nil {
+			return TaskWait
+		}
+		return TaskRemoveJudge
 	case pod.Status.Phase == corev1.PodFailed:
 		return noResult(podTrouble(pod))
 	case PodEnded(pod) && o.Judged == nil:
@@ -342,9 +350,19 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 	case late:
 		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", recorderPatience, podTrouble(pod)))
 	default:
-		underWay(o, status, "all runs are recorded, and the result is made")
+		underWay(o, status, underWayWords)
 		return TaskWait
 	}
+}
+
+// late says whether something takes too long, and notes when it began if nobody did: pods
+// that are made again and again for it begin nothing.
+func (o *BenchmarkObservation) late(began **metav1.Time) bool {
+	if *began == nil {
+		now := metav1.NewTime(o.Now)
+		*began = &now
+	}
+	return o.Now.Sub((*began).Time) > recorderPatience
 }
 
 // endJudged notes what the benchmark came to.

@@ -370,8 +370,9 @@ func TestJudging(t *testing.T) {
 		"its pod is Failed":           func() { c.Judge = newPod("judge", corev1.PodFailed) },
 		"did not end within 10m0s": func() {
 			c.Judge = newPod("judge", corev1.PodRunning)
-			c.Judge.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+			c.status.JudgeStartTime = ago(11 * time.Minute)
 		},
+		"did not end within 10m0s, and is gone": func() { c.status.JudgeStartTime = ago(11 * time.Minute) },
 	} {
 		c = recorded(2)
 		given()
@@ -386,6 +387,11 @@ func TestJudging(t *testing.T) {
 	if c.status.Phase != v1alpha1.BenchmarkSucceeded || c.status.Artifact == nil || c.status.EndTime == nil {
 		t.Errorf("the status is %+v", c.status)
 	}
+}
+
+// ago is a time before the present one.
+func ago(duration time.Duration) *metav1.Time {
+	return &metav1.Time{Time: benchmarkNow.Add(-duration)}
 }
 
 // judged is a benchmark whose result is made, and is to be uploaded.
@@ -409,17 +415,22 @@ func TestUploading(t *testing.T) {
 		c.status.Phase != v1alpha1.BenchmarkJudging {
 		t.Errorf("there is %s to do, and the benchmark is %s", task, c.status.Phase)
 	}
+	if began := c.status.UploadStartTime; began == nil || !began.Time.Equal(benchmarkNow) {
+		t.Errorf("it is uploaded from %v on", began)
+	}
 	c.Uploader = newPod("uploader", corev1.PodPending)
-	c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-10 * time.Minute))
+	c.status.UploadStartTime = ago(10 * time.Minute)
 	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait ||
 		c.status.Phase != v1alpha1.BenchmarkJudging || !strings.Contains(c.words(), "is uploaded: its pod is Pending") {
 		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
 	}
 }
 
-// A pod that somebody or its machine took away is no upload that failed: another is made.
-func TestUploadersThatAreTakenAway(t *testing.T) {
+// Pods that somebody or their machine took away have not failed: others are made, but not
+// for ever.
+func TestPodsThatAreTakenAway(t *testing.T) {
 	t.Parallel()
+	const late = 11 * time.Minute
 	deleted := func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }
 	evicted := func(pod *corev1.Pod) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
@@ -427,41 +438,73 @@ func TestUploadersThatAreTakenAway(t *testing.T) {
 	for name, test := range map[string]struct {
 		phase corev1.PodPhase
 		edit  func(*corev1.Pod)
-		age   time.Duration
-		task  policy.BenchmarkTask
-		ended bool
+		since time.Duration
+		// judge and uploader are what there is to do if it is the one or the other.
+		judge, uploader policy.BenchmarkTask
+		ended           bool
 	}{
-		"deleted":                  {corev1.PodRunning, deleted, 0, policy.TaskWait, false},
-		"deleted, and ended by it": {corev1.PodFailed, deleted, 0, policy.TaskWait, false},
-		"deleted once it was done": {corev1.PodSucceeded, deleted, 0, policy.TaskWait, true},
-		"evicted":                  {corev1.PodFailed, evicted, 0, policy.TaskRemoveUploader, false},
-		"deleted for ever":         {corev1.PodRunning, deleted, 11 * time.Minute, policy.TaskRemoveUploader, true},
+		"deleted":                  {corev1.PodRunning, deleted, 0, policy.TaskWait, policy.TaskWait, false},
+		"deleted, and ended by it": {corev1.PodFailed, deleted, 0, policy.TaskWait, policy.TaskWait, false},
+		"evicted":                  {corev1.PodFailed, evicted, 0, policy.TaskRemoveJudge, policy.TaskRemoveUploader, false},
+		"deleted for ever":         {corev1.PodRunning, deleted, late, policy.TaskWait, policy.TaskRemoveUploader, true},
+		"evicted for ever":         {corev1.PodFailed, evicted, late, policy.TaskWait, policy.TaskWait, true},
 	} {
 		c := judged(v1alpha1.BenchmarkSucceeded)
+		c.status.UploadStartTime = ago(test.since)
 		c.Uploader, c.UploadedTo = newPod("uploader", test.phase), "s3://kept/bench/1"
-		c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-test.age))
 		test.edit(c.Uploader)
 		task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
-		if task != test.task || (c.status.EndTime != nil) != test.ended {
+		if task != test.uploader || (c.status.EndTime != nil) != test.ended {
+			t.Errorf("%s: there is %s to do, and the benchmark is %s: %s", name, task, c.status.Phase, c.words())
+		}
+
+		c = judged(v1alpha1.BenchmarkSucceeded)
+		c.status.JudgeStartTime = ago(test.since)
+		c.Judge, c.Judged = newPod("judge", test.phase), nil
+		test.edit(c.Judge)
+		task = policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		if task != test.judge || (c.status.EndTime != nil) != test.ended {
 			t.Errorf("%s: there is %s to do, and the benchmark is %s: %s", name, task, c.status.Phase, c.words())
 		}
 	}
 }
 
-// The pod that makes the result is made again as well, if somebody deletes it.
-func TestAJudgeThatIsDeleted(t *testing.T) {
+// A pod that was done when somebody deleted it has done it.
+func TestAnUploaderThatIsDeletedOnceItWasDone(t *testing.T) {
+	t.Parallel()
+	c := judged(v1alpha1.BenchmarkSucceeded)
+	c.Uploader, c.UploadedTo = newPod("uploader", corev1.PodSucceeded), "s3://kept/bench/1"
+	c.Uploader.DeletionTimestamp = &metav1.Time{Time: benchmarkNow}
+	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait || c.status.EndTime == nil {
+		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+	}
+}
+
+// A benchmark without a result has none to upload.
+func TestNoResultToUpload(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
 	c.Judge, c.Judged = newPod("judge", corev1.PodFailed), nil
-	c.Judge.CreationTimestamp, c.Judge.DeletionTimestamp = metav1.NewTime(benchmarkNow), &metav1.Time{Time: benchmarkNow}
-	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait || c.status.EndTime != nil {
-		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
-	}
-	c.Judge.DeletionTimestamp = nil
 	policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
 	uploaded := meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionUploaded)
 	if c.status.EndTime == nil || uploaded == nil || uploaded.Status != metav1.ConditionFalse || uploaded.Reason != v1alpha1.ReasonNoResult {
 		t.Errorf("without a result, the benchmark is %s, and the condition %+v", c.status.Phase, uploaded)
+	}
+}
+
+// A pod that is taken away before it ends, again and again, is made for ten minutes.
+func TestAnUploaderThatIsTakenAwayForEver(t *testing.T) {
+	t.Parallel()
+	c := judged(v1alpha1.BenchmarkSucceeded)
+	for range 20 {
+		if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task == policy.TaskWait {
+			break
+		}
+		c.Now = c.Now.Add(time.Minute)
+	}
+	want := "the pod that uploads it did not end within 10m0s, and is gone"
+	if waited := c.Now.Sub(benchmarkNow); c.status.EndTime == nil || waited != 11*time.Minute || !strings.Contains(c.words(), want) {
+		t.Errorf("after %s, the benchmark is %s: %s", waited, c.status.Phase, c.words())
 	}
 }
 
@@ -500,7 +543,7 @@ func TestUploaded(t *testing.T) {
 	} {
 		c := judged(test.outcome)
 		c.Uploader, c.UploadedTo = newPod("uploader", test.pod), test.at
-		c.Uploader.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-test.waits))
+		c.status.UploadStartTime = ago(test.waits)
 		task, want := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status), policy.TaskWait
 		if test.pod == corev1.PodPending {
 			want = policy.TaskRemoveUploader

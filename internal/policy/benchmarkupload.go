@@ -23,8 +23,10 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 	}
 	const underWayWords = "the result is made, and is uploaded"
 	pod := o.Uploader
-	late := pod != nil && o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience
+	late := o.late(&status.UploadStartTime)
 	switch {
+	case pod == nil && late:
+		return failed(fmt.Sprintf("the pod that uploads it did not end within %s, and is gone", recorderPatience))
 	case pod == nil:
 		underWay(o, status, underWayWords)
 		return TaskMakeUploader
