@@ -342,7 +342,9 @@ func TestText(t *testing.T) {
 	if got, want := strings.Join(strings.Fields(lines[0]), " "), "FIGURE a b UNIT"; got != want {
 		t.Errorf("the heading is %q, want %q", got, want)
 	}
-	for _, want := range []string{"ExecutedPerSecond", "note: a 1: of a\n", "note: think twice\n", "Regressed: CPU is worse"} {
+	for _, want := range []string{
+		"ExecutedPerSecond", "note: spec.volume does not apply here\n", "note: a 1: of a\n", "note: think twice\n", "Regressed: CPU is worse",
+	} {
 		if !strings.Contains(content.String(), want) {
 			t.Errorf("the text does not say %q:\n%s", want, &content)
 		}

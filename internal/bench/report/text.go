@@ -21,6 +21,9 @@ func WriteText(out io.Writer, made *result.Result) error {
 	if err := writeUsers(out, labelRuns([]Named{{Name: made.Benchmark.Name, Result: made}})); err != nil {
 		return err
 	}
+	for _, setting := range made.NotApplied {
+		_, _ = fmt.Fprintf(out, "note: %s\n", setting)
+	}
 	for i := range made.Runs {
 		for _, note := range made.Runs[i].Notes {
 			_, _ = fmt.Fprintf(out, "note: %s: %s\n", labelOf(&made.Runs[i]), note)

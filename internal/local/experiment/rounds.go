@@ -20,6 +20,9 @@ type recordRun func(ctx context.Context, run bench.PlannedRun, company *local.Co
 
 // recordAll makes all runs of the benchmark, round by round.
 func (o *Options) recordAll(ctx context.Context, made *result.Result, record recordRun) error {
+	for _, setting := range made.NotApplied {
+		_, _ = fmt.Fprintln(o.Progress, setting)
+	}
 	rounds := bench.Rounds(&o.Benchmark.Spec)
 	for i, round := range rounds {
 		recorded, err := o.recordRound(ctx, round, fmt.Sprintf("%d of %d in all", i+1, len(rounds)), record)

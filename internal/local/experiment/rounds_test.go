@@ -31,7 +31,7 @@ func TestRunsSideBySide(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	options := sideBySide(t, &out)
-	made := &result.Result{}
+	made := &result.Result{NotApplied: []string{"spec.volume does not apply here"}}
 	there := make(chan struct{})
 	if err := options.recordAll(t.Context(), made, func(
 		_ context.Context, run bench.PlannedRun, company *local.Company, progress io.Writer,
@@ -56,6 +56,9 @@ func TestRunsSideBySide(t *testing.T) {
 	const want = "before-1 of before-1, after-1 of after-1, after-2 of after-2, before-2 of before-2"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("the runs are %s, want %s", got, want)
+	}
+	if !strings.HasPrefix(out.String(), "spec.volume does not apply here\nrun 1 of ") {
+		t.Errorf("what does not apply is not said first in %q", out.String())
 	}
 	for _, line := range []string{"run 1 of after, 1 of 2 in all\n", "before: is there\n", "after: is there\n"} {
 		if !strings.Contains(out.String(), line) {
