@@ -226,8 +226,10 @@ func (d *Driver) Stop(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
+// tell tells a validator its share, also for somebody who ends that meanwhile: a request
+// that is cut short may arrive after the next one, which has the node sign something else.
 func (d *Driver) tell(ctx context.Context, node *Node, share int64, signing chain.Signing) error {
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
 	answer, err := node.Client.SetLoad(ctx, chain.LoadTarget{
 		TransfersPerSecond: share, Workload: d.Load.Workload, Signing: signing,

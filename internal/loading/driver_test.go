@@ -36,6 +36,9 @@ type producer struct {
 	process int
 	// load is what it answers.
 	load chain.Load
+	// holds has it tell of a load that it is told, and wait before it takes it; nil if it
+	// waits for nobody.
+	holds func()
 }
 
 func newProducer(t *testing.T, name string) *producer {
@@ -68,6 +71,9 @@ func (p *producer) putLoad(response http.ResponseWriter, request *http.Request) 
 	if err := json.NewDecoder(request.Body).Decode(&target); err != nil {
 		http.Error(response, err.Error(), http.StatusBadRequest)
 		return
+	}
+	if p.holds != nil {
+		p.holds()
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -252,6 +258,25 @@ func TestRunFollowsTheLoop(t *testing.T) {
 	<-done
 }
 
+// Whoever ends a load while a producer is told of it waits until that took it: nothing
+// arrives after what it is told next.
+func TestRunEndsWithWhatItTells(t *testing.T) {
+	t.Parallel()
+	first, _, driver, _ := driven(t, newLoop())
+	ctx, cancel := context.WithCancel(t.Context())
+	first.holds = func() {
+		cancel()
+		<-time.After(200 * time.Millisecond)
+	}
+	driver.Run(ctx, time.Now())
+	if told := first.told(); len(told) != 1 {
+		t.Errorf("it was told %d when its load ended, want one rate", told)
+	}
+	if driver.Refusal() != nil {
+		t.Errorf("it refuses by %+v", driver.Refusal())
+	}
+}
+
 // sampleAt is a chain that makes blocks in half of the target.
 func sampleAt(began time.Time, step uint64) bench.Sample {
 	at := began.Add(time.Duration(step) * time.Second)
@@ -275,9 +300,11 @@ func await(t *testing.T, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
+	late := time.NewTimer(time.Minute)
+	defer late.Stop()
 	for !holds() {
 		select {
-		case <-t.Context().Done():
+		case <-late.C:
 			t.Fatal(errors.New("waited in vain"))
 		case <-ticker.C:
 		}
