@@ -25,6 +25,8 @@ type lending struct {
 	borrowed bool
 	// changed is closed when that is no longer so; nil before anybody asked.
 	changed chan struct{}
+	// driving is held while the validators are told their own load.
+	driving sync.Mutex
 }
 
 // state says whether somebody else tells the validators their load, and what is closed
@@ -64,6 +66,9 @@ func (g *group) borrow(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		g.lending.set(false)
 		g.console.printf("the validators have their own load again")
 	}()
+	// What they are just told of their own load comes before what the benchmark tells them.
+	g.lending.driving.Lock()
+	g.lending.driving.Unlock() //nolint:staticcheck // It was waited for.
 	// It lasts as long as the benchmark does.
 	response := http.NewResponseController(w)
 	if errors.Join(response.SetReadDeadline(time.Time{}), response.SetWriteDeadline(time.Time{})) != nil {
@@ -102,6 +107,7 @@ func (g *group) lend() error {
 func (r *run) drive(ctx context.Context, load *loading.Load) {
 	begin := r.window.Begin
 	for ctx.Err() == nil {
+		r.group.lending.driving.Lock()
 		borrowed, changed := r.group.lending.state()
 		driven, cancel := context.WithCancel(ctx)
 		var waiting sync.WaitGroup
@@ -113,11 +119,13 @@ func (r *run) drive(ctx context.Context, load *loading.Load) {
 			}
 		})
 		if borrowed {
+			r.group.lending.driving.Unlock()
 			<-driven.Done()
 			// Whatever the validators sign now, they were told by somebody else.
 			r.load, begin = newLoadDriver(r.group, load, true), time.Now()
 		} else {
 			r.load.Run(driven, begin)
+			r.group.lending.driving.Unlock()
 		}
 		cancel()
 		waiting.Wait()

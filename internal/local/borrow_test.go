@@ -3,7 +3,11 @@
 package local
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/loading"
 )
 
 // ownShares are what one validator is told of the steps of the network's own load.
@@ -70,6 +75,53 @@ func TestBorrow(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A benchmark is answered once nobody else tells the validators anything any more.
+func TestBorrowWaitsForWhatIsTold(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	spec := steady(80)
+	load, err := loading.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out output
+	group := &group{console: newConsole(&out)}
+	telling, told, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	run := &run{group: group, load: loading.NewDriver(loading.Options{Load: load, Announce: func(int64) {
+		close(telling)
+		<-told
+	}})}
+	var running sync.WaitGroup
+	running.Go(func() { run.drive(ctx, load) })
+	<-telling
+	running.Go(func() {
+		request := httptest.NewRequestWithContext(ctx, http.MethodPost, borrowPath, http.NoBody)
+		group.borrow(ctx, &flushed{ResponseRecorder: httptest.NewRecorder(), done: answered}, request)
+	})
+	select {
+	case <-answered:
+		t.Error("it is answered while a validator is told something")
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(told)
+	<-answered
+	cancel()
+	running.Wait()
+}
+
+// flushed says when an answer is on its way.
+type flushed struct {
+	*httptest.ResponseRecorder
+
+	done chan struct{}
+}
+
+func (f *flushed) Flush() { close(f.done) }
+
+func (f *flushed) SetReadDeadline(time.Time) error { return nil }
+
+func (f *flushed) SetWriteDeadline(time.Time) error { return nil }
 
 // Whatever a benchmark told the validators that is no more, they are told their own load
 // again, be it none.
