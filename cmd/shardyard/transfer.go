@@ -102,6 +102,9 @@ type receipt struct {
 	Reason string              `json:"reason,omitempty"`
 	// Verified is the block that it is proven by; nil if the node is believed.
 	Verified *proof.At `json:"verified"`
+
+	// unanswered is why nobody knows whether the node took it; nil if it did.
+	unanswered error
 }
 
 var transferFormats = map[string]func(io.Writer, *receipt) error{
@@ -146,7 +149,8 @@ func runTransfer(command *cobra.Command, options *transferOptions, write func(io
 	return write(command.OutOrStdout(), sent)
 }
 
-// send signs a transfer with the next nonce of who pays, and submits it.
+// send signs a transfer with the next nonce of who pays, and submits it. Without an error,
+// the node took it or may have taken it.
 func (n *node) send(ctx context.Context, options *transferOptions) (sent *receipt, expiresAt uint64, err error) {
 	key, err := n.payer(options)
 	if err != nil {
@@ -168,16 +172,22 @@ func (n *node) send(ctx context.Context, options *transferOptions) (sent *receip
 		Receiver: to, Amount: options.amount, Nonce: payer.Nonce + 1, ExpiresAt: n.status.FinalizedHeight + options.expiresAfter,
 	}
 	signed := transfer.Sign(key, account.Chain{Network: n.status.Network, GenesisHash: n.status.GenesisHash})
+	sent = &receipt{
+		Hash: signed.Hash(), From: from.String(), To: to.String(), Amount: options.amount,
+		Nonce: transfer.Nonce, Status: chain.OutcomeUnknown,
+	}
 	hash, err := n.SubmitTransfer(ctx, signed.String())
-	if err != nil {
+	_, refused := errors.AsType[*chain.RPCError](err)
+	switch {
+	case refused:
 		return nil, 0, err
+	case err != nil:
+		// The answer may be all that was lost, and whoever sends another one pays twice.
+		sent.unanswered = err
+	case hash != sent.Hash:
+		return nil, 0, fmt.Errorf("the node took transfer %s, and %s was sent", hash, sent.Hash)
 	}
-	if hash != signed.Hash() {
-		return nil, 0, fmt.Errorf("the node took transfer %s, and %s was sent", hash, signed.Hash())
-	}
-	return &receipt{
-		Hash: hash, From: from.String(), To: to.String(), Amount: options.amount, Nonce: transfer.Nonce, Status: chain.OutcomeUnknown,
-	}, transfer.ExpiresAt, nil
+	return sent, transfer.ExpiresAt, nil
 }
 
 // payer is the key of who pays.
@@ -230,7 +240,7 @@ func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error
 		}
 		select {
 		case <-ctx.Done():
-			if failed != nil {
+			if failed = errors.Join(sent.unanswered, failed); failed != nil {
 				return fmt.Errorf("transfer %s: %w: %w", sent.Hash, context.Cause(ctx), failed)
 			}
 			return fmt.Errorf("transfer %s: %w%s", sent.Hash, context.Cause(ctx), knows)

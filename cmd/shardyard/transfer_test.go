@@ -28,6 +28,12 @@ func serveOutcome(t *testing.T, outcome string) (address string) {
 // it was started at another height.
 func serveRestarted(t *testing.T, outcome string, started uint64) (address string) {
 	t.Helper()
+	return serve(t, outcome, started, func() {})
+}
+
+// serve is serveRestarted of a node that does something before it answers to a transfer.
+func serve(t *testing.T, outcome string, started uint64, submitted func()) (address string) {
+	t.Helper()
 	var height atomic.Uint64
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
@@ -56,6 +62,7 @@ func serveRestarted(t *testing.T, outcome string, started uint64) (address strin
 			if err != nil {
 				t.Error(err)
 			}
+			submitted()
 			result = fmt.Sprintf(`{"hash": %q, "shard": 0}`, account.Transaction(content).Hash())
 		}
 		_, _ = fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": 1, "result": %s}`, result)
@@ -63,6 +70,48 @@ func serveRestarted(t *testing.T, outcome string, started uint64) (address strin
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// A transfer whose submission was not answered is looked for as any other: the node may
+// have taken it.
+func TestTransfersWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		outcome, expiresAfter string
+		// want is what the error says; empty where there is none.
+		want []string
+	}{
+		"executed": {`{"status": "Executed", "height": 7, "reason": ""}`, "3", nil},
+		"expired": {
+			`{"status": "Unknown", "height": 0, "reason": ""}`, "3",
+			[]string{"error: transfer ", "expired at height 5: no chunk took it"},
+		},
+		"unknown": {
+			`{"status": "Unknown", "height": 0, "reason": ""}`, "1000000",
+			[]string{"error: transfer ", "it is not known what became of the transfer after 5s: ", "EOF"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			node := serve(t, test.outcome, 1, func() { panic(http.ErrAbortHandler) })
+			args := []string{
+				"transfer", "--node", node, "--from", "genesis/0", "--to", "genesis/1", "--amount", "1",
+				"--expires-after-blocks", test.expiresAfter, "--timeout", "5s",
+			}
+			if test.want == nil {
+				if printed := shardyard(t, args...); !strings.Contains(printed, "was executed at height 7") {
+					t.Errorf("it prints %q", printed)
+				}
+				return
+			}
+			lines := shardyardFails(t, args...)
+			for _, want := range test.want {
+				if !strings.Contains(strings.Join(lines, "\n"), want) {
+					t.Errorf("it says %q, want %q", lines, want)
+				}
+			}
+		})
+	}
 }
 
 // What became of a transfer decides how the command ends; a real network is in
@@ -108,7 +157,7 @@ func TestTransfersOfUnknownFate(t *testing.T) {
 		unknown = `{"status": "Unknown", "height": 0, "reason": ""}`
 		pending = `{"status": "Unknown", "height": 0, "reason": "pending"}`
 		again   = "; the node was started again since it took it, and may have lost it"
-		waited  = "it is not known what became of the transfer after 300ms"
+		waited  = "it is not known what became of the transfer after 5s"
 	)
 	for name, test := range map[string]struct {
 		outcome               string
@@ -119,9 +168,9 @@ func TestTransfersOfUnknownFate(t *testing.T) {
 		"expired":               {unknown, 1, "3", "1m", "no chunk took it"},
 		"expired after restart": {unknown, 3, "3", "1m", "no chunk took it" + again},
 		"no block since":        {unknown, 0, "3", "1m", "no chunk took it" + again},
-		"waited":                {unknown, 1, "1000000", "300ms", waited},
-		"waited after restart":  {unknown, 3, "1000000", "300ms", waited + again},
-		"pending":               {pending, 1, "1000000", "300ms", waited + "; the node still hands it to producers"},
+		"waited":                {unknown, 1, "1000000", "5s", waited},
+		"waited after restart":  {unknown, 3, "1000000", "5s", waited + again},
+		"pending":               {pending, 1, "1000000", "5s", waited + "; the node still hands it to producers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
