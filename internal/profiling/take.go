@@ -45,6 +45,10 @@ type Taken struct {
 // none any more when the context is done.
 func Take(ctx context.Context, name string, node Node, wanted chain.ProfileWanted) (*Taken, error) {
 	if err := node.BeginProfile(ctx, wanted); err != nil {
+		// A node that answers takes none, or one of somebody else. One that does not may have begun.
+		if _, refused := errors.AsType[*chain.ResponseError](err); !refused {
+			forget(ctx, node)
+		}
 		return nil, fmt.Errorf("node %s takes no profile: %w", name, err)
 	}
 	defer forget(ctx, node)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,11 +42,11 @@ func content(node, function string) *profile.Profile {
 // node takes a profile in three looks at it, unless something is wrong.
 type node struct {
 	name string
-	// busy takes one already, silent answers nothing once it has begun, forgetful was
-	// started again, and failing says why it took none.
-	busy, silent, forgetful bool
-	failing                 string
-	garbage                 bool
+	// busy takes one already, unheard begins one and does not say so, silent answers nothing
+	// once it has begun, forgetful was started again, and failing says why it took none.
+	busy, unheard, silent, forgetful bool
+	failing                          string
+	garbage                          bool
 
 	looks int
 	ended bool
@@ -55,7 +56,10 @@ var errSilent = errors.New("connection refused")
 
 func (n *node) BeginProfile(context.Context, chain.ProfileWanted) error {
 	if n.busy {
-		return errors.New("409 Conflict: there is one at a time")
+		return &chain.ResponseError{StatusCode: http.StatusConflict, Message: "there is one at a time"}
+	}
+	if n.unheard {
+		return errSilent
 	}
 	return nil
 }
@@ -100,6 +104,7 @@ func TestTake(t *testing.T) {
 	}{
 		"taken":          {node{}, ""},
 		"takes one":      {node{busy: true}, "node a takes no profile: 409 Conflict: there is one at a time"},
+		"does not say":   {node{unheard: true}, "node a takes no profile: connection refused"},
 		"fails":          {node{failing: "no block was finalised within 60 s"}, "node a took no profile: no block was finalised within 60 s"},
 		"starts again":   {node{forgetful: true}, "node a has no profile any more: it was started again, or somebody ended it"},
 		"hangs":          {node{silent: true}, "node a does not answer while it takes a profile: connection refused"},
