@@ -3,6 +3,7 @@
 package bucket
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -48,13 +49,13 @@ func Folder(place string) (folder string, ok bool, err error) {
 	}
 	parsed, err := url.Parse(place)
 	if err != nil {
-		return "", false, fmt.Errorf("read the URL of a place: %w", err)
+		return "", false, fmt.Errorf("read the URL of a place: %w", withoutURL(place, err))
 	}
 	if parsed.Scheme != schemeFile {
 		return "", false, nil
 	}
 	if parsed.Host != "" || parsed.RawQuery != "" || !path.IsAbs(parsed.Path) {
-		return "", false, fmt.Errorf("%s is no folder: want file:///PATH", parsed.Redacted())
+		return "", false, fmt.Errorf("%s is no folder: want file:///PATH", named(parsed))
 	}
 	return filepath.FromSlash(parsed.Path), true, nil
 }
@@ -63,19 +64,19 @@ func Folder(place string) (folder string, ok bool, err error) {
 func Parse(place string) (*URL, error) {
 	parsed, err := url.Parse(place)
 	if err != nil {
-		return nil, fmt.Errorf("read the URL of a bucket: %w", err)
+		return nil, fmt.Errorf("read the URL of a bucket: %w", withoutURL(place, err))
 	}
 	known, ok := parameters[parsed.Scheme]
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%s has the scheme %q: want s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///PATH",
-			parsed.Redacted(), parsed.Scheme)
+			named(parsed), parsed.Scheme)
 	case parsed.User != nil:
-		return nil, fmt.Errorf("%s holds credentials: they belong into the environment, not into a URL", parsed.Redacted())
+		return nil, fmt.Errorf("%s holds credentials: they belong into the environment, not into a URL", named(parsed))
 	case parsed.Host == "" || parsed.Host != parsed.Hostname():
-		return nil, fmt.Errorf("%s names no bucket: want %s://BUCKET/PREFIX", place, parsed.Scheme)
+		return nil, fmt.Errorf("%s names no bucket: want %s://BUCKET/PREFIX", named(parsed), parsed.Scheme)
 	case parsed.Fragment != "":
-		return nil, fmt.Errorf("%s has a fragment, #%s, which buckets do not have", place, parsed.Fragment)
+		return nil, fmt.Errorf("%s has a fragment, which buckets do not have", named(parsed))
 	}
 	values, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
@@ -91,9 +92,28 @@ func Parse(place string) (*URL, error) {
 	}
 	prefix := strings.Trim(parsed.Path, "/")
 	if prefix != "" && (path.Clean(prefix) != prefix || strings.HasPrefix(prefix, "..")) {
-		return nil, fmt.Errorf("%s has the prefix %q, which is no path: want parts between single slashes", place, prefix)
+		return nil, fmt.Errorf("%s has the prefix %q, which is no path: want parts between single slashes", named(parsed), prefix)
 	}
 	return &URL{Scheme: parsed.Scheme, Name: parsed.Host, Prefix: prefix, parameters: values}, nil
+}
+
+// named is a URL as errors name it, without what may be secret: passwords and parameters.
+func named(place *url.URL) string {
+	public := *place
+	public.RawQuery, public.Fragment, public.RawFragment = "", "", ""
+	return public.Redacted()
+}
+
+// withoutURL is why a URL cannot be read. The error of that quotes it, with what is secret,
+// and the reason in it may quote a part of that.
+func withoutURL(place string, err error) error {
+	if strings.Contains(place, "@") {
+		return errors.New("it is none, and seems to hold credentials: they belong into the environment, not into a URL")
+	}
+	if wrong, ok := errors.AsType[*url.Error](err); ok {
+		return wrong.Err
+	}
+	return err
 }
 
 func wanted(known []string) string {

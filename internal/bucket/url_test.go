@@ -54,7 +54,7 @@ func TestRefusedURLs(t *testing.T) {
 		"s3:///a":                          "names no bucket",
 		"s3://kept:9000/a":                 "names no bucket",
 		"s3://key:secret@kept/a":           "s3://key:xxxxx@kept/a holds credentials",
-		"s3://kept/a#b":                    "has a fragment, #b",
+		"s3://kept/a#secret":               "s3://kept/a has a fragment",
 		"s3://kept/../a":                   `has the prefix "../a", which is no path`,
 		"s3://kept/a//b":                   `has the prefix "a//b", which is no path`,
 		"s3://kept/a?token=secret":         `s3://kept has the unknown parameter "token": want endpoint, kmskeyid`,
@@ -62,6 +62,13 @@ func TestRefusedURLs(t *testing.T) {
 		"gs://kept/a?private_key_path=key": `gs://kept has the unknown parameter "private_key_path": it takes none`,
 		"s3://kept/a?region=%":             "read the parameters of s3://kept",
 		"s3://ke pt":                       "read the URL of a bucket",
+		"s3://ke pt?token=secret":          "read the URL of a bucket: invalid character",
+		"s3://key:secret@ke pt":            "read the URL of a bucket: it is none, and seems to hold credentials",
+		"s3://key:secret/more@kept":        "read the URL of a bucket: it is none, and seems to hold credentials",
+		"s3://kept:9000/a?token=secret":    "s3://kept:9000/a names no bucket",
+		"http://kept/a?token=secret":       `http://kept/a has the scheme "http"`,
+		"s3://kept/../a?token=secret":      `has the unknown parameter "token"`,
+		"s3://kept/a?region=%zzsecret":     "read the parameters of s3://kept",
 	} {
 		if got, err := bucket.Parse(place); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is %+v, and the error %v, want %q", place, got, err, want)
@@ -84,11 +91,16 @@ func TestFolder(t *testing.T) {
 		"file://kept":            {words: "is no folder: want file:///PATH"},
 		"file:///kept?region=eu": {words: "is no folder"},
 		"s3://ke pt":             {words: "read the URL of a place"},
+		"s3://key:secret@ke pt":  {words: "read the URL of a place: it is none, and seems to hold credentials"},
+		"file:///a?token=secret": {words: "file:///a is no folder"},
 	} {
 		folder, ok, err := bucket.Folder(place)
 		if folder != want.folder || ok != want.ok || (err == nil) != (want.words == "") ||
 			err != nil && !strings.Contains(err.Error(), want.words) {
 			t.Errorf("%s is the folder %q, %t (%v), want %+v", place, folder, ok, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error tells the secret: %v", place, err)
 		}
 	}
 }
