@@ -29,7 +29,7 @@ const (
 // controlTimeout bounds each exchange over the socket, and maxOrderBytes what is
 // read of one.
 const (
-	controlTimeout = 5 * time.Second
+	controlTimeout = 10 * time.Second
 	maxOrderBytes  = 1 << 20
 )
 

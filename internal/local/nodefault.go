@@ -15,9 +15,10 @@ import (
 	"github.com/shardyard/shardyard/internal/faulting"
 )
 
-// tellTimeout bounds telling nodes of a fault that they keep, so that whoever asked for
-// it hears of it within controlTimeout.
-const tellTimeout = controlTimeout - time.Second
+// tellTimeout bounds telling nodes of a fault that they keep, and telling them that it is
+// over: a fault that not all of them take is both, and whoever asked for it hears of that
+// within controlTimeout.
+const tellTimeout = (controlTimeout - 2*time.Second) / 2
 
 // nodeFaults is the fault of a network that its nodes keep: there is one at a time, as
 // a node has one of its links at a time and is at the end of many.
