@@ -3,9 +3,11 @@
 package backup_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,9 +88,31 @@ func TestBackupsThatAreEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var puts atomic.Int64
+	// What the server has of the writes that are given up is done before anybody looks.
+	var writing sync.RWMutex
 	server.Before(func(_ http.ResponseWriter, request *http.Request) bool {
-		if request.Method == http.MethodPut && puts.Add(1) == 20 {
-			cancel()
+		if request.Method != http.MethodPut {
+			writing.Lock()
+			writing.Unlock() //nolint:staticcheck // It was waited for.
+			return false
+		}
+		writing.RLock()
+		if puts.Add(1) != 20 {
+			return false
+		}
+		// Only who has read all of a request hears that nobody waits for the answer.
+		content, err := io.ReadAll(request.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		request.Body = io.NopCloser(bytes.NewReader(content))
+		cancel()
+		<-request.Context().Done()
+		return false
+	})
+	server.After(func(request *http.Request) bool {
+		if request.Method == http.MethodPut {
+			writing.RUnlock()
 		}
 		return false
 	})
