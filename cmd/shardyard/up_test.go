@@ -12,15 +12,14 @@ import (
 
 	"github.com/shardyard/shardyard/internal/local"
 	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/test/scripts"
 )
 
 // program makes a file that counts as a program.
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shardnode")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nexit 2\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	scripts.Write(t, path, "#!/bin/sh\nexit 2\n")
 	return path
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/clients"
+	"github.com/shardyard/shardyard/test/scripts"
 )
 
 // log is where loaders say how far they are.
@@ -50,9 +51,7 @@ func serve(t *testing.T, script string) *served {
 	folder := t.TempDir()
 	program := &clients.Program{Path: filepath.Join(folder, "shardnode"), Genesis: filepath.Join(folder, "genesis.json")}
 	if script != "" {
-		if err := os.WriteFile(program.Path, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is a program
-			t.Fatal(err)
-		}
+		scripts.Write(t, program.Path, "#!/bin/sh\n"+script)
 	}
 	if err := os.WriteFile(program.Genesis, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)

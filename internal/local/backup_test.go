@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/scripts"
 )
 
 // used is a network that has run, of four producers with data of formats 7.
@@ -46,9 +47,7 @@ func fill(t *testing.T, node nodeDir, content string) {
 func reading(t *testing.T, formats string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "shardnode")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = formats ] && echo "+formats+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	scripts.Write(t, program, "#!/bin/sh\n[ \"$1\" = formats ] && echo "+formats+"\n")
 	return program
 }
 

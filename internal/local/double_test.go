@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/test/scripts"
 )
 
 const doubled = "net-s1-p0"
@@ -89,9 +90,7 @@ func TestTheDataOfADouble(t *testing.T) {
 cd "$(dirname "$4")" && grep -q '"dataDir": *"double"' double.json || exit 1
 cat double/noted >double/seen && echo spoilt >double/noted && exec sleep 3600
 `
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
+	scripts.Write(t, program, script)
 	keeper := newKeeper(run.dir)
 	given := order{
 		Validators: []string{doubled}, Action: v1alpha1.FaultActionByzantine, DurationMilliseconds: time.Hour.Milliseconds(),

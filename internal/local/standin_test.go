@@ -28,6 +28,7 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/adminapi"
+	"github.com/shardyard/shardyard/test/scripts"
 )
 
 // standinEnv makes this test binary a node that serves the contract. Its value
@@ -71,9 +72,7 @@ func standinProgram(t *testing.T, misbehaviours map[string]misbehaviour) string 
 	}
 	path := filepath.Join(t.TempDir(), "shardnode")
 	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s' \"$@\"\n", standinEnv, behaviour, self)
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	scripts.Write(t, path, script)
 	return path
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shardyard/shardyard/test/scripts"
 )
 
 // messagesPerSecond is what a hostile peer sends one validator.
@@ -127,9 +129,7 @@ case "$1 $*" in
 esac
 exec %[3]s "$@"
 `, h.orders, program, shardnode, messagesPerSecond)
-	if err := os.WriteFile(h.program, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
+	scripts.Write(t, h.program, script)
 	return h
 }
 
