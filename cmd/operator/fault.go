@@ -181,6 +181,11 @@ func (s *dueServer) start(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	s.serve(listener)
+	return nil
+}
+
+func (s *dueServer) serve(listener net.Listener) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+resources.PathDue, func(response http.ResponseWriter, _ *http.Request) {
 		if !s.due.Load() {
@@ -189,7 +194,6 @@ func (s *dueServer) start(ctx context.Context, address string) error {
 	})
 	s.server.Handler, s.server.ReadHeaderTimeout = mux, dueTimeout
 	go func() { _ = s.server.Serve(listener) }()
-	return nil
 }
 
 // summon has the fault be due until dismissed.

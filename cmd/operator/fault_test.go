@@ -119,13 +119,8 @@ func TestWhenAFaultIsDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
 	due := &dueServer{}
-	if err := due.start(t.Context(), address); err != nil {
-		t.Fatal(err)
-	}
+	due.serve(listener)
 	defer due.close()
 	check := func(want int) {
 		t.Helper()

@@ -4,13 +4,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +21,10 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/yaml"
+
+	"github.com/shardyard/shardyard/test/ports"
 )
 
 // role is the role of the operator.
@@ -88,20 +92,25 @@ func narrowed(t *testing.T, kind string) *rest.Config {
 	return config
 }
 
+// probed is a manager that says how it is at an address.
+func probed(t *testing.T, config *rest.Config) (made manager.Manager, address string) {
+	t.Helper()
+	for {
+		address = ports.Free(t)
+		made, err := newManager(config, &options{nodeImage: "shardnode:test", metricsAddress: "0", probeAddress: address})
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made, address
+	}
+}
+
 // An operator that may not list a kind says so, and which.
 func TestRefusedWatchIsNotReady(t *testing.T) {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	manager, err := newManager(narrowed(t, "faults"), &options{nodeImage: "shardnode:test", metricsAddress: "0", probeAddress: address})
-	if err != nil {
-		t.Fatal(err)
-	}
+	manager, address := probed(t, narrowed(t, "faults"))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/test/ports"
 )
 
 // token makes a token of a service account.
@@ -97,7 +98,7 @@ func buildOperator(t *testing.T) string {
 func (c cluster) runOperator(t *testing.T, program, namespace, name string) *operator {
 	t.Helper()
 	// The end of the test kills it, if nothing has stopped it until then.
-	o := &operator{metricsAddress: freeAddress(t)}
+	o := &operator{metricsAddress: ports.Free(t)}
 	o.command = exec.CommandContext(t.Context(), program, c.operatorArguments(t, namespace, name, o.metricsAddress)...)
 	o.command.Env = []string{"KUBECONFIG=" + c.serviceAccountConfig(t, namespace, name), "POD_NAMESPACE=" + namespace}
 	o.command.Stderr = &o.log
@@ -149,17 +150,6 @@ func (o *operator) metrics(ctx context.Context, token string) (status int, text 
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	return response.StatusCode, string(content), err
-}
-
-// freeAddress is an address of this machine that nothing listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // eventually waits until what is checked holds, and says what is missing when
