@@ -26,7 +26,7 @@ func TestFaultsOfItsOwnProcess(t *testing.T) {
 	before := observer.validators[victim]
 	admin := network.admin(t, before.Name)
 	lent := filepath.Join(network.stateDir, "small", "nodes", before.Name, nodeconfig.DefaultFiles.Data+".aside.json")
-	const duration = 3 * time.Second
+	const duration = 15 * time.Second
 	for _, fault := range []chain.ProcessFault{
 		{Condition: chain.ProcessPaused},
 		{Condition: chain.ProcessGone},
