@@ -76,11 +76,10 @@ func (w *witness) follow(ctx context.Context, api *chain.Client) {
 }
 
 func (w *witness) hear(ctx context.Context, api *chain.Client, status *chain.Status) {
+	// Before it waits for anybody else who hears something.
+	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.contradiction == nil {
-		w.contradiction = w.compare(ctx, api, status)
-	}
 	// What a node behind the others says of a shard is old, not wrong.
 	for _, shard := range status.Shards {
 		if silence := status.FinalizedHeight - min(shard.ChunkHeight, status.FinalizedHeight); silence > w.silence {
@@ -91,15 +90,20 @@ func (w *witness) hear(ctx context.Context, api *chain.Client, status *chain.Sta
 		if w.contradiction == nil {
 			w.contradiction = w.compareTotals(status)
 		}
-		now := time.Now()
 		w.pause = max(w.pause, now.Sub(w.seenAt))
 		w.finalized, w.seenAt = status.FinalizedHeight, now
+	}
+	if w.contradiction == nil {
+		w.contradiction = w.compare(ctx, api, status)
 	}
 }
 
 // compare compares what a node says with what others said. That it goes away
 // before it has told all its blocks is no contradiction.
 func (w *witness) compare(ctx context.Context, api *chain.Client, status *chain.Status) error {
+	// The others wait meanwhile. What it does not tell in time is asked for the next time.
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
 	if err := w.audit.Observe(status); err != nil {
 		return err
 	}
