@@ -59,9 +59,6 @@ func New(options Options) *Clients { return &Clients{Options: options} }
 
 // Current is how far the steps are.
 func (c *Clients) Current() State {
-	if c == nil {
-		return State{}
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state

@@ -67,15 +67,12 @@ func (r *recording) longest() time.Duration {
 // take records a sample of the run, and the blocks that were finalised since the
 // last one. The error is a contradiction between what nodes told.
 func (r *run) take(ctx context.Context, sample bench.Sample) error {
-	taken := record.Sample{At: time.Now()}
-	// A moment later, clients may be at their next step.
-	sending := r.recording.clients.Current()
-	taken.Host = r.recording.usage.Host()
+	taken := record.Sample{At: time.Now(), Host: r.recording.usage.Host()}
 	taken.OfferedPerSecond = r.recording.load.Rate(taken.At.Sub(r.window.Begin))
 	if loop := r.recording.load.Loop; loop != nil {
 		r.steer(loop, sample, &taken)
 	}
-	r.recording.attend(&taken, &sending)
+	r.recording.attend(&taken)
 	if settled := r.recording.settled; settled != nil {
 		settled(r.recording.recorder.Window())
 	}
@@ -118,10 +115,11 @@ func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sampl
 }
 
 // attend has a sample say what clients send. The measurement is of their last step.
-func (r *recording) attend(taken *record.Sample, state *clients.State) {
+func (r *recording) attend(taken *record.Sample) {
 	if r.clients == nil {
 		return
 	}
+	state := r.clients.Current()
 	taken.ByClients, taken.OfferedPerSecond = true, state.Offered(taken.At)
 	if state.Last && !r.recorder.Settled() {
 		r.recorder.Settle(state.Began, r.plan.WarmUp, r.plan.Duration)

@@ -90,14 +90,6 @@ func (c *crowd) conclude(recorded *result.Run) {
 	c.Conclude(recorded)
 }
 
-// current is how far users are.
-func (c *crowd) current() clients.State {
-	if c == nil {
-		return clients.State{}
-	}
-	return c.Current()
-}
-
 // complete says whether everything is there that it takes to hold what users saw
 // against blocks, up to this height.
 func (c *crowd) complete(height uint64) bool {
@@ -122,7 +114,8 @@ func (c *crowd) ended(other time.Time) (time.Time, bool) {
 }
 
 // attend has a sample say what users send. The measurement is of their last step.
-func (s *session) attend(sample *record.Sample, state *clients.State, answers []*chain.Status) {
+func (s *session) attend(sample *record.Sample, answers []*chain.Status) {
+	state := s.crowd.Current()
 	sample.ByClients, sample.OfferedPerSecond = true, state.Offered(sample.At)
 	if state.Last && !s.settled {
 		s.settle(state.Began, state.Rate)

@@ -164,8 +164,6 @@ func (s *session) blame(fault string) {
 // take takes what the nodes answered at a time. The error is that there will be no
 // record.
 func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Status) error {
-	// A moment later, users may be at their next step.
-	sending := s.crowd.current()
 	restarted := s.nodes.keep(answers)
 	if s.recorder == nil {
 		if begun, err := s.begin(ctx, at, answers); err != nil || !begun {
@@ -187,7 +185,7 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 	s.watch(&sample, answers)
 	switch {
 	case s.crowd != nil:
-		s.attend(&sample, &sending, answers)
+		s.attend(&sample, answers)
 	case s.wheel != nil && s.wheel.loop != nil:
 		s.steer(&sample, answers)
 	default:
