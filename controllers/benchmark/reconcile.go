@@ -114,11 +114,11 @@ func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *po
 	case policy.TaskMakeJudge:
 		return r.makeJudge(ctx)
 	case policy.TaskRemoveJudge:
-		return r.removeJudge(ctx, observation)
+		return r.removePod(ctx, "judge", observation.Judge)
 	case policy.TaskMakeUploader:
 		return r.makeUploader(ctx)
 	case policy.TaskRemoveUploader:
-		return r.removeUploader(ctx, observation)
+		return r.removePod(ctx, "uploader", observation.Uploader)
 	default:
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/internal/policy"
@@ -37,18 +38,10 @@ func (r *run) removeRecorder(ctx context.Context, observation *policy.BenchmarkO
 	return nil
 }
 
-// removeJudge removes the pod that could not make the result on its machine.
-func (r *run) removeJudge(ctx context.Context, observation *policy.BenchmarkObservation) error {
-	if err := r.objects.Delete(ctx, observation.Judge, metav1.DeletePropagationBackground); err != nil {
-		return fmt.Errorf("delete judge: %w", err)
-	}
-	return nil
-}
-
-// removeUploader removes the pod that did not upload the result in time.
-func (r *run) removeUploader(ctx context.Context, observation *policy.BenchmarkObservation) error {
-	if err := r.objects.Delete(ctx, observation.Uploader, metav1.DeletePropagationBackground); err != nil {
-		return fmt.Errorf("delete uploader: %w", err)
+// removePod removes a pod of the whole benchmark that did not do its part.
+func (r *run) removePod(ctx context.Context, role string, pod *corev1.Pod) error {
+	if err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
+		return fmt.Errorf("delete %s: %w", role, err)
 	}
 	return nil
 }

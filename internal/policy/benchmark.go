@@ -324,7 +324,7 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 	}
 	const underWayWords = "all runs are recorded, and the result is made"
 	pod := o.Judge
-	late := o.late(&status.JudgeStartTime)
+	late := o.late(o.noteBeginning(&status.JudgeStartTime))
 	switch {
 	case pod == nil && late:
 		return noResult(fmt.Sprintf("the pod that makes it did not end within %s, and is gone", recorderPatience))
@@ -355,14 +355,19 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 	}
 }
 
-// late says whether something takes too long, and notes when it began if nobody did: pods
-// that are made again and again for it begin nothing.
-func (o *BenchmarkObservation) late(began **metav1.Time) bool {
-	if *began == nil {
+// late says whether what began then takes too long.
+func (o *BenchmarkObservation) late(began time.Time) bool {
+	return o.Now.Sub(began) > recorderPatience
+}
+
+// noteBeginning notes that something begins, unless that is noted already, and says when it
+// did: pods that are made again and again for it begin nothing.
+func (o *BenchmarkObservation) noteBeginning(noted **metav1.Time) time.Time {
+	if *noted == nil {
 		now := metav1.NewTime(o.Now)
-		*began = &now
+		*noted = &now
 	}
-	return o.Now.Sub((*began).Time) > recorderPatience
+	return (*noted).Time
 }
 
 // endJudged notes what the benchmark came to.

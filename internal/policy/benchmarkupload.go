@@ -23,7 +23,7 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 	}
 	const underWayWords = "the result is made, and is uploaded"
 	pod := o.Uploader
-	late := o.late(&status.UploadStartTime)
+	late := o.late(o.noteBeginning(&status.UploadStartTime))
 	switch {
 	case pod == nil && late:
 		return failed(fmt.Sprintf("the pod that uploads it did not end within %s, and is gone", recorderPatience))
