@@ -143,10 +143,12 @@ func nodeNeighbours() row {
 			units.BytesPerSecondIEC, third,
 			query{fmt.Sprintf("sum(%s)", rate("shardnode_state_served_bytes_total", ofNode)), "served"},
 			query{fmt.Sprintf("sum(%s)", rate("shardnode_state_fetched_bytes_total", ofNode)), "fetched"}),
-		graph("Requests refused",
-			"Requests of peers per second that were not answered: the peer had been answered enough, or has no use for the answer.",
+		graph("Requests refused and unanswered",
+			"Requests per second of peers that were not answered, because the peer had been answered enough or has no use for the answer, "+
+				"and of this node that a peer left without an answer.",
 			units.Short, third,
-			query{fmt.Sprintf("sum(%s) or 0 * %s", rate("shardnode_requests_refused_total", ofNode), requests), "refused"}).
+			query{fmt.Sprintf("sum(%s) or 0 * %s", rate("shardnode_requests_refused_total", ofNode), requests), "refused"},
+			query{fmt.Sprintf("sum(%s) or 0 * %s", rate("shardnode_requests_unanswered_total", ofNode), requests), "unanswered"}).
 			AxisSoftMax(1),
 		graph("HTTP API", "Requests per second that were taken up, and open connections.",
 			units.Short, third,

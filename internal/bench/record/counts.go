@@ -39,6 +39,7 @@ var counters = map[string]string{
 	"shardnode_process_cpu_seconds_total":     "",
 	"shardnode_produced_failures_total":       "reason",
 	"shardnode_requests_refused_total":        "channel",
+	"shardnode_requests_unanswered_total":     "channel",
 }
 
 // histograms are those that a record keeps.

@@ -215,7 +215,13 @@ where
     let channels = channels.bounded(&Limits::of(&identity), &blocker);
     let answering = |channel, terms, name: &'static str| {
         let clock = context.child("answering").with_attribute("channel", name);
-        answering(channel, terms, clock, metrics.requests_refused(name))
+        answering(
+            channel,
+            terms,
+            blocker.clone(),
+            clock,
+            metrics.requests(name),
+        )
     };
     let strategy = context.strategy(settings.cpu_threads);
     let client_signatures = clients::Signatures::new(
@@ -683,7 +689,7 @@ where
         simplex::Config {
             scheme,
             elector: RoundRobin::<commonware_cryptography::Blake3>::default(),
-            blocker: Lenient::new(blocker),
+            blocker: Lenient::new(blocker.clone()),
             automaton: automaton.clone(),
             relay: automaton.clone(),
             // First, so that a block is recorded as final before it is delivered.

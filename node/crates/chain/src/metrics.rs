@@ -9,6 +9,7 @@ use prometheus_client::{
     registry::Registry,
 };
 use shardnode_mailboxes::pool::Rejections;
+use shardnode_network::answering::Counts;
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex, PoisonError},
@@ -37,6 +38,7 @@ pub struct Metrics {
     /// Transactions that are kept out of the pool.
     pub rejections: Rejections,
     requests_refused: Family<ChannelLabel, Counter>,
+    requests_unanswered: Family<ChannelLabel, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -57,6 +59,12 @@ impl Metrics {
             "Requests of peers beyond what one of them is answered",
             requests_refused.clone(),
         );
+        let requests_unanswered = Family::default();
+        registry.register(
+            "requests_unanswered",
+            "Requests of this node that a peer left without an answer",
+            requests_unanswered.clone(),
+        );
         Self {
             blocks: Arc::new(shardnode_blocks::Metrics::new(&mut registry)),
             archive: Arc::new(shardnode_archive::Metrics::new(&mut registry)),
@@ -68,14 +76,18 @@ impl Metrics {
             state_sync: Arc::new(shardnode_state_sync::Metrics::new(&mut registry)),
             rejections: Rejections::new(&mut registry),
             requests_refused,
+            requests_unanswered,
             registry: Mutex::new(registry),
         }
     }
 
-    /// Counts the requests of peers that are refused on a channel.
-    pub(crate) fn requests_refused(&self, channel: &'static str) -> Counter {
+    /// Counts the requests on a channel.
+    pub(crate) fn requests(&self, channel: &'static str) -> Counts {
         let label = ChannelLabel { channel };
-        self.requests_refused.get_or_create_owned(&label)
+        Counts {
+            refused: self.requests_refused.get_or_create_owned(&label),
+            unanswered: self.requests_unanswered.get_or_create_owned(&label),
+        }
     }
 
     /// Adds metrics of what surrounds the chain.

@@ -8,30 +8,37 @@
 //!
 //! - of those who need what they ask for, and nobody else;
 //! - as far as the answers fit into the peer's [`Allowance`] of bytes: so many at
-//!   once, and so many more with every second.
+//!   once, and so many more with every second;
+//! - so many at a time that the answers, should they come together, fit into what
+//!   this node may send at once ([`limits`](crate::limits)): beyond it they would be
+//!   lost.
 //!
 //! A question counts as much as the largest answer to it until it is answered,
-//! and as much as the answer after that. Whoever asks for more is told that there
-//! is nothing, as by a node that has nothing, and asks another one. What lies in
+//! and as much as the answer after that, but 4 KiB at least. Whoever asks for more
+//! is told that there is nothing, as by a node that has nothing, and asks another
+//! one; 64 times in a second, and beyond that nothing is said. What lies in
 //! memory for a peer that does not read is what it is sent until its connection
 //! ends, for want of a write that comes to an end.
+//!
+//! What is no message of this protocol, or has a key that is none, no honest peer
+//! sends: it is cut off.
 
-use crate::{
-    Identity,
-    channels::Channel,
-    chunk_requests,
-    limits::{most_block, most_body, most_certificate, most_page, most_receipts},
-    state_requests,
-};
+mod budget;
+mod terms;
+
+pub use terms::{Allowance, Terms};
+
+use self::{budget::Budget, terms::Price};
+use crate::{asking::Questioned, channels::Channel};
 use bytes::Bytes;
 use commonware_actor::{Feedback, Unreliable};
-use commonware_codec::DecodeExt as _;
 use commonware_cryptography::ed25519::PublicKey;
-use commonware_p2p::{CheckedSender, LimitedSender, Message, Receiver, Recipients, Sender as _};
+use commonware_p2p::{
+    Blocker, CheckedSender, LimitedSender, Message, Receiver, Recipients, Sender as _, block,
+};
 use commonware_resolver::p2p::MAX_RESPONSE_OVERHEAD;
 use commonware_runtime::{Clock, IoBufs};
 use prometheus_client::metrics::counter::Counter;
-use shardnode_primitives::ShardId;
 use std::{
     collections::BTreeMap,
     fmt,
@@ -40,189 +47,15 @@ use std::{
     time::SystemTime,
 };
 
-/// Bytes of answers that a peer may be sent at once, where the largest are small.
-const BYTES: u64 = 32 << 20;
-/// Bytes of answers that it may be sent in a second, over time, where blocks are
-/// small.
-const RATE: u64 = 4 << 20;
-/// Pages of states are few, and whoever fetches one waits for all of them.
-const PAGES: u64 = 32 << 20;
-/// Answers of the largest size that fit into an allowance.
-const LARGEST: u64 = 4;
-/// How much faster than the chain grows a peer may catch up with it from this
-/// node alone.
-const FASTER: u64 = 4;
-
 /// Of a message: a number (8), what it is (1), and the key of a question.
 const HEAD: usize = 9;
 /// No key is longer.
 const LONGEST: usize = 128;
 const QUESTION: u8 = 0;
+const ANSWER: u8 = 1;
 const NOTHING: u8 = 2;
 
-/// What a peer may be sent in answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowance {
-    /// Bytes at once.
-    pub bytes: u64,
-    /// Bytes more with every second.
-    pub rate: u64,
-}
-
-/// The most bytes of the answer to a peer's question, by its key; `None` if the
-/// peer has no use for it.
-type Price = Arc<dyn Fn(&PublicKey, Bytes) -> Option<u64> + Send + Sync>;
-
-/// What a peer may ask on a channel.
-#[derive(Clone)]
-pub struct Terms {
-    allowance: Allowance,
-    price: Price,
-}
-
-impl fmt::Debug for Terms {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Terms")
-            .field("allowance", &self.allowance)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Terms {
-    /// What a peer may be sent.
-    #[must_use]
-    pub const fn allowance(&self) -> Allowance {
-        self.allowance
-    }
-
-    /// On which answers of at most `largest` bytes are given, of which so many
-    /// become of use with every block.
-    fn new(
-        identity: &Identity,
-        largest: usize,
-        of_a_block: usize,
-        price: impl Fn(&PublicKey, Bytes) -> Option<u64> + Send + Sync + 'static,
-    ) -> Self {
-        let blocks = 1_000u64.div_ceil(identity.genesis.protocol.min_block_time_ms.max(1));
-        let growth = (of_a_block as u64).saturating_mul(blocks);
-        Self {
-            allowance: Allowance {
-                bytes: BYTES.max(LARGEST.saturating_mul(largest as u64)),
-                rate: RATE.max(FASTER.saturating_mul(growth)),
-            },
-            price: Arc::new(price),
-        }
-    }
-
-    /// Certificates, for everybody.
-    #[must_use]
-    pub fn certificates(identity: &Identity) -> Self {
-        let most = most_certificate(identity);
-        Self::new(identity, most, 2 * most, move |_, _| Some(most as u64))
-    }
-
-    /// Blocks, for everybody.
-    #[must_use]
-    pub fn blocks(identity: &Identity) -> Self {
-        let most = most_block(identity);
-        Self::new(identity, most, most, move |_, _| Some(most as u64))
-    }
-
-    /// Bodies for those who track the shard, parts of bodies for those who vote,
-    /// and receipts for those who track the shard that they are for.
-    #[must_use]
-    pub fn chunks(identity: &Arc<Identity>) -> Self {
-        let (body, receipts) = (most_body(identity), most_receipts(identity));
-        let part = most_receipts(identity).min(part(identity));
-        let asker = Arc::clone(identity);
-        let price = move |peer: &PublicKey, key: Bytes| {
-            let tracks = |shard: ShardId| tracks(&asker, peer, shard);
-            match chunk_requests::Key::decode(key).ok()? {
-                chunk_requests::Key::Body { shard, .. } => tracks(shard).then_some(body),
-                chunk_requests::Key::Bucket { destination, .. } => {
-                    tracks(destination).then_some(receipts)
-                }
-                chunk_requests::Key::Part { .. } => asker.genesis.producer(peer).map(|_| part),
-            }
-            .map(|most| most as u64)
-        };
-        // A node that is the only one to ask is asked for a body, the part of
-        // every other one, and the receipts of all.
-        let shards = usize::from(identity.genesis.layout.shards());
-        let of_a_block = body
-            .saturating_add(part.saturating_mul(shards))
-            .saturating_add(receipts);
-        Self::new(identity, body.max(receipts), of_a_block, price)
-    }
-
-    /// States, for those who track the shard, and for archives.
-    #[must_use]
-    pub fn states(identity: &Arc<Identity>) -> Self {
-        let most = most_page();
-        let asker = Arc::clone(identity);
-        let mut terms = Self::new(identity, most, 0, move |peer, key| {
-            let (state_requests::Key::Newest { shard, .. }
-            | state_requests::Key::Page { shard, .. }) = state_requests::Key::decode(key).ok()?;
-            let keeps = tracks(&asker, peer, shard) || asker.is_archive(peer);
-            keeps.then_some(most as u64)
-        });
-        terms.allowance.rate = PAGES;
-        terms
-    }
-}
-
-/// The largest part of a body.
-fn part(identity: &Identity) -> usize {
-    const PROOF: usize = 1_024;
-    let needed = identity.body_code().needed().max(1);
-    most_body(identity).div_ceil(needed).saturating_add(PROOF)
-}
-
-fn tracks(identity: &Identity, peer: &PublicKey, shard: ShardId) -> bool {
-    let producer = identity.genesis.producer(peer);
-    producer.is_some_and(|producer| producer.shard == shard)
-}
-
-/// What one peer was sent and has not been made up for, as of `at`.
-#[derive(Debug, Default)]
-struct Budget {
-    bytes: u64,
-    at: Option<SystemTime>,
-    /// What its questions count as that are not answered, by their numbers.
-    asked: BTreeMap<u64, u64>,
-}
-
-impl Budget {
-    fn take(&mut self, number: u64, price: u64, allowance: Allowance, now: SystemTime) -> bool {
-        let passed = self.at.and_then(|at| now.duration_since(at).ok());
-        let passed = passed.unwrap_or_default().as_millis();
-        let passed = u64::try_from(passed).unwrap_or(u64::MAX);
-        let recovered = allowance.rate.saturating_mul(passed) / 1_000;
-        self.bytes = self.bytes.saturating_sub(recovered);
-        self.at = Some(now);
-        let bytes = self.bytes.saturating_add(price);
-        if bytes > allowance.bytes || self.asked.contains_key(&number) {
-            return false;
-        }
-        self.bytes = bytes;
-        self.asked.insert(number, price);
-        // What is never answered has been made up for by then.
-        while self.asked.len() > QUESTIONS {
-            self.asked.pop_first();
-        }
-        true
-    }
-
-    fn answered(&mut self, number: u64, bytes: u64) {
-        if let Some(price) = self.asked.remove(&number) {
-            self.bytes = self.bytes.saturating_sub(price.saturating_sub(bytes));
-        }
-    }
-}
-
-/// Questions of one peer that are remembered until they are answered.
-const QUESTIONS: usize = 1_024;
-
+/// Of all peers.
 #[derive(Debug, Default)]
 struct Budgets(Mutex<BTreeMap<PublicKey, Budget>>);
 
@@ -232,46 +65,65 @@ impl Budgets {
     }
 }
 
+/// What is counted on a channel of requests.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Questions of peers that are not let through.
+    pub refused: Counter,
+    /// Questions of this node that peers left without an answer.
+    pub unanswered: Counter,
+}
+
 /// Lets questions through that come on a channel of requests as far as `terms`
-/// say, and counts those that it does not.
-pub fn answering<S, R, C>(
+/// say, and those of this node to peers that [do not owe one](crate::asking);
+/// `blocker` cuts off who sends what is no message.
+pub fn answering<S, R, B, C>(
     (sender, receiver): Channel<S, R>,
     terms: Terms,
+    blocker: B,
     clock: C,
-    refused: Counter,
-) -> Channel<Answers<S>, Questions<S, R, C>>
+    counts: Counts,
+) -> Channel<Answers<S, C>, Questions<S, R, B, C>>
 where
     S: LimitedSender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
     C: Clock,
 {
+    let clock = Arc::new(clock);
     let budgets = Arc::new(Budgets::default());
+    let asked = Arc::new(Questioned::new(clock.clone(), counts.unanswered));
     let answers = Answers {
         sender: sender.clone(),
         budgets: budgets.clone(),
+        asked: asked.clone(),
     };
     let questions = Questions {
         receiver,
         sender,
         terms,
+        blocker,
         clock,
         budgets,
-        refused,
+        asked,
+        refused: counts.refused,
     };
     (answers, questions)
 }
 
 /// The receiving half: what peers ask and may, and what they answer.
-pub struct Questions<S, R, C> {
+pub struct Questions<S, R, B, C> {
     receiver: R,
     sender: S,
     terms: Terms,
-    clock: C,
+    blocker: B,
+    clock: Arc<C>,
     budgets: Arc<Budgets>,
+    asked: Arc<Questioned<C>>,
     refused: Counter,
 }
 
-impl<S, R, C> fmt::Debug for Questions<S, R, C> {
+impl<S, R, B, C> fmt::Debug for Questions<S, R, B, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Questions")
             .field("terms", &self.terms)
@@ -279,37 +131,55 @@ impl<S, R, C> fmt::Debug for Questions<S, R, C> {
     }
 }
 
-impl<S, R, C> Questions<S, R, C>
+impl<S, R, B, C> Questions<S, R, B, C>
 where
     S: LimitedSender<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
     C: Clock,
 {
-    /// Whether a message may be looked at. Whoever asked too much is told that
-    /// there is nothing.
+    /// Whether a message may be looked at.
     fn admit(&mut self, peer: &PublicKey, message: &[u8]) -> bool {
-        let Some((number, kind, key)) = parse(message) else {
-            return true;
-        };
-        if kind != QUESTION {
-            return true;
+        match parse(message) {
+            Some((number, QUESTION, key)) => {
+                let key = key.get(..key.len().min(LONGEST)).unwrap_or_default();
+                let price = self.terms.price(peer, Bytes::copy_from_slice(key));
+                if price != Price::Unreadable {
+                    return self.admit_question(peer, number, price);
+                }
+            }
+            Some((number, ANSWER | NOTHING, _)) => {
+                self.asked.answered(peer, number);
+                return true;
+            }
+            _ => {}
         }
-        let key = key.get(..key.len().min(LONGEST)).unwrap_or_default();
-        let price = (self.terms.price)(peer, Bytes::copy_from_slice(key));
+        block!(self.blocker, peer.clone(), "no message of a request");
+        false
+    }
+
+    /// Whether a question may be looked at. Whoever asked too much is told that
+    /// there is nothing.
+    fn admit_question(&mut self, peer: &PublicKey, number: u64, price: Price) -> bool {
         let now = self.clock.current();
-        let taken = price.is_some_and(|price| {
+        let mut peers = self.budgets.lock();
+        let budget = peers.entry(peer.clone()).or_default();
+        if let Price::Bytes(price) = price {
             let price = price.saturating_add(MAX_RESPONSE_OVERHEAD as u64);
-            let mut peers = self.budgets.lock();
-            let budget = peers.entry(peer.clone()).or_default();
-            budget.take(number, price, self.terms.allowance, now)
-        });
-        if !taken {
-            self.refused.inc();
+            let bounds = (self.terms.allowance(), self.terms.open());
+            if budget.take(number, price, bounds, now) {
+                return true;
+            }
+        }
+        let told = budget.is_told(now);
+        drop(peers);
+        self.refused.inc();
+        if told {
             let mut nothing = number.to_be_bytes().to_vec();
             nothing.push(NOTHING);
             self.sender
                 .send(Recipients::One(peer.clone()), nothing, false);
         }
-        taken
+        false
     }
 }
 
@@ -320,10 +190,11 @@ fn parse(message: &[u8]) -> Option<(u64, u8, &[u8])> {
     Some((u64::from_be_bytes(*number), *kind, key))
 }
 
-impl<S, R, C> Receiver for Questions<S, R, C>
+impl<S, R, B, C> Receiver for Questions<S, R, B, C>
 where
     S: LimitedSender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
     C: Clock,
 {
     type Error = R::Error;
@@ -344,31 +215,62 @@ where
 }
 
 /// The sending half: what is answered, and what this node asks.
-#[derive(Clone, Debug)]
-pub struct Answers<S> {
+pub struct Answers<S, C> {
     sender: S,
     budgets: Arc<Budgets>,
+    asked: Arc<Questioned<C>>,
+}
+
+impl<S: Clone, C> Clone for Answers<S, C> {
+    fn clone(&self) -> Self {
+        Self {
+            sender: self.sender.clone(),
+            budgets: self.budgets.clone(),
+            asked: self.asked.clone(),
+        }
+    }
+}
+
+impl<S, C> fmt::Debug for Answers<S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers")
+            .field("asked", &self.asked)
+            .finish_non_exhaustive()
+    }
 }
 
 /// [`Answers`] with the recipients that may be sent to now.
-pub struct Checked<'a, S: LimitedSender + 'a> {
+pub struct Checked<'a, S: LimitedSender + 'a, C> {
     sender: S::Checked<'a>,
     budgets: &'a Budgets,
+    asked: &'a Questioned<C>,
 }
 
-impl<S: LimitedSender<PublicKey = PublicKey>> LimitedSender for Answers<S> {
+impl<S, C> LimitedSender for Answers<S, C>
+where
+    S: LimitedSender<PublicKey = PublicKey>,
+    C: Clock,
+{
     type PublicKey = PublicKey;
-    type Checked<'a> = Checked<'a, S>;
+    type Checked<'a> = Checked<'a, S, C>;
 
-    fn check(&mut self, recipients: Recipients<PublicKey>) -> Result<Checked<'_, S>, SystemTime> {
+    fn check(
+        &mut self,
+        recipients: Recipients<PublicKey>,
+    ) -> Result<Checked<'_, S, C>, SystemTime> {
         Ok(Checked {
             sender: self.sender.check(recipients)?,
             budgets: &self.budgets,
+            asked: &self.asked,
         })
     }
 }
 
-impl<S: LimitedSender<PublicKey = PublicKey>> CheckedSender for Checked<'_, S> {
+impl<S, C> CheckedSender for Checked<'_, S, C>
+where
+    S: LimitedSender<PublicKey = PublicKey>,
+    C: Clock,
+{
     type PublicKey = PublicKey;
 
     fn recipients(&self) -> Vec<PublicKey> {
@@ -377,18 +279,32 @@ impl<S: LimitedSender<PublicKey = PublicKey>> CheckedSender for Checked<'_, S> {
 
     fn send(self, message: impl Into<IoBufs> + Send, priority: bool) -> Unreliable<Feedback> {
         let message = message.into();
-        if let Some((number, kind)) = head(&message)
-            && kind != QUESTION
-        {
+        let Some((number, kind)) = head(&message) else {
+            return self.sender.send(message, priority);
+        };
+        let recipients = self.sender.recipients();
+        if kind != QUESTION {
             let bytes = message.len() as u64;
             let mut peers = self.budgets.lock();
-            for peer in self.sender.recipients() {
-                if let Some(budget) = peers.get_mut(&peer) {
+            for peer in &recipients {
+                if let Some(budget) = peers.get_mut(peer) {
                     budget.answered(number, bytes);
                 }
             }
+            drop(peers);
+            return self.sender.send(message, priority);
         }
-        self.sender.send(message, priority)
+        // A question goes to one peer.
+        if recipients.iter().any(|peer| self.asked.passes_over(peer)) {
+            return Unreliable::Rejected;
+        }
+        let sent = self.sender.send(message, priority);
+        if sent.accepted() {
+            for peer in &recipients {
+                self.asked.asks(peer, number);
+            }
+        }
+        sent
     }
 }
 
@@ -407,61 +323,6 @@ fn head(message: &IoBufs) -> Option<(u64, u8)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-
-    const ALLOWANCE: Allowance = Allowance {
-        bytes: 1_000,
-        rate: 100,
-    };
-
-    fn at(second: u64) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(second)
-    }
-
-    #[test]
-    fn bytes_are_bounded_and_come_back_with_time() {
-        let mut budget = Budget::default();
-        let mut taken = |number, price, second| budget.take(number, price, ALLOWANCE, at(second));
-        assert!(taken(1, 600, 0));
-        assert!(!taken(2, 600, 0));
-        assert!(taken(3, 400, 0), "the rest");
-        assert!(!taken(4, 600, 5), "500 came back");
-        assert!(taken(5, 600, 6));
-    }
-
-    #[test]
-    fn an_answer_gives_back_what_it_does_not_take() {
-        let mut budget = Budget::default();
-        assert!(budget.take(1, 1_000, ALLOWANCE, at(0)));
-        budget.answered(2, 0);
-        assert!(!budget.take(3, 600, ALLOWANCE, at(0)), "another's answer");
-        budget.answered(1, 300);
-        budget.answered(1, 0);
-        assert!(!budget.take(4, 800, ALLOWANCE, at(0)), "300 were taken");
-        assert!(budget.take(5, 700, ALLOWANCE, at(0)));
-    }
-
-    #[test]
-    fn a_number_is_asked_under_once_at_a_time() {
-        let mut budget = Budget::default();
-        assert!(budget.take(1, 10, ALLOWANCE, at(0)));
-        assert!(!budget.take(1, 10, ALLOWANCE, at(0)));
-        budget.answered(1, 10);
-        assert!(budget.take(1, 10, ALLOWANCE, at(0)));
-    }
-
-    #[test]
-    fn what_is_never_answered_is_forgotten() {
-        let mut budget = Budget::default();
-        let free = Allowance {
-            bytes: u64::MAX,
-            rate: 0,
-        };
-        for number in 0..3 * QUESTIONS as u64 {
-            assert!(budget.take(number, 1, free, at(0)));
-        }
-        assert_eq!(budget.asked.len(), QUESTIONS);
-    }
 
     #[test]
     fn a_head_is_read_across_buffers() {

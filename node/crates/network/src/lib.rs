@@ -8,6 +8,7 @@
 //! | [`channels`] | the channels of a connection |
 //! | [`limits`] | what a channel carries at most |
 //! | [`answering`] | what answering one peer may take |
+//! | [`asking`] | who is asked again |
 //! | [`chunk_messages`] | new chunks, their headers and parts, receipts as they are made |
 //! | [`chunk_requests`] | bodies, parts and receipts that were missed |
 //! | [`state_requests`] | snapshots of a shard's state, page by page |
@@ -21,6 +22,7 @@
 #![allow(clippy::cast_possible_truncation)]
 
 pub mod answering;
+pub mod asking;
 pub mod channels;
 pub mod chunk_messages;
 pub mod chunk_requests;

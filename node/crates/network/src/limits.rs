@@ -10,7 +10,7 @@
 //! | chunks | a chunk, or the receipts of one | 2 + `executionLag`: header, body or part, receipts |
 //! | endorsements | an endorsement | two for each shard |
 //! | witnesses | a witness | one for each shard, and one that it made |
-//! | requests | a question or its answer | no number: as many as the link carries |
+//! | requests | a question or its answer | no number: see below |
 //!
 //! p2p ends the connection of a peer that sends more than the largest message of
 //! all channels; what is too large for its own channel is refused by
@@ -22,13 +22,28 @@
 //! any channel, and whoever is about to send more does not send them. So the
 //! rate of a channel is [`SLACK`] times what a peer sends of blocks at
 //! `minBlockTimeMs`, and never below [`LEAST`]: nobody who follows the protocol
-//! notices it, and a flood is so much work and no more. Requests have a rate that
-//! a link is rather full at than a processor busy: what they may take is bounded
-//! by [`answering`](crate::answering), and by `clients` for what is asked on
-//! behalf of clients.
+//! notices it, and a flood is so much work and no more.
 //!
-//! The burst, as many as come with [`SLACK`] blocks, bounds what p2p keeps of
-//! each peer before it is looked at.
+//! Requests follow no block. Their rates are what somebody needs who catches up
+//! with one peer to ask, and answers come on the same channel:
+//!
+//! | requests for | a second | at once | because one node asks another one |
+//! |---|---|---|---|
+//! | certificates | 256 | 128 | each view that it missed, and again after 0.1 s |
+//! | blocks | 512 | 128 | for 32 blocks at a time, and 16 certificates |
+//! | chunks | 1,024 | 256 | for a body, the parts of one, or a height's receipts of all shards |
+//! | states | 512 | 128 | for 16 pages at a time, 400 of which fill what it is answered in a second |
+//! | clients | 4,096 | 256 | for what its own HTTP API takes in, at most |
+//!
+//! Half as many as come at once are under way. What they may take is bounded by
+//! [`answering`](crate::answering), and by `clients` for what is asked on behalf of
+//! clients.
+//!
+//! As many as the bursts of all peers come to are kept by p2p before they are
+//! looked at, in one queue for each channel: what comes when it is full is lost,
+//! whoever sent it. So whoever reads a channel has to be faster than a third of the
+//! peers together may send: their number, times the rate, times what it takes to
+//! pass a message over, stays below a second in each second.
 
 use crate::{Channels, Identity, channels, channels::Channel, client_messages::MOST_TOGETHER};
 use commonware_codec::{FixedSize as _, MaxEncodeSize as _};
@@ -55,10 +70,6 @@ pub const SLACK: u64 = 4;
 /// The lowest rate of a channel: views that end at once take more messages than
 /// blocks do.
 pub const LEAST: u32 = 256;
-/// The rate of channels on which peers ask.
-const REQUESTS: u32 = 4_096;
-/// The rate of questions on behalf of clients: transactions are among them.
-const CLIENTS: u32 = 20_000;
 /// The least and the most of a peer's messages on a channel that wait to be looked
 /// at.
 const BURST: (u64, u64) = (32, 512);
@@ -176,14 +187,32 @@ fn quota(identity: &Identity, channel: u64) -> Quota {
         channels::CHUNKS => 2 + u64::from(genesis.protocol.execution_lag),
         channels::WITNESSES => shards + 1,
         channels::ENDORSEMENTS => 2 * shards,
-        channels::CLIENT_REQUESTS => return allowed(CLIENTS, 128),
-        _ => return allowed(REQUESTS, 128),
+        _ => {
+            let (rate, burst) = requests(channel);
+            return allowed(rate, burst);
+        }
     };
     let rate = of_a_block * blocks * SLACK;
     let rate = u32::try_from(rate).unwrap_or(u32::MAX).max(LEAST);
     // Never less than comes with one block.
     let burst = (of_a_block * SLACK).min(BURST.1).max(of_a_block);
     allowed(rate, burst)
+}
+
+/// What one peer sends on a channel of requests, a second and at once.
+const fn requests(channel: u64) -> (u32, u64) {
+    match channel {
+        channels::CERTIFICATE_REQUESTS => (256, 128),
+        channels::CHUNK_REQUESTS => (1_024, 256),
+        channels::CLIENT_REQUESTS => (4_096, 256),
+        _ => (512, 128),
+    }
+}
+
+/// Questions of one peer that are under way at a time: their answers, and as many
+/// questions of this node, may be sent at once.
+pub(crate) const fn under_way(channel: u64) -> usize {
+    requests(channel).1 as usize / 2
 }
 
 fn allowed(rate: u32, burst: u64) -> Quota {
@@ -323,8 +352,10 @@ mod tests {
             (70, 1_000, channels::WITNESSES, 284, 284),
             (70, 50, channels::CHUNKS, 256, 32),
             (70, 10, channels::CHUNKS, 1_200, 32),
-            (70, 10, channels::BLOCK_REQUESTS, 4_096, 128),
-            (2, 1_000, channels::CLIENT_REQUESTS, 20_000, 128),
+            (70, 10, channels::BLOCK_REQUESTS, 512, 128),
+            (70, 10, channels::CERTIFICATE_REQUESTS, 256, 128),
+            (70, 10, channels::CHUNK_REQUESTS, 1_024, 256),
+            (2, 1_000, channels::CLIENT_REQUESTS, 4_096, 256),
         ] {
             let quota = Limits::of(&identity(shards, time)).quota(channel);
             let per_second = 1_000_000_000 / quota.replenish_interval().as_nanos();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Peers that ask for more than they read, of a node that answers as nodes do.
+//! Peers that ask for more than they read, of a node that answers as nodes do, and
+//! peers that say nothing to a node that asks as nodes do.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -13,24 +14,24 @@ use commonware_p2p::{
     Receiver, Recipients, Sender as _,
     simulated::{Config, Control, Link, Network, Oracle},
 };
-use commonware_resolver::{Consumer, Delivery, p2p};
+use commonware_resolver::{Consumer, Delivery, Fetch, TargetedResolver as _, p2p};
 use commonware_runtime::{
     Clock as _, Runner as _, Spawner as _, Supervisor as _,
     deterministic::{self, Context},
 };
-use commonware_utils::{NZDuration, NZUsize, Probability, channel::oneshot};
+use commonware_utils::{NZDuration, NZUsize, Probability, channel::oneshot, vec::NonEmptyVec};
 use prometheus_client::metrics::counter::Counter;
 use shardnode_network::{
     Identity, Limits,
-    answering::{Terms, answering},
+    answering::{Counts, Terms, answering},
     channels,
     chunk_requests::Key,
 };
 use shardnode_primitives::{GenesisDocument, ShardId, hash::ZERO};
 use std::{
     sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -147,7 +148,7 @@ async fn answers(
         context.child("engine"),
         p2p::Config {
             peer_provider: oracle.manager(),
-            blocker: control,
+            blocker: control.clone(),
             consumer: Bodies,
             producer: Bodies,
             mailbox_size: NZUsize!(16),
@@ -158,15 +159,15 @@ async fn answers(
             priority_responses: false,
         },
     );
-    let refused = Counter::default();
+    let counts = Counts::default();
     match terms {
         Some(terms) => {
             let clock = context.child("answering");
-            drop(engine.start(answering(channel, terms, clock, refused.clone())));
+            drop(engine.start(answering(channel, terms, control, clock, counts.clone())));
         }
         None => drop(engine.start(channel)),
     }
-    (refused, mailbox)
+    (counts.refused, mailbox)
 }
 
 /// Bytes that a peer is sent which asks so many times every 50 ms.
@@ -263,4 +264,150 @@ fn a_peer_without_a_use_for_an_answer_has_none() {
         assert_eq!(bytes >= BODY, answered, "{name}: {bytes} bytes");
         assert_eq!(refused == 0, answered, "{name}");
     }
+}
+
+/// What a node does about one message of a peer: how many peers it has cut off.
+fn cut_off(message: &[u8]) -> usize {
+    let config = deterministic::Config::new().with_cycle(Duration::from_micros(10));
+    deterministic::Runner::new(config).start(|context| async move {
+        let oracle = links(&context).await;
+        let terms = Some(Terms::chunks(&identity(0)));
+        let (_, _asks) = answers(&context, &oracle, terms).await;
+        let control = oracle.control(key(1).public_key());
+        let quota = Limits::of(&identity(0)).quota(channels::CHUNK_REQUESTS);
+        let channel = control.register(channels::CHUNK_REQUESTS, quota);
+        let (mut sender, _receiver) = channel.await.unwrap();
+        let to = Recipients::One(key(0).public_key());
+        sender.send(to, message.to_vec(), false);
+        context.sleep(Duration::from_secs(1)).await;
+        oracle.blocked().await.unwrap().len()
+    })
+}
+
+#[test]
+fn who_sends_what_is_no_message_is_cut_off() {
+    let question = [&[0; 9][..], &body(0).encode()[..]].concat();
+    assert_eq!(cut_off(&question), 0);
+    let nothing = [&[0; 8][..], &[2]].concat();
+    assert_eq!(cut_off(&nothing), 0, "an answer that nobody waits for");
+    let longer = [&question[..], &[0]].concat();
+    for (name, message) in [
+        ("no number", &question[..7]),
+        ("neither question nor answer", &[3; 9]),
+        ("no key", &question[..9]),
+        ("a short key", &question[..20]),
+        ("a long key", &longer),
+    ] {
+        assert_eq!(cut_off(message), 1, "{name}");
+    }
+}
+
+/// Answers at once until it falls silent, and takes every answer.
+#[derive(Clone, Default)]
+struct Moody {
+    silent: Arc<AtomicBool>,
+    unanswered: Arc<Mutex<Vec<oneshot::Sender<Bytes>>>>,
+    answered: Arc<AtomicUsize>,
+}
+
+impl p2p::Producer for Moody {
+    type Key = Key;
+
+    fn produce(&mut self, _: Key) -> oneshot::Receiver<Bytes> {
+        let (reply, response) = oneshot::channel();
+        if self.silent.load(Ordering::Relaxed) {
+            self.unanswered.lock().unwrap().push(reply);
+        } else {
+            assert!(reply.send(vec![7; 1_000].into()).is_ok());
+        }
+        response
+    }
+}
+
+impl Consumer for Moody {
+    type Key = Key;
+    type Value = Bytes;
+    type Subscriber = ();
+    type Outcome = bool;
+
+    fn deliver(&mut self, _: Delivery<Key, ()>, _: Bytes) -> oneshot::Receiver<bool> {
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        let (reply, response) = oneshot::channel();
+        assert!(reply.send(true).is_ok());
+        response
+    }
+}
+
+/// A node that asks and answers, and what it leaves without an answer.
+async fn moody(
+    context: &Context,
+    oracle: &Oracle<PublicKey, Context>,
+    place: usize,
+) -> (Moody, p2p::Mailbox<Key, PublicKey, ()>) {
+    let identity = identity(place);
+    let me = identity.key.public_key();
+    let control = oracle.control(me.clone());
+    let quota = Limits::of(&identity).quota(channels::CHUNK_REQUESTS);
+    let channel = control.register(channels::CHUNK_REQUESTS, quota);
+    let channel = channel.await.unwrap();
+    let moody = Moody::default();
+    let context = context.child("moody").with_attribute("place", place);
+    let (engine, mailbox) = p2p::Engine::new(
+        context.child("engine"),
+        p2p::Config {
+            peer_provider: oracle.manager(),
+            blocker: control.clone(),
+            consumer: moody.clone(),
+            producer: moody.clone(),
+            mailbox_size: NZUsize!(16),
+            me: Some(me),
+            fetch_timeout: NZDuration!(Duration::from_secs(2)),
+            fetch_retry_delay: Duration::from_millis(200),
+            priority_requests: false,
+            priority_responses: false,
+        },
+    );
+    let terms = Terms::chunks(&identity);
+    let clock = context.child("answering");
+    let channel = answering(channel, terms, control, clock, Counts::default());
+    drop(engine.start(channel));
+    (moody, mailbox)
+}
+
+/// How long the first thing is waited for that one peer keeps silent about and
+/// another one gives.
+fn waits(seed: u64) -> Duration {
+    let config = deterministic::Config::new().with_seed(seed);
+    deterministic::Runner::new(config).start(|context| async move {
+        let oracle = links(&context).await;
+        let (asker, mut fetcher) = moody(&context, &oracle, 0).await;
+        let (silent, _kept) = moody(&context, &oracle, 2).await;
+        let _other = moody(&context, &oracle, 3).await;
+        silent.silent.store(true, Ordering::Relaxed);
+        let wanted = Key::Bucket {
+            source: ShardId(1),
+            height: 5,
+            destination: ShardId(0),
+            root: ZERO,
+        };
+        let holders = [2, 3].map(|place| key(place).public_key()).to_vec();
+        let began = context.current();
+        let holders = NonEmptyVec::try_from(holders).unwrap();
+        fetcher.fetch_targeted(Fetch::from(wanted), holders);
+        while asker.answered.load(Ordering::Relaxed) == 0 {
+            context.sleep(Duration::from_millis(1)).await;
+        }
+        context.current().duration_since(began).unwrap()
+    })
+}
+
+/// A silent peer costs one time-out, and never two for one thing.
+#[test]
+fn who_says_nothing_is_not_asked_for_the_same_again() {
+    let waits: Vec<_> = (0..32).map(waits).collect();
+    let silent = |waited: &&Duration| **waited > Duration::from_secs(2);
+    assert!(waits.iter().any(|waited| !silent(&waited)), "{waits:?}");
+    assert!(waits.iter().any(|waited| silent(&waited)), "{waits:?}");
+    let longest = waits.iter().max().unwrap();
+    assert!(*longest < Duration::from_millis(2_300), "{waits:?}");
 }
