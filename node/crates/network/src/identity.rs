@@ -126,6 +126,15 @@ impl Identity {
         Arc::new(self.mandates.deal(seed.0, height))
     }
 
+    /// The committees at `height`, above the finalised `block`; `None` if
+    /// nobody knows them yet: those of the next epoch are known.
+    #[must_use]
+    pub fn committees_ahead(&self, block: &Block, height: u64) -> Option<Committees> {
+        let length = self.genesis.protocol.epoch_length;
+        let seed = block.randomness.seed_ahead(block.height, height, length)?;
+        Some(Arc::new(self.mandates.deal(seed.0, height)))
+    }
+
     /// The committees that endorsed the new headers of `block`.
     #[must_use]
     pub fn committees_of(&self, block: &Block) -> Committees {

@@ -127,6 +127,19 @@ impl Randomness {
         }
     }
 
+    /// What the committees at `ahead` are dealt from, if this is the randomness
+    /// of the block at `height`, below it. `None` beyond the next epoch, whose
+    /// seed nobody knows yet.
+    #[must_use]
+    pub const fn seed_ahead(&self, height: u64, ahead: u64, epoch_length: u64) -> Option<Digest> {
+        let epoch = height / epoch_length;
+        match (ahead / epoch_length).checked_sub(epoch) {
+            Some(0) => Some(self.seed),
+            Some(1) => Some(self.next),
+            _ => None,
+        }
+    }
+
     /// That of the child at `height` that `leader` proposes.
     pub fn child(
         &self,

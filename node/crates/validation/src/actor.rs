@@ -4,10 +4,11 @@
 use crate::{
     checks::{Verdict, Verification, compare, traced, until, validate},
     metrics::Metrics,
+    seats::{Seat, Seats},
 };
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _};
-use commonware_cryptography::{Digested, Signer as _, ed25519::PublicKey};
+use commonware_cryptography::{Digested, ed25519::PublicKey};
 use commonware_macros::select;
 use commonware_p2p::{Blocker, Receiver, Recipients, Sender, block};
 use commonware_parallel::Rayon;
@@ -22,7 +23,7 @@ use shardnode_blocks::{
 };
 use shardnode_execution::signatures::{BatchSize, KeyCache};
 use shardnode_mailboxes::{Runtime, availability, ledger, witness_validator::Message};
-use shardnode_network::{Committees, Identity, channels::Channel};
+use shardnode_network::{Identity, channels::Channel};
 use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsement, ShardId};
 use shardnode_traces::{Detail, Name, Place, Recorder};
 use shardnode_witness::{PartSet, PartsError, WitnessPart};
@@ -73,12 +74,21 @@ struct Candidate {
 
 type Slot = BTreeMap<Digest, Candidate>;
 
-/// This node's part in a committee of the next height.
-struct Seat {
-    /// Who needs the witness.
-    owners: Vec<PublicKey>,
-    /// This node's place among them; `None` if it tracks the shard.
-    place: Option<u16>,
+impl Candidate {
+    /// Whether the part at `index` leads to a check, or is the own one, at
+    /// `place`, that is passed on.
+    fn needs(&self, index: u16, place: u16, owners: usize) -> bool {
+        let here = |index| {
+            let parts = self.parts.as_ref();
+            parts.is_some_and(|parts| parts.part(index).is_some())
+        };
+        let complete = || {
+            let parts = self.parts.as_ref();
+            parts.is_some_and(|parts| parts.is_complete(owners))
+        };
+        let own = index == place && !self.forwarded;
+        !here(index) && (own || (self.check.is_none() && !complete()))
+    }
 }
 
 /// The actor.
@@ -87,9 +97,7 @@ pub struct Actor<E: Runtime, S, R, B> {
     parts: Parts<S, R, B>,
     inbox: mpsc::Receiver<Message>,
     slots: BTreeMap<(u64, ShardId), Slot>,
-    committees: Committees,
-    /// As far as somebody asked; `None` where this node is no member.
-    seats: BTreeMap<ShardId, Option<Arc<Seat>>>,
+    seats: Seats,
     keys: Arc<KeyCache>,
     checks: Pool<'static, Option<(ChunkHeader, Verdict)>>,
 }
@@ -103,14 +111,13 @@ where
 {
     /// Creates the actor.
     pub fn new(context: E, parts: Parts<S, R, B>, inbox: mpsc::Receiver<Message>) -> Self {
-        let committees = parts.identity.committees_after(parts.history.tip().inner());
+        let seats = Seats::new(parts.identity.clone());
         Self {
             context,
             parts,
             inbox,
             slots: BTreeMap::new(),
-            committees,
-            seats: BTreeMap::new(),
+            seats,
             keys: Arc::new(KeyCache::new(KEYS)),
             checks: Pool::default(),
         }
@@ -154,42 +161,10 @@ where
         in_flight(height, self.finalized())
     }
 
-    /// This node's part in the committee of `shard` at the next height.
-    fn seat(&mut self, shard: ShardId) -> Option<Arc<Seat>> {
-        if let Some(seat) = self.seats.get(&shard) {
-            return seat.clone();
-        }
-        let identity = &self.parts.identity;
-        let me = identity.key.public_key();
-        let committee = self.committees.get(shard.index());
-        let committee = committee.filter(|committee| committee.stake_of(|who| *who == me) > 0);
-        let seat = committee.map(|committee| {
-            let owners = identity.witness_owners(shard, committee);
-            let place = owners.iter().position(|owner| *owner == me);
-            let place = place.map(|place| place as u16);
-            Arc::new(Seat { owners, place })
-        });
-        self.seats.insert(shard, seat.clone());
-        seat
-    }
-
-    /// Whether this node can have a use for a part of this owner's, as far as it
-    /// knows the committee: it checks the header from a witness, and is not
-    /// doing that already. Its own part it also passes on.
-    fn is_of_use(&mut self, (height, shard): (u64, ShardId), hash: &Digest, index: u16) -> bool {
-        if height != self.finalized() + 1 {
-            return true;
-        }
-        let Some(place) = self.seat(shard).and_then(|seat| seat.place) else {
-            return false;
-        };
-        let candidate = self
-            .slots
-            .get(&(height, shard))
-            .and_then(|slot| slot.get(hash));
-        candidate.is_none_or(|candidate| {
-            candidate.check.is_none() || (index == place && !candidate.forwarded)
-        })
+    /// This node's part in the committee of a slot.
+    fn seat(&mut self, (height, shard): (u64, ShardId)) -> Option<Arc<Seat>> {
+        let tip = self.parts.history.tip().inner();
+        self.seats.get(tip, height, shard)
     }
 
     /// The candidate with this hash, if there is room for it.
@@ -216,10 +191,15 @@ where
     /// Takes in a part, and what its producer did not sign not even for long
     /// enough to take a candidate's place.
     ///
-    /// A part comes from its producer, which made it, or from its owner, which
-    /// passes it on once it has checked it: whoever sends one that does not hold
-    /// is cut off. Parts of two witnesses for one header are not the owner's
-    /// fault, which may have seen one of them only.
+    /// A part comes to its owner from its producer, which made it, and to the
+    /// others from its owner, which passes it on once it has checked it: whoever
+    /// sends another one, or one that does not hold, is cut off. Parts of two
+    /// witnesses for one header are not the owner's fault, which may have seen one
+    /// of them only.
+    ///
+    /// A part is hashed here and now: no more than the shares of one witness for
+    /// each of a slot's candidates ever are, each of which comes from another peer
+    /// or costs it its connection.
     fn on_part(&mut self, peer: &PublicKey, bytes: Bytes) {
         let limit = self.parts.identity.part_limits();
         let part = match WitnessPart::decode_cfg(bytes, &limit) {
@@ -234,16 +214,27 @@ where
         let Some(producer) = identity.genesis.producer_at(slot.1, slot.0) else {
             return;
         };
-        let last = self.finalized().saturating_add(PARTS_HORIZON);
-        if !self.in_flight(slot.0) || slot.0 > last || !identity.is_validator(peer) {
+        if !identity.is_validator(peer) {
+            return;
+        }
+        // Nobody but a member that does not track the shard has a use for it.
+        let Some(seat) = self.seat(slot) else {
+            return;
+        };
+        let Some(place) = seat.place else {
+            return;
+        };
+        if let Some(reason) = misdirected(&part, peer, &producer.key, &seat, place) {
+            let (shard, height) = (slot.1, slot.0);
+            block!(self.parts.blocker, peer.clone(), %shard, height, "{reason}");
             return;
         }
         let hash = part.header_hash();
-        if !self.is_of_use(slot, &hash, part.index()) {
-            return;
-        }
         let candidates = self.slots.get(&slot);
         let known = candidates.and_then(|candidates| candidates.get(&hash));
+        if known.is_some_and(|known| !known.needs(part.index(), place, seat.owners.len())) {
+            return;
+        }
         if known.is_none() && candidates.is_some_and(|candidates| candidates.len() >= PER_SLOT) {
             // What there is no room for is not worth a look at its signature.
             return;
@@ -277,8 +268,7 @@ where
 
     fn on_finalized(&mut self, block: Digested<Block>) {
         let height = block.inner().height;
-        self.committees = self.parts.identity.committees_after(block.inner());
-        self.seats.clear();
+        self.seats.finalized(height);
         self.parts.history.push(block);
         self.slots.retain(|(at, _), _| *at > height);
         let ready: Vec<_> = self
@@ -288,11 +278,6 @@ where
             .filter(|(at, _)| *at == height + 1)
             .collect();
         for slot in ready {
-            if self.seat(slot.1).is_none_or(|seat| seat.place.is_none()) {
-                // Parts that came before it was known that they are not for it.
-                let candidates = self.slots.get_mut(&slot).into_iter().flatten();
-                candidates.for_each(|(_, candidate)| candidate.parts = None);
-            }
             self.progress(slot);
         }
     }
@@ -303,7 +288,7 @@ where
         if height != self.finalized() + 1 {
             return;
         }
-        let Some(seat) = self.seat(shard) else {
+        let Some(seat) = self.seat(slot) else {
             return;
         };
         let Seat { owners, place } = &*seat;
@@ -400,6 +385,24 @@ where
         self.parts.metrics.refused();
         warn!(%shard, height, reason = %refused, "chunk not endorsed");
     }
+}
+
+/// What is wrong with it that `peer` sends this part to the owner at `place`.
+fn misdirected(
+    part: &WitnessPart,
+    peer: &PublicKey,
+    producer: &PublicKey,
+    seat: &Seat,
+    place: u16,
+) -> Option<&'static str> {
+    if usize::from(part.manifest().owners.get()) != seat.owners.len() {
+        return Some("witness part for another number of owners");
+    }
+    let index = part.index();
+    let owner = seat.owners.get(usize::from(index));
+    let from_producer = peer == producer && index == place;
+    let from_owner = owner == Some(peer) && index != place;
+    (!from_producer && !from_owner).then_some("witness part of another owner")
 }
 
 /// Sends the own part to the other owners, once.

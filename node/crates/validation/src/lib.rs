@@ -17,17 +17,20 @@
 //! are finalised blocks and headers ([`shardnode_mailboxes::turns`]): a flood of
 //! parts would otherwise hold every endorsement back.
 //!
-//! A part is sent by its producer, which signed it, or by its owner, which
-//! checked it before it passed it on. Whoever sends one whose signature or proof
-//! does not hold is cut off.
+//! A part is sent by its producer, which signed it, to its owner, or by its
+//! owner, which checked it before it passed it on. Whoever sends one for another
+//! number of owners than the committee has, one that is not its own, or one whose
+//! signature or proof does not hold is cut off.
 //!
 //! Bounds: headers are kept for heights [in flight](shardnode_blocks::in_flight),
 //! parts, which are large, for [`PARTS_HORIZON`](actor::PARTS_HORIZON) heights
 //! above the finalised one, for
 //! [`PER_SLOT`](shardnode_blocks::in_flight::PER_SLOT) headers of a shard and
-//! height, and only if the producer whose turn it is signed them. Once the
-//! committees of a height are known, parts are taken in of those witnesses alone
-//! that this node checks, until it does.
+//! height, and only if the producer whose turn it is signed them. The committees
+//! of these heights are known: parts are taken in of those witnesses alone that
+//! this node checks, as many as give the witness, and the one that it passes on.
+//! One sender adds one part to a witness, and a producer the own one, and each of
+//! them is hashed once.
 
 // Places in a committee are bounded by the validators of genesis.
 #![allow(clippy::cast_possible_truncation)]
@@ -36,6 +39,7 @@ mod actor;
 mod checks;
 mod expected;
 mod metrics;
+mod seats;
 
 pub use actor::{Actor, Parts};
 pub use metrics::Metrics;

@@ -10,6 +10,7 @@ use commonware_consensus::{
 use commonware_cryptography::{
     Digested, Digestible as _,
     certificate::{ConstantProvider, Verifier as _},
+    ed25519::PublicKey,
 };
 use commonware_parallel::{Rayon, Sequential};
 use commonware_runtime::{
@@ -196,6 +197,14 @@ impl Fixture {
         let producer = genesis.producer_at(ShardId(shard), height).unwrap();
         let mut producers = genesis.producers.iter();
         producers.position(|one| one == producer).unwrap()
+    }
+
+    /// Who needs the witness of a chunk, by their places.
+    pub(crate) fn owners(&self, shard: u16, height: u64) -> Vec<PublicKey> {
+        let seed = self.genesis.randomness.seed;
+        let committees = self.identity.mandates.deal(seed.0, height);
+        let committee = &committees[usize::from(shard)];
+        self.identity.witness_owners(ShardId(shard), committee)
     }
 
     /// The header of the first chunk of `shard`, which has no transactions.

@@ -6,5 +6,6 @@
 mod fixture;
 mod floods;
 mod liars;
+mod memory;
 #[path = "../../../availability/tests/availability/peers.rs"]
 mod peers;
