@@ -64,6 +64,7 @@ use shardnode_mailboxes::{
 use shardnode_network::{
     Channels, Identity, Limits,
     answering::{Terms, answering},
+    new_blocks::NewBlocks,
 };
 use shardnode_production::{
     generator::{self, Control},
@@ -512,10 +513,16 @@ where
             strategy: strategy.clone(),
         },
     );
+    let blocks = NewBlocks::new(
+        channels.blocks.1,
+        identity.clone(),
+        context.child("new_blocks"),
+        blocker.clone(),
+    );
     tasks.push(plain_task(
         &context,
         "block broadcast",
-        block_engine.start(channels.blocks),
+        block_engine.start((channels.blocks.0, blocks)),
     ));
     let resolver = block_resolver::init(
         context.child("block_resolver"),

@@ -7,6 +7,7 @@
 //! | [`identity`] | who produces, votes, endorses and holds parts, and when |
 //! | [`channels`] | the channels of a connection |
 //! | [`limits`] | what a channel carries at most |
+//! | [`new_blocks`] | which blocks a peer sends as they are proposed |
 //! | [`answering`] | what answering one peer may take |
 //! | [`asking`] | who is asked again |
 //! | [`chunk_messages`] | new chunks, their headers and parts, receipts as they are made |
@@ -29,6 +30,7 @@ pub mod chunk_requests;
 pub mod client_messages;
 pub mod identity;
 pub mod limits;
+pub mod new_blocks;
 pub mod state_requests;
 
 pub use channels::Channels;

@@ -66,6 +66,15 @@ pub struct Block {
 }
 
 impl Block {
+    /// Where an encoded block was proposed, by its first bytes.
+    pub fn read_context(buf: &mut impl Buf) -> Result<Context<Digest, PublicKey>, Error> {
+        let version = u8::read(buf)?;
+        if version != VERSION {
+            return Err(Error::InvalidEnum(version));
+        }
+        Context::read(buf)
+    }
+
     /// The newest header of `shard`.
     #[must_use]
     pub fn chunk(&self, shard: ShardId) -> Option<&ChunkHeader> {
@@ -115,13 +124,9 @@ impl Read for Block {
     type Cfg = BlockLimits;
     fn read_cfg(buf: &mut impl Buf, limits: &BlockLimits) -> Result<Self, Error> {
         let shards = usize::from(limits.shards);
-        let version = u8::read(buf)?;
-        if version != VERSION {
-            return Err(Error::InvalidEnum(version));
-        }
         let every = shards..=shards;
         let block = Self {
-            context: Context::read(buf)?,
+            context: Self::read_context(buf)?,
             height: u64::read(buf)?,
             timestamp_ms: u64::read(buf)?,
             randomness: Randomness::read(buf)?,

@@ -154,6 +154,31 @@ fn a_peer_that_sends_too_large_a_message_is_cut_off() {
     });
 }
 
+/// Who proposes no block sends none, and who proposes one sends a whole one.
+#[test]
+fn a_peer_that_sends_what_is_no_block_of_its_own_is_cut_off() {
+    run_with_chunk_validators(3, 2, 2, 1, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        let within = Duration::from_secs(1);
+        for sender in [3, 4] {
+            network.kill(sender).await;
+            let (height, channel) = (network.view(0).height(), channels::BLOCKS);
+            for receiver in 0..3 {
+                let own = network.block_of(sender);
+                for (bytes, cut_off) in [(own, sender == 4), (vec![0; 1_000], true)] {
+                    let was = network.is_cut_off_by(sender, receiver, channel, bytes, within);
+                    assert_eq!(was.await, cut_off, "node {sender} by node {receiver}");
+                }
+            }
+            network.wait_for_height(height + 4).await;
+            network.forgive(sender).await;
+            network.start(sender).await;
+        }
+        network.check_agreement().await;
+    });
+}
+
 #[test]
 fn everybody_killed_at_once_goes_on_where_they_were() {
     for seed in 0..4 {

@@ -127,6 +127,13 @@ impl Network {
         }
     }
 
+    /// What looks like a block that a node proposes.
+    pub(crate) fn block_of(&self, leader: usize) -> Vec<u8> {
+        let mut block = self.view(0).block.clone();
+        block.context.leader = self.members[leader].key.public_key();
+        block.encode().to_vec()
+    }
+
     /// Nobody has cut this node off any more.
     pub(crate) async fn forgive(&self, node: usize) {
         let node = self.members[node].key.public_key();
@@ -147,12 +154,26 @@ impl Network {
         bytes: usize,
         within: Duration,
     ) -> bool {
+        let message = vec![0; bytes];
+        self.is_cut_off_by(sender, receiver, channel, message, within)
+            .await
+    }
+
+    /// [`is_cut_off_for`](Self::is_cut_off_for) this message.
+    pub(crate) async fn is_cut_off_by(
+        &self,
+        sender: usize,
+        receiver: usize,
+        channel: u64,
+        message: Vec<u8>,
+        within: Duration,
+    ) -> bool {
         let from = self.members[sender].key.public_key();
         let to = self.members[receiver].key.public_key();
         let control = self.oracle.control(from.clone());
         let registered = control.register(channel, self.quota(channel));
         let (mut link, _receiver) = registered.await.unwrap();
-        link.send(Recipients::One(to.clone()), vec![0; bytes], false);
+        link.send(Recipients::One(to.clone()), message, false);
         self.context.sleep(within).await;
         let blocked = self.oracle.blocked().await.unwrap();
         blocked.contains(&(to, from))
