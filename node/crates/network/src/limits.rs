@@ -39,6 +39,10 @@
 //! [`answering`](crate::answering), and by `clients` for what is asked on behalf of
 //! clients.
 //!
+//! The burst is as many as come with [`SLACK`] blocks. Of votes and certificates it
+//! is also what comes when the views of all leaders that can be down end at once: a
+//! vote that is not sent comes 2 s later.
+//!
 //! As many as the bursts of all peers come to are kept by p2p before they are
 //! looked at, in one queue for each channel: what comes when it is full is lost,
 //! whoever sent it. So whoever reads a channel has to be faster than a third of the
@@ -56,7 +60,8 @@ use commonware_p2p::{Blocker, Message, Receiver, Sender, block};
 use commonware_resolver::p2p as resolver;
 use commonware_runtime::Quota;
 use shardnode_primitives::{
-    Block, ChunkHeader, Digest, Endorsement, Receipt, Transaction, witness_size::MAX_WITNESS,
+    Block, ChunkHeader, Digest, Endorsement, Genesis, Receipt, Transaction,
+    witness_size::MAX_WITNESS,
 };
 use shardnode_state::{Leaf, page::LEAVES};
 use shardnode_witness::Manifest;
@@ -194,8 +199,14 @@ fn quota(identity: &Identity, channel: u64) -> Quota {
     };
     let rate = of_a_block * blocks * SLACK;
     let rate = u32::try_from(rate).unwrap_or(u32::MAX).max(LEAST);
+    let at_once = match channel {
+        channels::VOTES | channels::CERTIFICATES => {
+            (skipped(genesis) + of_a_block).max(of_a_block * SLACK)
+        }
+        _ => of_a_block * SLACK,
+    };
     // Never less than comes with one block.
-    let burst = (of_a_block * SLACK).min(BURST.1).max(of_a_block);
+    let burst = at_once.min(BURST.1).max(of_a_block);
     allowed(rate, burst)
 }
 
@@ -213,6 +224,14 @@ const fn requests(channel: u64) -> (u32, u64) {
 /// questions of this node, may be sent at once.
 pub(crate) const fn under_way(channel: u64) -> usize {
     requests(channel).1 as usize / 2
+}
+
+/// What a voter sends on a channel of consensus where the views of all leaders that
+/// can be down end one right after the other: a vote or certificate for each of
+/// them, and as many once more.
+const fn skipped(genesis: &Genesis) -> u64 {
+    let down = genesis.producers.len().saturating_sub(1) as u64 / 3;
+    2 * down
 }
 
 fn allowed(rate: u32, burst: u64) -> Quota {
@@ -345,6 +364,11 @@ mod tests {
     #[test]
     fn rates_are_those_of_blocks_with_slack() {
         for (shards, time, channel, rate, burst) in [
+            (2, 1_000, channels::VOTES, 256, 32),
+            (10, 1_000, channels::VOTES, 256, 32),
+            (70, 1_000, channels::VOTES, 256, 100),
+            (70, 100, channels::VOTES, 320, 100),
+            (70, 100, channels::CERTIFICATES, 320, 100),
             (2, 1_000, channels::ENDORSEMENTS, 256, 32),
             (70, 1_000, channels::ENDORSEMENTS, 560, 512),
             (70, 300, channels::ENDORSEMENTS, 2_240, 512),
@@ -365,6 +389,19 @@ mod tests {
                 "{per_second} instead of {rate} on channel {channel}"
             );
             assert_eq!(quota.burst_size().get(), burst, "channel {channel}");
+        }
+    }
+
+    /// Each of them ends with a vote and a certificate of every voter.
+    #[test]
+    fn views_of_all_leaders_that_can_be_down_may_end_at_once() {
+        for shards in [1, 2, 20, 70, 300] {
+            let identity = identity(shards, 1_000);
+            let down = (u32::from(2 * shards) - 1) / 3;
+            for channel in [channels::VOTES, channels::CERTIFICATES] {
+                let burst = Limits::of(&identity).quota(channel).burst_size().get();
+                assert!(burst > 2 * down, "{burst} for {down} leaders that are down");
+            }
         }
     }
 
