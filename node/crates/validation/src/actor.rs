@@ -235,6 +235,13 @@ where
         if known.is_some_and(|known| !known.needs(part.index(), place, seat.owners.len())) {
             return;
         }
+        let mut others = candidates
+            .into_iter()
+            .flatten()
+            .filter(|(at, _)| **at != hash);
+        if slot.0 > self.finalized() + 1 && others.any(|(_, other)| other.parts.is_some()) {
+            return;
+        }
         if known.is_none() && candidates.is_some_and(|candidates| candidates.len() >= PER_SLOT) {
             // What there is no room for is not worth a look at its signature.
             return;

@@ -28,7 +28,8 @@
 //! [`PER_SLOT`](shardnode_blocks::in_flight::PER_SLOT) headers of a shard and
 //! height, and only if the producer whose turn it is signed them. The committees
 //! of these heights are known: parts are taken in of those witnesses alone that
-//! this node checks, as many as give the witness, and the one that it passes on.
+//! this node checks, as many as give the witness, and the one that it passes on;
+//! beyond the next height of one header of a slot, as an honest producer makes one.
 //! One sender adds one part to a witness, and a producer the own one, and each of
 //! them is hashed once.
 

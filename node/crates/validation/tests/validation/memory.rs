@@ -8,6 +8,7 @@ use crate::{
 use bytes::Bytes;
 use commonware_codec::Encode as _;
 use commonware_cryptography::Signer as _;
+use shardnode_primitives::ChunkHeader;
 use shardnode_witness::WitnessPart;
 use std::sync::Arc;
 
@@ -34,14 +35,22 @@ fn message(part: &WitnessPart, alive: &Arc<()>) -> Bytes {
     })
 }
 
+/// The header of a chunk of this shard, and another one.
+fn headers(fixture: &Fixture, shard: u16, height: u64) -> [ChunkHeader; 2] {
+    let mut header = fixture.header(shard);
+    header.content.height = height;
+    let mut other = header.clone();
+    other.content.sequence += 1;
+    [header, other]
+}
+
 /// The parts of a witness of the first shard for so many owners, each from who
 /// sends it to the member.
-fn witness(fixture: &Fixture, height: u64, owners: u16, alive: &Arc<()>) -> Vec<Sent> {
-    let mut header = fixture.header(0);
-    header.content.height = height;
+fn witness(fixture: &Fixture, header: &ChunkHeader, owners: u16, alive: &Arc<()>) -> Vec<Sent> {
+    let height = header.content.height;
     let producer = key(fixture.producer(0, height)).public_key();
     let me = key(MEMBER).public_key();
-    let parts = fixture.witness(&header, owners);
+    let parts = fixture.witness(header, owners);
     let senders = fixture.owners(0, height);
     assert_eq!(senders.len(), usize::from(OWNERS));
     let senders = senders
@@ -58,9 +67,9 @@ fn a_witness_is_kept_once_whatever_its_height() {
         for (owners, most) in [(OWNERS, 3), (3, 0)] {
             run(genesis(2, 4, 32), MEMBER, |mut fixture| async move {
                 let alive = Arc::new(());
-                fixture
-                    .parts
-                    .send(witness(&fixture, height, owners, &alive));
+                let [header, _] = headers(&fixture, 0, height);
+                let sent = witness(&fixture, &header, owners, &alive);
+                fixture.parts.send(sent);
                 fixture.start();
                 fixture.settle().await;
                 assert_eq!(fixture.parts.unread(), 0);
@@ -73,13 +82,32 @@ fn a_witness_is_kept_once_whatever_its_height() {
     }
 }
 
+/// An honest producer makes one header.
+#[test]
+fn of_the_heights_after_the_next_one_witness_is_kept() {
+    for height in HEIGHT..HEIGHT + 4 {
+        run(genesis(2, 4, 32), MEMBER, |mut fixture| async move {
+            let (one, other) = (Arc::new(()), Arc::new(()));
+            let [header, second] = headers(&fixture, 0, height);
+            fixture.parts.send(witness(&fixture, &header, OWNERS, &one));
+            fixture
+                .parts
+                .send(witness(&fixture, &second, OWNERS, &other));
+            fixture.start();
+            fixture.settle().await;
+            assert!(Arc::strong_count(&one) > 2, "height {height}");
+            let kept = Arc::strong_count(&other) > 1;
+            assert_eq!(kept, height == HEIGHT, "height {height}");
+        });
+    }
+}
+
 #[test]
 fn nothing_is_kept_of_a_witness_that_is_for_others() {
     for height in HEIGHT..HEIGHT + 4 {
         run(genesis(2, 4, 32), MEMBER, |mut fixture| async move {
             let alive = Arc::new(());
-            let mut header = fixture.header(1);
-            header.content.height = height;
+            let [header, _] = headers(&fixture, 1, height);
             // Of the shard that the member tracks.
             let parts = fixture.witness(&header, OWNERS);
             let owners = fixture.owners(1, height).into_iter();
