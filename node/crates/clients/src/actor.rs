@@ -8,6 +8,7 @@ use crate::{
     forwarded::{Due, Forwarded, Route, Said, Taken},
     local::Local,
     metrics::{Again, Metrics},
+    turns::Caller,
 };
 use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
@@ -433,8 +434,9 @@ where
             return;
         }
         let local = self.local.clone();
+        let caller = Caller::Peer(peer.clone());
         let context = self.context.child("answer");
-        let answer = context.spawn(move |_| async move { local.answer(question).await });
+        let answer = context.spawn(move |_| async move { local.answer(caller, question).await });
         self.answers.push(async move {
             let answer = answer.await.ok()?;
             Some(Answered {

@@ -7,8 +7,9 @@
 //! do: [`BYTES`] of them at once, and [`RATE`] more with every second. While a
 //! body is looked for it counts as the largest that there can be.
 //!
-//! What is asked together counts by its number as well: in lists, no correct node
-//! has more than [`LISTED`] transactions under way.
+//! Transactions count by their number as well, alone and in lists: no correct node
+//! has more than [`LISTED`] of them under way. What is computed for a peer takes
+//! [`turns`](crate::turns) beside that.
 
 use commonware_cryptography::ed25519::PublicKey;
 use std::{
@@ -18,7 +19,7 @@ use std::{
 
 /// Questions of one peer that are being answered, at most.
 pub(crate) const QUESTIONS: usize = 1_024;
-/// Transactions in lists among these questions, at most.
+/// Transactions that these questions hand over or list, at most.
 pub(crate) const LISTED: usize = 8_192;
 /// Those of the questions that are answered with a body.
 pub(crate) const BODIES: usize = 8;
@@ -55,7 +56,7 @@ impl Budget {
 
 impl Budgets {
     /// Whether a peer's question is to be answered; if so, [`Self::answered`]
-    /// has to follow. `listed` is how many transactions it lists, and `body` the
+    /// has to follow. `listed` is how many transactions it is about, and `body` the
     /// most bytes of the body that is asked for.
     pub(crate) fn take(
         &mut self,

@@ -6,6 +6,7 @@ use crate::{
     budget::LISTED,
     forwarded::LISTS,
     local::Local,
+    turns::Caller,
 };
 use bytes::Bytes;
 use commonware_utils::channel::{mpsc, oneshot, watch};
@@ -93,8 +94,9 @@ impl Client {
             .layout
             .shard_of(transaction.signer());
         let result = if self.tracks(shard) {
-            self.local.submit(transaction).await
+            self.local.submit(Caller::Clients, transaction).await
         } else {
+            let _room = self.list_room(1).await;
             match self.ask(shard, Question::Submit(transaction)).await {
                 Some(Answer::Submitted(code)) => submit_result(code),
                 _ => Err(Refusal::Shard),
@@ -129,7 +131,7 @@ impl Client {
             .into_iter()
             .map(|((shard, _), (places, list))| async move {
                 let results = if self.tracks(shard) {
-                    self.local.submit_all(list).await
+                    self.local.submit_all(Caller::Clients, list).await
                 } else {
                     self.forward(shard, list).await
                 };
@@ -164,7 +166,10 @@ impl Client {
         transactions: Vec<Transaction>,
     ) -> Vec<Result<(), Refusal>> {
         let namespaces = &self.local.identity.namespaces;
-        let verified = self.local.signatures.verify(transactions, namespaces).await;
+        let signatures = &self.local.signatures;
+        let verified = signatures
+            .verify(Caller::Clients, transactions, namespaces)
+            .await;
         let (mut places, mut held) = (Vec::new(), Vec::new());
         let mut results = vec![Err(Refusal::Shard); verified.len()];
         for (place, (transaction, holds)) in verified.into_iter().enumerate() {
@@ -245,7 +250,11 @@ impl Client {
     pub async fn outcome(&self, signer: AccountId, hash: Digest) -> Result<Fate, Unavailable> {
         let shard = self.local.identity.genesis.layout.shard_of(&signer);
         let answer = if self.tracks(shard) {
-            Some(self.local.answer(Question::Outcome(hash)).await)
+            Some(
+                self.local
+                    .answer(Caller::Clients, Question::Outcome(hash))
+                    .await,
+            )
         } else {
             self.ask(shard, Question::Outcome(hash)).await
         };
@@ -277,7 +286,7 @@ impl Client {
         for (shard, (places, hashes)) in lists {
             let question = Question::Outcomes(hashes);
             let answer = if self.tracks(shard) {
-                Some(self.local.answer(question).await)
+                Some(self.local.answer(Caller::Clients, question).await)
             } else {
                 let _room = self.list_room(places.len()).await;
                 self.ask(shard, question).await
@@ -314,7 +323,7 @@ impl Client {
         }
         let question = Question::Chunk(content.height, content.body_hash);
         let answer = if self.tracks(content.shard) {
-            Some(self.local.answer(question).await)
+            Some(self.local.answer(Caller::Clients, question).await)
         } else {
             self.ask(content.shard, question).await
         };

@@ -13,7 +13,8 @@
 //! Transactions that come together are verified together: by the node that a
 //! client talks to, and again by the producer that has their shard's pool, which
 //! trusts no other node. So what does not hold costs the node alone that let its
-//! sender in.
+//! sender in. All that is computed for clients and peers, for one transaction as
+//! for a list, takes turns by who asks for it (`turns`), on half of the threads.
 //!
 //! What other nodes took in is kept until it is in a chunk, and goes to the shard's
 //! next producers if it is not in time (`forwarded`); a producer that does not
@@ -35,6 +36,7 @@ mod local;
 mod metrics;
 mod proofs;
 mod signatures;
+mod turns;
 
 pub use actor::Actor;
 pub use answers::{Fate, Unavailable};

@@ -4,6 +4,7 @@
 use crate::{
     answers::{UNKNOWN, submit_code},
     signatures::Signatures,
+    turns::Caller,
 };
 use shardnode_execution::{Outcome, record::Executed};
 use shardnode_mailboxes::{
@@ -33,7 +34,7 @@ pub struct Local {
     pub pool: Option<pool::Mailbox>,
     /// Where it is counted what is refused.
     pub rejections: Rejections,
-    /// What verifies transactions that come together.
+    /// What computes for clients.
     pub signatures: Signatures,
 }
 
@@ -87,8 +88,12 @@ fn prove(hash: &Digest, outcome: Outcome, executed: &Executed) -> Answer {
 }
 
 impl Local {
-    pub(crate) async fn submit(&self, transaction: Transaction) -> Result<(), Refusal> {
-        match self.admit(transaction).await {
+    pub(crate) async fn submit(
+        &self,
+        caller: Caller,
+        transaction: Transaction,
+    ) -> Result<(), Refusal> {
+        match self.admit(caller, transaction).await {
             Ok((transaction, funds)) => {
                 let Some(pool) = &self.pool else {
                     return self.refuse(Refusal::Shard);
@@ -110,7 +115,11 @@ impl Local {
     /// Refuses what could not be executed on the state as it is, so that the
     /// pool holds only what its signer will pay for. What costs the least to
     /// find out comes first.
-    async fn admit(&self, transaction: Transaction) -> Result<(Transaction, u64), Refusal> {
+    async fn admit(
+        &self,
+        caller: Caller,
+        transaction: Transaction,
+    ) -> Result<(Transaction, u64), Refusal> {
         if self.pool.is_none() {
             return Err(Refusal::Shard);
         }
@@ -119,20 +128,33 @@ impl Local {
         let account = self.ledger.account(*transaction.signer()).await;
         let (height, account) = account.ok_or(Refusal::Shard)?;
         let funds = check_signer(&transaction, protocol, height, account)?;
-        if !transaction.verify(&self.identity.namespaces) {
-            return Err(Refusal::Signature);
-        }
+        let transaction = self.verify(caller, transaction).await?;
         Ok((transaction, funds))
+    }
+
+    /// Refuses what its signer did not sign.
+    pub(crate) async fn verify(
+        &self,
+        caller: Caller,
+        transaction: Transaction,
+    ) -> Result<Transaction, Refusal> {
+        let namespaces = &self.identity.namespaces;
+        let one = vec![transaction];
+        let verified = self.signatures.verify(caller, one, namespaces).await;
+        let held = verified.into_iter().find(|(_, holds)| *holds);
+        held.map(|(one, _)| one).ok_or(Refusal::Signature)
     }
 
     /// Puts transactions of the own shard into the pool, in their order: each is
     /// refused for what [`Self::submit`] would refuse it for.
     pub(crate) async fn submit_all(
         &self,
+        caller: Caller,
         transactions: Vec<Transaction>,
     ) -> Vec<Result<(), Refusal>> {
         let mut results = vec![Err(Refusal::Shard); transactions.len()];
-        if self.admit_all(transactions, &mut results).await.is_none() {
+        let admitted = self.admit_all(caller, transactions, &mut results).await;
+        if admitted.is_none() {
             for _ in &results {
                 self.rejections.rejected(Refusal::Shard);
             }
@@ -143,6 +165,7 @@ impl Local {
     /// `None` if this node has no pool, or stops.
     async fn admit_all(
         &self,
+        caller: Caller,
         transactions: Vec<Transaction>,
         results: &mut [Result<(), Refusal>],
     ) -> Option<()> {
@@ -164,7 +187,7 @@ impl Local {
             }
         }
         let namespaces = &self.identity.namespaces;
-        let verified = self.signatures.verify(payable, namespaces).await;
+        let verified = self.signatures.verify(caller, payable, namespaces).await;
         let mut offered = Vec::with_capacity(verified.len());
         let mut offered_places = Vec::with_capacity(verified.len());
         for ((place, funds), (transaction, holds)) in places.into_iter().zip(verified) {
@@ -187,13 +210,24 @@ impl Local {
         Some(())
     }
 
-    pub(crate) async fn answer(&self, question: Question) -> Answer {
+    /// The outcome of a transaction with its proof.
+    async fn prove(&self, caller: Caller, hash: Digest) -> Answer {
+        let _place = self.signatures.proof(caller.clone()).await;
+        let Some(Some((outcome, executed))) = self.ledger.outcome_among(hash).await else {
+            return Answer::Nothing;
+        };
+        let outcomes = executed.outcomes.len();
+        let make = move || prove(&hash, outcome, &executed);
+        self.signatures.prove(caller, outcomes, make).await
+    }
+
+    pub(crate) async fn answer(&self, caller: Caller, question: Question) -> Answer {
         match question {
             Question::Submit(transaction) => {
-                Answer::Submitted(submit_code(self.submit(transaction).await))
+                Answer::Submitted(submit_code(self.submit(caller, transaction).await))
             }
             Question::SubmitAll(transactions) => {
-                let submitted = self.submit_all(transactions).await;
+                let submitted = self.submit_all(caller, transactions).await;
                 Answer::SubmittedAll(submitted.into_iter().map(submit_code).collect())
             }
             Question::Outcomes(hashes) => match self.ledger.outcomes(hashes).await {
@@ -214,14 +248,137 @@ impl Local {
                 Some(None) => Answer::Outcome(0, UNKNOWN),
                 None => Answer::Nothing,
             },
-            Question::ProveOutcome(hash) => match self.ledger.outcome_among(hash).await {
-                Some(Some((outcome, executed))) => prove(&hash, outcome, &executed),
-                _ => Answer::Nothing,
-            },
+            Question::ProveOutcome(hash) => self.prove(caller, hash).await,
             Question::Chunk(height, hash) => match self.bodies.serve(height, hash).await {
                 Ok(body) => Answer::Chunk(body),
                 Err(_) => Answer::Nothing,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
+    use commonware_runtime::{
+        Clock as _, Runner as _, Spawner as _, Strategizer as _, Supervisor as _,
+        deterministic::{Context, Runner},
+    };
+    use commonware_utils::{NZUsize, channel::fallible::OneshotExt as _};
+    use futures::future::{Either, select};
+    use prometheus_client::registry::Registry;
+    use shardnode_primitives::{ExecutionResult, GenesisDocument, ShardTotals, Transfer};
+    use std::time::Duration;
+
+    fn identity() -> Identity {
+        let key = PrivateKey::from_seed(0);
+        let document: GenesisDocument = serde_json::from_value(serde_json::json!({
+            "network": "test", "createdAtMs": 0, "seed": "11".repeat(32), "shards": 1,
+            "accounts": {"perShard": 10, "initialBalance": 1_000},
+            "protocol": {
+                "executionLag": 1, "minBlockTimeMs": 100, "chunkWaitMs": 1_000,
+                "maxTransactionsPerChunk": 6_000, "mandatesPerShard": 68, "epochLength": 1000,
+                "congestionControl": "Enabled", "transferFee": 1, "leastBalance": 1,
+            },
+            "validators": [{
+                "name": "n0", "role": "producer", "stake": 1_000_000,
+                "publicKey": key.public_key().to_string(), "shard": 0, "slot": 0,
+            }],
+        }))
+        .unwrap();
+        Identity::new(document.check().unwrap(), key).unwrap()
+    }
+
+    /// A transfer whose signer has enough, and which another key signed.
+    fn forged(identity: &Identity) -> Transaction {
+        let account = identity.genesis.account(0);
+        let transfer = Transfer {
+            signer: account.id,
+            receiver: account.id,
+            amount: 1,
+            nonce: 1,
+            expires_at: 0,
+        };
+        transfer.sign(&identity.key, &identity.namespaces)
+    }
+
+    /// The execution of a chunk with this transaction alone.
+    fn executed(hash: Digest) -> Executed {
+        Executed {
+            result: ExecutionResult {
+                height: 1,
+                state_root: hash,
+                outcomes_root: hash,
+                receipts_root: hash,
+                transfers: 1,
+                credits: 0,
+            },
+            totals: ShardTotals::genesis(hash, 0),
+            buckets: Vec::new(),
+            outcomes: vec![(hash, Outcome::Executed)],
+        }
+    }
+
+    /// A producer whose ledger says of everybody that they have enough, and of
+    /// every transaction that it was executed.
+    fn local(context: &Context) -> Local {
+        let (ledger, mut inbox) = ledger::mailbox();
+        context.child("ledger").spawn(|_| async move {
+            while let Some(question) = inbox.questions.recv().await {
+                match question {
+                    ledger::Question::Account { reply, .. } => {
+                        let (balance, nonce) = (1_000, 0);
+                        reply.send_lossy((0, Some(Account { balance, nonce })));
+                    }
+                    ledger::Question::OutcomeAmong { hash, reply } => {
+                        let executed = Arc::new(executed(hash));
+                        reply.send_lossy(Some((Outcome::Executed, executed)));
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        });
+        let threads = NZUsize!(1);
+        let strategy = context.strategy(threads);
+        let (bodies, _) = bodies::mailbox();
+        let (pool, _) = pool::mailbox();
+        Local {
+            identity: Arc::new(identity()),
+            ledger,
+            bodies,
+            pool: Some(pool),
+            rejections: Rejections::new(&mut Registry::default()),
+            signatures: Signatures::new(strategy, threads, context.child("signatures")),
+        }
+    }
+
+    /// The answer to a question of a peer, which is none before its turn has come.
+    async fn at_its_turn(context: &Context, local: &Local, question: Question) -> Answer {
+        let held = local.signatures.hold();
+        assert!(!held.is_empty());
+        let asked = local.clone();
+        let caller = Caller::Peer(local.identity.key.public_key());
+        let answer = Box::pin(asked.answer(caller, question));
+        let later = Box::pin(context.sleep(Duration::from_secs(1)));
+        let Either::Left(((), answer)) = select(later, answer).await else {
+            panic!("answered before its turn");
+        };
+        drop(held);
+        answer.await
+    }
+
+    #[test]
+    fn what_is_computed_for_a_peer_waits_for_its_turn() {
+        Runner::default().start(|context| async move {
+            let local = local(&context);
+            let hash = Digest([7; 32]);
+            let proven = at_its_turn(&context, &local, Question::ProveOutcome(hash)).await;
+            assert!(matches!(proven, Answer::ProvenOutcome(1, 0, _)));
+
+            let forged = Question::Submit(forged(&local.identity));
+            let refused = at_its_turn(&context, &local, forged).await;
+            assert_eq!(refused, Answer::Submitted(Refusal::Signature.code()));
+        });
     }
 }

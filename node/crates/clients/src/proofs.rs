@@ -5,6 +5,7 @@
 use crate::{
     Client, Unavailable,
     answers::{Fate, fate},
+    turns::Caller,
 };
 use commonware_consensus::types::Height;
 use shardnode_blocks::ChainView;
@@ -93,7 +94,7 @@ impl Client {
         let gone = Unavailable(shard);
         let question = Question::ProveOutcome(hash);
         let answer = if self.tracks(shard) {
-            self.local.answer(question).await
+            self.local.answer(Caller::Clients, question).await
         } else {
             let _room = self.list_room(question.listed()).await;
             self.ask(shard, question).await.ok_or(gone)?

@@ -1,35 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifying what clients hand in together.
+//! What clients have computed: whether signatures hold, and proofs of outcomes.
 //!
-//! The signatures of a list are verified in one batch, on the CPU pool and not
-//! in the task of whoever waits. Lists take turns, first come, first served, and
-//! as many at a time as half of the pool has threads: whatever clients send, the
-//! chain has the other half. A list with a signature that does not hold is
-//! verified one by one, which finds it and costs no more than if each transaction
-//! had come by itself.
+//! All of it is done on the CPU pool and not in the task of whoever waits, in
+//! [`turns`](crate::turns), and as much at a time as half of the pool has threads:
+//! whatever clients and peers send, the chain has the other half.
+//!
+//! The signatures of a list are verified in one batch. A list with a signature
+//! that does not hold is verified one by one, which finds it and costs no more than
+//! if each transaction had come by itself.
+//!
+//! A proof takes all of its chunk's outcomes, megabytes of them. So it has a place
+//! from before they are looked up until it is made, and of those there are
+//! [`PROOFS`].
 
+use crate::turns::{Caller, Turn, Turns};
 use commonware_parallel::{Rayon, Sequential, Strategy as _};
 use rand_core::{CryptoRng, Rng as _};
 use shardnode_execution::signatures::{BatchSize, KeyCache, verify_each};
+use shardnode_network::client_messages::MOST_TOGETHER;
 use shardnode_primitives::{Namespaces, Transaction};
 use std::{
     fmt,
     num::NonZeroUsize,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::Semaphore;
 
 /// Keys that are kept decoded.
 const KEYS: usize = 65_536;
+/// Proofs of outcomes that are being made, at most.
+const PROOFS: usize = 2;
 
-/// Verifies signatures of clients. Clones take turns together.
+/// Verifies signatures of clients and makes proofs for them. Clones take turns
+/// together.
 #[derive(Clone)]
 pub struct Signatures(Arc<Inner>);
 
 struct Inner {
     keys: KeyCache,
     strategy: Rayon,
-    turns: Arc<Semaphore>,
+    turns: Turns,
+    proofs: Turns,
     /// Where the coefficients of batches come from. Nothing is drawn before the
     /// first batch.
     seeds: Mutex<Box<dyn CryptoRng + Send>>,
@@ -42,7 +52,7 @@ impl fmt::Debug for Signatures {
 }
 
 impl Signatures {
-    /// Verifies on half of the threads of `strategy`, and on one at least.
+    /// Computes on half of the threads of `strategy`, and on one at least.
     pub fn new(
         strategy: Rayon,
         threads: NonZeroUsize,
@@ -51,7 +61,8 @@ impl Signatures {
         Self(Arc::new(Inner {
             keys: KeyCache::new(KEYS),
             strategy,
-            turns: Arc::new(Semaphore::new(threads.get().div_ceil(2))),
+            turns: Turns::new(threads.get().div_ceil(2)),
+            proofs: Turns::new(PROOFS),
             seeds: Mutex::new(Box::new(seeds)),
         }))
     }
@@ -66,14 +77,14 @@ impl Signatures {
     /// Which of the transactions their signers signed.
     pub(crate) async fn verify(
         &self,
+        caller: Caller,
         transactions: Vec<Transaction>,
         namespaces: &Namespaces,
     ) -> Vec<(Transaction, bool)> {
         if transactions.is_empty() {
             return Vec::new();
         }
-        // Nobody closes it.
-        let turn = self.0.turns.clone().acquire_owned().await.ok();
+        let turn = self.0.turns.take(caller, transactions.len()).await;
         let seed = self.seed();
         let inner = self.0.clone();
         let namespace = namespaces.transaction.clone();
@@ -93,5 +104,35 @@ impl Signatures {
                 transactions.into_iter().zip(holds).collect()
             })
             .await
+    }
+
+    /// Waits for a place for a proof.
+    pub(crate) async fn proof(&self, caller: Caller) -> Option<Turn> {
+        self.0.proofs.take(caller, MOST_TOGETHER).await
+    }
+
+    /// Makes a proof among so many outcomes.
+    pub(crate) async fn prove<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        outcomes: usize,
+        make: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let turn = self.0.turns.take(caller, MOST_TOGETHER).await;
+        self.0
+            .strategy
+            .spawn(outcomes, move |_| {
+                let _turn = turn;
+                make()
+            })
+            .await
+    }
+
+    /// Takes all turns.
+    #[cfg(test)]
+    pub(crate) fn hold(&self) -> Vec<Turn> {
+        use futures::FutureExt as _;
+        let take = || self.0.turns.take(Caller::Clients, 1).now_or_never();
+        std::iter::from_fn(|| take().flatten()).collect()
     }
 }

@@ -63,12 +63,13 @@ impl Question {
         }
     }
 
-    /// How many transactions it lists, or takes as much as: a proof of one outcome
-    /// is made of all of its chunk.
+    /// How many transactions it hands over or lists, or takes as much as: a proof of
+    /// one outcome is made of all of its chunk.
     #[must_use]
     pub const fn listed(&self) -> usize {
         match self {
-            Self::Submit(_) | Self::Account(_) | Self::Outcome(_) | Self::Chunk(..) => 0,
+            Self::Account(_) | Self::Outcome(_) | Self::Chunk(..) => 0,
+            Self::Submit(_) => 1,
             Self::SubmitAll(transactions) => transactions.len(),
             Self::Outcomes(hashes) => hashes.len(),
             Self::ProveOutcome(_) => MOST_TOGETHER,
