@@ -324,19 +324,21 @@ mod tests {
     /// every transaction that it was executed.
     fn local(context: &Context) -> Local {
         let (ledger, mut inbox) = ledger::mailbox();
-        context.child("ledger").spawn(|_| async move {
+        context.child("accounts").spawn(|_| async move {
             while let Some(question) = inbox.questions.recv().await {
                 match question {
                     ledger::Question::Account { reply, .. } => {
                         let (balance, nonce) = (1_000, 0);
                         reply.send_lossy((0, Some(Account { balance, nonce })));
                     }
-                    ledger::Question::OutcomeAmong { hash, reply } => {
-                        let executed = Arc::new(executed(hash));
-                        reply.send_lossy(Some((Outcome::Executed, executed)));
-                    }
                     other => panic!("{other:?}"),
                 }
+            }
+        });
+        context.child("outcomes").spawn(|_| async move {
+            while let Some(asked) = inbox.proofs.recv().await {
+                let executed = Arc::new(executed(asked.hash));
+                asked.reply.send_lossy(Some((Outcome::Executed, executed)));
             }
         });
         let threads = NZUsize!(1);

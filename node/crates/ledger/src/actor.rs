@@ -2,16 +2,19 @@
 //! The actor: blocks in order, what each waits for, and who asks.
 
 mod lost;
+mod serving;
 mod snapshots;
+
+use self::serving::{Asked, Looked, Lookup, asked};
 
 use crate::{
     catching_up::{PATIENCE, is_behind},
     copy::Seen,
     error::LedgerError,
     execute::run,
-    inputs::{Inputs, gather},
+    inputs::{Delivered, Inputs, gather},
     metrics::Metrics,
-    shard::{Shard, recover, stored_execution, stored_receipts},
+    shard::{Credited, Shard, recover},
 };
 use commonware_codec::Encode as _;
 use commonware_consensus::types::Height;
@@ -36,6 +39,7 @@ use shardnode_mailboxes::{
     producer,
     snapshots::Shelf,
     state_sync::{self, Fetched},
+    turns::Turns,
     witness_validator,
 };
 use shardnode_network::Identity;
@@ -123,6 +127,9 @@ pub struct Actor<E: Runtime, S: Engine> {
     gathers: bool,
     state_sync: state_sync::Mailbox,
     fetching: Pool<'static, Option<Fetched>>,
+    /// The record that is looked up for somebody who asks.
+    lookup: Option<Lookup>,
+    looking: Pool<'static, Looked<S>>,
     shelf: Shelf,
     traces: Recorder,
     /// The span of gathering what the next execution needs.
@@ -142,7 +149,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 id,
                 storage,
                 recovered,
-                &parts.shelf,
+                (&parts.shelf, parts.retention),
             )?),
             _ => None,
         };
@@ -189,6 +196,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             gathers: false,
             state_sync: parts.state_sync,
             fetching: Pool::default(),
+            lookup: None,
+            looking: Pool::default(),
             shelf: parts.shelf,
             traces: parts.traces,
             gather: None,
@@ -205,6 +214,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     async fn run(mut self) -> Result<(), LedgerError> {
         self.look_at_acknowledged().await;
         self.advance().await?;
+        let mut turns = Turns::default();
         loop {
             select! {
                 delivered = self.inbox.blocks.recv() => {
@@ -230,10 +240,19 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     let Some(awaited) = awaited else { return Ok(()) };
                     self.on_awaited(awaited);
                 },
+                looked = self.looking.next_completed() => self.on_looked(looked)?,
                 // Last, so that no number of questions keeps the chain waiting.
-                question = self.inbox.questions.recv() => {
-                    let Some(question) = question else { return Ok(()) };
-                    self.on_question(question).await?;
+                asked = asked(
+                    &mut turns,
+                    &mut self.inbox.questions,
+                    &mut self.inbox.proofs,
+                    &mut self.inbox.receipts,
+                    self.lookup.is_some(),
+                ) => match asked {
+                    Some(Asked::Question(question)) => self.on_question(question),
+                    Some(Asked::Proof(asked)) => self.on_proof_asked(asked),
+                    Some(Asked::Receipts(asked)) => self.on_receipts_asked(asked),
+                    None => return Ok(()),
                 },
             }
             self.advance().await?;
@@ -278,9 +297,9 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         }
     }
 
-    async fn on_question(&mut self, question: Question) -> Result<(), LedgerError> {
-        let Some(shard) = self.shard.as_mut() else {
-            return Ok(());
+    fn on_question(&mut self, question: Question) {
+        let Some(shard) = self.shard.as_ref() else {
+            return;
         };
         match question {
             Question::Account { id, reply } => {
@@ -296,46 +315,11 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             Question::Outcome { hash, reply } => {
                 reply.send_lossy(shard.outcome(&hash));
             }
-            Question::OutcomeAmong { hash, reply } => {
-                let known = match shard.outcome(&hash) {
-                    Some((height, outcome)) => stored_execution(&self.identity, shard, height)
-                        .await?
-                        .map(|executed| (outcome, executed)),
-                    None => None,
-                };
-                reply.send_lossy(known);
-            }
             Question::Outcomes { hashes, reply } => {
                 let outcomes = hashes.iter().map(|hash| shard.outcome(hash)).collect();
                 reply.send_lossy(outcomes);
             }
-            Question::Serve {
-                height,
-                destination,
-                root,
-                reply,
-            } => {
-                let executed = stored_execution(&self.identity, shard, height).await?;
-                let bucket = executed
-                    .filter(|executed| executed.result.receipts_root == root)
-                    .and_then(|executed| executed.buckets.get(destination.index()).cloned());
-                if let Some(bucket) = bucket {
-                    reply.send_lossy(bucket.encode());
-                }
-            }
-            Question::ServeCredited {
-                source,
-                height,
-                root,
-                reply,
-            } => {
-                let bucket = stored_receipts(&self.identity, shard, (source, height)).await?;
-                if let Some(bucket) = bucket.filter(|bucket| bucket.verifies(&root)) {
-                    reply.send_lossy(bucket.encode());
-                }
-            }
         }
-        Ok(())
     }
 
     /// Works through the queue until a block needs inputs that are not here.
@@ -506,6 +490,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             warn!(shard = %shard.id, height, "finalised chunk has an invalid body: executed as empty");
         }
         let identity = self.identity.clone();
+        let credited = inputs.incoming.iter().flat_map(Delivered::roots);
+        let credited: Vec<_> = credited
+            .map(|(from, root)| (from, Credited { at: height, root }))
+            .collect();
         let mut state = std::mem::take(&mut shard.state);
         let totals = shard.totals.clone();
         let (state, outcome) = self
@@ -530,6 +518,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             changes: changes.into_iter().collect(),
             payload: proven.encode(),
         };
+        self.storage_back().await?;
+        let Some(shard) = self.shard.as_mut() else {
+            return Ok(());
+        };
         let storage = shard.take_storage()?;
         let storage = storage
             .append(record)
@@ -542,7 +534,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         shard.height = height;
         shard.totals = executed.totals.clone();
         let next_due = executed.totals.next_due;
-        shard.remember(proven.clone());
+        shard.remember(proven.clone(), credited);
         self.tracked.send_replace(Some(shard.progress()));
         let elapsed = self
             .context

@@ -5,7 +5,9 @@
 use shardnode_execution::{Crediting, Delivery};
 use shardnode_mailboxes::{availability, bodies::CheckedChunk};
 use shardnode_network::chunk_requests::Key;
-use shardnode_primitives::{ChunkHeader, Congestion, ProvenBucket, ShardId, genesis::Protocol};
+use shardnode_primitives::{
+    ChunkHeader, Congestion, Digest, ProvenBucket, ShardId, genesis::Protocol,
+};
 use shardnode_witness::Due;
 use std::sync::Arc;
 
@@ -28,6 +30,8 @@ pub(crate) struct Delivered {
     pub(crate) delivery: Delivery,
     /// The same, with proofs.
     pub(crate) proven: Vec<Arc<ProvenBucket>>,
+    /// The roots that these are under.
+    roots: Vec<Digest>,
 }
 
 impl Delivered {
@@ -39,7 +43,19 @@ impl Delivered {
             source: first.source,
             buckets: proven.iter().map(|one| one.bucket.clone()).collect(),
         };
-        Some(Self { delivery, proven })
+        let roots = due.iter().map(|due| due.receipts_root).collect();
+        Some(Self {
+            delivery,
+            proven,
+            roots,
+        })
+    }
+
+    /// The source and the height of each bucket, and the root that it is under.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = ((ShardId, u64), Digest)> {
+        let from = |proven: &Arc<ProvenBucket>| (proven.bucket.source, proven.bucket.height);
+        let roots = self.roots.iter().copied();
+        self.proven.iter().map(from).zip(roots)
     }
 }
 

@@ -54,6 +54,18 @@
 //! last only, so a frozen state is followed by others until one is stated. All
 //! producers of a shard with the same interval offer the same snapshots.
 //!
+//! # What is given away
+//!
+//! Receipts that peers ask for are in the last executions, which are in memory, or
+//! in their records: those that the own shard sent for `retentionBlocks`, those
+//! that it credited since the oldest snapshot on offer. A record is read for
+//! whoever names the root of the receipts in it, which is known of all executions
+//! since the start; of older ones headers in archived blocks say it. So a question
+//! for what there is not costs no read, and of the records that were read the last
+//! few stay in memory. One is read at a time, beside the actor: an execution that
+//! is ready waits for that one at most. A record that cannot be read is told once
+//! and not given away, and ends the node only where it needs it itself.
+//!
 //! # Copies
 //!
 //! A producer's copy of its shard is *complete* if it alone is enough: should
@@ -86,6 +98,7 @@ mod error;
 mod execute;
 mod inputs;
 mod metrics;
+mod records;
 mod shard;
 mod snapshots;
 

@@ -5,6 +5,7 @@
 use crate::{
     copy::ShardCopy,
     error::LedgerError,
+    records::{Known, Records},
     snapshots::{Frozen, Origin, restore},
 };
 use commonware_codec::Decode as _;
@@ -16,7 +17,7 @@ use shardnode_execution::{
 };
 use shardnode_mailboxes::{ledger::Tracked, snapshots::Shelf};
 use shardnode_network::Identity;
-use shardnode_primitives::{ChunkContent, Digest, ProvenBucket, ShardId, ShardTotals};
+use shardnode_primitives::{ChunkContent, Digest, ShardId, ShardTotals};
 use shardnode_state::StateTree;
 use shardnode_storage::{Engine, ExecutionRecord, Recovered, StorageError};
 use std::{
@@ -35,6 +36,15 @@ const EVIDENCE: usize = 4;
 const OUTCOME_CHUNKS: usize = 1_000;
 const OUTCOME_TRANSACTIONS: usize = 1_000_000;
 
+/// Where credited receipts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Credited {
+    /// The height of the execution that credited them.
+    pub(crate) at: u64,
+    /// The root that they are under.
+    pub(crate) root: Digest,
+}
+
 /// The own shard's state and what it is made durable in.
 pub(crate) struct Shard<S> {
     pub(crate) id: ShardId,
@@ -52,7 +62,9 @@ pub(crate) struct Shard<S> {
     pub(crate) frozen: BTreeMap<u64, Frozen>,
     /// The executions that credited receipts, by the shard and the height that
     /// these are from, since the oldest snapshot that is served.
-    credited: BTreeMap<(ShardId, u64), u64>,
+    pub(crate) credited: BTreeMap<(ShardId, u64), Credited>,
+    /// What is known of older executions.
+    pub(crate) records: Records,
     /// What this copy of the shard has.
     pub(crate) copy: ShardCopy,
 }
@@ -63,12 +75,18 @@ impl<S: Engine> Shard<S> {
         move |source| LedgerError::Storage { shard, source }
     }
 
-    pub(crate) fn remember(&mut self, proven: Proven) {
+    /// Remembers the execution that was done last, and the receipts that it
+    /// credited.
+    pub(crate) fn remember(
+        &mut self,
+        proven: Proven,
+        credited: impl IntoIterator<Item = ((ShardId, u64), Credited)>,
+    ) {
         let Proven { executed, evidence } = proven;
         let height = executed.result.height;
-        let incoming = evidence.incoming.iter().map(|proven| &proven.bucket);
-        let incoming = incoming.map(|bucket| ((bucket.source, bucket.height), height));
-        self.credited.extend(incoming);
+        self.credited.extend(credited);
+        let root = Known::Root(executed.result.receipts_root);
+        self.records.learn(height, root);
         self.evidence.insert(height, evidence);
         while self.evidence.len() > EVIDENCE {
             self.evidence.pop_first();
@@ -130,7 +148,7 @@ impl<S: Engine> Shard<S> {
 
     /// Forgets where receipts are that no served snapshot needs any more.
     pub(crate) fn forget_credited(&mut self, oldest: u64) {
-        self.credited.retain(|_, at| *at > oldest);
+        self.credited.retain(|_, credited| credited.at > oldest);
     }
 
     fn forget_oldest_outcomes(&mut self) {
@@ -170,56 +188,7 @@ impl<S: Engine> Shard<S> {
     }
 }
 
-/// The execution at `height`, from memory or storage.
-pub(crate) async fn stored_execution<S: Engine>(
-    identity: &Identity,
-    shard: &Shard<S>,
-    height: u64,
-) -> Result<Option<Arc<Executed>>, LedgerError> {
-    if let Some(executed) = shard.recent.get(&height) {
-        return Ok(Some(executed.clone()));
-    }
-    let proven = stored(identity, shard, height).await?;
-    Ok(proven.map(|proven| proven.executed))
-}
-
-/// The receipts from `source` at `height` that were credited since the oldest
-/// snapshot that is served.
-pub(crate) async fn stored_receipts<S: Engine>(
-    identity: &Identity,
-    shard: &Shard<S>,
-    (source, height): (ShardId, u64),
-) -> Result<Option<ProvenBucket>, LedgerError> {
-    let Some(at) = shard.credited.get(&(source, height)) else {
-        return Ok(None);
-    };
-    let evidence = match shard.evidence.get(at) {
-        Some(evidence) => Some(evidence.clone()),
-        None => stored(identity, shard, *at)
-            .await?
-            .map(|proven| proven.evidence),
-    };
-    let is_it =
-        |proven: &&ProvenBucket| proven.bucket.source == source && proven.bucket.height == height;
-    Ok(evidence.and_then(|evidence| evidence.incoming.iter().find(is_it).cloned()))
-}
-
-async fn stored<S: Engine>(
-    identity: &Identity,
-    shard: &Shard<S>,
-    height: u64,
-) -> Result<Option<Proven>, LedgerError> {
-    let Some(storage) = &shard.storage else {
-        return Ok(None);
-    };
-    let record = storage.record(height).await;
-    let record = record.map_err(shard.storage_error())?;
-    record
-        .map(|record| decode_record(identity, shard.id, &record))
-        .transpose()
-}
-
-fn decode_record(
+pub(crate) fn decode_record(
     identity: &Identity,
     shard: ShardId,
     record: &ExecutionRecord,
@@ -242,7 +211,7 @@ pub(crate) fn recover<S: Engine>(
     id: ShardId,
     storage: S,
     recovered: Recovered,
-    shelf: &Shelf,
+    (shelf, retention): (&Shelf, u64),
 ) -> Result<Shard<S>, LedgerError> {
     let mut shard = Shard {
         id,
@@ -257,6 +226,7 @@ pub(crate) fn recover<S: Engine>(
         waiting: BTreeMap::new(),
         frozen: BTreeMap::new(),
         credited: BTreeMap::new(),
+        records: Records::new(1),
         copy: ShardCopy::default(),
     };
     let state_error = |height| {
@@ -274,6 +244,8 @@ pub(crate) fn recover<S: Engine>(
         check_root(&shard, origin.totals.state_root)?;
         shard.copy.begin_after(origin.block);
         shelf.put(origin.served(shard.state.pages()));
+        let below = shard.height.saturating_sub(retention);
+        shard.records.forget_below(below);
     }
     for record in recovered.records {
         let proven = decode_record(identity, id, &record)?;
@@ -285,7 +257,13 @@ pub(crate) fn recover<S: Engine>(
         shard.height = record.height;
         shard.totals = proven.executed.totals.clone();
         check_root(&shard, record.state_root)?;
-        shard.remember(proven);
+        let credited = proven.evidence.incoming.iter().filter_map(|proven| {
+            let (from, at) = ((proven.bucket.source, proven.bucket.height), record.height);
+            let root = proven.receipts_root()?;
+            Some((from, Credited { at, root }))
+        });
+        let credited: Vec<_> = credited.collect();
+        shard.remember(proven, credited);
     }
     Ok(shard)
 }

@@ -34,7 +34,7 @@ pub struct Awaited {
     pub reply: oneshot::Sender<Arc<Executed>>,
 }
 
-/// What clients and peers ask, as by the methods of [`Mailbox`].
+/// What clients ask, as by the methods of [`Mailbox`]; it is answered from memory.
 #[derive(Debug)]
 pub enum Question {
     /// [`Mailbox::account`].
@@ -65,13 +65,6 @@ pub enum Question {
         /// The height of its chunk, and what became of it.
         reply: oneshot::Sender<Option<(u64, Outcome)>>,
     },
-    /// [`Mailbox::outcome_among`].
-    OutcomeAmong {
-        /// The transaction's hash.
-        hash: Digest,
-        /// What became of it, and the execution that it is of.
-        reply: oneshot::Sender<Option<(Outcome, Arc<Executed>)>>,
-    },
     /// [`Mailbox::outcomes`].
     Outcomes {
         /// The transactions' hashes.
@@ -79,6 +72,20 @@ pub enum Question {
         /// Of each, the height of its chunk, and what became of it.
         reply: oneshot::Sender<Vec<Option<(u64, Outcome)>>>,
     },
+}
+
+/// [`Mailbox::outcome_among`].
+#[derive(Debug)]
+pub struct OutcomeAmong {
+    /// The transaction's hash.
+    pub hash: Digest,
+    /// What became of it, and the execution that it is of.
+    pub reply: oneshot::Sender<Option<(Outcome, Arc<Executed>)>>,
+}
+
+/// Receipts that a peer asks for, as by the methods of [`Mailbox`].
+#[derive(Debug)]
+pub enum ReceiptsAsked {
     /// [`Mailbox::serve`].
     Serve {
         /// The executed height.
@@ -160,6 +167,9 @@ pub struct Mailbox {
     blocks: mpsc::Sender<Finalized>,
     awaited: mpsc::Sender<Awaited>,
     questions: mpsc::Sender<Question>,
+    /// Apart, as is what peers ask: both can take reading a record.
+    proofs: mpsc::Sender<OutcomeAmong>,
+    receipts: mpsc::Sender<ReceiptsAsked>,
     /// The highest finalised height that this node has heard of.
     tip: Arc<AtomicU64>,
 }
@@ -203,8 +213,10 @@ impl Mailbox {
     /// What became of a transaction, as by [`Self::outcome`], and the whole
     /// execution, whose outcomes a header commits to.
     pub async fn outcome_among(&self, hash: Digest) -> Option<Option<(Outcome, Arc<Executed>)>> {
-        self.ask(|reply| Question::OutcomeAmong { hash, reply })
-            .await
+        let (reply, response) = oneshot::channel();
+        let asked = OutcomeAmong { hash, reply };
+        self.proofs.send(asked).await.ok()?;
+        response.await.ok()
     }
 
     /// What became of transactions, each as by [`Self::outcome`].
@@ -213,7 +225,7 @@ impl Mailbox {
     }
 
     /// Receipts with their proof, for a peer; the channel closes if this node
-    /// does not have them.
+    /// does not have them or has no room for the question.
     #[must_use]
     pub fn serve(
         &self,
@@ -222,7 +234,7 @@ impl Mailbox {
         root: Digest,
     ) -> oneshot::Receiver<Bytes> {
         let (reply, response) = oneshot::channel();
-        let _ = self.questions.try_send(Question::Serve {
+        let _ = self.receipts.try_send(ReceiptsAsked::Serve {
             height,
             destination,
             root,
@@ -232,7 +244,8 @@ impl Mailbox {
     }
 
     /// Receipts for the own shard that it has credited, with their proof, for a
-    /// peer; `reply` closes if this node does not have them.
+    /// peer; `reply` closes if this node does not have them or has no room for
+    /// the question.
     pub fn serve_credited(
         &self,
         source: ShardId,
@@ -240,7 +253,7 @@ impl Mailbox {
         root: Digest,
         reply: oneshot::Sender<Bytes>,
     ) {
-        let _ = self.questions.try_send(Question::ServeCredited {
+        let _ = self.receipts.try_send(ReceiptsAsked::ServeCredited {
             source,
             height,
             root,
@@ -280,17 +293,23 @@ pub fn mailbox() -> (Mailbox, Inbox) {
     let (deliver, blocks) = mpsc::channel(2 * PENDING_ACKS);
     let (wait, awaited) = mpsc::channel(1_024);
     let (ask, questions) = mpsc::channel(1_024);
+    let (prove, proofs) = mpsc::channel(64);
+    let (serve, receipts) = mpsc::channel(256);
     let tip = Arc::new(AtomicU64::new(0));
     let mailbox = Mailbox {
         blocks: deliver,
         awaited: wait,
         questions: ask,
+        proofs: prove,
+        receipts: serve,
         tip: tip.clone(),
     };
     let inbox = Inbox {
         blocks,
         awaited,
         questions,
+        proofs,
+        receipts,
         tip,
     };
     (mailbox, inbox)
@@ -303,8 +322,12 @@ pub struct Inbox {
     pub blocks: mpsc::Receiver<Finalized>,
     /// Who waits for executions.
     pub awaited: mpsc::Receiver<Awaited>,
-    /// What clients and peers ask.
+    /// What clients ask.
     pub questions: mpsc::Receiver<Question>,
+    /// What clients ask to have proven.
+    pub proofs: mpsc::Receiver<OutcomeAmong>,
+    /// What peers ask.
+    pub receipts: mpsc::Receiver<ReceiptsAsked>,
     /// The highest finalised height that this node has heard of.
     pub tip: Arc<AtomicU64>,
 }
@@ -318,6 +341,7 @@ mod tests {
     };
     use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
     use commonware_utils::Acknowledgement as _;
+    use futures::FutureExt as _;
     use shardnode_primitives::{Randomness, hash::ZERO};
 
     fn block() -> Digested<Block> {
@@ -349,5 +373,19 @@ mod tests {
             assert!(inbox.blocks.try_recv().is_ok());
         }
         drop(asked);
+    }
+
+    #[test]
+    fn receipts_are_asked_for_however_much_clients_ask() {
+        let (mailbox, mut inbox) = mailbox();
+        let mut asked: Vec<_> = (0..5_000)
+            .map(|_| Box::pin(mailbox.outcomes(Vec::new())))
+            .collect();
+        for asked in &mut asked {
+            assert!(asked.now_or_never().is_none());
+        }
+        let response = mailbox.serve(1, ShardId(0), ZERO);
+        assert!(inbox.receipts.try_recv().is_ok());
+        drop((asked, response));
     }
 }

@@ -5,7 +5,8 @@
 //! so one known height narrows down all others: a record `n` positions before
 //! one at height `h` is at `h - n` or lower. The heights of records added or
 //! recovered since the log was opened are all known; older ones are searched
-//! for, and with few missed chunks found at the first read.
+//! for, and with few missed chunks found at the first read. A height that was
+//! read is known from then on, so that no record is read twice in searches.
 
 use std::{collections::VecDeque, ops::RangeInclusive};
 
@@ -15,6 +16,9 @@ pub(crate) struct Heights {
     /// Position of the first known height, or of the next record.
     first: u64,
     known: VecDeque<u64>,
+    /// Positions below the first known one whose heights were read, with these,
+    /// in order.
+    learned: Vec<(u64, u64)>,
     last: u64,
 }
 
@@ -24,6 +28,7 @@ impl Heights {
         Self {
             first: position,
             known: VecDeque::new(),
+            learned: Vec::new(),
             last,
         }
     }
@@ -48,6 +53,28 @@ impl Heights {
         while self.first < oldest && self.known.pop_front().is_some() {
             self.first += 1;
         }
+        self.learned.retain(|(position, _)| *position >= oldest);
+    }
+
+    /// Notes the height of the record at `position`, which was read.
+    pub(crate) fn learn(&mut self, position: u64, height: u64) {
+        let place = self.learned.partition_point(|(at, _)| *at < position);
+        let is_new = self
+            .learned
+            .get(place)
+            .is_none_or(|(at, _)| *at != position);
+        if position < self.first && is_new {
+            self.learned.insert(place, (position, height));
+        }
+    }
+
+    /// The height of the record at `position`, if it is known.
+    pub(crate) fn at(&self, position: u64) -> Option<u64> {
+        if let Some(after) = position.checked_sub(self.first) {
+            return self.known.get(usize::try_from(after).ok()?).copied();
+        }
+        let place = self.learned.binary_search_by_key(&position, |(at, _)| *at);
+        place.ok().map(|place| self.learned[place].1)
     }
 
     /// The positions among which the first record at or above `height` is, in
@@ -59,7 +86,15 @@ impl Heights {
             let position = self.first + before as u64;
             return position..=position;
         }
-        narrow_below(oldest..=self.first, self.first, next - height)
+        let mut range = narrow_below(oldest..=self.first, self.first, next - height);
+        let after = self.learned.partition_point(|(_, at)| *at < height);
+        if let Some((position, at)) = self.learned.get(after) {
+            range = narrow_below(range, *position, at - height);
+        }
+        if let Some((position, at)) = after.checked_sub(1).and_then(|one| self.learned.get(one)) {
+            range = narrow_above(range, *position, height - at);
+        }
+        range
     }
 }
 
@@ -89,13 +124,15 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     /// Searches as the log does; returns the position and the reads it took.
-    fn search(heights: &Heights, all: &[u64], oldest: u64, height: u64) -> (u64, usize) {
+    fn search(heights: &mut Heights, all: &[u64], oldest: u64, height: u64) -> (u64, usize) {
         let mut range = heights.seek(height, oldest);
         let mut probe = *range.start();
         let mut reads = 0;
         while range.start() < range.end() {
-            reads += 1;
             let found = all[usize::try_from(probe).unwrap()];
+            reads += usize::from(heights.at(probe).is_none());
+            heights.learn(probe, found);
+            assert_eq!(heights.at(probe), Some(found));
             range = if found < height {
                 narrow_above(range, probe, height - found)
             } else {
@@ -130,9 +167,15 @@ mod tests {
             prop_assert_eq!(heights.last(), *all.last().unwrap());
             for height in 0..=heights.last() + extra {
                 let expected = all[oldest..].partition_point(|one| *one < height) + oldest;
-                let (position, reads) = search(&heights, &all, oldest as u64, height);
+                let (position, reads) = search(&mut heights, &all, oldest as u64, height);
                 prop_assert_eq!(position, expected as u64, "height {}", height);
                 prop_assert!(reads <= 8, "{} reads", reads);
+            }
+            // No height is read twice, whichever is looked for.
+            for height in 0..=heights.last() + extra {
+                let expected = all[oldest..].partition_point(|one| *one < height) + oldest;
+                let (position, reads) = search(&mut heights, &all, oldest as u64, height);
+                prop_assert_eq!((position, reads), (expected as u64, 0), "height {}", height);
             }
         }
 

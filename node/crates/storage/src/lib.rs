@@ -53,9 +53,10 @@ pub trait Engine: Sized + Send + Sync {
         snapshot: &Snapshot,
     ) -> impl Future<Output = Result<Self, StorageError>> + Send;
 
-    /// The record of the execution at `height`, if it is still kept.
+    /// The record of the execution at `height`, if it is still kept. What is
+    /// learned of other records on the way is remembered.
     fn record(
-        &self,
+        &mut self,
         height: u64,
     ) -> impl Future<Output = Result<Option<ExecutionRecord>, StorageError>> + Send;
 

@@ -25,6 +25,7 @@ use commonware_runtime::{Clock, Metrics, Storage, buffer::paged::CacheRef};
 use commonware_storage::journal::contiguous::{Contiguous as _, variable};
 use commonware_utils::{NZU64, NZUsize};
 use std::num::{NonZeroU64, NonZeroUsize};
+use tracing::warn;
 
 /// Records in one file. Fixed for the life of a partition.
 const RECORDS_PER_SECTION: NonZeroU64 = NZU64!(256);
@@ -136,12 +137,16 @@ impl<E: Storage + Clock + Metrics> Log<E> {
     }
 
     /// The position of the first record at or above `height`.
-    async fn position_of(&self, height: u64) -> Result<u64, StorageError> {
+    async fn position_of(&mut self, height: u64) -> Result<u64, StorageError> {
         let mut range = self.heights.seek(height, self.records.bounds().start);
         // Without missed chunks, the least possible position is the one.
         let mut probe = *range.start();
         while range.start() < range.end() {
-            let found = self.read(probe).await?.height;
+            let found = match self.heights.at(probe) {
+                Some(found) => found,
+                None => self.read(probe).await?.height,
+            };
+            self.heights.learn(probe, found);
             range = if found < height {
                 narrow_above(range, probe, height - found)
             } else {
@@ -203,18 +208,32 @@ impl<E: Storage + Clock + Metrics> Engine for Log<E> {
         Ok(self)
     }
 
-    async fn record(&self, height: u64) -> Result<Option<ExecutionRecord>, StorageError> {
+    async fn record(&mut self, height: u64) -> Result<Option<ExecutionRecord>, StorageError> {
         let position = self.position_of(height).await?;
-        if !self.records.bounds().contains(&position) {
+        let known = self.heights.at(position);
+        if !self.records.bounds().contains(&position) || known.is_some_and(|at| at != height) {
             return Ok(None);
         }
         let record = self.read(position).await?;
+        self.heights.learn(position, record.height);
         Ok((record.height == height).then_some(record))
     }
 
     async fn prune(mut self, height: u64) -> Result<Self, StorageError> {
         let needed = self.snapshots.first_needed_record();
-        let position = self.position_of(height).await?.min(needed);
+        let position = match self.position_of(height).await {
+            Ok(position) => position,
+            // What the search reads only says where the heights are: less is
+            // let go of, from where they can be at the least.
+            Err(error) => {
+                warn!(partition = self.partition, height, %error, "searched in vain");
+                *self
+                    .heights
+                    .seek(height, self.records.bounds().start)
+                    .start()
+            }
+        };
+        let position = position.min(needed);
         (self.records, _) = self
             .records
             .prune(position)

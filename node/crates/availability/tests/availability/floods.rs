@@ -88,7 +88,7 @@ fn questions_come_through_a_flood_of_chunk_messages() {
         let mut ledger = fixture.ledger.take().unwrap();
         fixture
             .chunks
-            .watch(move || ledger.questions.try_recv().is_ok());
+            .watch(move || ledger.receipts.try_recv().is_ok());
         fixture.start();
         fixture.settle().await;
         assert_eq!(fixture.chunks.unread(), 0);

@@ -24,6 +24,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             totals: frozen.totals,
         };
         let below = origin.totals.height.saturating_sub(self.retention);
+        self.storage_back().await?;
+        let Some(shard) = self.shard.as_mut() else {
+            return Ok(());
+        };
         let storage = shard.take_storage()?;
         let storage = storage
             .snapshot(&origin.snapshot(&frozen.pages))
@@ -35,6 +39,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         shard.storage = Some(storage);
         self.shelf.put(origin.served(frozen.pages));
         shard.forget_credited(self.shelf.oldest().unwrap_or_default());
+        shard.records.forget_below(below);
         self.bodies.prune(below).await;
         Ok(())
     }
@@ -55,6 +60,10 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         }
         let pages = state.pages();
         let origin = Origin { block, totals };
+        self.storage_back().await?;
+        let Some(shard) = self.shard.as_mut() else {
+            return Ok(());
+        };
         let storage = shard.take_storage()?;
         let storage = storage
             .install(&origin.snapshot(&pages))

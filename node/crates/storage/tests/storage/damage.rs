@@ -35,7 +35,7 @@ async fn write_records(context: &Context, count: u64) {
 
 /// Opens the log and reads every record.
 async fn read_all(context: &Context) -> Result<Recovered, StorageError> {
-    let (log, recovered) = open_log(context).await?;
+    let (mut log, recovered) = open_log(context).await?;
     for record in &recovered.records {
         log.record(record.height).await?;
     }
@@ -87,7 +87,7 @@ fn a_damaged_record_below_a_snapshot_is_an_error_when_it_is_read() {
         drop(log);
         // In the first of two files, which recovery has no need to read.
         assert!(damage(&context, "shard-records_data", 0, 3_000).await);
-        let (log, recovered) = open_log(&context).await.unwrap();
+        let (mut log, recovered) = open_log(&context).await.unwrap();
         assert_eq!(recovered.snapshot, Some(snapshot(300)));
         let mut damaged = 0;
         for number in 1..=300 {
@@ -99,6 +99,26 @@ fn a_damaged_record_below_a_snapshot_is_an_error_when_it_is_read() {
             }
         }
         assert!((1..300).contains(&damaged), "{damaged} errors");
+    });
+}
+
+#[test]
+fn a_damaged_record_keeps_nothing_from_being_pruned() {
+    deterministic::Runner::default().start(|context| async move {
+        write_records(&context, 900).await;
+        let (log, _) = open_log(&context).await.unwrap();
+        let log = log.snapshot(&snapshot(890)).await.unwrap();
+        drop(log.snapshot(&snapshot(900)).await.unwrap());
+        for blob in 0..3 {
+            for offset in (0..50_000).step_by(1_000) {
+                damage(&context, "shard-records_data", blob, offset).await;
+            }
+        }
+        let (mut log, _) = open_log(&context).await.unwrap();
+        for below in (3..=2_700).step_by(300) {
+            log = log.prune(below).await.unwrap();
+        }
+        assert_eq!(log.record(2_700).await.unwrap(), Some(record(900)));
     });
 }
 

@@ -72,7 +72,7 @@ fn pruning_keeps_what_recovery_needs() {
             assert_eq!(log.record(height).await.unwrap(), Some(record(number)));
         }
         drop(log);
-        let (log, recovered) = open_log(&context).await.unwrap();
+        let (mut log, recovered) = open_log(&context).await.unwrap();
         assert_eq!(recovered.snapshot, Some(snapshot(1_000)));
         assert_eq!(recovered.records, []);
         assert_eq!(log.record(3_000).await.unwrap(), Some(record(1_000)));
