@@ -11,7 +11,11 @@
 //! it executes as a chunk without transactions. What shows that goes into the
 //! witness of the execution, so it is kept like a body, even where it is parts
 //! that show that there is no body.
+//!
+//! A stored body that cannot be read ends the node if this node needs it, and is
+//! not given to others.
 
+use crate::unreadable::Unreadable;
 use commonware_codec::{Decode as _, Encode as _};
 use commonware_macros::select;
 use commonware_parallel::Strategy as _;
@@ -42,6 +46,7 @@ pub struct Actor<E: Runtime> {
     strategy: commonware_parallel::Rayon,
     store: Option<BodyStore<E>>,
     keys: Arc<KeyCache>,
+    unreadable: Unreadable,
     inbox: Inbox,
 }
 
@@ -60,6 +65,7 @@ impl<E: Runtime> Actor<E> {
             strategy,
             store: Some(store),
             keys: Arc::new(KeyCache::new(KEYS)),
+            unreadable: Unreadable::default(),
             inbox,
         };
         (actor, mailbox)
@@ -79,7 +85,8 @@ impl<E: Runtime> Actor<E> {
                 },
                 question = self.inbox.questions.recv() => {
                     let (Some(question), Some(store)) = (question, &self.store) else { break };
-                    if let Some(body) = store.get(question.height, &question.hash).await? {
+                    let (height, hash) = (question.height, question.hash);
+                    if let Some(body) = self.unreadable.read(store, height, hash).await {
                         question.reply.send_lossy(body);
                     }
                     continue;
@@ -128,7 +135,10 @@ impl<E: Runtime> Actor<E> {
                     reply.send_lossy(self.get(&store, height, &body, &parts).await?);
                     store
                 }
-                Message::Prune { below } => store.prune(below).await?,
+                Message::Prune { below } => {
+                    self.unreadable.forget_below(below);
+                    store.prune(below).await?
+                }
             };
             self.store = Some(store);
         }

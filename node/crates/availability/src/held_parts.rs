@@ -8,7 +8,7 @@
 //! block; a node that restarts has none. With `saveUntrackedChunkParts` parts
 //! are durable before this node votes, and kept as long as bodies.
 
-use crate::metrics::Metrics;
+use crate::{metrics::Metrics, unreadable::Unreadable};
 use bytes::Bytes;
 use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc, oneshot};
@@ -34,6 +34,8 @@ enum Message {
     Load {
         height: u64,
         root: Digest,
+        /// Whether it is for this node itself.
+        own: bool,
         reply: oneshot::Sender<Bytes>,
     },
     Finalized(u64),
@@ -64,6 +66,7 @@ impl Mailbox {
         let message = Message::Load {
             height,
             root,
+            own: true,
             reply,
         };
         self.0.send(message).await.is_ok() && response.await.is_ok()
@@ -75,6 +78,7 @@ impl Mailbox {
         let _ = self.0.try_send(Message::Load {
             height,
             root,
+            own: false,
             reply,
         });
     }
@@ -115,7 +119,7 @@ impl Memory {
 
 enum Held<E: Runtime> {
     Memory(Memory),
-    Disk(BodyStore<E>),
+    Disk(BodyStore<E>, Unreadable),
 }
 
 /// The actor.
@@ -136,7 +140,10 @@ impl<E: Runtime> Actor<E> {
     ) -> (Self, Mailbox) {
         let (sender, inbox) = mpsc::channel(4_096);
         let actor = Self {
-            held: store.map_or_else(|| Held::Memory(Memory::default()), Held::Disk),
+            held: store.map_or_else(
+                || Held::Memory(Memory::default()),
+                |store| Held::Disk(store, Unreadable::default()),
+            ),
             retention,
             metrics,
             inbox,
@@ -153,7 +160,10 @@ impl<E: Runtime> Actor<E> {
         while let Some(message) = self.inbox.recv().await {
             self.held = match self.held {
                 Held::Memory(memory) => Held::Memory(in_memory(memory, message, &self.metrics)),
-                Held::Disk(store) => Held::Disk(on_disk(store, message, self.retention).await?),
+                Held::Disk(store, mut unreadable) => {
+                    let store = on_disk(store, &mut unreadable, message, self.retention).await?;
+                    Held::Disk(store, unreadable)
+                }
             };
         }
         Ok(())
@@ -175,6 +185,7 @@ fn in_memory(mut memory: Memory, message: Message, metrics: &Metrics) -> Memory 
             height,
             root,
             reply,
+            ..
         } => {
             if let Some(share) = memory.parts.get(&(height, root)) {
                 reply.send_lossy(share.clone());
@@ -189,6 +200,7 @@ fn in_memory(mut memory: Memory, message: Message, metrics: &Metrics) -> Memory 
 
 async fn on_disk<E: Runtime>(
     store: BodyStore<E>,
+    unreadable: &mut Unreadable,
     message: Message,
     retention: u64,
 ) -> Result<BodyStore<E>, StorageError> {
@@ -206,15 +218,23 @@ async fn on_disk<E: Runtime>(
         Message::Load {
             height,
             root,
+            own,
             reply,
         } => {
-            if let Some(share) = store.get(height, &root).await? {
+            let share = if own {
+                store.get(height, &root).await?
+            } else {
+                unreadable.read(&store, height, root).await
+            };
+            if let Some(share) = share {
                 reply.send_lossy(share);
             }
             Ok(store)
         }
         Message::Finalized(height) if height.is_multiple_of(PRUNE_EVERY) => {
-            store.prune(height.saturating_sub(retention)).await
+            let below = height.saturating_sub(retention);
+            unreadable.forget_below(below);
+            store.prune(below).await
         }
         Message::Finalized(_) => Ok(store),
     }

@@ -80,6 +80,7 @@ mod metrics;
 mod receipts;
 mod recovery;
 pub mod serving;
+mod unreadable;
 
 pub use actor::{Actor, Parts};
 pub use metrics::Metrics;

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod cost;
+mod damage;
 mod fixture;
 mod floods;
 mod liars;
