@@ -27,7 +27,7 @@ use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc},
     futures::Pool,
 };
-use shardnode_blocks::in_flight::{HORIZON, in_flight};
+use shardnode_blocks::in_flight::in_flight;
 use shardnode_coding::Share;
 use shardnode_mailboxes::{
     Runtime,
@@ -40,13 +40,11 @@ use shardnode_mailboxes::{
 use shardnode_network::{
     Identity,
     channels::Channel,
-    chunk_messages::{ChunkMessage, MessageLimits},
+    chunk_messages::{BucketHead, ChunkMessage, MessageLimits},
     chunk_requests::Key,
     identity::bucket_limit,
 };
-use shardnode_primitives::{
-    ChunkBody, ChunkHeader, Digest, Endorsement, ProvenBucket, ReceiptBucket, ShardId,
-};
+use shardnode_primitives::{ChunkBody, ChunkHeader, Digest, Endorsement, ProvenBucket, ShardId};
 use shardnode_traces::{Begun, Detail, Name, Place, Recorder};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -190,6 +188,7 @@ where
     /// Creates the actor; it runs once it is given a way to ask peers.
     pub fn new(context: E, parts: Parts<S, R, B>) -> (Self, Mailbox) {
         let (mailbox, inbox) = mailbox();
+        let lag = parts.identity.genesis.protocol.execution_lag;
         let actor = Self {
             limits: MessageLimits::of(&parts.identity.genesis),
             context,
@@ -209,7 +208,7 @@ where
             finalized: 0,
             headers: BTreeMap::new(),
             chunks: BTreeMap::new(),
-            receipts: Receipts::default(),
+            receipts: Receipts::new(lag),
             chunk_waits: BTreeMap::new(),
             held: BTreeSet::new(),
             part_waits: BTreeMap::new(),
@@ -303,7 +302,10 @@ where
             } => self.receipts.wanted(key, self.ask_at(at_once), reply),
             Message::Collect { wanted, reply } => self.on_collect(wanted, reply),
             Message::Endorsed(endorsement) => self.on_own_endorsement(endorsement),
-            Message::Finalized(height) => self.on_finalized(height),
+            Message::Finalized {
+                height,
+                uncommitted,
+            } => self.on_finalized(height, uncommitted),
             Message::Fetched { key, value, reply } => {
                 let right = self.on_fetched(key, value);
                 reply.send_lossy(right);
@@ -401,6 +403,9 @@ where
     }
 
     fn on_network(&mut self, peer: &PublicKey, bytes: Bytes) {
+        if BucketHead::of(&bytes).is_some_and(|head| !self.takes(peer, &head)) {
+            return;
+        }
         let message = match ChunkMessage::decode_cfg(bytes, &self.limits) {
             Ok(message) => message,
             Err(error) => {
@@ -460,23 +465,17 @@ where
         }
     }
 
+    /// Whether receipts of `peer` with this head are worth decoding.
+    fn takes(&self, peer: &PublicKey, head: &BucketHead) -> bool {
+        self.identity.tracked() == Some(head.destination)
+            && self.receipts.takes(peer, head)
+            && self.is_producer(peer, head.source)
+    }
+
+    /// Receipts that [are taken](Self::takes).
     fn on_bucket(&mut self, peer: &PublicKey, bucket: ProvenBucket) {
-        let ReceiptBucket {
-            source,
-            destination,
-            height,
-            ..
-        } = bucket.bucket;
-        // Receipts of the execution at `height` are sent with a later chunk.
-        let first = self.finalized.saturating_sub(KEEP_BELOW);
-        let last = self.finalized.saturating_add(HORIZON);
-        if self.identity.tracked() == Some(destination)
-            && (first..=last).contains(&height)
-            && self.is_producer(peer, source)
-        {
-            self.receipts.insert(peer, bucket);
-            self.changed.insert(source);
-        }
+        self.changed.insert(bucket.bucket.source);
+        self.receipts.insert(peer, bucket);
     }
 
     fn on_done(&mut self, done: Done) {
@@ -535,7 +534,7 @@ where
         }
     }
 
-    fn on_finalized(&mut self, height: u64) {
+    fn on_finalized(&mut self, height: u64, uncommitted: BTreeSet<(ShardId, u64)>) {
         // Who leads waits for receipts again that are forgotten here.
         self.all_changed();
         self.finalized = self.finalized.max(height);
@@ -553,6 +552,6 @@ where
         self.part_waits
             .retain(|(height, _), wait| *height > finalized || wait.is_open());
         self.gave_up |= self.chunk_waits.len() + self.part_waits.len() < before;
-        self.gave_up |= self.receipts.forget_to(finalized);
+        self.gave_up |= self.receipts.finalized(finalized, uncommitted);
     }
 }

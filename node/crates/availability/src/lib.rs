@@ -65,9 +65,11 @@
 //! Candidates and parts are kept for heights
 //! [in flight](shardnode_blocks::in_flight), at most
 //! [`PER_SLOT`](shardnode_blocks::in_flight::PER_SLOT) for each shard and height,
-//! and only from the producers of the shard that they belong to. Receipts are
-//! kept for heights from [`KEEP_BELOW`](receipts::KEEP_BELOW) below the finalised
-//! one on, so many from each of these producers.
+//! and only from the producers of the shard that they belong to. Receipts
+//! that nobody waits for are kept as long as a next header can commit to them, one
+//! of each of these producers for each execution; the message's head says whether
+//! it is looked at ([`receipts`]). Those that were waited for are kept for heights
+//! from [`KEEP_BELOW`](receipts::KEEP_BELOW) below the finalised one on.
 //! [`held_parts`] bounds what is held of older parts. Other voters' parts of
 //! a body are made for them as long as it can enter a block, for one body at a
 //! time.

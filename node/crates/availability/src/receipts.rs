@@ -5,13 +5,25 @@
 //! Every producer of the shard that they come from can send some for a height,
 //! [`PER_SLOT`] at most, so none of them crowds out another's. No more are looked
 //! at, either: hashing what a full chunk can send takes a millisecond.
+//!
+//! Producers send receipts with the chunk whose header commits to them, before
+//! anybody waits for these. So that is taken in as well, one of each producer
+//! and height, for executions to which the next headers can commit: those that
+//! the finalised header of their shard leaves uncommitted, and those of heights up
+//! to [`AHEAD`] beyond the execution lag above the finalised one. Whoever sends
+//! is as far ahead of this node as that, or what it sends is asked for once it is
+//! waited for, like everything that is not taken in.
 
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
 use shardnode_blocks::in_flight::PER_SLOT;
-use shardnode_network::chunk_requests::Key;
-use shardnode_primitives::{ProvenBucket, ShardId, hash::ZERO};
-use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+use shardnode_network::{chunk_messages::BucketHead, chunk_requests::Key};
+use shardnode_primitives::{Digest, ProvenBucket, ReceiptBucket, ShardId};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::SystemTime,
+};
 
 /// Checked chunks and receipts kept below the finalised height, for a ledger
 /// that is still executing.
@@ -24,55 +36,97 @@ struct Waiting {
     ask_at: Option<SystemTime>,
 }
 
+/// Heights beyond the execution lag above the finalised one for which receipts
+/// are taken in that nobody waits for.
+const AHEAD: u64 = 2;
+
+/// Receipts of one execution, which nobody waits for, that a producer can send.
+const UNAWAITED: usize = 1;
+
 /// See the [module](self).
 #[derive(Default)]
 pub(crate) struct Receipts {
-    unproven: BTreeMap<(u64, ShardId), Vec<ProvenBucket>>,
+    /// Heights above the finalised one whose receipts are expected.
+    ahead: u64,
+    finalized: u64,
+    /// Executions that no finalised header commits to.
+    uncommitted: BTreeSet<(ShardId, u64)>,
+    /// By the root that they are under.
+    unproven: BTreeMap<(u64, ShardId), BTreeMap<Digest, ProvenBucket>>,
     proven: BTreeMap<(u64, Key), Arc<ProvenBucket>>,
     waits: BTreeMap<Key, Waiting>,
-    /// How many different ones of an execution each producer sent.
+    /// How many of an execution each producer sent that were looked at.
     sent: BTreeMap<(u64, ShardId), BTreeMap<PublicKey, usize>>,
 }
 
-/// Before all other keys.
-const FIRST: Key = Key::Body {
-    shard: ShardId(0),
-    height: 0,
-    hash: ZERO,
-};
-
 impl Receipts {
-    /// Takes in what `peer`, a producer of the source, sent.
-    pub(crate) fn insert(&mut self, peer: &PublicKey, bucket: ProvenBucket) {
-        let (height, source) = (bucket.bucket.height, bucket.bucket.source);
-        if self.knows(&bucket) {
-            return;
+    /// Of a network with this execution lag.
+    pub(crate) fn new(lag: u8) -> Self {
+        Self {
+            ahead: u64::from(lag) + AHEAD,
+            ..Self::default()
         }
-        let sent = self.sent.entry((height, source)).or_default();
-        let sent = sent.entry(peer.clone()).or_default();
-        if *sent >= PER_SLOT {
-            return;
-        }
-        *sent += 1;
-        let waiting = self.waits.keys().copied();
-        if let Some(key) = waiting.into_iter().find(|key| answers(key, &bucket)) {
-            self.found(key, bucket);
-            return;
-        }
-        let kept = self.unproven.entry((height, source)).or_default();
-        kept.push(bucket);
     }
 
-    /// Whether these very receipts are here.
-    fn knows(&self, bucket: &ProvenBucket) -> bool {
-        let (height, source) = (bucket.bucket.height, bucket.bucket.source);
-        let unproven = self.unproven.get(&(height, source));
-        let mut unproven = unproven.into_iter().flatten();
-        let mut proven = self
-            .proven
-            .range((height, FIRST)..)
-            .take_while(|((at, _), _)| *at == height);
-        unproven.any(|known| known == bucket) || proven.any(|(_, known)| **known == *bucket)
+    /// Whether the next headers of `source` can commit to its execution at `height`.
+    fn expects(&self, source: ShardId, height: u64) -> bool {
+        let ahead = height.checked_sub(self.finalized);
+        ahead.is_some_and(|ahead| (1..=self.ahead).contains(&ahead))
+            || self.uncommitted.contains(&(source, height))
+    }
+
+    /// Whether receipts with this head are looked at, if `peer` is a producer of
+    /// their source.
+    pub(crate) fn takes(&self, peer: &PublicKey, head: &BucketHead) -> bool {
+        let BucketHead {
+            source,
+            height,
+            destination,
+        } = *head;
+        let sent = self.sent.get(&(height, source));
+        let sent = sent.and_then(|sent| sent.get(peer)).copied();
+        let key = |byte| Key::Bucket {
+            source,
+            height,
+            destination,
+            root: Digest([byte; 32]),
+        };
+        let awaited = || self.waits.range(key(0)..=key(0xff)).next().is_some();
+        match sent.unwrap_or_default() {
+            PER_SLOT.. => false,
+            sent => sent < UNAWAITED && self.expects(source, height) || awaited(),
+        }
+    }
+
+    /// Takes in what `peer`, a producer of the source, sent, if it
+    /// [is looked at](Self::takes).
+    pub(crate) fn insert(&mut self, peer: &PublicKey, bucket: ProvenBucket) {
+        let ReceiptBucket {
+            source,
+            height,
+            destination,
+            ..
+        } = bucket.bucket;
+        let sent = self.sent.entry((height, source)).or_default();
+        *sent.entry(peer.clone()).or_default() += 1;
+        let Some(root) = bucket.receipts_root() else {
+            return;
+        };
+        let key = Key::Bucket {
+            source,
+            height,
+            destination,
+            root,
+        };
+        if self.proven.contains_key(&(height, key)) {
+            return;
+        }
+        if self.waits.contains_key(&key) {
+            self.found(key, bucket);
+        } else if self.expects(source, height) {
+            let kept = self.unproven.entry((height, source)).or_default();
+            kept.insert(root, bucket);
+        }
     }
 
     /// Takes in an answer. Says whether it is what `key` names.
@@ -135,20 +189,22 @@ impl Receipts {
     /// Starts to wait, unless somebody waits already: whatever came since then
     /// was compared with the key.
     fn wait_for(&mut self, key: Key, ask_at: SystemTime) {
-        let Key::Bucket { source, height, .. } = key else {
+        let Key::Bucket {
+            source,
+            height,
+            root,
+            ..
+        } = key
+        else {
             return;
         };
         if let Some(wait) = self.waits.get_mut(&key) {
             wait.ask_at = wait.ask_at.map(|at| at.min(ask_at));
             return;
         }
-        let unproven = self.unproven.get(&(height, source));
-        let mut here = unproven.into_iter().flatten();
-        match here.find(|bucket| answers(&key, bucket)) {
-            Some(bucket) => {
-                let bucket = bucket.clone();
-                self.found(key, bucket);
-            }
+        let unproven = self.unproven.get_mut(&(height, source));
+        match unproven.and_then(|unproven| unproven.remove(&root)) {
+            Some(bucket) => self.found(key, bucket),
             None => {
                 let wait = Waiting {
                     replies: Vec::new(),
@@ -178,11 +234,19 @@ impl Receipts {
         self.waits.keys().copied()
     }
 
-    /// Forgets what is too old, and what nobody waits for any more. Says
-    /// whether there was something that nobody waits for.
-    pub(crate) fn forget_to(&mut self, finalized: u64) -> bool {
+    /// Forgets what is too old, what no further header commits to, and what nobody
+    /// waits for any more. Says whether there was something that nobody waits for.
+    pub(crate) fn finalized(
+        &mut self,
+        finalized: u64,
+        uncommitted: BTreeSet<(ShardId, u64)>,
+    ) -> bool {
+        self.finalized = finalized;
+        self.uncommitted = uncommitted;
         let keep = |height: &u64| height.saturating_add(KEEP_BELOW) > finalized;
-        self.unproven.retain(|(height, _), _| keep(height));
+        let mut unproven = std::mem::take(&mut self.unproven);
+        unproven.retain(|(height, source), _| self.expects(*source, *height));
+        self.unproven = unproven;
         self.sent.retain(|(height, _), _| keep(height));
         self.proven.retain(|(height, _), _| keep(height));
         let before = self.waits.len();
@@ -248,53 +312,117 @@ mod tests {
         (key, proven.swap_remove(0))
     }
 
+    /// Those of a network whose execution lag is 1, with a finalised block at 4.
+    fn receipts() -> Receipts {
+        let mut receipts = Receipts::new(1);
+        receipts.finalized(4, BTreeSet::new());
+        receipts
+    }
+
+    /// Sends receipts as the actor takes them in; says whether they are looked at.
+    fn send(receipts: &mut Receipts, from: u64, bucket: ProvenBucket) -> bool {
+        let head = BucketHead {
+            source: bucket.bucket.source,
+            height: bucket.bucket.height,
+            destination: bucket.bucket.destination,
+        };
+        let takes = receipts.takes(&peer(from), &head);
+        if takes {
+            receipts.insert(&peer(from), bucket);
+        }
+        takes
+    }
+
     fn at(ms: u64) -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(ms)
     }
 
     #[test]
     fn nobody_crowds_out_the_receipts_of_another() {
-        let mut receipts = Receipts::default();
+        let mut receipts = receipts();
         for amount in 100..110 {
-            receipts.insert(&peer(1), bucket(amount).1);
+            send(&mut receipts, 1, bucket(amount).1);
         }
         let (key, honest) = bucket(7);
-        receipts.insert(&peer(2), honest);
+        send(&mut receipts, 2, honest);
         assert!(receipts.at_hand(key, at(0)));
         let kept = receipts.unproven.get(&(5, SOURCE)).unwrap();
-        assert_eq!(kept.len(), PER_SLOT + 1);
+        assert_eq!(kept.len(), 1, "beside the one that is proven");
     }
 
     #[test]
     fn no_more_of_a_peer_is_looked_at_than_it_may_send() {
-        let mut receipts = Receipts::default();
+        let mut receipts = receipts();
         let (key, honest) = bucket(7);
         assert!(!receipts.at_hand(key, at(10)));
         for amount in 100..110 {
-            receipts.insert(&peer(1), bucket(amount).1);
+            send(&mut receipts, 1, bucket(amount).1);
         }
-        receipts.insert(&peer(1), honest.clone());
+        send(&mut receipts, 1, honest.clone());
         assert!(!receipts.at_hand(key, at(10)), "the eleventh was looked at");
-        receipts.insert(&peer(2), honest);
+        send(&mut receipts, 2, honest);
         assert!(receipts.at_hand(key, at(10)));
     }
 
     #[test]
-    fn who_sends_the_same_again_has_sent_it_once() {
-        let mut receipts = Receipts::default();
-        let (first, second) = (bucket(7), bucket(8));
-        assert!(!receipts.at_hand(first.0, at(10)));
-        for _ in 0..10 {
-            receipts.insert(&peer(1), first.1.clone());
-        }
-        receipts.insert(&peer(1), second.1);
-        assert!(receipts.at_hand(first.0, at(10)));
-        assert!(receipts.at_hand(second.0, at(10)));
+    fn no_more_of_a_peer_is_looked_at_whatever_it_sends() {
+        let mut receipts = receipts();
+        let looked = (100..110).filter(|amount| send(&mut receipts, 1, bucket(*amount).1));
+        assert_eq!(looked.count(), UNAWAITED);
+        let (key, honest) = bucket(7);
+        assert!(!receipts.at_hand(key, at(10)));
+        let looked = (0..10).filter(|_| send(&mut receipts, 1, bucket(100).1));
+        assert_eq!(looked.count(), PER_SLOT - UNAWAITED);
+        assert!(send(&mut receipts, 2, honest));
+        assert!(receipts.at_hand(key, at(10)));
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_taken_in_if_a_next_header_can_commit_to_it() {
+        let taken = |finalized, uncommitted: &[u64]| {
+            let mut receipts = receipts();
+            let uncommitted = uncommitted.iter().map(|height| (SOURCE, *height));
+            receipts.finalized(finalized, uncommitted.collect());
+            let taken = send(&mut receipts, 1, bucket(7).1);
+            assert_eq!(receipts.at_hand(bucket(7).0, at(10)), taken);
+            taken
+        };
+        assert!(!taken(1, &[]), "too far ahead");
+        assert!(taken(2, &[]));
+        assert!(taken(4, &[]));
+        assert!(
+            !taken(5, &[]),
+            "the shard had no chunk there, or it is committed to"
+        );
+        assert!(taken(5, &[5]));
+        assert!(taken(500, &[5, 6]), "the shard stands still");
+        assert!(!taken(500, &[6]));
+    }
+
+    #[test]
+    fn what_somebody_waits_for_is_taken_in_whenever_it_comes() {
+        let mut receipts = receipts();
+        receipts.finalized(60, BTreeSet::new());
+        let (key, honest) = bucket(7);
+        assert!(!send(&mut receipts, 1, honest.clone()));
+        assert!(!receipts.at_hand(key, at(10)));
+        assert!(send(&mut receipts, 1, honest));
+        assert!(receipts.at_hand(key, at(10)));
+    }
+
+    #[test]
+    fn unproven_receipts_go_once_a_finalised_header_commits_to_others() {
+        let mut receipts = receipts();
+        send(&mut receipts, 1, bucket(7).1);
+        receipts.finalized(5, BTreeSet::from([(SOURCE, 5)]));
+        assert_eq!(receipts.unproven.len(), 1);
+        receipts.finalized(6, BTreeSet::from([(SOURCE, 6)]));
+        assert!(receipts.unproven.is_empty());
     }
 
     #[test]
     fn what_is_missing_is_asked_for_once_and_sent_to_all_who_wait() {
-        let mut receipts = Receipts::default();
+        let mut receipts = receipts();
         let (key, honest) = bucket(7);
         assert!(!receipts.at_hand(key, at(10)));
         assert_eq!(receipts.deadline(), Some(at(10)));
@@ -314,16 +442,16 @@ mod tests {
 
     #[test]
     fn what_nobody_waits_for_is_forgotten() {
-        let mut receipts = Receipts::default();
+        let mut receipts = receipts();
         let (key, honest) = bucket(7);
         let (reply, response) = oneshot::channel();
         receipts.wanted(key, at(10), reply);
-        assert!(!receipts.forget_to(5));
+        assert!(!receipts.finalized(4, BTreeSet::new()));
         drop(response);
-        assert!(receipts.forget_to(5));
-        receipts.insert(&peer(1), honest);
+        assert!(receipts.finalized(4, BTreeSet::new()));
+        send(&mut receipts, 1, honest);
         assert!(receipts.at_hand(key, at(10)));
-        assert!(!receipts.forget_to(5 + KEEP_BELOW));
+        assert!(!receipts.finalized(5 + KEEP_BELOW, BTreeSet::new()));
         assert!(!receipts.at_hand(key, at(10)));
     }
 }

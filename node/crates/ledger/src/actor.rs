@@ -590,7 +590,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             let lacks = shard.copy.lacks(shard.id, block, seen, self.parts_durable);
             self.lacks.send_replace(lacks);
         }
-        self.availability.finalized(block.height).await;
+        self.availability.finalized(block).await;
         if let Some(producer) = &self.producer {
             producer.finalized(Arc::new(block.clone()), digest);
         }

@@ -8,9 +8,9 @@ use commonware_utils::channel::{mpsc, oneshot};
 use shardnode_coding::Share;
 use shardnode_network::{Committees, chunk_requests::Key};
 use shardnode_primitives::{
-    ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket,
+    Block, ChunkBody, ChunkHeader, Digest, Endorsement, Endorsements, ProvenBucket, ShardId,
 };
-use std::{sync::Arc, time::SystemTime};
+use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
 
 /// What a leader wants: for every shard a header for `height` on this base.
 #[derive(Debug)]
@@ -79,7 +79,12 @@ pub enum Message {
     /// [`Mailbox::endorsed`].
     Endorsed(Endorsement),
     /// [`Mailbox::finalized`].
-    Finalized(u64),
+    Finalized {
+        /// The block's height.
+        height: u64,
+        /// By shard, the executions that its header leaves uncommitted.
+        uncommitted: BTreeSet<(ShardId, u64)>,
+    },
     /// [`Mailbox::fetched`].
     Fetched {
         /// What was asked for.
@@ -212,9 +217,17 @@ impl Mailbox {
         let _ = self.inbox.send(Message::Endorsed(endorsement)).await;
     }
 
-    /// Forgets what finalised blocks made obsolete.
-    pub async fn finalized(&self, height: u64) {
-        let _ = self.inbox.send(Message::Finalized(height)).await;
+    /// Forgets what a finalised block made obsolete.
+    pub async fn finalized(&self, block: &Block) {
+        let of = |header: &ChunkHeader| {
+            let (shard, heights) = (header.content.shard, header.content.uncommitted.clone());
+            heights.into_iter().map(move |height| (shard, height))
+        };
+        let message = Message::Finalized {
+            height: block.height,
+            uncommitted: block.chunks.iter().flat_map(of).collect(),
+        };
+        let _ = self.inbox.send(message).await;
     }
 
     /// An answer to a request; the response says whether it is right.

@@ -20,7 +20,10 @@ use bytes::{BufMut, Bytes};
 use commonware_codec::FixedSize as _;
 use commonware_codec::{Buf, EncodeSize, Error, RangeCfg, Read, ReadExt as _, Write};
 use shardnode_coding::{Code, Share, ShareLimits};
-use shardnode_primitives::{ChunkBody, ChunkHeader, Genesis, ProvenBucket, Transaction};
+use shardnode_primitives::{ChunkBody, ChunkHeader, Genesis, ProvenBucket, ShardId, Transaction};
+
+/// The first byte of a message with receipts.
+const BUCKET: u8 = 2;
 
 /// A message about a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +46,34 @@ impl ChunkMessage {
             Self::Header(header) | Self::Chunk(header, _) | Self::Part(header, _) => Some(header),
             Self::Bucket(_) => None,
         }
+    }
+}
+
+/// Where receipts are from and for, by the first bytes of their message: enough
+/// to tell whether the rest is worth decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BucketHead {
+    /// The shard that executed.
+    pub source: ShardId,
+    /// The height of the executed chunk.
+    pub height: u64,
+    /// The shard that they are for.
+    pub destination: ShardId,
+}
+
+impl BucketHead {
+    /// That of a message with receipts; `None` for any other.
+    #[must_use]
+    pub fn of(message: &Bytes) -> Option<Self> {
+        let mut head = message.clone();
+        if u8::read(&mut head).ok()? != BUCKET {
+            return None;
+        }
+        Some(Self {
+            source: ShardId::read(&mut head).ok()?,
+            height: u64::read(&mut head).ok()?,
+            destination: ShardId::read(&mut head).ok()?,
+        })
     }
 }
 
@@ -97,7 +128,7 @@ impl Write for ChunkMessage {
                 body.0.write(buf);
             }
             Self::Bucket(bucket) => {
-                2u8.write(buf);
+                BUCKET.write(buf);
                 bucket.write(buf);
             }
             Self::Part(header, share) => {
@@ -132,7 +163,7 @@ impl Read for ChunkMessage {
                     ChunkBody(Bytes::read_cfg(buf, &RangeCfg::from(0..=most))?),
                 ))
             }
-            2 => Ok(Self::Bucket(ProvenBucket::read_cfg(
+            BUCKET => Ok(Self::Bucket(ProvenBucket::read_cfg(
                 buf,
                 &limits.transactions,
             )?)),
@@ -142,6 +173,36 @@ impl Read for ChunkMessage {
                 Ok(Self::Part(header, share))
             }
             kind => Err(Error::InvalidEnum(kind)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use commonware_codec::Encode as _;
+    use shardnode_primitives::ReceiptBucket;
+
+    #[test]
+    fn the_head_of_receipts_is_that_of_the_bucket() {
+        let of = |destination| ReceiptBucket {
+            source: ShardId(3),
+            destination: ShardId(destination),
+            height: 0x0102_0304,
+            receipts: Vec::new(),
+        };
+        let (_, mut proven) = ProvenBucket::prove_all(vec![of(0), of(1)]);
+        let message = ChunkMessage::Bucket(proven.swap_remove(1)).encode();
+        let head = BucketHead {
+            source: ShardId(3),
+            height: 0x0102_0304,
+            destination: ShardId(1),
+        };
+        assert_eq!(BucketHead::of(&message), Some(head));
+        assert_eq!(BucketHead::of(&message.slice(..12)), None);
+        for other in [&[][..], &[0; 20], &[1; 20], &[3; 20]] {
+            assert_eq!(BucketHead::of(&Bytes::from_static(other)), None);
         }
     }
 }

@@ -10,3 +10,4 @@ mod fixture;
 mod floods;
 mod liars;
 mod peers;
+mod receipts;
