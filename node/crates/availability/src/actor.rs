@@ -28,7 +28,7 @@ use commonware_utils::{
     futures::Pool,
 };
 use shardnode_blocks::in_flight::in_flight;
-use shardnode_coding::Share;
+use shardnode_coding::{Part, Share};
 use shardnode_mailboxes::{
     Runtime,
     availability::{Inbox, Mailbox, Message, Question, mailbox},
@@ -77,8 +77,9 @@ enum Done {
     Recovered(Box<ChunkHeader>, Option<Share>),
     /// A body was divided for voters that ask for their parts.
     Divided(ChunkKey, Option<Arc<Vec<Share>>>),
-    /// What shows that a chunk has no body was looked up.
-    LookedUp,
+    /// The parts that show that a chunk has no body were looked up; none if its
+    /// body shows that it is invalid.
+    LookedUp(ChunkKey, Vec<Part>),
     /// Endorsements were verified.
     Verified(Judged),
     /// An actor that this one needs has ended.
@@ -134,6 +135,8 @@ pub struct Actor<E: Runtime, S, R, B> {
     part_waits: BTreeMap<ChunkKey, Awaited<bool>>,
     divided: BTreeMap<ChunkKey, Arc<Vec<Share>>>,
     dividing: bool,
+    /// The parts that were looked up last.
+    shown: Option<(ChunkKey, Vec<Part>)>,
     collects: Vec<Collecting>,
     /// Shards of which something may fit that did not.
     changed: BTreeSet<ShardId>,
@@ -214,6 +217,7 @@ where
             part_waits: BTreeMap::new(),
             divided: BTreeMap::new(),
             dividing: false,
+            shown: None,
             collects: Vec::new(),
             changed: BTreeSet::new(),
             endorsements_held: CandidateEndorsements::default(),
@@ -493,7 +497,10 @@ where
                     self.divided.insert(key, shares);
                 }
             }
-            Done::LookedUp => self.dividing = false,
+            Done::LookedUp(key, parts) => {
+                self.dividing = false;
+                self.shown = Some((key, parts));
+            }
             Done::Verified(judged) => self.on_verified(&judged),
             Done::Chunk(None) | Done::NotHeld | Done::Ended => {}
         }
@@ -544,6 +551,7 @@ where
         let keep = |height: &u64| height.saturating_add(KEEP_BELOW) > finalized;
         self.chunks.retain(|(height, _), _| keep(height));
         self.divided.retain(|(height, _), _| *height > finalized);
+        self.shown.take_if(|((height, _), _)| !keep(height));
         self.heard.retain(|(height, _), _| *height > finalized);
         self.held.retain(|(height, _)| *height > finalized);
         self.parts.finalized(finalized);

@@ -251,8 +251,15 @@ where
         }
     }
 
-    /// Answers with one of the parts that show that a chunk has no body.
+    /// Answers with one of the parts that show that a chunk has no body. Those of
+    /// the chunk that was asked for last are in memory: a question for a part that
+    /// is not among them costs no read.
     fn look_up_part(&mut self, header: &ChunkHeader, index: u16, reply: oneshot::Sender<Bytes>) {
+        let key = chunk_key(header);
+        if let Some((_, parts)) = self.shown.as_ref().filter(|(of, _)| *of == key) {
+            give(parts, index, reply);
+            return;
+        }
         if self.dividing {
             // Whoever asks asks again.
             return;
@@ -265,12 +272,19 @@ where
             let Some(shown) = bodies.shown(height, body, root).await else {
                 return Done::Ended;
             };
-            if let Some(Shown::Parts(parts)) = shown
-                && let Some(part) = parts.into_iter().find(|part| part.index == index)
-            {
-                reply.send_lossy(part.share.encode());
-            }
-            Done::LookedUp
+            let parts = match shown {
+                Some(Shown::Parts(parts)) => parts,
+                Some(Shown::Body(_)) | None => Vec::new(),
+            };
+            give(&parts, index, reply);
+            Done::LookedUp(key, parts)
         });
+    }
+}
+
+/// Answers with the part at this place, if there is one.
+fn give(parts: &[Part], index: u16, reply: oneshot::Sender<Bytes>) {
+    if let Some(part) = parts.iter().find(|part| part.index == index) {
+        reply.send_lossy(part.share.encode());
     }
 }

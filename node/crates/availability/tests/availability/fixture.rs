@@ -61,7 +61,8 @@ pub(crate) struct Fixture {
     pub(crate) ledger: Option<ledger::Inbox>,
     actor: Option<Actor<Context, Nowhere, Feed, Recorder>>,
     fetcher: serving::Fetcher,
-    _bodies: bodies::Inbox,
+    /// What the actor of bodies is asked.
+    pub(crate) bodies: Option<bodies::Inbox>,
     _validator: mpsc::Receiver<witness_validator::Message>,
     _engine: Engine,
     _parts: Handle<Result<(), shardnode_storage::StorageError>>,
@@ -137,7 +138,7 @@ impl Fixture {
             ledger: Some(ledger_inbox),
             actor: Some(actor),
             fetcher,
-            _bodies: bodies_inbox,
+            bodies: Some(bodies_inbox),
             _validator: validator_inbox,
             _engine: engine,
         }

@@ -10,4 +10,5 @@ mod fixture;
 mod floods;
 mod liars;
 mod peers;
+mod questions;
 mod receipts;
