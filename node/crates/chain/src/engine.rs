@@ -755,6 +755,7 @@ where
         view.clone(),
         marshal.clone(),
         channels.client_requests,
+        blocker,
         metrics.clients.clone(),
     );
     tasks.push(plain_task(&context, "requests", actor.start()));

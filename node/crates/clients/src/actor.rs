@@ -2,7 +2,7 @@
 //! The actor that carries questions to other nodes and answers theirs.
 
 use crate::{
-    answers::{UNKNOWN, submit_result},
+    answers::{UNKNOWN, lists_forged, submit_result},
     budget::{BODIES, Budgets, LISTED, QUESTIONS},
     client::{Call, Client, Outgoing},
     forwarded::{Due, Forwarded, Route, Said, Taken},
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use commonware_codec::{Decode as _, Encode as _, FixedSize as _};
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_macros::select;
-use commonware_p2p::{Receiver, Recipients, Sender};
+use commonware_p2p::{Blocker, Receiver, Recipients, Sender, block};
 use commonware_runtime::Handle;
 use commonware_utils::{
     channel::{fallible::OneshotExt as _, mpsc, oneshot, watch},
@@ -87,10 +87,11 @@ struct Pending {
 }
 
 /// The actor that carries questions and answers.
-pub struct Actor<E: Runtime, S, R> {
+pub struct Actor<E: Runtime, S, R, B> {
     context: E,
     local: Local,
     network: Channel<S, R>,
+    blocker: B,
     calls: mpsc::Receiver<Call>,
     answers: Pool<'static, Option<Answered>>,
     budgets: Budgets,
@@ -102,11 +103,12 @@ pub struct Actor<E: Runtime, S, R> {
     metrics: Arc<Metrics>,
 }
 
-impl<E, S, R> Actor<E, S, R>
+impl<E, S, R, B> Actor<E, S, R, B>
 where
     E: Runtime,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
+    B: Blocker<PublicKey = PublicKey>,
 {
     /// Creates the actor and the handle that clients are served through.
     pub fn new(
@@ -115,6 +117,7 @@ where
         view: watch::Receiver<Arc<ChainView>>,
         marshal: Marshal,
         network: Channel<S, R>,
+        blocker: B,
         metrics: Arc<Metrics>,
     ) -> (Self, Client) {
         let (sender, calls) = mpsc::channel(256);
@@ -123,6 +126,7 @@ where
             context,
             local,
             network,
+            blocker,
             calls,
             answers: Pool::default(),
             budgets: Budgets::default(),
@@ -457,6 +461,15 @@ where
             body,
             answer,
         } = answered;
+        if lists_forged(&answer) {
+            self.budgets.answered(&peer, listed, None);
+            block!(
+                self.blocker,
+                peer,
+                "list with a signature that does not hold"
+            );
+            return;
+        }
         let message = ClientMessage::Reply(id, answer).encode();
         let spared = body.map(|most| most.saturating_sub(message.len() as u64));
         self.budgets.answered(&peer, listed, spared);

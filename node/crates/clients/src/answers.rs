@@ -2,6 +2,7 @@
 //! What clients are answered, and the codes in which other nodes say it.
 
 use shardnode_execution::Outcome;
+use shardnode_network::client_messages::Answer;
 use shardnode_primitives::{Refusal, ShardId};
 
 /// No node of the shard answered with what could be verified.
@@ -37,6 +38,13 @@ pub(crate) const fn submit_code(result: Result<(), Refusal>) -> u8 {
         Ok(()) => SUBMITTED,
         Err(refusal) => refusal.code(),
     }
+}
+
+/// Whether this is the answer to a list with a transaction that its signer did not
+/// sign. Every node verifies what it puts into a list.
+pub(crate) fn lists_forged(answer: &Answer) -> bool {
+    let forged = Refusal::Signature.code();
+    matches!(answer, Answer::SubmittedAll(codes) if codes.contains(&forged))
 }
 
 pub(crate) fn submit_result(code: u8) -> Result<(), Refusal> {

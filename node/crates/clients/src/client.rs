@@ -85,7 +85,9 @@ impl Client {
         response.await.ok()
     }
 
-    /// Puts a transaction into a pool of its signer's shard.
+    /// Puts a transaction into a pool of its signer's shard. Other nodes are handed
+    /// it only if its signature holds: they may be handed it in a list later, and
+    /// nobody sends lists with others.
     pub async fn submit(&self, transaction: Transaction) -> Result<ShardId, Refusal> {
         let shard = self
             .local
@@ -96,6 +98,8 @@ impl Client {
         let result = if self.tracks(shard) {
             self.local.submit(Caller::Clients, transaction).await
         } else {
+            let verified = self.local.verify(Caller::Clients, transaction).await;
+            let transaction = verified.or_else(|refusal| self.local.refuse(refusal))?;
             let _room = self.list_room(1).await;
             match self.ask(shard, Question::Submit(transaction)).await {
                 Some(Answer::Submitted(code)) => submit_result(code),

@@ -10,10 +10,11 @@
 //! node as little are given the proof as well, against a block with its
 //! certificate ([`shardnode_verifier`]).
 //!
-//! Transactions that come together are verified together: by the node that a
-//! client talks to, and again by the producer that has their shard's pool, which
-//! trusts no other node. So what does not hold costs the node alone that let its
-//! sender in. All that is computed for clients and peers, for one transaction as
+//! Transactions are verified by the node that a client talks to, those that come
+//! together in one batch, and again by the producer that has their shard's pool,
+//! which trusts no other node. So what does not hold costs the node alone that let
+//! its sender in, and a peer whose list has a signature that does not hold is cut
+//! off. All that is computed for clients and peers, for one transaction as
 //! for a list, takes turns by who asks for it (`turns`), on half of the threads.
 //!
 //! What other nodes took in is kept until it is in a chunk, and goes to the shard's

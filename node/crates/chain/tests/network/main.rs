@@ -11,10 +11,11 @@ mod harness;
 mod pruning;
 mod traces;
 
+use commonware_codec::Encode as _;
 use commonware_runtime::Clock as _;
 use harness::{Fault, Ignores, Network, run, run_with_chunk_validators, run_with_loss};
 use shardnode_blocks::ChainView;
-use shardnode_network::channels;
+use shardnode_network::{channels, client_messages::ClientMessage};
 use shardnode_primitives::congestion::{MOST_BEHIND, blocks_behind};
 use std::time::Duration;
 
@@ -176,6 +177,23 @@ fn a_peer_that_sends_what_is_no_block_of_its_own_is_cut_off() {
             network.start(sender).await;
         }
         network.check_agreement().await;
+    });
+}
+
+/// Of transactions by themselves nobody says that they were verified.
+#[test]
+fn a_peer_that_lists_what_does_not_hold_is_cut_off() {
+    run(3, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        network.kill(3).await;
+        for (question, cut_off) in harness::client::submissions(&network) {
+            let message = ClientMessage::Ask(1, question).encode().to_vec();
+            let channel = channels::CLIENT_REQUESTS;
+            let within = Duration::from_secs(1);
+            let was = network.is_cut_off_by(3, 0, channel, message, within);
+            assert_eq!(was.await, cut_off);
+        }
     });
 }
 

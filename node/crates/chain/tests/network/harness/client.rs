@@ -9,6 +9,7 @@ use commonware_runtime::Clock as _;
 use futures::future::join_all;
 use shardnode_clients::Fate;
 use shardnode_execution::Outcome;
+use shardnode_network::client_messages::Question;
 use shardnode_primitives::{
     AccountId, Digest, Namespaces, Refusal, ShardId, Transaction, Transfer, genesis::GenesisAccount,
 };
@@ -198,12 +199,34 @@ pub(crate) async fn lost_transfers_are_executed(mut network: Network) {
     assert_eq!(again, SIGNERS as u64);
 }
 
+/// The same transfer, of more: its signer did not sign that.
+fn forged(signed: &Transaction) -> Transaction {
+    let Transaction::Transfer(mut one) = signed.clone();
+    one.transfer.amount += 1;
+    Transaction::Transfer(one)
+}
+
+/// What a peer can hand to a producer of shard 0, and whether that cuts it off.
+pub(crate) fn submissions(network: &Network) -> Vec<(Question, bool)> {
+    let list = signed(network, 1, 0);
+    let forged = forged(&list[1]);
+    let bad = [list[2..].to_vec(), vec![forged.clone()]].concat();
+    vec![
+        (Question::SubmitAll(list), false),
+        (Question::Submit(forged), false),
+        (Question::SubmitAll(bad), true),
+    ]
+}
+
 /// What nobody puts into a chunk expires, and the node that passed it on says so.
 pub(crate) async fn ignored_transfers_expire(network: &Network, through: usize) {
     let client = &network.node(through).client;
     let expires_at = network.view(through).height() + 6;
     let transaction = signed(network, 1, expires_at).remove(0);
     let (signer, hash) = (*transaction.signer(), transaction.hash());
+    // Whoever takes everything in is not even asked.
+    let refused = client.submit(forged(&transaction)).await;
+    assert_eq!(refused, Err(Refusal::Signature));
     client.submit(transaction).await.unwrap();
     loop {
         match client.outcome(signer, hash).await {
