@@ -168,7 +168,9 @@ where
                     match ClientMessage::decode_cfg(Bytes::from(bytes), &most) {
                         Ok(ClientMessage::Ask(id, question)) => self.on_question(peer, id, question),
                         Ok(ClientMessage::Reply(id, answer)) => self.on_reply(&peer, id, answer),
-                        Err(error) => debug!(%peer, %error, "undecodable client request"),
+                        Err(error) => {
+                            block!(self.blocker, peer, %error, "undecodable client request");
+                        },
                     }
                 },
                 _ = tick => {},

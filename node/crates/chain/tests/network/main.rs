@@ -180,6 +180,22 @@ fn a_peer_that_sends_what_is_no_block_of_its_own_is_cut_off() {
     });
 }
 
+/// On the channel for clients as on every other.
+#[test]
+fn a_peer_that_sends_what_cannot_be_decoded_is_cut_off() {
+    run(3, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        network.kill(3).await;
+        let (channel, within) = (channels::CLIENT_REQUESTS, Duration::from_secs(1));
+        for (receiver, message) in [(0, vec![]), (1, vec![0; 64]), (2, vec![9; 10])] {
+            let was = network.is_cut_off_by(3, receiver, channel, message, within);
+            assert!(was.await);
+            network.forgive(3).await;
+        }
+    });
+}
+
 /// Of transactions by themselves nobody says that they were verified.
 #[test]
 fn a_peer_that_lists_what_does_not_hold_is_cut_off() {
