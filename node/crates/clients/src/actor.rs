@@ -3,11 +3,12 @@
 
 use crate::{
     answers::{UNKNOWN, lists_forged, submit_result},
-    budget::{BODIES, Budgets, LISTED, QUESTIONS},
+    budget::{BODIES, Budgets},
     client::{Call, Client, Outgoing},
     forwarded::{Due, Forwarded, Route, Said, Taken},
     local::Local,
     metrics::{Again, Metrics},
+    pending::{AllPending, Asker, Pending},
     turns::Caller,
 };
 use bytes::Bytes;
@@ -27,11 +28,7 @@ use shardnode_network::{
     client_messages::{Answer, ClientMessage, Question},
 };
 use shardnode_primitives::{ShardId, Transaction};
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 use tracing::debug;
 
 /// How long a client waits for another node, proof included.
@@ -58,34 +55,6 @@ struct Followed {
     handed: bool,
 }
 
-/// Who wants to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asker {
-    /// A client.
-    Client,
-    /// A client, because a producer did not answer.
-    ClientAgain,
-    /// This node, of what it passed on.
-    Own,
-}
-
-/// A question that was not answered yet.
-struct Pending {
-    asked: PublicKey,
-    /// Its turn.
-    route: Route,
-    /// For whom it was asked.
-    of: Asker,
-    /// The question again, if it hands over a client's transactions.
-    submitted: Option<Question>,
-    /// How many transactions it lists.
-    listed: usize,
-    /// Whether it is for a body.
-    body: bool,
-    deadline: SystemTime,
-    reply: oneshot::Sender<Answer>,
-}
-
 /// The actor that carries questions and answers.
 pub struct Actor<E: Runtime, S, R, B> {
     context: E,
@@ -95,7 +64,7 @@ pub struct Actor<E: Runtime, S, R, B> {
     calls: mpsc::Receiver<Call>,
     answers: Pool<'static, Option<Answered>>,
     budgets: Budgets,
-    pending: BTreeMap<u64, Pending>,
+    pending: AllPending,
     next: u64,
     view: watch::Receiver<Arc<ChainView>>,
     forwarded: Forwarded,
@@ -130,7 +99,7 @@ where
             calls,
             answers: Pool::default(),
             budgets: Budgets::default(),
-            pending: BTreeMap::new(),
+            pending: AllPending::default(),
             next: 0,
             view,
             forwarded: Forwarded::new(metrics.clone()),
@@ -149,8 +118,7 @@ where
     async fn run(mut self) {
         let most = self.local.identity.max_chunk_message();
         loop {
-            let follows = !self.forwarded.is_empty();
-            let tick = self.context.sleep(if follows { FOLLOW } else { TIMEOUT });
+            let tick = self.context.sleep(self.pause());
             select! {
                 call = self.calls.recv() => {
                     let Some(call) = call else { return };
@@ -182,17 +150,20 @@ where
         }
     }
 
-    /// Lets go of questions that nobody waits for an answer to any more. A
-    /// client's transactions that a producer did not answer for go to the next
-    /// one, once.
+    /// How long there is nothing to do, if nobody says anything.
+    fn pause(&self) -> Duration {
+        let follows = !self.forwarded.is_empty();
+        let most = if follows { FOLLOW } else { TIMEOUT };
+        let over = self.pending.next_over();
+        let left = over.map(|over| over.duration_since(self.context.current()));
+        left.map_or(most, |left| left.unwrap_or_default().min(most))
+    }
+
+    /// Lets go of questions that were not answered in time. A client's transactions
+    /// that a producer did not answer for go to the next one, once.
     fn expire(&mut self) {
         let now = self.context.current();
-        // A body is under way at the peer even if its client has gone.
-        let over = self.pending.extract_if(.., |_, pending| {
-            pending.deadline <= now || (!pending.body && pending.reply.is_closed())
-        });
-        let over: Vec<_> = over.map(|(_, pending)| pending).collect();
-        for pending in over {
+        while let Some(pending) = self.pending.over(now) {
             if let Some(question) = pending.submitted
                 && pending.of == Asker::Client
                 && !pending.reply.is_closed()
@@ -239,8 +210,7 @@ where
     /// one that is connected.
     fn ask(&mut self, (shard, turn): Route, of: Asker, outgoing: Outgoing) {
         let listed = outgoing.question.listed();
-        let pending: usize = self.pending.values().map(|pending| pending.listed).sum();
-        if self.pending.len() >= QUESTIONS || pending + listed > LISTED {
+        if !self.pending.has_room(listed) {
             return;
         }
         self.next = self.next.wrapping_add(1);
@@ -256,7 +226,7 @@ where
             .then(|| outgoing.question.clone());
         let question = ClientMessage::Ask(self.next, outgoing.question).encode();
         let asked = (0..).zip(producers).find(|(_, producer)| {
-            if body && self.bodies_asked(producer) >= BODIES {
+            if body && self.pending.bodies_asked(producer) >= BODIES {
                 return false;
             }
             let to = Recipients::One(producer.clone());
@@ -402,23 +372,12 @@ where
 
     /// Only whoever was asked can answer.
     fn on_reply(&mut self, peer: &PublicKey, id: u64, answer: Answer) {
-        let pending = self.pending.get(&id);
-        if pending.is_some_and(|pending| pending.asked == *peer)
-            && let Some(pending) = self.pending.remove(&id)
-        {
+        if let Some(pending) = self.pending.answered(id, peer) {
             if let Some(submitted) = pending.submitted {
                 self.keep(pending.route, submitted, &answer);
             }
             pending.reply.send_lossy(answer);
         }
-    }
-
-    /// Bodies that a peer is asked for.
-    fn bodies_asked(&self, peer: &PublicKey) -> usize {
-        self.pending
-            .values()
-            .filter(|pending| pending.body && pending.asked == *peer)
-            .count()
     }
 
     /// Answers in a task of its own, so that a slow answer holds nobody up.

@@ -35,6 +35,7 @@ mod client;
 mod forwarded;
 mod local;
 mod metrics;
+mod pending;
 mod proofs;
 mod signatures;
 mod turns;
