@@ -3,6 +3,7 @@
 
 use super::{LAG, Target};
 use crate::{Decoder, documents};
+use bytes::Bytes;
 use commonware_cryptography::{Digestible as _, Signer as _};
 use shardnode_blocks::validity::{Base, check_header};
 use shardnode_primitives::{
@@ -48,6 +49,10 @@ pub fn target() -> Target {
             // Nothing that small is a block of the largest network, and it is
             // to be refused before room is made for so many headers.
             block(1_024),
+            Decoder::new("where a block was proposed", |bytes| {
+                let mut head = Bytes::copy_from_slice(bytes);
+                Block::read_context(&mut head).is_ok()
+            }),
         ],
     }
 }
