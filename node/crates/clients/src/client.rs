@@ -6,6 +6,7 @@ use crate::{
     budget::LISTED,
     forwarded::LISTS,
     local::Local,
+    proofs::COMMITTED_WITHIN,
     turns::Caller,
 };
 use bytes::Bytes;
@@ -223,12 +224,16 @@ impl Client {
         else {
             return Err(gone);
         };
+        if self.is_far_ahead(height) {
+            return Err(gone);
+        }
         // The state is ahead of the headers by the executions that no header
         // commits to yet, so its root is finalised a block or two later.
         let mut view = self.view.clone();
         let committed = view
             .wait_for(|view| {
-                view.root(shard, height).is_some() || view.height() > height.saturating_add(64)
+                view.root(shard, height).is_some()
+                    || view.height() > height.saturating_add(COMMITTED_WITHIN)
             })
             .await
             .map_err(|_| gone)?
@@ -239,6 +244,13 @@ impl Client {
             gone
         })?;
         Ok((shard, height, account))
+    }
+
+    /// Whether the execution at this height is one that another node may have and
+    /// this one need not wait for: it is of no block, or this node has long to go.
+    pub(crate) fn is_far_ahead(&self, height: u64) -> bool {
+        let reached = self.view.borrow().height();
+        height > reached.saturating_add(COMMITTED_WITHIN)
     }
 
     /// What this node itself knows of transactions of which a producer knows

@@ -18,7 +18,7 @@ use tracing::debug;
 
 /// How many blocks after an execution a header of its shard commits to it, unless
 /// the shard stands still.
-const COMMITTED_WITHIN: u64 = 64;
+pub(crate) const COMMITTED_WITHIN: u64 = 64;
 
 /// Why there is no proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,6 +135,9 @@ impl Client {
         height: u64,
         commits: impl Fn(&ChunkHeader) -> Option<T>,
     ) -> Option<(Block, T)> {
+        if self.is_far_ahead(height) {
+            return None;
+        }
         let found = |block: &Block| block.chunk(shard).and_then(&commits);
         let last = height.saturating_add(COMMITTED_WITHIN);
         let mut view = self.view.clone();

@@ -224,6 +224,12 @@ pub(crate) async fn ignored_transfers_expire(network: &Network, through: usize) 
     let expires_at = network.view(through).height() + 6;
     let transaction = signed(network, 1, expires_at).remove(0);
     let (signer, hash) = (*transaction.signer(), transaction.hash());
+    // Nobody waits for a block that will never be.
+    let asked_at = network.context.current();
+    assert!(client.account(signer).await.is_err());
+    assert!(client.prove_account(signer).await.is_err());
+    let waited = network.context.current().duration_since(asked_at);
+    assert!(waited.unwrap() < Duration::from_secs(1));
     // Whoever takes everything in is not even asked.
     let refused = client.submit(forged(&transaction)).await;
     assert_eq!(refused, Err(Refusal::Signature));
