@@ -6,6 +6,10 @@
 //!
 //! - A connection that waits for its client is closed after [`Bounds::idle`]:
 //!   one that sends no request, half of one, or reads nothing of its answer.
+//! - An answer is handed over in pieces of [`PIECE`], and all but the last of them
+//!   within [`Bounds::sending`], and a second more for each [`Bounds::sending_rate`]
+//!   bytes of it, or its connection is closed: what it takes of memory is not kept by
+//!   reading a little now and then.
 //! - When there are too many connections, in all or of one address, the one that
 //!   waits for its client for the longest makes room for the new one, or if all
 //!   are being answered the one that is for the longest. So those who only keep
@@ -27,22 +31,28 @@ use crate::admin::{Incoming, accept};
 use axum::{
     Json, Router,
     body::{Body, to_bytes},
-    http::{Request, Response, StatusCode, header::RETRY_AFTER},
+    http::{
+        Request, Response, StatusCode,
+        header::{CONTENT_LENGTH, RETRY_AFTER},
+    },
     response::IntoResponse as _,
 };
 use commonware_runtime::Clock;
 use connections::{Admitted, Connections};
-use futures::{StreamExt as _, stream::FuturesUnordered};
+use futures::{
+    StreamExt as _,
+    stream::{self, FuturesUnordered},
+};
 use http_body_util::BodyExt as _;
 use hyper::{
-    body::Incoming as Sent,
+    body::{Body as _, Incoming as Sent},
     server::conn::http1,
     service::{Service as _, service_fn},
 };
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use pace::Pace;
 use serde_json::json;
-use shardnode_rpc::MAX_BODY;
+use shardnode_rpc::{ClientAddress, MAX_BODY};
 use std::{
     convert::Infallible,
     net::IpAddr,
@@ -64,6 +74,11 @@ pub struct Bounds {
     pub idle: Duration,
     /// From when a request is taken up, its answer.
     pub request: Duration,
+    /// From when an answer is made until its last piece is handed over, besides what
+    /// its length takes.
+    pub sending: Duration,
+    /// Bytes of an answer for which a client may take a second more.
+    pub sending_rate: u64,
     /// Requests and new connections that are taken up in a second, over time.
     pub rate: u32,
     /// How many of them are taken up at once after a pause.
@@ -86,6 +101,8 @@ impl Bounds {
             connections_per_address: connections / 2,
             idle: Duration::from_secs(30),
             request: Duration::from_secs(20),
+            sending: Duration::from_secs(10),
+            sending_rate: 64 << 10,
             rate: 1_000,
             burst: 200,
             pause: Duration::from_secs(1),
@@ -93,9 +110,15 @@ impl Bounds {
     }
 }
 
+/// How often it is looked at how long a connection may take, at the least.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The largest head of a request, and what of an answer lies in memory that was
 /// made ready for sending.
 const BUFFER: usize = 16 << 10;
+/// What of an answer is handed over at once. What is handed over, the client may
+/// read for as long as it goes on reading.
+const PIECE: usize = 64 << 10;
 
 /// What all connections of a server share.
 struct Server<'a, E> {
@@ -173,12 +196,21 @@ impl<E: Clock> Server<'_, E> {
         if displaced {
             self.metrics.displaced();
         }
-        Some(self.exchange(stream, place, closed))
+        Some(self.exchange(stream, group(address), place, closed))
     }
 
     /// All requests of one connection.
-    async fn exchange(&self, stream: TcpStream, place: u64, closed: oneshot::Receiver<()>) {
-        let answer = service_fn(|request| self.answer(place, request));
+    async fn exchange(
+        &self,
+        stream: TcpStream,
+        address: IpAddr,
+        place: u64,
+        closed: oneshot::Receiver<()>,
+    ) {
+        let answer = service_fn(|mut request: Request<Sent>| {
+            request.extensions_mut().insert(ClientAddress(address));
+            self.answer(place, request)
+        });
         let connection = http1::Builder::new()
             .max_buf_size(BUFFER)
             // A connection's time is kept here, whatever it is waited for.
@@ -187,7 +219,8 @@ impl<E: Clock> Server<'_, E> {
         let mut connection = pin!(connection);
         let mut closed = pin!(closed);
         loop {
-            let end = self.end(place);
+            // An answer that begins meanwhile has another end.
+            let end = self.end(place).min(Instant::now() + LOOK);
             tokio::select! {
                 result = &mut connection => {
                     if let Err(error) = result {
@@ -210,9 +243,12 @@ impl<E: Clock> Server<'_, E> {
     /// When a connection has waited for its client for too long, as it looks
     /// now.
     fn end(&self, place: u64) -> Instant {
-        let waiting = lock(&self.state).connections.waiting_since(place);
+        let state = lock(&self.state);
+        let waiting = state.connections.waiting_since(place);
         // One that is being answered does not wait before that is over.
-        waiting.unwrap_or_else(Instant::now) + self.bounds.idle
+        let idle = waiting.unwrap_or_else(Instant::now) + self.bounds.idle;
+        let sent = state.connections.sent_by(place);
+        sent.map_or(idle, |sent| sent.min(idle))
     }
 
     /// The runtime's clock is one that somebody may set, so it is told how long
@@ -260,14 +296,71 @@ impl<E: Clock> Server<'_, E> {
             let late = failure(StatusCode::SERVICE_UNAVAILABLE, "no answer in time");
             Ok(([(RETRY_AFTER, "1")], late).into_response())
         })?;
-        let state = self.state.clone();
+        let sending = Sending::begin(self.state.clone(), place, self.time_for(&response));
+        let response = in_pieces(response);
         // The next piece is asked for when there is room for it.
         Ok(response.map(|body| {
             Body::new(body.map_frame(move |piece| {
-                lock(&state).connections.heard(place, Instant::now());
+                sending.heard();
                 piece
             }))
         }))
+    }
+
+    /// How long a client may take to read an answer.
+    fn time_for(&self, response: &Response<Body>) -> Duration {
+        let length = response.headers().get(CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        let bytes: u64 = length.unwrap_or_else(|| response.body().size_hint().lower());
+        self.bounds.sending + Duration::from_secs(bytes / self.bounds.sending_rate.max(1))
+    }
+}
+
+/// An answer whose body is in pieces, of which each waits for those before it.
+fn in_pieces(response: Response<Body>) -> Response<Body> {
+    let length = response.body().size_hint().exact();
+    let Some(length) = length.filter(|length| *length > PIECE as u64) else {
+        return response;
+    };
+    let (mut head, body) = response.into_parts();
+    head.headers.insert(CONTENT_LENGTH, length.into());
+    let pieces = body.into_data_stream().flat_map(|whole| {
+        stream::unfold(Some(whole), |rest| async move {
+            match rest? {
+                Ok(mut rest) if rest.len() > PIECE => {
+                    let piece = rest.split_to(PIECE);
+                    Some((Ok(piece), Some(Ok(rest))))
+                }
+                last => Some((last, None)),
+            }
+        })
+    });
+    Response::from_parts(head, Body::from_stream(pieces))
+}
+
+/// An answer that is being sent, until this is dropped with it.
+struct Sending {
+    state: Arc<Mutex<State>>,
+    place: u64,
+}
+
+impl Sending {
+    fn begin(state: Arc<Mutex<State>>, place: u64, within: Duration) -> Self {
+        let end = Instant::now() + within;
+        lock(&state).connections.send_by(place, Some(end));
+        Self { state, place }
+    }
+
+    /// The client has read a piece.
+    fn heard(&self) {
+        let now = Instant::now();
+        lock(&self.state).connections.heard(self.place, now);
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        lock(&self.state).connections.send_by(self.place, None);
     }
 }
 

@@ -26,6 +26,8 @@ const BOUNDS: Bounds = Bounds {
     connections_per_address: 4,
     idle: Duration::from_secs(3),
     request: Duration::from_secs(1),
+    sending: PATIENCE,
+    sending_rate: 64 << 10,
     rate: 1_000,
     burst: 200,
     pause: Duration::from_millis(100),
@@ -163,6 +165,33 @@ fn who_keeps_the_server_waiting_is_cut_off() {
             context.sleep(Duration::from_millis(10)).await;
         }
         assert!(rest(deaf).await.len() < 64 << 20);
+    });
+}
+
+/// An answer takes memory until it is read.
+#[test]
+fn who_reads_a_little_now_and_then_is_cut_off() {
+    run(|context| async move {
+        let bounds = Bounds {
+            sending: Duration::from_millis(500),
+            sending_rate: 64 << 20,
+            ..PATIENT
+        };
+        let server = Server::start(&context, bounds).await;
+        let began = context.current();
+        let mut slow = server.connect_and_ask().await;
+        let mut kept = server.connect_and_ask().await;
+        let large = b"GET /large HTTP/1.1\r\nhost: a\r\n\r\n";
+        slow.write_all(large).await.unwrap();
+        let (mut piece, mut read) = (vec![0; 64 << 10], 0);
+        while let Ok(bytes @ 1..) = slow.read(&mut piece).await {
+            read += bytes;
+            context.sleep(Duration::from_millis(20)).await;
+        }
+        assert!(read < 64 << 20);
+        assert!(since(&context, began) >= Duration::from_millis(1_500));
+        // One whose answer is sent may stay for longer.
+        assert!(ask(&mut kept).await);
     });
 }
 

@@ -9,10 +9,11 @@ use crate::{
     error::{ErrorCode, RpcError},
     handler::Api,
     json::{JsonBytes, read},
+    large::ClientAddress,
     methods::{self, Answer},
 };
 use axum::{
-    Json,
+    Extension, Json,
     extract::State,
     http::StatusCode,
     response::{IntoResponse, Response},
@@ -93,6 +94,7 @@ impl Reply {
 
 pub(crate) async fn serve<N: Node>(
     State(api): State<Api<N>>,
+    address: Option<Extension<ClientAddress>>,
     JsonBytes(body): JsonBytes,
 ) -> Response {
     let Request {
@@ -105,7 +107,7 @@ pub(crate) async fn serve<N: Node>(
         Ok(call) => {
             // Its place comes first: what an answer is made of takes as much.
             let place = match call.is_large() {
-                true => Some(api.large.place().await),
+                true => Some(api.large.place(address.map(|address| address.0)).await),
                 false => None,
             };
             (methods::carry_out(&api.node, call).await, place)

@@ -46,6 +46,7 @@ mod token;
 pub mod types;
 
 pub use json::MAX_BODY;
+pub use large::ClientAddress;
 pub use methods::MOST_TOGETHER;
 pub use node::{Node, ProfileOngoing, Unavailable, UnknownPeer};
 pub use server::{admin_router, router};

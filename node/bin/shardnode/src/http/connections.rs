@@ -19,6 +19,8 @@ struct Connection {
     /// What it does, and since when.
     doing: Doing,
     since: Instant,
+    /// When an answer that is being sent has to be.
+    sent_by: Option<Instant>,
     /// Dropped, it closes the connection.
     _close: oneshot::Sender<()>,
 }
@@ -81,6 +83,7 @@ impl Connections {
             address,
             doing: Doing::Waiting,
             since: now,
+            sent_by: None,
             _close: close,
         };
         self.open.insert(place, connection);
@@ -109,6 +112,18 @@ impl Connections {
     /// The client sent or read something, and has to go on with that.
     pub(crate) fn heard(&mut self, place: u64, now: Instant) {
         self.turn_to(place, Doing::Waiting, now);
+    }
+
+    /// The client has until then to read an answer, or as long as it likes.
+    pub(crate) fn send_by(&mut self, place: u64, end: Option<Instant>) {
+        if let Some(connection) = self.open.get_mut(&place) {
+            connection.sent_by = end;
+        }
+    }
+
+    /// When an answer that is being sent has to be.
+    pub(crate) fn sent_by(&self, place: u64) -> Option<Instant> {
+        self.open.get(&place)?.sent_by
     }
 
     fn turn_to(&mut self, place: u64, doing: Doing, now: Instant) {
