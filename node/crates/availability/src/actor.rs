@@ -191,7 +191,7 @@ where
     /// Creates the actor; it runs once it is given a way to ask peers.
     pub fn new(context: E, parts: Parts<S, R, B>) -> (Self, Mailbox) {
         let (mailbox, inbox) = mailbox();
-        let lag = parts.identity.genesis.protocol.execution_lag;
+        let protocol = parts.identity.genesis.protocol;
         let actor = Self {
             limits: MessageLimits::of(&parts.identity.genesis),
             context,
@@ -211,7 +211,7 @@ where
             finalized: 0,
             headers: BTreeMap::new(),
             chunks: BTreeMap::new(),
-            receipts: Receipts::new(lag),
+            receipts: Receipts::new(protocol.execution_lag, protocol.min_block_time_ms),
             chunk_waits: BTreeMap::new(),
             held: BTreeSet::new(),
             part_waits: BTreeMap::new(),

@@ -9,10 +9,10 @@
 //! Producers send receipts with the chunk whose header commits to them, before
 //! anybody waits for these. So that is taken in as well, one of each producer
 //! and height, for executions to which the next headers can commit: those that
-//! the finalised header of their shard leaves uncommitted, and those of heights up
-//! to [`AHEAD`] beyond the execution lag above the finalised one. Whoever sends
-//! is as far ahead of this node as that, or what it sends is asked for once it is
-//! waited for, like everything that is not taken in.
+//! the finalised header of their shard leaves uncommitted, and those of heights above
+//! the finalised one: as many beyond the execution lag as a node falls behind while
+//! it is busy for a second. What is further ahead is asked for once it is waited for,
+//! like everything that is not taken in.
 
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
@@ -36,9 +36,9 @@ struct Waiting {
     ask_at: Option<SystemTime>,
 }
 
-/// Heights beyond the execution lag above the finalised one for which receipts
-/// are taken in that nobody waits for.
-const AHEAD: u64 = 2;
+/// The least and the most heights beyond the execution lag above the finalised one
+/// for which receipts are taken in that nobody waits for.
+const AHEAD: (u64, u64) = (2, 16);
 
 /// Receipts of one execution, which nobody waits for, that a producer can send.
 const UNAWAITED: usize = 1;
@@ -60,10 +60,11 @@ pub(crate) struct Receipts {
 }
 
 impl Receipts {
-    /// Of a network with this execution lag.
-    pub(crate) fn new(lag: u8) -> Self {
+    /// Of a network with this execution lag, and blocks as far apart.
+    pub(crate) fn new(lag: u8, min_block_time_ms: u64) -> Self {
+        let blocks = 1_000 / min_block_time_ms.max(1);
         Self {
-            ahead: u64::from(lag) + AHEAD,
+            ahead: u64::from(lag) + blocks.clamp(AHEAD.0, AHEAD.1),
             ..Self::default()
         }
     }
@@ -247,7 +248,10 @@ impl Receipts {
         let mut unproven = std::mem::take(&mut self.unproven);
         unproven.retain(|(height, source), _| self.expects(*source, *height));
         self.unproven = unproven;
-        self.sent.retain(|(height, _), _| keep(height));
+        // As long as some of an execution are taken in, it is known of whom.
+        let mut sent = std::mem::take(&mut self.sent);
+        sent.retain(|(height, source), _| keep(height) || self.expects(*source, *height));
+        self.sent = sent;
         self.proven.retain(|(height, _), _| keep(height));
         let before = self.waits.len();
         self.waits
@@ -314,7 +318,7 @@ mod tests {
 
     /// Those of a network whose execution lag is 1, with a finalised block at 4.
     fn receipts() -> Receipts {
-        let mut receipts = Receipts::new(1);
+        let mut receipts = Receipts::new(1, 600);
         receipts.finalized(4, BTreeSet::new());
         receipts
     }
@@ -397,6 +401,31 @@ mod tests {
         assert!(taken(5, &[5]));
         assert!(taken(500, &[5, 6]), "the shard stands still");
         assert!(!taken(500, &[6]));
+    }
+
+    #[test]
+    fn no_more_is_taken_in_of_a_shard_that_stands_still() {
+        let mut receipts = receipts();
+        let standing = BTreeSet::from([(SOURCE, 5)]);
+        let taken = (0..100).filter(|passed| {
+            receipts.finalized(500 + passed, standing.clone());
+            send(&mut receipts, 1, bucket(*passed).1)
+        });
+        assert_eq!(taken.count(), UNAWAITED);
+        // The shard goes on, and nothing of it is left.
+        receipts.finalized(600, BTreeSet::new());
+        assert!(receipts.unproven.is_empty() && receipts.sent.is_empty());
+    }
+
+    #[test]
+    fn as_far_ahead_as_blocks_come_in_a_second() {
+        let furthest = |min_block_time_ms| {
+            let mut receipts = Receipts::new(1, min_block_time_ms);
+            receipts.finalized(100, BTreeSet::new());
+            let expected = (100..200).filter(|height| receipts.expects(SOURCE, *height));
+            expected.max().unwrap() - 100
+        };
+        assert_eq!([1_000, 600, 200, 50, 0].map(furthest), [3, 3, 6, 17, 17]);
     }
 
     #[test]
