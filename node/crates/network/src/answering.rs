@@ -16,9 +16,12 @@
 //! A question counts as much as the largest answer to it until it is answered,
 //! and as much as the answer after that, but 4 KiB at least. Whoever asks for more
 //! is told that there is nothing, as by a node that has nothing, and asks another
-//! one; 64 times in a second, and beyond that nothing is said. What lies in
+//! one; as often as a node asks at most, and beyond that nothing is said. What lies in
 //! memory for a peer that does not read is what it is sent until its connection
 //! ends, for want of a write that comes to an end.
+//!
+//! This node keeps to the same: it asks no peer more, nor faster, than it would be
+//! told of each question at least that there is nothing.
 //!
 //! What is no message of this protocol, or has a key that is none, no honest peer
 //! sends: it is cut off.
@@ -75,7 +78,7 @@ pub struct Counts {
 }
 
 /// Lets questions through that come on a channel of requests as far as `terms`
-/// say, and those of this node to peers that [do not owe one](crate::asking);
+/// say, and those of this node to peers [that are asked now](crate::asking);
 /// `blocker` cuts off who sends what is no message.
 pub fn answering<S, R, B, C>(
     (sender, receiver): Channel<S, R>,
@@ -92,7 +95,8 @@ where
 {
     let clock = Arc::new(clock);
     let budgets = Arc::new(Budgets::default());
-    let asked = Arc::new(Questioned::new(clock.clone(), counts.unanswered));
+    let asked = Questioned::new(clock.clone(), terms.questions(), counts.unanswered);
+    let asked = Arc::new(asked);
     let answers = Answers {
         sender: sender.clone(),
         budgets: budgets.clone(),
@@ -165,12 +169,12 @@ where
         let budget = peers.entry(peer.clone()).or_default();
         if let Price::Bytes(price) = price {
             let price = price.saturating_add(MAX_RESPONSE_OVERHEAD as u64);
-            let bounds = (self.terms.allowance(), self.terms.open());
+            let bounds = (self.terms.allowance(), self.terms.questions());
             if budget.take(number, price, bounds, now) {
                 return true;
             }
         }
-        let told = budget.is_told(now);
+        let told = budget.is_told(self.terms.questions(), now);
         drop(peers);
         self.refused.inc();
         if told {
@@ -239,9 +243,13 @@ impl<S, C> fmt::Debug for Answers<S, C> {
     }
 }
 
-/// [`Answers`] with the recipients that may be sent to now.
-pub struct Checked<'a, S: LimitedSender + 'a, C> {
-    sender: S::Checked<'a>,
+/// [`Answers`] with one who may be sent something.
+///
+/// Whether it is, is decided once it is known what: a check of the channel's rate
+/// takes of it, so what is not asked now must not come to one.
+pub struct Checked<'a, S, C> {
+    sender: &'a mut S,
+    recipients: Recipients<PublicKey>,
     budgets: &'a Budgets,
     asked: &'a Questioned<C>,
 }
@@ -259,7 +267,8 @@ where
         recipients: Recipients<PublicKey>,
     ) -> Result<Checked<'_, S, C>, SystemTime> {
         Ok(Checked {
-            sender: self.sender.check(recipients)?,
+            sender: &mut self.sender,
+            recipients,
             budgets: &self.budgets,
             asked: &self.asked,
         })
@@ -274,33 +283,42 @@ where
     type PublicKey = PublicKey;
 
     fn recipients(&self) -> Vec<PublicKey> {
-        self.sender.recipients()
+        match &self.recipients {
+            Recipients::One(peer) => vec![peer.clone()],
+            Recipients::Some(peers) => peers.clone(),
+            // Questions and answers go to one peer each.
+            Recipients::All => Vec::new(),
+        }
     }
 
     fn send(self, message: impl Into<IoBufs> + Send, priority: bool) -> Unreliable<Feedback> {
         let message = message.into();
-        let Some((number, kind)) = head(&message) else {
-            return self.sender.send(message, priority);
-        };
-        let recipients = self.sender.recipients();
-        if kind != QUESTION {
-            let bytes = message.len() as u64;
-            let mut peers = self.budgets.lock();
-            for peer in &recipients {
-                if let Some(budget) = peers.get_mut(peer) {
-                    budget.answered(number, bytes);
+        let peers = self.recipients();
+        let head = head(&message);
+        let question = head.filter(|(_, kind)| *kind == QUESTION);
+        match (head, question) {
+            (_, Some(_)) => {
+                if !peers.iter().all(|peer| self.asked.may_ask(peer)) {
+                    return Unreliable::Rejected;
                 }
             }
-            drop(peers);
-            return self.sender.send(message, priority);
+            (Some((number, _)), None) => {
+                let bytes = message.len() as u64;
+                let mut budgets = self.budgets.lock();
+                for peer in &peers {
+                    if let Some(budget) = budgets.get_mut(peer) {
+                        budget.answered(number, bytes);
+                    }
+                }
+            }
+            (None, None) => {}
         }
-        // A question goes to one peer.
-        if recipients.iter().any(|peer| self.asked.passes_over(peer)) {
+        let Ok(checked) = self.sender.check(self.recipients) else {
             return Unreliable::Rejected;
-        }
-        let sent = self.sender.send(message, priority);
-        if sent.accepted() {
-            for peer in &recipients {
+        };
+        let sent = checked.send(message, priority);
+        if let Some((number, _)) = question.filter(|_| sent.accepted()) {
+            for peer in &peers {
                 self.asked.asks(peer, number);
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whom this node asks again: not who said nothing.
+//! Whom this node asks: not who said nothing, and nobody too much.
 //!
 //! `commonware-resolver` asks one peer for one thing at a time, and waits for as
 //! long as a large answer may take. Of those that have the thing it picks one by
@@ -14,7 +14,13 @@
 //! nobody else has it. Having nothing is an answer. Nothing but being passed over
 //! makes up for silence, or a peer could answer what does not matter. It owes
 //! [`MOST`] at most, so one that comes back is soon asked again.
+//!
+//! And no peer is asked faster, nor has more questions open, than it can answer on
+//! the channel beside its own questions ([`limits`](crate::limits)): what it would
+//! not answer, it would owe. What is not asked of it now is asked of another one, or
+//! after a pause.
 
+use crate::Pace;
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_runtime::Clock;
 use prometheus_client::metrics::counter::Counter;
@@ -29,8 +35,6 @@ use std::{
 pub const SILENT: Duration = Duration::from_secs(1);
 /// What a peer owes at most.
 pub const MOST: u32 = 8;
-/// Questions to one peer that are remembered until it answers.
-const QUESTIONS: usize = 1_024;
 
 /// What one peer was asked and has not answered.
 #[derive(Debug, Default)]
@@ -38,6 +42,8 @@ struct Asked {
     /// When, by the questions' numbers, which rise.
     open: BTreeMap<u64, SystemTime>,
     owes: u32,
+    /// Until when its questions take.
+    taken: Option<SystemTime>,
 }
 
 impl Asked {
@@ -61,17 +67,17 @@ impl Asked {
         passed
     }
 
-    fn ask(&mut self, number: u64, now: SystemTime) {
-        self.open.insert(number, now);
-        while self.open.len() > QUESTIONS {
-            self.open.pop_first();
-        }
+    /// Whether there is room for another question.
+    fn has_room(&mut self, pace: Pace, now: SystemTime) -> bool {
+        let taken = self.taken.get_or_insert(now);
+        self.open.len() < pace.burst as usize && pace.admits(taken, now)
     }
 }
 
 /// What peers were asked on one channel and have not answered.
 pub(crate) struct Questioned<C> {
     clock: Arc<C>,
+    pace: Pace,
     unanswered: Counter,
     peers: Mutex<BTreeMap<PublicKey, Asked>>,
 }
@@ -85,10 +91,12 @@ impl<C> fmt::Debug for Questioned<C> {
 }
 
 impl<C: Clock> Questioned<C> {
-    /// Nothing yet; `unanswered` counts the questions that stay without an answer.
-    pub(crate) fn new(clock: Arc<C>, unanswered: Counter) -> Self {
+    /// Nothing yet; no peer is asked faster than at this pace, or has more questions
+    /// open than its burst. `unanswered` counts those that stay without an answer.
+    pub(crate) fn new(clock: Arc<C>, pace: Pace, unanswered: Counter) -> Self {
         Self {
             clock,
+            pace,
             unanswered,
             peers: Mutex::default(),
         }
@@ -98,22 +106,21 @@ impl<C: Clock> Questioned<C> {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a peer is not asked this time.
-    pub(crate) fn passes_over(&self, peer: &PublicKey) -> bool {
+    /// Whether a peer is asked this time.
+    pub(crate) fn may_ask(&self, peer: &PublicKey) -> bool {
         let now = self.clock.current();
         let mut peers = self.lock();
         let asked = peers.entry(peer.clone()).or_default();
         self.unanswered.inc_by(asked.overdue(now));
-        asked.is_passed_over()
+        !asked.is_passed_over() && asked.has_room(self.pace, now)
     }
 
     /// A peer is sent the question of this number.
     pub(crate) fn asks(&self, peer: &PublicKey, number: u64) {
         let now = self.clock.current();
-        self.lock()
-            .entry(peer.clone())
-            .or_default()
-            .ask(number, now);
+        let mut peers = self.lock();
+        let asked = peers.entry(peer.clone()).or_default();
+        asked.open.insert(number, now);
     }
 
     /// A peer answered the question of this number.
@@ -135,8 +142,8 @@ mod tests {
     #[test]
     fn who_says_nothing_is_passed_over_once_for_each_question() {
         let mut asked = Asked::default();
-        asked.ask(1, at(0));
-        asked.ask(2, at(500));
+        asked.open.insert(1, at(0));
+        asked.open.insert(2, at(500));
         assert_eq!(asked.overdue(at(999)), 0);
         assert!(!asked.is_passed_over());
         assert_eq!(asked.overdue(at(1_499)), 1);
@@ -149,7 +156,7 @@ mod tests {
     #[test]
     fn an_answer_in_time_leaves_nothing_to_make_up_for() {
         let mut asked = Asked::default();
-        asked.ask(1, at(0));
+        asked.open.insert(1, at(0));
         asked.open.remove(&1);
         assert_eq!(asked.overdue(at(1_000)), 0);
         assert!(!asked.is_passed_over());
@@ -159,7 +166,7 @@ mod tests {
     fn a_peer_that_comes_back_is_soon_asked_again() {
         let mut asked = Asked::default();
         for number in 0..100 {
-            asked.ask(number, at(0));
+            asked.open.insert(number, at(0));
         }
         assert_eq!(asked.overdue(at(1_000)), 100);
         let passed = (0..100).filter(|_| asked.is_passed_over()).count();
@@ -167,18 +174,40 @@ mod tests {
     }
 
     #[test]
-    fn so_many_questions_are_remembered() {
+    fn so_many_questions_are_open_and_no_more_are_asked_in_a_time() {
+        let pace = Pace {
+            interval: Duration::from_millis(10),
+            burst: 4,
+        };
         let mut asked = Asked::default();
-        for number in 0..3 * QUESTIONS as u64 {
-            asked.ask(number, at(0));
-        }
-        assert_eq!(asked.open.len(), QUESTIONS);
+        let mut answered = Asked::default();
+        let ask = |asked: &mut Asked, answers: bool, now| {
+            let some = (0..100).filter(|number| {
+                let room = asked.has_room(pace, at(now));
+                if room && !answers {
+                    asked.open.insert(now + number, at(now));
+                }
+                room
+            });
+            some.count()
+        };
+        assert_eq!(
+            [0, 500, 999].map(|now| ask(&mut asked, false, now)),
+            [4, 0, 0]
+        );
+        assert_eq!(
+            [0, 20, 500].map(|now| ask(&mut answered, true, now)),
+            [4, 2, 4]
+        );
+        // Who said nothing owes, and has room again.
+        assert_eq!(asked.overdue(at(1_000)), 4);
+        assert_eq!(ask(&mut asked, false, 1_000), 4);
     }
 
     #[test]
     fn a_clock_that_goes_back_makes_nobody_owe() {
         let mut asked = Asked::default();
-        asked.ask(1, at(5_000));
+        asked.open.insert(1, at(5_000));
         assert_eq!(asked.overdue(at(0)), 0);
     }
 }

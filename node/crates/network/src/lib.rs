@@ -31,8 +31,10 @@ pub mod client_messages;
 pub mod identity;
 pub mod limits;
 pub mod new_blocks;
+mod pace;
 pub mod state_requests;
 
 pub use channels::Channels;
 pub use identity::{Committees, Identity};
 pub use limits::Limits;
+pub use pace::Pace;

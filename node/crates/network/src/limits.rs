@@ -32,11 +32,13 @@
 //! | certificates | 256 | 128 | each view that it missed, and again after 0.1 s |
 //! | blocks | 512 | 128 | for 32 blocks at a time, and 16 certificates |
 //! | chunks | 1,024 | 256 | for a body, the parts of one, or a height's receipts of all shards |
-//! | states | 512 | 128 | for 16 pages at a time, 400 of which fill what it is answered in a second |
+//! | states | 512 | 128 | for 16 pages at a time |
 //! | clients | 4,096 | 256 | for what its own HTTP API takes in, at most |
 //!
-//! Half as many as come at once are under way. What they may take is bounded by
-//! [`answering`](crate::answering), and by `clients` for what is asked on behalf of
+//! Half of that is for questions ([`questions`]), and half for answers, which are lost
+//! where there is no room for them. So a node asks another one half as often, and has
+//! half as many questions under way as come at once. What they may take is bounded
+//! by [`answering`](crate::answering), and by `clients` for what is asked on behalf of
 //! clients.
 //!
 //! The burst is as many as come with [`SLACK`] blocks. Of votes and certificates it
@@ -49,7 +51,9 @@
 //! peers together may send: their number, times the rate, times what it takes to
 //! pass a message over, stays below a second in each second.
 
-use crate::{Channels, Identity, channels, channels::Channel, client_messages::MOST_TOGETHER};
+use crate::{
+    Channels, Identity, Pace, channels, channels::Channel, client_messages::MOST_TOGETHER,
+};
 use commonware_codec::{FixedSize as _, MaxEncodeSize as _};
 use commonware_consensus::{
     marshal::{self, standard::Standard},
@@ -68,6 +72,7 @@ use shardnode_witness::Manifest;
 use std::{
     fmt,
     num::{NonZeroU32, NonZeroUsize},
+    time::Duration,
 };
 
 /// What is allowed for what one peer sends of a block.
@@ -220,10 +225,14 @@ const fn requests(channel: u64) -> (u32, u64) {
     }
 }
 
-/// Questions of one peer that are under way at a time: their answers, and as many
-/// questions of this node, may be sent at once.
-pub(crate) const fn under_way(channel: u64) -> usize {
-    requests(channel).1 as usize / 2
+/// How fast one node asks another one on a channel of requests, and how many
+/// questions are under way at a time.
+pub(crate) fn questions(channel: u64) -> Pace {
+    let (rate, burst) = requests(channel);
+    Pace {
+        interval: Duration::from_secs(2) / rate,
+        burst: u32::try_from(burst / 2).unwrap_or(u32::MAX),
+    }
 }
 
 /// What a voter sends on a channel of consensus where the views of all leaders that

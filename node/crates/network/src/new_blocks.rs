@@ -8,7 +8,7 @@
 //! through
 //!
 //! - what decodes, is sent by one who votes, and names its sender as the leader;
-//! - as many of one sender as its [`Pace`] allows.
+//! - as many of one sender as its [pace](pace()) allows.
 //!
 //! Whoever sends anything else than the first is cut off. What comes too fast is
 //! passed over, and whoever needs it asks for it.
@@ -17,7 +17,7 @@
 //! not heard for a while is heard all at once: so nothing is said about views, and
 //! the pace has a burst.
 
-use crate::{Identity, limits::SLACK};
+use crate::{Identity, Pace, limits::SLACK};
 use commonware_codec::Decode as _;
 use commonware_cryptography::ed25519::PublicKey;
 use commonware_p2p::{Blocker, Message, Receiver, block};
@@ -38,50 +38,21 @@ const LEAST: u64 = 16;
 const BURSTS: u64 = 512;
 const BURST: (u64, u64) = (4, 32);
 
-/// How many blocks one sender may send.
+/// How fast one of so many voters may send blocks.
 ///
 /// Leaders take turns, and blocks are `minBlockTimeMs` apart. With `f` of `n`
 /// down, a leader's turn comes with every `n - f` blocks. It may send [`SLACK`]
 /// times as many, and one for every `16 n` ms at least, where views end without
 /// blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    /// Time for a block.
-    pub interval: Duration,
-    /// Blocks at once.
-    pub burst: u32,
-}
-
-impl Pace {
-    /// That of a network of so many voters.
-    #[must_use]
-    pub fn of(voters: u64, min_block_time_ms: u64) -> Self {
-        let voters = voters.max(1);
-        let honest = voters - (voters - 1) / 3;
-        let turn = honest.saturating_mul(min_block_time_ms) / SLACK;
-        let interval = turn.min(voters.saturating_mul(LEAST)).max(1);
-        Self {
-            interval: Duration::from_millis(interval),
-            burst: (BURSTS / voters).clamp(BURST.0, BURST.1) as u32,
-        }
-    }
-
-    /// Whether another block may come at `now`, if those before it take until
-    /// `taken`.
-    fn admits(self, taken: &mut SystemTime, now: SystemTime) -> bool {
-        let full = self.interval * self.burst;
-        let waits = taken.duration_since(now).unwrap_or_default();
-        // No more than that, also of a clock that was set back.
-        let waits = waits.min(full);
-        let admits = waits + self.interval <= full;
-        *taken = now
-            + waits
-            + if admits {
-                self.interval
-            } else {
-                Duration::ZERO
-            };
-        admits
+#[must_use]
+pub fn pace(voters: u64, min_block_time_ms: u64) -> Pace {
+    let voters = voters.max(1);
+    let honest = voters - (voters - 1) / 3;
+    let turn = honest.saturating_mul(min_block_time_ms) / SLACK;
+    let interval = turn.min(voters.saturating_mul(LEAST)).max(1);
+    Pace {
+        interval: Duration::from_millis(interval),
+        burst: (BURSTS / voters).clamp(BURST.0, BURST.1) as u32,
     }
 }
 
@@ -113,7 +84,7 @@ where
     #[must_use]
     pub fn new(receiver: R, identity: Arc<Identity>, clock: C, blocker: B) -> Self {
         let voters = identity.genesis.producers.len() as u64;
-        let pace = Pace::of(voters, identity.genesis.protocol.min_block_time_ms);
+        let pace = pace(voters, identity.genesis.protocol.min_block_time_ms);
         Self {
             receiver,
             identity,
@@ -176,21 +147,5 @@ where
 
     fn capacity(&self) -> NonZeroUsize {
         self.receiver.capacity()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_that_was_set_back_keeps_nobody_out_for_long() {
-        let pace = Pace::of(4, 100);
-        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        let mut taken = at(10_000);
-        assert!(pace.admits(&mut taken, at(10_000)));
-        assert!(!pace.admits(&mut taken, at(1)));
-        assert!(pace.admits(&mut taken, at(1) + pace.interval));
-        assert!(!pace.admits(&mut taken, at(1) + pace.interval));
     }
 }

@@ -308,6 +308,7 @@ struct Moody {
     silent: Arc<AtomicBool>,
     unanswered: Arc<Mutex<Vec<oneshot::Sender<Bytes>>>>,
     answered: Arc<AtomicUsize>,
+    counts: Counts,
 }
 
 impl p2p::Producer for Moody {
@@ -369,7 +370,7 @@ async fn moody(
     );
     let terms = Terms::chunks(&identity);
     let clock = context.child("answering");
-    let channel = answering(channel, terms, control, clock, Counts::default());
+    let channel = answering(channel, terms, control, clock, moody.counts.clone());
     drop(engine.start(channel));
     (moody, mailbox)
 }
@@ -410,4 +411,45 @@ fn who_says_nothing_is_not_asked_for_the_same_again() {
     assert!(waits.iter().any(|waited| silent(&waited)), "{waits:?}");
     let longest = waits.iter().max().unwrap();
     assert!(*longest < Duration::from_millis(2_300), "{waits:?}");
+}
+
+/// Two nodes that ask each other for much leave nothing without an answer: each asks
+/// as fast as the other one can answer beside its own questions.
+#[test]
+fn who_asks_much_is_answered_or_told_that_there_is_nothing() {
+    const MUCH: u64 = 600;
+    let config = deterministic::Config::new().with_cycle(Duration::from_micros(10));
+    deterministic::Runner::new(config).start(|context| async move {
+        let oracle = links(&context).await;
+        // Of each shard one.
+        let (nodes, shards) = ([0, 2], [ShardId(0), ShardId(1)]);
+        let mut asking = Vec::new();
+        for place in nodes {
+            asking.push(moody(&context, &oracle, place).await);
+        }
+        for height in 0..MUCH {
+            for (place, (_, fetcher)) in asking.iter_mut().enumerate() {
+                let wanted = Key::Bucket {
+                    source: shards[1 - place],
+                    height,
+                    destination: shards[place],
+                    root: ZERO,
+                };
+                let holder = key(nodes[1 - place]).public_key();
+                let holder = NonEmptyVec::try_from(vec![holder]).unwrap();
+                fetcher.fetch_targeted(Fetch::from(wanted), holder);
+            }
+            context.sleep(Duration::from_micros(100)).await;
+        }
+        let began = context.current();
+        let done = |moody: &Moody| moody.answered.load(Ordering::Relaxed) as u64 == MUCH;
+        while !asking.iter().all(|(moody, _)| done(moody)) {
+            context.sleep(Duration::from_millis(10)).await;
+            let waited = context.current().duration_since(began).unwrap();
+            assert!(waited < Duration::from_secs(10));
+        }
+        for (moody, _) in &asking {
+            assert_eq!(moody.counts.unanswered.get(), 0);
+        }
+    });
 }

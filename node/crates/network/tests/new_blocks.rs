@@ -18,8 +18,8 @@ use commonware_p2p::{BlockedSubscription, Blocker, Message, Receiver};
 use commonware_runtime::{Clock as _, Runner as _, Supervisor as _, deterministic};
 use commonware_utils::{NZUsize, channel::ring};
 use shardnode_network::{
-    Identity,
-    new_blocks::{NewBlocks, Pace},
+    Identity, Pace,
+    new_blocks::{NewBlocks, pace},
 };
 use shardnode_primitives::{
     Block, ChunkHeader, Endorsements, GenesisDocument, Randomness, ShardId, ShardTotals, hash::ZERO,
@@ -204,7 +204,7 @@ fn whoever_sends_what_no_leader_sends_is_cut_off() {
 #[test]
 fn one_leaders_blocks_leave_room_for_those_of_others() {
     run(async |context, mut blocks, feed, cut_off| {
-        let pace = Pace::of(4, 100);
+        let pace = pace(4, 100);
         let burst = pace.burst as usize;
         let many = (0..1_000).map(|view| (public(1), block(1, view)));
         feed.0.lock().unwrap().extend(many);
@@ -230,7 +230,7 @@ fn a_leaders_turns_are_within_its_pace() {
         (140, 300, 2_240, 4),
         (140, 1_000, 2_240, 4),
     ] {
-        let pace = Pace::of(voters, time);
+        let pace = pace(voters, time);
         let expected = Pace {
             interval: Duration::from_millis(interval),
             burst,

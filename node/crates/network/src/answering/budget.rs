@@ -2,6 +2,7 @@
 //! What one peer asked and was sent.
 
 use super::terms::Allowance;
+use crate::Pace;
 use std::{
     collections::BTreeMap,
     time::{Duration, SystemTime},
@@ -12,8 +13,6 @@ const LEAST: u64 = 4 << 10;
 /// How long a question is under way at most. Its answer is not coming any more, and
 /// what it counted as has been made up for.
 const FORGOTTEN: Duration = Duration::from_secs(5);
-/// Refusals in a second that a peer is told of.
-const TOLD: u32 = 64;
 
 /// What one peer was sent and has not been made up for, as of `at`.
 #[derive(Debug, Default)]
@@ -23,20 +22,21 @@ pub(super) struct Budget {
     /// What its questions count as that are not answered, and since when, by their
     /// numbers.
     asked: BTreeMap<u64, (u64, SystemTime)>,
-    /// The second that began last in which it was told of refusals, and how often.
-    told: Option<(SystemTime, u32)>,
+    /// Until when the refusals take that it was told of.
+    told: Option<SystemTime>,
 }
 
 impl Budget {
     /// Takes a question of this price, if it fits into the allowance and so many may
-    /// be open.
+    /// be under way.
     pub(super) fn take(
         &mut self,
         number: u64,
         price: u64,
-        (allowance, open): (Allowance, usize),
+        (allowance, questions): (Allowance, Pace),
         now: SystemTime,
     ) -> bool {
+        let open = questions.burst as usize;
         let passed = self.at.and_then(|at| now.duration_since(at).ok());
         let passed = passed.unwrap_or_default().as_millis();
         let passed = u64::try_from(passed).unwrap_or(u64::MAX);
@@ -67,16 +67,10 @@ impl Budget {
         }
     }
 
-    /// Whether the peer is told that it is refused something.
-    pub(super) fn is_told(&mut self, now: SystemTime) -> bool {
-        let second = Duration::from_secs(1);
-        let running = self.told.filter(|(began, _)| {
-            let passed = now.duration_since(*began).unwrap_or_default();
-            passed < second
-        });
-        let (began, told) = running.unwrap_or((now, 0));
-        self.told = Some((began, told.saturating_add(1)));
-        told < TOLD
+    /// Whether the peer is told that it is refused something: as often as it asks if
+    /// it keeps to this pace.
+    pub(super) fn is_told(&mut self, questions: Pace, now: SystemTime) -> bool {
+        questions.admits(self.told.get_or_insert(now), now)
     }
 }
 
@@ -85,7 +79,10 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    const OPEN: usize = 8;
+    const OPEN: Pace = Pace {
+        interval: Duration::from_millis(10),
+        burst: 8,
+    };
     const ALLOWANCE: Allowance = Allowance {
         bytes: 1_000,
         rate: 100,
@@ -144,7 +141,7 @@ mod tests {
         };
         let take =
             |budget: &mut Budget, number, second| budget.take(number, 1, (free, OPEN), at(second));
-        for number in 0..OPEN as u64 {
+        for number in 0..u64::from(OPEN.burst) {
             assert!(take(&mut budget, number, 0));
         }
         assert!(!take(&mut budget, 100, 4));
@@ -170,14 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_is_told_of_so_many_refusals_in_a_second() {
+    fn a_peer_is_told_of_as_many_refusals_as_it_may_ask_questions() {
         let mut budget = Budget::default();
-        let mut told = |ms| {
-            let now = SystemTime::UNIX_EPOCH + Duration::from_millis(ms);
-            (0..1_000).filter(|_| budget.is_told(now)).count()
+        let mut told = |second| {
+            let told = (0..1_000).filter(|_| budget.is_told(OPEN, at(second)));
+            told.count()
         };
-        assert_eq!(told(0), TOLD as usize);
-        assert_eq!(told(999), 0);
-        assert_eq!(told(1_000), TOLD as usize);
+        assert_eq!([0, 0, 1].map(&mut told), [8, 0, 8]);
     }
 }

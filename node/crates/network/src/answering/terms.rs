@@ -2,8 +2,8 @@
 //! What a peer may ask on each channel of requests, and what it may be sent.
 
 use crate::{
-    Identity, channels, chunk_requests,
-    limits::{most_block, most_body, most_certificate, most_page, most_receipts, under_way},
+    Identity, Pace, channels, chunk_requests,
+    limits::{most_block, most_body, most_certificate, most_page, most_receipts, questions},
     state_requests,
 };
 use bytes::Bytes;
@@ -52,8 +52,8 @@ type Pricing = Arc<dyn Fn(&PublicKey, Bytes) -> Price + Send + Sync>;
 #[derive(Clone)]
 pub struct Terms {
     allowance: Allowance,
-    /// Questions under way at a time.
-    open: usize,
+    /// How fast one node asks another one.
+    questions: Pace,
     price: Pricing,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Debug for Terms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Terms")
             .field("allowance", &self.allowance)
-            .field("open", &self.open)
+            .field("questions", &self.questions)
             .finish_non_exhaustive()
     }
 }
@@ -73,9 +73,10 @@ impl Terms {
         self.allowance
     }
 
-    /// Questions of a peer that are under way at a time.
-    pub(super) const fn open(&self) -> usize {
-        self.open
+    /// How fast this node asks a peer, and a peer this node, if it keeps to that:
+    /// the burst is what is under way at a time.
+    pub(super) const fn questions(&self) -> Pace {
+        self.questions
     }
 
     /// What a question of a peer is worth.
@@ -99,7 +100,7 @@ impl Terms {
                 bytes: BYTES.max(LARGEST.saturating_mul(largest as u64)),
                 rate: RATE.max(FASTER.saturating_mul(growth)),
             },
-            open: under_way(channel),
+            questions: questions(channel),
             price: Arc::new(price),
         }
     }
