@@ -129,6 +129,8 @@ pub struct Actor<E: Runtime, S: Engine> {
     fetching: Pool<'static, Option<Fetched>>,
     /// The record that is looked up for somebody who asks.
     lookup: Option<Lookup>,
+    /// What is looked up after it, at most [`WAITING`](serving::WAITING).
+    waiting: VecDeque<Lookup>,
     looking: Pool<'static, Looked<S>>,
     shelf: Shelf,
     traces: Recorder,
@@ -197,6 +199,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             state_sync: parts.state_sync,
             fetching: Pool::default(),
             lookup: None,
+            waiting: VecDeque::new(),
             looking: Pool::default(),
             shelf: parts.shelf,
             traces: parts.traces,
@@ -247,7 +250,6 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     &mut self.inbox.questions,
                     &mut self.inbox.proofs,
                     &mut self.inbox.receipts,
-                    self.lookup.is_some(),
                 ) => match asked {
                     Some(Asked::Question(question)) => self.on_question(question),
                     Some(Asked::Proof(asked)) => self.on_proof_asked(asked),
@@ -255,6 +257,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     None => return Ok(()),
                 },
             }
+            self.look_up_next();
             self.advance().await?;
         }
     }

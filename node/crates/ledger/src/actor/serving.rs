@@ -4,8 +4,9 @@
 //! What is in memory no more is in the records of executions, and a record takes
 //! longer to read than all else that is asked. So it is decided before whether
 //! the answer is in it, by its root, and one record at a time is read and decoded
-//! beside the actor; whoever asks meanwhile waits in a bounded queue. What
-//! executes and needs storage waits for that one read.
+//! beside the actor. Whoever needs one meanwhile waits, [`WAITING`] at most, and
+//! what is in memory is answered at once. What executes and needs storage waits for
+//! that one read.
 //!
 //! Nobody's question ends the node: what cannot be read is told and not given.
 //! It is an error only where this node needs it itself.
@@ -30,12 +31,15 @@ use shardnode_mailboxes::{
 };
 use shardnode_primitives::{Digest, ShardId};
 use shardnode_storage::{Engine, ExecutionRecord, StorageError};
-use std::{future::pending, pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc};
 use tracing::warn;
 
 /// Blocks in which a header is looked for that commits to an execution, from the
 /// first on that can have one.
 const COMMITTED_WITHIN: u64 = 16;
+
+/// Those who wait for a record; there is none for whoever comes then.
+pub(super) const WAITING: usize = 256;
 
 /// What somebody asks.
 pub(super) enum Asked {
@@ -44,28 +48,16 @@ pub(super) enum Asked {
     Receipts(ReceiptsAsked),
 }
 
-/// What is asked next, each kind in its turn; what can take a record only if none
-/// is `looked_up`. `None` if nobody can ask any more.
+/// What is asked next, each kind in its turn. `None` if nobody can ask any more.
 pub(super) async fn asked(
     turns: &mut Turns,
     questions: &mut mpsc::Receiver<Question>,
     proofs: &mut mpsc::Receiver<OutcomeAmong>,
     receipts: &mut mpsc::Receiver<ReceiptsAsked>,
-    looked_up: bool,
 ) -> Option<Asked> {
     let questions = pin!(async { questions.recv().await.map(Asked::Question) });
-    let proofs = pin!(async {
-        if looked_up {
-            pending::<()>().await;
-        }
-        proofs.recv().await.map(Asked::Proof)
-    });
-    let receipts = pin!(async {
-        if looked_up {
-            pending::<()>().await;
-        }
-        receipts.recv().await.map(Asked::Receipts)
-    });
+    let proofs = pin!(async { proofs.recv().await.map(Asked::Proof) });
+    let receipts = pin!(async { receipts.recv().await.map(Asked::Receipts) });
     turns.next([questions, proofs, receipts]).await
 }
 
@@ -127,7 +119,7 @@ fn give_sent(
     }
 }
 
-/// The record that is looked up, and for whom.
+/// A record that is looked up, and for whom.
 pub(super) struct Lookup {
     height: u64,
     wanted: Wanted,
@@ -160,24 +152,12 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                     give_sent(executed, destination, &root, reply);
                     return;
                 }
-                let known = shard.records.known(height);
-                let can_be = match known {
-                    Some(known) => known == Known::Root(root),
-                    None => shard.records.gives_away(height) && height <= shard.height,
-                };
-                if !can_be {
-                    return;
-                }
                 let wanted = Wanted::Sent {
                     destination,
                     root,
                     reply,
                 };
-                if known.is_some() {
-                    self.look_up(height, wanted);
-                } else {
-                    self.look_up_committed(height, wanted);
-                }
+                self.look_up(Lookup { height, wanted });
             }
             ReceiptsAsked::ServeCredited {
                 source,
@@ -190,14 +170,15 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 else {
                     return;
                 };
-                let at = place.at;
-                if let Some(evidence) = shard.evidence.get(&at) {
+                let height = place.at;
+                if let Some(evidence) = shard.evidence.get(&height) {
                     if let Some(bucket) = credited(&evidence.incoming, from) {
                         reply.send_lossy(bucket.encode());
                     }
                     return;
                 }
-                self.look_up(at, Wanted::Credited { from, reply });
+                let wanted = Wanted::Credited { from, reply };
+                self.look_up(Lookup { height, wanted });
             }
         }
     }
@@ -214,34 +195,70 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             reply.send_lossy(Some((outcome, executed.clone())));
             return;
         }
-        self.look_up(height, Wanted::Execution { outcome, reply });
+        let wanted = Wanted::Execution { outcome, reply };
+        self.look_up(Lookup { height, wanted });
     }
 
-    /// Answers from the record of `height`, which is read if it is not in memory.
-    fn look_up(&mut self, height: u64, wanted: Wanted) {
+    /// Answers from the record, which is read if it is not in memory and can have
+    /// what is wanted.
+    fn look_up(&mut self, lookup: Lookup) {
         let Some(shard) = self.shard.as_mut() else {
             return;
         };
+        let height = lookup.height;
         if let Some(stored) = shard.records.get(height) {
-            wanted.answer(&stored);
+            lookup.wanted.answer(&stored);
             return;
         }
-        // It is away only while the record of another lookup is read.
-        if shard.records.known(height) == Some(Known::Nothing) || shard.storage.is_none() {
-            wanted.refuse();
+        let known = shard.records.known(height);
+        let can_have = match (&lookup.wanted, known) {
+            (_, Some(Known::Nothing)) => false,
+            (Wanted::Sent { root, .. }, Some(Known::Root(of))) => of == *root,
+            (Wanted::Sent { .. }, None) => {
+                shard.records.gives_away(height) && height <= shard.height
+            }
+            _ => true,
+        };
+        if !can_have {
+            lookup.wanted.refuse();
             return;
         }
-        self.lookup = Some(Lookup { height, wanted });
-        self.read_record(height);
+        if self.lookup.is_some() {
+            if self.waiting.len() == WAITING {
+                lookup.wanted.refuse();
+            } else if matches!(lookup.wanted, Wanted::Execution { .. }) {
+                // Clients have few under way, and peers many.
+                self.waiting.push_front(lookup);
+            } else {
+                self.waiting.push_back(lookup);
+            }
+            return;
+        }
+        let by_header = known.is_none() && matches!(lookup.wanted, Wanted::Sent { .. });
+        self.lookup = Some(lookup);
+        if by_header {
+            self.look_at_headers(height);
+        } else {
+            self.read_record(height);
+        }
     }
 
-    /// The same of an execution before the start: whether its record has the
-    /// receipts is said by the header that commits to it.
-    fn look_up_committed(&mut self, height: u64, wanted: Wanted) {
+    /// Has the next ones looked up that wait, if none is.
+    pub(super) fn look_up_next(&mut self) {
+        while self.lookup.is_none() {
+            let Some(next) = self.waiting.pop_front() else {
+                return;
+            };
+            self.look_up(next);
+        }
+    }
+
+    /// Whether the record of an execution before the start has the receipts that
+    /// are wanted is said by the header that commits to it.
+    fn look_at_headers(&mut self, height: u64) {
         let Some(shard) = self.identity.tracked() else {
             return;
         };
-        self.lookup = Some(Lookup { height, wanted });
         let marshal = self.marshal.clone();
         let first = height.saturating_add(self.identity.genesis.protocol.execution_lag.into());
         self.looking
@@ -251,6 +268,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     fn read_record(&mut self, height: u64) {
         let storage = self.shard.as_mut().and_then(|shard| shard.storage.take());
         let Some(mut storage) = storage else {
+            self.refuse();
             return;
         };
         let read = self.context.child("record").spawn(move |_| async move {

@@ -2,6 +2,7 @@
 //! Storage in memory that counts what is read of it, and of which some is
 //! damaged.
 
+use commonware_utils::channel::watch;
 use shardnode_storage::{Engine, ExecutionRecord, Snapshot, StorageError};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,18 +10,35 @@ use std::{
 };
 
 /// What is read, and what cannot be.
-#[derive(Clone, Default)]
-pub(crate) struct Reads(Arc<Mutex<(Vec<u64>, BTreeSet<u64>)>>);
+#[derive(Clone)]
+pub(crate) struct Reads {
+    log: Arc<Mutex<(Vec<u64>, BTreeSet<u64>)>>,
+    held: watch::Sender<bool>,
+}
+
+impl Default for Reads {
+    fn default() -> Self {
+        Self {
+            log: Arc::default(),
+            held: watch::channel(false).0,
+        }
+    }
+}
 
 impl Reads {
+    /// Has reads not come to an end, or go on.
+    pub(crate) fn hold(&self, held: bool) {
+        self.held.send_replace(held);
+    }
+
     /// Makes the record at this height unreadable.
     pub(crate) fn damage(&self, height: u64) {
-        self.0.lock().unwrap().1.insert(height);
+        self.log.lock().unwrap().1.insert(height);
     }
 
     /// The heights that were looked up since the last call.
     pub(crate) fn take(&self) -> Vec<u64> {
-        std::mem::take(&mut self.0.lock().unwrap().0)
+        std::mem::take(&mut self.log.lock().unwrap().0)
     }
 }
 
@@ -45,7 +63,9 @@ impl Engine for Memory {
     }
 
     async fn record(&mut self, height: u64) -> Result<Option<ExecutionRecord>, StorageError> {
-        let mut reads = self.reads.0.lock().unwrap();
+        let mut held = self.reads.held.subscribe();
+        held.wait_for(|held| !held).await.unwrap();
+        let mut reads = self.reads.log.lock().unwrap();
         reads.0.push(height);
         if reads.1.contains(&height) {
             let partition = "records".into();

@@ -52,6 +52,27 @@ fn what_several_peers_ask_for_is_read_once() {
 }
 
 #[test]
+fn what_is_in_memory_waits_for_no_record() {
+    run(0, |fixture| async move {
+        fixture.reads.hold(true);
+        let reading = fixture.mailbox.serve(1, OTHER, root(OWN, 1));
+        // As many wait as may, and nobody after them.
+        let mut waiting = Vec::new();
+        for _ in 0..30 {
+            waiting.extend((0..10).map(|_| fixture.mailbox.serve(2, OTHER, root(OWN, 2))));
+            let answer = fixture.ask(EXECUTED, root(OWN, EXECUTED)).await;
+            assert_eq!(answer, Some(sent(EXECUTED)));
+        }
+        assert!(fixture.reads.take().is_empty());
+        fixture.reads.hold(false);
+        assert_eq!(reading.await.unwrap().to_vec(), sent(1));
+        let answers = futures::future::join_all(waiting).await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 256);
+        assert_eq!(fixture.reads.take(), vec![1, 2]);
+    });
+}
+
+#[test]
 fn a_damaged_record_is_not_served_and_ends_nothing() {
     run(70, |fixture| async move {
         for height in [3, 71] {
