@@ -3,7 +3,7 @@
 
 use crate::{
     answers::{Fate, Unavailable, fate, submit_result},
-    budget::LISTED,
+    budget::{LISTED, QUESTIONS},
     forwarded::LISTS,
     local::Local,
     proofs::COMMITTED_WITHIN,
@@ -62,8 +62,9 @@ impl Client {
             view,
             marshal,
             calls,
-            // The rest is for what was passed on before.
-            listed: Arc::new(Semaphore::new(LISTED - LISTS * MOST_TOGETHER)),
+            // The rest is for what was passed on before, and for transactions by
+            // themselves, which wait for no list.
+            listed: Arc::new(Semaphore::new(LISTED - LISTS * MOST_TOGETHER - QUESTIONS)),
         }
     }
 
@@ -101,7 +102,6 @@ impl Client {
         } else {
             let verified = self.local.verify(Caller::Clients, transaction).await;
             let transaction = verified.or_else(|refusal| self.local.refuse(refusal))?;
-            let _room = self.list_room(1).await;
             match self.ask(shard, Question::Submit(transaction)).await {
                 Some(Answer::Submitted(code)) => submit_result(code),
                 _ => Err(Refusal::Shard),
@@ -246,11 +246,12 @@ impl Client {
         Ok((shard, height, account))
     }
 
-    /// Whether the execution at this height is one that another node may have and
-    /// this one need not wait for: it is of no block, or this node has long to go.
+    /// Whether the execution at this height is of a block that is not waited for: so
+    /// far above the last one that this node has heard of, there is none.
     pub(crate) fn is_far_ahead(&self, height: u64) -> bool {
-        let reached = self.view.borrow().height();
-        height > reached.saturating_add(COMMITTED_WITHIN)
+        let tip = self.local.ledger.tip();
+        // One that has just started has heard of none yet.
+        tip > 0 && height > tip.saturating_add(COMMITTED_WITHIN)
     }
 
     /// What this node itself knows of transactions of which a producer knows

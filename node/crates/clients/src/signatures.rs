@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What clients have computed: whether signatures hold, and proofs of outcomes.
 //!
-//! All of it is done on the CPU pool and not in the task of whoever waits, in
-//! [`turns`](crate::turns), and as much at a time as half of the pool has threads:
-//! whatever clients and peers send, the chain has the other half.
+//! All of it is done on the CPU pool, in [`turns`](crate::turns), and as much at a
+//! time as half of the pool has threads: whatever clients and peers send, the chain
+//! has the other half.
 //!
 //! The signatures of a list are verified in one batch. A list with a signature
 //! that does not hold is verified one by one, which finds it and costs no more than
