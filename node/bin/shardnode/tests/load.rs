@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
 
 /// A network of one producer, as a process.
@@ -263,6 +263,29 @@ fn a_fixed_rate_is_offered_and_all_of_it_accounted_for() {
     // Again on the same accounts, whose nonces it does not know.
     let report = node.report("--workers 3 --batch 50 --count 1000");
     assert_eq!(report["totals"]["executed"], 1_000);
+}
+
+/// Its blocks are those since then, and not those since it was told to wait.
+#[test]
+fn a_loader_that_waits_counts_blocks_from_when_it_begins() {
+    let node = Node::start("waits", 100_000, 10_000);
+    let url = node.url.clone();
+    let (before, now) = Runner::default().start(|context| async move {
+        let client = Client::new(Duration::from_secs(60)).unwrap();
+        let status = client.status(&url).await.unwrap();
+        (status.finalized_height, context.current())
+    });
+    let now = now.duration_since(UNIX_EPOCH).unwrap();
+    let at = (now + Duration::from_secs(4)).as_millis();
+    let report = node.report(&format!(
+        "--rate 100 --duration-seconds 1 --start-at-ms {at}"
+    ));
+    // Of blocks every 200 ms, there are 15 until it looks a second before.
+    let first = report["blocks"]["firstHeight"].as_u64().unwrap();
+    assert!(
+        first >= before + 10,
+        "{first} is not after {before}: {report}"
+    );
 }
 
 #[test]

@@ -77,6 +77,21 @@ impl Nodes {
         nodes[place % nodes.len()].clone()
     }
 
+    /// Asks again how far the chain is. A node that was behind when it was asked first, as
+    /// it began, is not any more. Nodes that do not answer in time change nothing.
+    pub(crate) async fn ask_again(
+        &mut self,
+        context: &Context,
+        client: &Client,
+        patience: Duration,
+    ) {
+        let (client, all) = (client.clone(), self.all.clone());
+        let asking = async move { finalized(&client, &all).await };
+        if let Ok(Some((height, transfers))) = context.timeout(patience, asking).await {
+            (self.height, self.transfers) = (height, transfers);
+        }
+    }
+
     /// Waits until blocks commit to all that is executed now, which they do by this
     /// lag. Returns the finalised height, and the transfers up to there; `None` if no
     /// node answers.
@@ -90,7 +105,7 @@ impl Nodes {
         let begun = Instant::now();
         let (mut first, mut last) = (None, None);
         loop {
-            last = last.max(self.last_status(client).await);
+            last = last.max(finalized(client, &self.all).await);
             first = first.or(last);
             let settled = first.zip(last);
             if settled.is_some_and(|(first, last)| last.0 >= first.0 + lag + SETTLED)
@@ -101,15 +116,15 @@ impl Nodes {
             context.sleep(TICK).await;
         }
     }
+}
 
-    /// The finalised height, and the transfers up to there, by the nodes that answer.
-    async fn last_status(&self, client: &Client) -> Option<(u64, u64)> {
-        let mut last = None;
-        for node in &self.all {
-            if let Ok(status) = client.status(node).await {
-                last = last.max(Some((status.finalized_height, status.transfers)));
-            }
+/// The finalised height, and the transfers up to there, by the nodes that answer.
+async fn finalized(client: &Client, nodes: &[String]) -> Option<(u64, u64)> {
+    let mut last = None;
+    for node in nodes {
+        if let Ok(status) = client.status(node).await {
+            last = last.max(Some((status.finalized_height, status.transfers)));
         }
-        last
     }
+    last
 }

@@ -28,6 +28,8 @@ use tokio::{sync::mpsc, time::Instant};
 
 /// Lists of events, or of transfers, that wait to be counted or followed.
 const WAITING: usize = 1_024;
+/// How long before the first transfer the nodes are asked how far the chain is.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Runs the load, and says what became of it.
 pub async fn run(
@@ -36,7 +38,7 @@ pub async fn run(
     mut progress: impl FnMut(Duration, &Tally),
 ) -> Result<Report, RunError> {
     let client = Client::new(options.answer_timeout).map_err(RunError::Client)?;
-    let nodes = Nodes::ask(&client, &options).await?;
+    let mut nodes = Nodes::ask(&client, &options).await?;
     let division = divide(&options)?;
     let settings = settings(&options, division);
     let strategy = context.child("derive").strategy(options.cores);
@@ -57,6 +59,11 @@ pub async fn run(
     }
     drop(accounts);
 
+    if let Some(at_ms) = options.start_at_ms {
+        let left = remaining(context, at_ms)?;
+        context.sleep(left.saturating_sub(LOOK)).await;
+        nodes.ask_again(context, &client, left.min(LOOK) / 2).await;
+    }
     let started_at_ms = barrier(context, options.start_at_ms).await?;
     let shared = Arc::new(Shared {
         start: Instant::now(),
@@ -153,15 +160,22 @@ pub async fn run(
 
 /// Waits for the beginning, and says when it is.
 async fn barrier(context: &Context, start_at_ms: Option<u64>) -> Result<u64, RunError> {
-    let now = context.current();
     let Some(at_ms) = start_at_ms else {
-        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = context
+            .current()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         return Ok(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
     };
-    let at: SystemTime = UNIX_EPOCH + Duration::from_millis(at_ms);
-    let wait = at.duration_since(now).map_err(|_| RunError::Late(at_ms))?;
-    context.sleep(wait).await;
+    context.sleep(remaining(context, at_ms)?).await;
     Ok(at_ms)
+}
+
+/// How long it is until then.
+fn remaining(context: &Context, at_ms: u64) -> Result<Duration, RunError> {
+    let at: SystemTime = UNIX_EPOCH + Duration::from_millis(at_ms);
+    at.duration_since(context.current())
+        .map_err(|_| RunError::Late(at_ms))
 }
 
 fn settings(options: &Options, division: Division) -> report::Settings {
