@@ -26,6 +26,7 @@ use crate::{
     offences::Lenient,
     rounds::{Certificates, Rounds},
     settings::Settings,
+    settling::Settling,
 };
 use bytes::Bytes;
 use commonware_broadcast::buffered;
@@ -697,7 +698,7 @@ where
             scheme,
             elector: RoundRobin::<commonware_cryptography::Blake3>::default(),
             blocker: Lenient::new(blocker.clone()),
-            automaton: automaton.clone(),
+            automaton: Settling::new(context.child("settling"), automaton.clone()),
             relay: automaton.clone(),
             // First, so that a block is recorded as final before it is delivered.
             reporter: Reporters::from((

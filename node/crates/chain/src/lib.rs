@@ -70,6 +70,7 @@ pub mod offences;
 mod proposals;
 mod rounds;
 mod settings;
+mod settling;
 
 pub use engine::{Node, Parts, Started, start};
 pub use error::ChainError;

@@ -9,6 +9,7 @@ mod catching_up;
 mod damage;
 mod harness;
 mod pruning;
+mod starting;
 mod traces;
 
 use commonware_codec::Encode as _;

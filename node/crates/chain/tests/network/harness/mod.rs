@@ -310,15 +310,29 @@ impl Network {
                 // A link that is not there cannot be removed: nothing to do.
                 let _ = self.oracle.remove_link(from.clone(), to.clone()).await;
                 if connected(a, b) {
-                    let link = Link {
-                        latency: Duration::from_millis(30),
-                        jitter: Duration::from_millis(10),
-                        success_rate: Probability::try_from(self.success).unwrap(),
-                    };
-                    self.oracle.add_link(from, to, link).await.unwrap();
+                    self.add_link(from, to, Duration::ZERO).await;
                 }
             }
         }
+    }
+
+    /// Has what one node sends to some others take longer, as long as links are not made
+    /// anew.
+    pub(crate) async fn delay(&self, from: usize, to: &[usize], by: Duration) {
+        let key = |index: usize| self.members[index].key.public_key();
+        for to in to {
+            self.oracle.remove_link(key(from), key(*to)).await.unwrap();
+            self.add_link(key(from), key(*to), by).await;
+        }
+    }
+
+    async fn add_link(&self, from: PublicKey, to: PublicKey, delay: Duration) {
+        let link = Link {
+            latency: Duration::from_millis(30) + delay,
+            jitter: Duration::from_millis(10),
+            success_rate: Probability::try_from(self.success).unwrap(),
+        };
+        self.oracle.add_link(from, to, link).await.unwrap();
     }
 
     /// Makes a fault happen, or end.
