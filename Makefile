@@ -279,14 +279,14 @@ kwok-down: ## Remove the control plane that kwok-up started
 
 .PHONY: test
 test: setup-test ## Run the checks below and all tests that need no cluster: see e2e and scale for those
-	@hack/parts.sh prepare verify+lint test-go+test-charts,test-release,terraform-test test-local+test-node
+	@hack/parts.sh prepare verify+lint test-go+test-charts,test-release,terraform-test+test-node test-local
 
 # The long compilations of both languages run side by side; what follows runs alone, one after the other, so that no
 # test competes with a compiler for the processors and the output stays readable. The last crates of the node wait for each
 # other and leave a processor idle, so the node is to come first to them: what is of Go then takes what is left. Checks that
-# run nothing wait for modules and packages beside each other, and so do tests that wait for an API server; what npm
-# installs for both is there before. Networks on this machine leave most of it idle, and the tests of the node, most of
-# which take simulated time, take what is left.
+# run nothing wait for modules and packages beside each other, and so do tests that wait for an API server, beside
+# which the tests of the node, most of which take simulated time, take what is left; what npm installs for the first two is
+# there before. Networks on this machine are measured, and run alone.
 .PHONY: prepare
 prepare: setup-test dashboards/page/node_modules/.package-lock.json
 	@$(MAKE) -j2 --output-sync=line part-prepare-go part-prepare-node

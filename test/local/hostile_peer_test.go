@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/test/scripts"
 )
@@ -53,16 +54,16 @@ func TestHostilePeer(t *testing.T) {
 		{"questions", 1.1 * questionsPerSecond / messagesPerSecond},
 	} {
 		hostile.become(t, network, attacker, attack.name)
-		earlier := hostile.received(t, network, victim, attacker)
+		earlier, began := hostile.received(t, network, victim, attacker), time.Now()
 		troubled := observer.lookAt(t, witness, duration, victim, twin)
-		received := hostile.received(t, network, victim, attacker) - earlier
+		received, took := hostile.received(t, network, victim, attacker)-earlier, time.Since(began)
 		t.Logf("%s for %s: %s; the validator received %d messages of it; it says: %s",
-			attack.name, duration, troubled, received, hostile.says(t, network, attacker))
+			attack.name, took.Round(time.Second), troubled, received, hostile.says(t, network, attacker))
 		troubled.compare(t, attack.name, calm)
-		if most := attack.part * messagesPerSecond * duration.Seconds(); float64(received) > most {
+		if most := attack.part * messagesPerSecond * took.Seconds(); float64(received) > most {
 			t.Errorf("%s: the validator received %d messages, want at most %.0f", attack.name, received, most)
 		}
-		if least := questionsPerSecond / 2 * duration.Seconds(); attack.name == "questions" && float64(received) < least {
+		if least := questionsPerSecond / 2 * took.Seconds(); attack.name == "questions" && float64(received) < least {
 			t.Errorf("too little got through to tell anything: %d messages, want at least %.0f", received, least)
 		}
 	}
