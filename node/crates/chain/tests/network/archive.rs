@@ -59,8 +59,9 @@ fn a_shard_that_no_producer_has_comes_back_from_the_archive() {
         let of_lost = |network: &Network| network.node(ARCHIVE).archived.borrow()[LOST.index()];
         let standing = of_lost(&network);
         let archived = standing.archived.unwrap();
+        // The four shards' states are fetched in turns.
         assert!(
-            standing.usable && archived + 20 > last,
+            standing.usable && archived + RETENTION / 2 > last,
             "{standing:?} of {last}"
         );
 
