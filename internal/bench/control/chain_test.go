@@ -26,6 +26,9 @@ type model struct {
 	// growth is how much more a transfer takes in a block of a second, and drift how
 	// far the capacity wanders, as a share, within half a minute or so.
 	growth, drift float64
+	// late is how much longer a block takes now and then, because the machine does
+	// something else.
+	late time.Duration
 	// wait is how long a leader waits for chunks: what takes longer is missed, and
 	// is in the pool again; the next chunks have half as many. 0 for any time.
 	wait time.Duration
@@ -50,6 +53,9 @@ type model struct {
 	// wandered is where the capacity is.
 	wandered float64
 }
+
+// lateShare is the share of blocks that the machine is late with.
+const lateShare = 0.025
 
 const tick = 10 * time.Millisecond
 
@@ -107,6 +113,9 @@ func (m *model) finalize() {
 		m.ceiling = max(m.ceiling/2, min(256, m.chunkMost))
 	} else {
 		m.ceiling = min(m.ceiling+m.chunkMost/32, m.chunkMost)
+	}
+	if m.late > 0 && m.random.Float64() < lateShare {
+		next += m.late
 	}
 	m.due = m.now.Add(next)
 }

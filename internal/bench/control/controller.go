@@ -48,9 +48,11 @@ const (
 	feltTimes   = 1.4
 
 	// Blocks of less than idleTimes the shortest tell nothing of a load, which then
-	// rises by at least climb of ln(rate) with each target block time.
-	idleTimes = 1.1
-	climb     = 0.02
+	// rises by at least climb of ln(rate) with each target block time, and below
+	// knownShare of what the chain has carried by startGrowth.
+	idleTimes  = 1.1
+	climb      = 0.02
+	knownShare = 0.8
 
 	// An error above farOff counts haste times as much as what is below: far more
 	// than a chain carries only makes its blocks longer and longer.
@@ -62,7 +64,7 @@ const (
 	overdueShare = 0.02
 
 	// A chain that feels its load is given no more than lead of ln(rate) above what it
-	// executes: the rest only waits.
+	// executes, or has on average: the rest only waits.
 	lead = 0.1
 
 	// A backlog of more than drainShare of what is allowed bounds the rate by what
@@ -134,6 +136,7 @@ type Controller struct {
 	// the largest error since the error was on the other side.
 	hidden, peak float64
 	given        given
+	carried      carried
 	history      history
 	// bound says that the rate is as high as it may be.
 	bound bool
@@ -228,6 +231,7 @@ func (c *Controller) follow(observation Observation) {
 	c.ceiling = min(c.most, c.ceiling*(1+ceilingGrowth*elapsed))
 
 	executed := c.window.executedPerSecond()
+	c.carried.add(executed, elapsed)
 	switch {
 	case c.state == StateRecovering:
 		c.recover(executed)
@@ -298,10 +302,13 @@ func (c *Controller) steer(elapsed, executed float64) {
 	c.state = StateFollowing
 	// The gain of a chain is its lag less the block that a transfer is in.
 	change *= -lag / ((lag - 1) * (closing + delay))
-	if c.idles() {
-		change = max(change, climb*elapsed)
-	} else {
+	switch {
+	case !c.idles():
 		c.settle(e)
+	case executed < knownShare*c.carried.most:
+		change = max(change, startGrowth*elapsed)
+	default:
+		change = max(change, climb*elapsed)
 	}
 	if change > 0 && c.window.overdue() > overdueShare*c.rate*c.window.span().Seconds() {
 		c.state, c.bound = StateLimited, true
@@ -342,7 +349,7 @@ func (c *Controller) change(by, executed float64) {
 		bound = min(bound, executed*math.Exp(drain*(1-full)))
 	}
 	if executed > 0 && c.seen.Error > feltError {
-		bound = min(bound, executed*math.Exp(lead))
+		bound = min(bound, max(executed, c.carried.mean)*math.Exp(lead))
 	}
 	rate := c.rate * math.Exp(by)
 	c.bound = rate >= bound

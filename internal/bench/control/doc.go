@@ -45,10 +45,14 @@
 // from more than a fifth on one side to the other, L is taken to be twice as long, up
 // to what the loop can tell from a chain that only sums up. And while blocks take
 // that least time, they do not tell how far the rate is below what the chain feels:
-// then it rises by at least a fiftieth with each target block time.
+// then it rises by at least a fiftieth with each target block time, and by a tenth
+// while the chain executes less than four fifths of what it has carried lately, as
+// after a standstill.
 //
 // A chain that feels its load is given no more than a tenth above what it executes:
-// the rest would only wait, and make blocks longer when the load has long fallen.
+// the rest would only wait, and make blocks longer when the load has long fallen. What
+// it executed in the mean of about 20 target block times counts as well, because a
+// machine that is late with one block carries no less from then on.
 //
 // What happens around it:
 //
