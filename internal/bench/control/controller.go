@@ -205,7 +205,10 @@ func (c *Controller) pause() {
 	if c.state == StatePaused {
 		return
 	}
-	c.state, c.resume, c.rate = StatePaused, c.rate, 0
+	if c.rate > 0 {
+		c.resume = c.rate
+	}
+	c.state, c.rate = StatePaused, 0
 	c.known = false
 }
 
@@ -214,12 +217,14 @@ func (c *Controller) restart(observation Observation) {
 	c.state = StateStarting
 	c.rate = max(1, resumeShare*c.resume)
 	c.window = window{seen: []Observation{observation}}
+	c.carried.restart()
 	c.stepped = observation.At
 }
 
 // follow takes a window of blocks.
 func (c *Controller) follow(observation Observation) {
-	elapsed := observation.At.Sub(c.stepped).Seconds() / c.target.Seconds()
+	// Nobody looked for longer than that if the chain did not stand still.
+	elapsed := min(observation.At.Sub(c.stepped), c.patience()).Seconds() / c.target.Seconds()
 	c.stepped = observation.At
 	if elapsed <= 0 {
 		return
@@ -305,7 +310,7 @@ func (c *Controller) steer(elapsed, executed float64) {
 	switch {
 	case !c.idles():
 		c.settle(e)
-	case executed < knownShare*c.carried.most:
+	case executed > 0 && c.rate < knownShare*c.carried.most:
 		change = max(change, startGrowth*elapsed)
 	default:
 		change = max(change, climb*elapsed)

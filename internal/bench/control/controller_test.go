@@ -349,6 +349,67 @@ func TestComesBackFromStandstill(t *testing.T) {
 	}
 }
 
+// A chain that stands still while it recovers goes on from what it executed before,
+// and not from nothing.
+func TestStandstillWhileRecovering(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 600 * time.Millisecond, capacity: 12_000, chunkMost: 20_000, shards: 4, wait: 900 * time.Millisecond}
+	chain.start()
+	chain.run(30_000, 20*time.Second)
+	controller := newController(1200*time.Millisecond, 30_000, 1_000_000)
+	for recovering := false; !recovering; {
+		decision := controller.Step(chain.observe())
+		recovering = decision.State == control.StateRecovering
+		if chain.run(float64(decision.TransfersPerSecond), interval); chain.height > 500 {
+			t.Fatal("the controller never lets it recover")
+		}
+	}
+	chain.stopped = true
+	if decisions := drive(chain, controller, 10*time.Second); !hasState(decisions, control.StatePaused) {
+		t.Fatal("the controller is not paused")
+	}
+	chain.stopped = false
+	if first := firstNonZero(drive(chain, controller, 10*time.Second)); first < 500 {
+		t.Errorf("it goes on with %d transfers per second", first)
+	}
+}
+
+// A chain that loses most of its capacity while its least block time hides how little
+// it is given is not given far too much again and again.
+func TestLosesMostOfItsCapacity(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 100 * time.Millisecond, minBlock: 600 * time.Millisecond, capacity: 14_000, shards: 4, jitter: 0.1}
+	chain.start()
+	controller := newController(time.Second, 2_000, 50_000)
+	drive(chain, controller, 3*time.Minute)
+	chain.capacity *= 0.3
+	drive(chain, controller, time.Minute)
+	rate, blockTime, decisions := measured(chain, controller, 2*time.Minute)
+	if want := chain.steady(time.Second); !near(rate, want) || !near(blockTime.Seconds(), 1) {
+		t.Errorf("%.0f transfers per second are executed in blocks of %s, want about %.0f in blocks of 1s", rate, blockTime, want)
+	}
+	for _, decision := range decisions {
+		if decision.State != control.StateFollowing {
+			t.Fatalf("the controller is %s", decision.State)
+		}
+	}
+}
+
+// However long nobody looked at a chain that goes on, the rate changes by no more than
+// it does while a standstill is waited for.
+func TestNobodyLooks(t *testing.T) {
+	t.Parallel()
+	chain := &model{fixed: 300 * time.Millisecond, capacity: 50_000}
+	chain.start()
+	controller := newController(time.Second, 2_000, 1_000_000)
+	decisions := drive(chain, controller, 8*time.Second)
+	before := float64(decisions[len(decisions)-1].TransfersPerSecond)
+	chain.run(before, 20*time.Second)
+	if after := float64(controller.Step(chain.observe()).TransfersPerSecond); after > 1.5*before {
+		t.Errorf("after 20 s without a look, %.0f transfers per second are asked for, and were %.0f", after, before)
+	}
+}
+
 // A node that starts anew tells smaller totals; nothing is made of that.
 func TestTotalsThatFall(t *testing.T) {
 	t.Parallel()

@@ -6,15 +6,16 @@
 // # The closed loop
 //
 // It looks at finalised blocks and at pools. A chain under more load than it
-// carries shows it in three ways, and each is measured against what is allowed:
+// carries shows it in three ways. Two are measured against what is allowed:
 //
 //   - blocks take longer: e = 1 - target / block time;
-//   - transfers wait in the pools: e = seconds of work in the pools / the
-//     allowed ones - 1;
 //   - chunks are missed: e = share of missed chunks / the allowed one - 1.
 //
-// The error is the largest of the three, between -1 and 1: negative while all are
-// within what is allowed. The block time enters as its inverse, because a chain
+// The error is the larger of the two, between -1 and 1: negative while both are
+// within what is allowed. The third is that transfers wait in the pools, for as many
+// seconds as it takes to execute them. That is the sum of all that was too much, and
+// bounds the rate: from half of what is allowed on, the rate is at most what
+// is executed times e^(0.3 (1 - waiting/allowed)). The block time enters as its inverse, because a chain
 // whose blocks take a fixed time and a time for each transfer makes
 // 1/block time = (1 - rate/capacity)/fixed time: that is linear in the rate, and
 // the rate is what the controller sets.
@@ -60,16 +61,18 @@
 //     block time that passes, until the chain feels it: Starting.
 //   - While generators are too late for more than a fiftieth of what they should sign,
 //     they are the limit and not the chain: the rate does not rise: Limited.
-//   - When the chain executes less than half of what it was given a while before
-//     and blocks or chunks are far off, it is about to fall over. The rate goes to
-//     half of what it executed, until pools are down to half of what is allowed and
-//     no chunk is missed, and then is kept below nine tenths of where that happened,
-//     a bound that rises by a hundredth with each target block time: Recovering.
-//   - While no block is finalised for three times the target, nothing is asked for:
-//     Paused.
+//   - When the chain executes less than half of what it was given a while before,
+//     and misses a quarter of its chunks or has twice the allowed work in its pools,
+//     it is about to fall over. Nothing is asked for until pools are down to half of
+//     what is allowed and at most a tenth of the chunks is missed: Recovering. Then the
+//     rate is half of what was executed, and is kept below nine tenths of where that
+//     happened, a bound that rises by a hundredth with each target block time.
+//   - While no block is finalised for three times the target, or three seconds if that
+//     is more, nothing is asked for: Paused. It goes on with half of the rate of before.
 //
-// The rate is steady when, for 20 target block times, it has stayed within a twentieth
-// of its mean, and the mean error was within a tenth of none or the rate at its bound.
+// The rate is steady when, for 20 target block times, the means of its first and second
+// half are within 3 hundredths of each other, and the mean error was within a tenth of
+// none or the rate most of the time at its bound.
 //
 // # The search
 //

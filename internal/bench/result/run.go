@@ -137,7 +137,7 @@ type Control struct {
 	// Error is what it follows: from -1, far more load is carried, to 1. A search
 	// follows none.
 	Error float64 `json:"error"`
-	// BlockTimeMs, BacklogSeconds and MissedShare are what the error is made of.
+	// BlockTimeMs and MissedShare are what the error is made of; BacklogSeconds bounds the rate.
 	BlockTimeMs    float64 `json:"blockTimeMs"`
 	BacklogSeconds float64 `json:"backlogSeconds"`
 	MissedShare    float64 `json:"missedShare"`
