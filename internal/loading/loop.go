@@ -22,6 +22,7 @@ type Loop struct {
 	// MostSettling is how long the rate may take to become steady.
 	MostSettling time.Duration
 
+	observer   control.Observer
 	controller controller
 	// search is the controller, if that is a search.
 	search *control.Search
@@ -58,7 +59,7 @@ func (l *Loop) Rate() int64 { return l.rate.Load() }
 
 // Observe has the controller see a sample; nil when no node answered.
 func (l *Loop) Observe(sample bench.Sample, at time.Time) *control.Decision {
-	observation, ok := control.Observe(sample, at)
+	observation, ok := l.observer.Observe(sample, at)
 	if !ok {
 		return nil
 	}

@@ -25,8 +25,15 @@ type Observation struct {
 	Overdue uint64
 }
 
+// Observer makes observations of samples.
+type Observer struct {
+	// overdue is what each node said last, for when it does not answer: all of it
+	// would look new once it does again.
+	overdue map[string]uint64
+}
+
 // Observe is what a sample says; false when no node answered.
-func Observe(sample bench.Sample, at time.Time) (Observation, bool) {
+func (o *Observer) Observe(sample bench.Sample, at time.Time) (Observation, bool) {
 	best := sample.Best()
 	if best == nil {
 		return Observation{}, false
@@ -39,11 +46,20 @@ func Observe(sample bench.Sample, at time.Time) (Observation, bool) {
 		MissedChunks:    best.MissedChunks,
 		Shards:          len(best.Shards),
 	}
-	for _, status := range sample.Answers() {
-		seen.Pooled += status.Pool.Transactions
-		if status.Load != nil {
-			seen.Overdue += status.Load.Overdue
+	if o.overdue == nil {
+		o.overdue = map[string]uint64{}
+	}
+	for _, node := range sample.Nodes {
+		if node.Status == nil {
+			continue
 		}
+		seen.Pooled += node.Status.Pool.Transactions
+		if node.Status.Load != nil {
+			o.overdue[node.Name] = node.Status.Load.Overdue
+		}
+	}
+	for _, overdue := range o.overdue {
+		seen.Overdue += overdue
 	}
 	return seen, true
 }
