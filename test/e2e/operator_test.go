@@ -23,6 +23,8 @@ func (c *cluster) installOperator(t *testing.T) {
 	c.newNamespace(t, operatorNamespace, "restricted")
 	c.helm.mustRun(t, "upgrade", "--install", "shardyard", operatorChart, "--namespace", operatorNamespace,
 		"--set", "crds.keep=false",
+		// It works behind its own network policy.
+		"--set", "networkPolicy.enabled=true",
 		// Where the operator of an earlier run is kept, its image has the same tag.
 		"--set", "podAnnotations.archive="+checksum(t, imageFile("operator.tar")),
 		"--set", "image.repository=shardyard/operator,image.tag=dev",
