@@ -72,6 +72,7 @@ module "region" {
   region               = each.key
   zones                = each.value.zones
   nodes                = each.value.nodes
+  reservation          = each.value.reservation
   network              = module.network.network
   subnetwork           = module.network.subnetworks[each.key]
   pod_range            = each.value.pod_range

@@ -29,7 +29,10 @@ variable "regions" {
     The regions, each with a cluster of its own:
     - nodes: validators' machines, which the zones share;
     - zones: where they are;
-    - node_range, pod_range, service_range: addresses, in CIDR notation.
+    - node_range, pod_range, service_range: addresses, in CIDR notation;
+    - reservation: the reservation that the validators' machines are taken of, by its name, which it has in each of the
+      zones, or as projects/PROJECT/reservations/NAME where another project shares it. Without one they are whatever the
+      zones have to give.
   EOT
   type = map(object({
     nodes         = number
@@ -37,6 +40,7 @@ variable "regions" {
     node_range    = string
     pod_range     = string
     service_range = string
+    reservation   = optional(string)
   }))
   nullable = false
 }

@@ -85,6 +85,10 @@ func TestMistakes(t *testing.T) {
 			example, `"us-east4-a"`, `"us-east1-c"`,
 			[]string{"Not in region us-east4: us-east1-c."},
 		},
+		"a reservation that is none": {
+			example, `"10.96.16.0/20"`, "\"10.96.16.0/20\"\n    reservation = \"Run 1\"",
+			[]string{`reservation is "Run 1", but must be the name of a reservation, or projects/PROJECT/reservations/NAME.`},
+		},
 		"TIER_1 for a small machine": {
 			example, "home_region =", "egress_tier = \"TIER_1\"\nhome_region =",
 			[]string{"egress_tier is TIER_1, which is for machines of 48 vCPU and more, but machine_type is c4d-highmem-16."},

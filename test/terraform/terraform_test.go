@@ -22,6 +22,8 @@ type terraform struct {
 	program string
 	folder  string
 	home    string
+	// What the program is told besides where it works.
+	environment []string
 }
 
 // newTree copies the tree, so that nothing is written into it and mistakes can
@@ -63,14 +65,14 @@ func (tf terraform) run(arguments ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(tf.ctx, tf.program, arguments...)
 	command.Dir = tf.folder
-	command.Env = []string{
+	command.Env = append([]string{
 		"HOME=" + tf.home,
 		"PATH=" + os.Getenv("PATH"),
 		"TF_CLI_CONFIG_FILE=" + tf.config(),
 		"TF_DATA_DIR=" + filepath.Join(tf.home, "data"),
 		"TF_IN_AUTOMATION=1",
 		"CHECKPOINT_DISABLE=1",
-	}
+	}, tf.environment...)
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
 		words := stderr.Bytes()

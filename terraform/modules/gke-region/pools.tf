@@ -59,6 +59,17 @@ resource "google_container_node_pool" "validators" {
       enabled = true
     }
 
+    # Only these machines: what is missing in the reservation fails here, and is not made of what the zone has left.
+    dynamic "reservation_affinity" {
+      for_each = var.reservation == null ? [] : [var.reservation]
+
+      content {
+        consume_reservation_type = "SPECIFIC_RESERVATION"
+        key                      = "compute.googleapis.com/reservation-name"
+        values                   = [reservation_affinity.value]
+      }
+    }
+
     linux_node_config {
       sysctls = var.sysctls
     }
@@ -111,6 +122,15 @@ resource "google_container_node_pool" "validators" {
     }
   }
 
+  # What replaces machines all the same is a change of this pool, or a version that is no longer supported. A machine
+  # more is what the quota, the reservation and a compact placement have no room for, so that one goes before the next
+  # comes, and one at a time is what a network does without.
+  upgrade_settings {
+    strategy        = "SURGE"
+    max_surge       = 0
+    max_unavailable = 1
+  }
+
   lifecycle {
     precondition {
       condition     = length(local.misplaced_zones) == 0
@@ -139,6 +159,10 @@ resource "google_container_node_pool" "validators" {
     precondition {
       condition     = var.placement == "ANY" || length(var.zones) == 1
       error_message = "placement is COMPACT, which keeps machines close together in one zone, but zones are ${join(", ", var.zones)}."
+    }
+    precondition {
+      condition     = var.placement == "ANY" || var.reservation == null
+      error_message = "placement is COMPACT, for which GKE makes each pool a placement policy of its own, and the machines of reservation ${var.reservation == null ? "" : var.reservation} have another or none."
     }
     precondition {
       condition     = var.egress_tier == "DEFAULT" || try(local.vcpus >= 48, false)
@@ -186,5 +210,12 @@ resource "google_container_node_pool" "system" {
   management {
     auto_repair  = true
     auto_upgrade = true
+  }
+
+  # Upgrades come here by themselves. The operator and Prometheus have a new machine before theirs goes.
+  upgrade_settings {
+    strategy        = "SURGE"
+    max_surge       = 1
+    max_unavailable = 0
   }
 }

@@ -40,6 +40,17 @@ variable "nodes" {
   }
 }
 
+variable "reservation" {
+  description = "The reservation that the validators' machines are taken of, by its name, which it has in each of the zones, or as projects/PROJECT/reservations/NAME where another project shares it. Null takes whatever the zones have to give."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.reservation == null || can(regex("^(projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/reservations/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$", var.reservation))
+    error_message = "reservation is \"${var.reservation == null ? "" : var.reservation}\", but must be the name of a reservation, or projects/PROJECT/reservations/NAME."
+  }
+}
+
 variable "network" {
   description = "The id of the network."
   type        = string

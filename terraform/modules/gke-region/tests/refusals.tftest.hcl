@@ -151,6 +151,32 @@ run "compact_in_two_zones" {
   expect_failures = [google_container_node_pool.validators]
 }
 
+run "a_reservation_by_its_address" {
+  command = plan
+  variables {
+    reservation = "https://compute.googleapis.com/projects/test-project/zones/us-east1-b/reservations/run"
+  }
+  expect_failures = [var.reservation]
+}
+
+run "a_reservation_without_a_name" {
+  command = plan
+  variables {
+    reservation = ""
+  }
+  expect_failures = [var.reservation]
+}
+
+run "compact_of_a_reservation" {
+  command = plan
+  variables {
+    zones       = ["us-east1-b"]
+    placement   = "COMPACT"
+    reservation = "run"
+  }
+  expect_failures = [google_container_node_pool.validators]
+}
+
 run "tier_1_for_a_small_machine" {
   command = plan
   variables {

@@ -102,6 +102,68 @@ run "machines_are_what_validators_expect" {
   }
 }
 
+run "machines_of_whatever_there_is" {
+  command = plan
+
+  assert {
+    condition     = alltrue([for pool in google_container_node_pool.validators : length(pool.node_config[0].reservation_affinity) == 0])
+    error_message = "No reservation was asked for."
+  }
+}
+
+run "machines_of_a_reservation" {
+  command = plan
+  variables {
+    reservation = "run"
+  }
+  assert {
+    condition = alltrue([
+      for pool in google_container_node_pool.validators : [
+        for affinity in pool.node_config[0].reservation_affinity : [affinity.consume_reservation_type, affinity.key, one(affinity.values)]
+      ] == [["SPECIFIC_RESERVATION", "compute.googleapis.com/reservation-name", "run"]]
+    ])
+    error_message = "The machines of every zone are those of the reservation."
+  }
+  assert {
+    condition     = length(google_container_node_pool.system.node_config[0].reservation_affinity) == 0
+    error_message = "The reservation is for validators' machines."
+  }
+}
+
+run "machines_of_a_reservation_of_another_project" {
+  command = plan
+  variables {
+    reservation = "projects/other-project/reservations/run"
+  }
+  assert {
+    condition     = google_container_node_pool.validators["us-east1-b"].node_config[0].reservation_affinity[0].values == toset(["projects/other-project/reservations/run"])
+    error_message = "The reservation that another project shares was expected."
+  }
+}
+
+run "machines_are_replaced_without_one_more" {
+  command = plan
+
+  assert {
+    condition = alltrue([
+      for pool in google_container_node_pool.validators : [
+        for settings in pool.upgrade_settings : [settings.strategy, settings.max_surge, settings.max_unavailable]
+      ] == [["SURGE", 0, 1]]
+    ])
+    error_message = "One validators' machine goes before the next comes."
+  }
+  assert {
+    condition     = alltrue([for pool in google_container_node_pool.validators : pool.maintenance_policy[0].exclusion_until_end_of_support[0].enabled])
+    error_message = "Validators' machines keep their version as long as Google supports it."
+  }
+  assert {
+    condition = [
+      for settings in google_container_node_pool.system.upgrade_settings : [settings.strategy, settings.max_surge, settings.max_unavailable]
+    ] == [["SURGE", 1, 0]]
+    error_message = "The operator has a new machine before its own goes."
+  }
+}
+
 run "tier_1_for_large_machines" {
   command = plan
   variables {
