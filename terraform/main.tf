@@ -72,6 +72,7 @@ module "region" {
   region               = each.key
   zones                = each.value.zones
   nodes                = each.value.nodes
+  pool_size            = each.value.pool_size
   reservation          = each.value.reservation
   network              = module.network.network
   subnetwork           = module.network.subnetworks[each.key]

@@ -30,6 +30,8 @@ variable "regions" {
     - nodes: validators' machines, which the zones share;
     - zones: where they are;
     - node_range, pod_range, service_range: addresses, in CIDR notation;
+    - pool_size: FIXED keeps that many machines, and is the default; AS_NEEDED has as many as pods ask for, none while
+      there are none, and at most that many;
     - reservation: the reservation that the validators' machines are taken of, by its name, which it has in each of the
       zones, or as projects/PROJECT/reservations/NAME where another project shares it. Without one they are whatever the
       zones have to give.
@@ -40,6 +42,7 @@ variable "regions" {
     node_range    = string
     pod_range     = string
     service_range = string
+    pool_size     = optional(string, "FIXED")
     reservation   = optional(string)
   }))
   nullable = false

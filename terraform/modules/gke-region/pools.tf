@@ -30,8 +30,20 @@ resource "google_container_node_pool" "validators" {
   cluster           = google_container_cluster.this.name
   location          = var.region
   node_locations    = [each.key]
-  node_count        = each.value
+  node_count        = var.pool_size == "FIXED" ? each.value : null
   max_pods_per_node = var.max_pods_per_node
+
+  # Machines come for pods that wait for one, and each goes when it has had none for about ten minutes.
+  initial_node_count = var.pool_size == "AS_NEEDED" ? 0 : null
+  dynamic "autoscaling" {
+    for_each = var.pool_size == "AS_NEEDED" ? [each.value] : []
+
+    content {
+      total_min_node_count = 0
+      total_max_node_count = autoscaling.value
+      location_policy      = "ANY"
+    }
+  }
 
   node_config {
     machine_type    = var.machine_type

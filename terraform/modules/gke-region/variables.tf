@@ -40,6 +40,18 @@ variable "nodes" {
   }
 }
 
+variable "pool_size" {
+  description = "FIXED keeps that many validators' machines. AS_NEEDED has as many as pods ask for, none while there are none, and at most that many."
+  type        = string
+  default     = "FIXED"
+  nullable    = false
+
+  validation {
+    condition     = contains(["FIXED", "AS_NEEDED"], var.pool_size)
+    error_message = "pool_size is \"${var.pool_size}\", but must be FIXED or AS_NEEDED."
+  }
+}
+
 variable "reservation" {
   description = "The reservation that the validators' machines are taken of, by its name, which it has in each of the zones, or as projects/PROJECT/reservations/NAME where another project shares it. Null takes whatever the zones have to give."
   type        = string

@@ -151,6 +151,14 @@ run "compact_in_two_zones" {
   expect_failures = [google_container_node_pool.validators]
 }
 
+run "a_pool_of_another_size" {
+  command = plan
+  variables {
+    pool_size = "NONE"
+  }
+  expect_failures = [var.pool_size]
+}
+
 run "a_reservation_by_its_address" {
   command = plan
   variables {

@@ -102,6 +102,38 @@ run "machines_are_what_validators_expect" {
   }
 }
 
+run "as_many_machines_as_there_are_to_be" {
+  command = plan
+
+  assert {
+    condition     = sum([for pool in google_container_node_pool.validators : pool.node_count]) == 47
+    error_message = "The pools keep their size."
+  }
+  assert {
+    condition     = alltrue([for pool in google_container_node_pool.validators : length(pool.autoscaling) == 0])
+    error_message = "Nobody changes the size of the pools."
+  }
+}
+
+run "as_many_machines_as_pods_need" {
+  command = plan
+  variables {
+    pool_size = "AS_NEEDED"
+  }
+  assert {
+    condition     = alltrue([for pool in google_container_node_pool.validators : pool.initial_node_count == 0])
+    error_message = "There is no machine before there is a pod."
+  }
+  assert {
+    condition     = alltrue([for pool in google_container_node_pool.validators : pool.autoscaling[0].total_min_node_count == 0])
+    error_message = "No machine is left when there is no pod."
+  }
+  assert {
+    condition     = sum([for pool in google_container_node_pool.validators : pool.autoscaling[0].total_max_node_count]) == 47
+    error_message = "There are never more machines than nodes says."
+  }
+}
+
 run "machines_of_whatever_there_is" {
   command = plan
 
