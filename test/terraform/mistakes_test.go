@@ -28,7 +28,8 @@ func TestMistakes(t *testing.T) {
 			[]string{`Blocks of type "gnvic" are not expected here. Did you mean "gvnic"?`},
 		},
 		"a wrong type": {
-			"modules/gke-region/pools.tf", "  node_count        = var.pool_size == \"FIXED\" ? each.value : null\n", "  node_count        = \"many\"\n",
+			"modules/gke-region/pools.tf",
+			"  node_count        = var.pool_size == \"FIXED\" ? each.value : null\n", "  node_count        = \"many\"\n",
 			[]string{`Inappropriate value for attribute "node_count": a number is required.`},
 		},
 		"a missing argument": {
