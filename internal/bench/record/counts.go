@@ -27,12 +27,12 @@ const countsTimeout = 5 * time.Second
 var counters = map[string]string{
 	result.TransfersMetric:                    "",
 	result.SentMetric:                         "",
-	"runtime_inbound_bandwidth_total":         "",
+	result.ReceivedMetric:                     "",
+	result.ChecksMetric:                       "result",
 	"runtime_storage_syncs_total":             "",
 	"shardnode_body_recoveries_total":         "result",
 	"shardnode_chunks_limited_total":          "cause",
 	"shardnode_chunks_produced_total":         "",
-	"shardnode_endorsements_total":            "result",
 	"shardnode_http_requests_total":           "",
 	"shardnode_pool_rejected_total":           "reason",
 	"shardnode_process_allocated_bytes_total": "",
@@ -62,6 +62,8 @@ type counted struct {
 	atMs       int64
 	counters   map[series]float64
 	histograms map[string]*result.Histogram
+	// nodes are the counters of each node that told them, by its name.
+	nodes map[string]map[series]float64
 	// untold is why a node did not tell; nil if all did.
 	untold error
 }
@@ -102,9 +104,12 @@ func ask(ctx context.Context, at time.Time, nodes []Teller) *counted {
 	all := &counted{
 		atMs: at.UnixMilli(), untold: firstOf(untold),
 		counters: map[series]float64{}, histograms: map[string]*result.Histogram{},
+		nodes: map[string]map[series]float64{},
 	}
-	for _, metrics := range told {
-		all.add(metrics)
+	for i, metrics := range told {
+		if metrics != nil {
+			all.add(nodes[i].Name, metrics)
+		}
 	}
 	return all
 }
@@ -124,14 +129,19 @@ func firstOf(all []error) error {
 }
 
 // add adds what one node counted.
-func (c *counted) add(metrics chain.Metrics) {
+func (c *counted) add(node string, metrics chain.Metrics) {
+	own := map[series]float64{}
+	c.nodes[node] = own
 	for name, label := range counters {
 		for _, metric := range metrics[name].GetMetric() {
 			// A number that is none would spread to all sums.
 			if count := valueOf(metric); !math.IsNaN(count) {
-				c.counters[series{metric: name, kind: labelOf(metric, label)}] += count
+				own[series{metric: name, kind: labelOf(metric, label)}] += count
 			}
 		}
+	}
+	for kind, count := range own {
+		c.counters[kind] += count
 	}
 	for _, name := range histograms {
 		for _, metric := range metrics[name].GetMetric() {

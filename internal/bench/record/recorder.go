@@ -145,6 +145,7 @@ func (r *Recorder) node(first, last *Node) result.Node {
 	if seat := last.Validator.Seat; seat != nil {
 		node.Shard = &seat.Shard
 	}
+	r.countsOf(&node)
 	if last.Status != nil {
 		node.Version, node.Formats = last.Status.Version, last.Status.Formats
 	}

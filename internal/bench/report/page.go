@@ -77,6 +77,8 @@ type stepRow struct {
 
 type nodeRow struct {
 	Run, Name, Role, CPU, Memory, Read, Written string
+	// Sent and Received are of the network.
+	Sent, Received, Endorsed, Refused string
 }
 
 // Write writes the page of a result.
@@ -289,10 +291,19 @@ func nodeRows(runs []labelled) []nodeRow {
 				row.CPU = fmt.Sprintf("%.2f", *node.CPUSeconds)
 			}
 			row.Memory, row.Read, row.Written = mebibytes(node.PeakMemoryBytes), mebibytes(node.DiskReadBytes), mebibytes(node.DiskWrittenBytes)
+			row.Sent, row.Received = mebibytes(node.NetworkSentBytes), mebibytes(node.NetworkReceivedBytes)
+			row.Endorsed, row.Refused = number(node.ChecksEndorsed), number(node.ChecksRefused)
 			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+func number(count *uint64) string {
+	if count == nil {
+		return ""
+	}
+	return strconv.FormatUint(*count, 10)
 }
 
 func mebibytes(bytes *uint64) string {

@@ -45,7 +45,8 @@ func made(name string, began time.Time) *result.Result {
 		run := result.Run{
 			Variant: variant, Repetition: 1, LoadBeganMs: 500, Window: result.Window{BeginMs: 2500, EndMs: 9500},
 			Notes: []string{"of " + variant},
-			Nodes: []result.Node{{Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25)}},
+			Nodes: []result.Node{{Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25), NetworkSentBytes: ptr.To[uint64](3 << 20),
+				NetworkReceivedBytes: ptr.To[uint64](5 << 19), ChecksEndorsed: ptr.To[uint64](4711), ChecksRefused: ptr.To[uint64](0)}},
 			Counts: &result.Counts{Counters: []result.Counter{
 				{Metric: "shardnode_pool_rejected_total", Kind: "of " + variant, Count: 7531},
 			}},
@@ -87,6 +88,7 @@ func TestPageSaysWhatThereIs(t *testing.T) {
 		`<th class="number">a</th><th class="number">b</th>`, "2 Model &#34;&lt;X&gt;&#34;", "spec.volume does not apply here",
 		`<td>making witnesses</td><td class="number">20.0</td><td class="number">25.0</td><td class="number">&#43;25.00%</td>`,
 		`<td>shardnode_pool_rejected_total</td><td>of a</td><td class="number">7531</td><td class="number"></td>`,
+		`<td class="number">3.0</td><td class="number">2.5</td><td class="number">4711</td><td class="number">0</td></tr>`,
 		"n-s0-p0", "1.25", "shardyard bench run", "[&#43;2.00 to &#43;4.00]",
 	} {
 		if !strings.Contains(content, want) {

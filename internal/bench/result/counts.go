@@ -8,6 +8,11 @@ const (
 	TransfersMetric = "shardnode_produced_transfers_total"
 	// SentMetric counts the bytes that a node sent to others.
 	SentMetric = "runtime_outbound_bandwidth_total"
+	// ReceivedMetric counts the bytes that a node received from others.
+	ReceivedMetric = "runtime_inbound_bandwidth_total"
+	// ChecksMetric counts the chunk headers that a node checked as a member of their
+	// committee, of kinds CheckEndorsed and CheckRefused.
+	ChecksMetric = "shardnode_endorsements_total"
 
 	// ExecutionMetric is of chunks of the own shard, in seconds.
 	ExecutionMetric = "shardnode_execution_seconds"
@@ -19,6 +24,12 @@ const (
 	WitnessMakeMetric       = "shardnode_witness_make_seconds"
 	WitnessReceiveMetric    = "shardnode_witness_receive_seconds"
 	WitnessValidationMetric = "shardnode_witness_validation_seconds"
+)
+
+// Kinds of what nodes checked.
+const (
+	CheckEndorsed = "endorsed"
+	CheckRefused  = "refused"
 )
 
 // Counts are what all nodes together counted over the measurement. They were

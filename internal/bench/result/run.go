@@ -161,4 +161,12 @@ type Node struct {
 	PeakMemoryBytes  *uint64 `json:"peakMemoryBytes,omitempty"`
 	DiskReadBytes    *uint64 `json:"diskReadBytes,omitempty"`
 	DiskWrittenBytes *uint64 `json:"diskWrittenBytes,omitempty"`
+	// NetworkSentBytes and NetworkReceivedBytes are what it sent to other nodes and
+	// received from them, and ChecksEndorsed and ChecksRefused the chunk headers that it
+	// checked as a member of their committee: as the node counts them itself, between the
+	// times of the run's counts.
+	NetworkSentBytes     *uint64 `json:"networkSentBytes,omitempty"`
+	NetworkReceivedBytes *uint64 `json:"networkReceivedBytes,omitempty"`
+	ChecksEndorsed       *uint64 `json:"checksEndorsed,omitempty"`
+	ChecksRefused        *uint64 `json:"checksRefused,omitempty"`
 }
