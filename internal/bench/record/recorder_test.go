@@ -165,6 +165,24 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// What the disks of the machine did is in each sample that knows it.
+func TestSamplesOfDisks(t *testing.T) {
+	t.Parallel()
+	recorder := newRecorder()
+	known := sample(5)
+	known.Host = record.Host{DiskFlushes: ptr.To[uint64](7), DiskFlushSeconds: ptr.To(0.5)}
+	recorder.Sample(known)
+	recorder.Sample(sample(6))
+	samples := recorder.Run("").Samples
+	if got := samples[0]; got.HostDiskFlushes == nil || *got.HostDiskFlushes != 7 ||
+		got.HostDiskFlushSeconds == nil || *got.HostDiskFlushSeconds != 0.5 {
+		t.Errorf("the sample is %+v, want 7 flushes in half a second", got)
+	}
+	if got := samples[1]; got.HostDiskFlushes != nil || got.HostDiskFlushSeconds != nil {
+		t.Errorf("the sample is %+v, and nobody told of disks", got)
+	}
+}
+
 // What was used before and after the window is not the measurement's.
 func TestNodes(t *testing.T) {
 	t.Parallel()

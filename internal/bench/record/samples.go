@@ -29,13 +29,17 @@ type Usage struct {
 	DiskReadBytes, DiskWrittenBytes *uint64
 }
 
-// Host is what the processors of the machine did since it started; nil is not
-// known.
+// Host is what the processors and the disks of the machine did since it started; nil
+// is not known.
 type Host struct {
 	BusySeconds, StolenSeconds *float64
 	// WorkMicroseconds is the processor time that a piece of work took just now that is
 	// the same each time.
 	WorkMicroseconds *float64
+	// DiskFlushes is how often disks made durable what they had taken before, and
+	// DiskFlushSeconds how long that took.
+	DiskFlushes      *uint64
+	DiskFlushSeconds *float64
 }
 
 // Sample is what is known at one time.
@@ -61,6 +65,8 @@ func (s *Sample) row() result.Sample {
 		HostBusySeconds:      s.Host.BusySeconds,
 		HostStolenSeconds:    s.Host.StolenSeconds,
 		HostWorkMicroseconds: s.Host.WorkMicroseconds,
+		HostDiskFlushes:      s.Host.DiskFlushes,
+		HostDiskFlushSeconds: s.Host.DiskFlushSeconds,
 	}
 	for i := range s.Nodes {
 		if status := s.Nodes[i].Status; status != nil {

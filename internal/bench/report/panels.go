@@ -74,6 +74,24 @@ var charts = []struct {
 		line: byBlock(func(before, block *result.Block) float64 { return float64(block.TimestampMs - before.TimestampMs) }),
 	},
 	{
+		id: "flush-time", title: "Time that disks of the machine take for a flush, in the mean", unit: "ms",
+		line: byStep(func(before, sample *result.Sample, _ float64) (float64, bool) {
+			flushes, counted := rise(before.HostDiskFlushes, sample.HostDiskFlushes)
+			took, timed := rise(before.HostDiskFlushSeconds, sample.HostDiskFlushSeconds)
+			if !counted || !timed || flushes == 0 {
+				return 0, false
+			}
+			return 1000 * took / flushes, true
+		}),
+	},
+	{
+		id: "flushes", title: "Flushes of the machine's disks", unit: "1/s",
+		line: byStep(func(before, sample *result.Sample, seconds float64) (float64, bool) {
+			flushes, known := rise(before.HostDiskFlushes, sample.HostDiskFlushes)
+			return flushes / seconds, known
+		}),
+	},
+	{
 		id: "block-transfers", title: "Transfers in each block", unit: "transfers",
 		line: byBlock(func(_, block *result.Block) float64 { return float64(block.Included) }),
 	},

@@ -59,6 +59,8 @@ func made(name string, began time.Time) *result.Result {
 			run.Blocks = append(run.Blocks, block)
 			run.Samples = append(run.Samples, result.Sample{
 				TimeMs: int64(i) * 500, OfferedPerSecond: 100, CPUSeconds: ptr.To(float64(i) / 4),
+				// Eight in a second, of 2.5 ms each, and none in the first half of one.
+				HostDiskFlushes: ptr.To(4 * max(1, i)), HostDiskFlushSeconds: ptr.To(float64(max(1, i)) / 100),
 			})
 		}
 		made.Runs = append(made.Runs, run)
@@ -157,6 +159,23 @@ func TestEveryPanelHasData(t *testing.T) {
 		if panel, shown := drawn[id]; shown {
 			t.Errorf("the page has the panel %+v, of which nothing is known", panel)
 		}
+	}
+}
+
+// Beside the block time is how long disks take to make something durable.
+func TestFlushes(t *testing.T) {
+	t.Parallel()
+	drawn := panels(t)
+	if got := drawn["flush-time"].Series[0]; len(got.Y) != 19 || got.X[0] != 0.5 || got.Y[0] != 2.5 {
+		t.Errorf("a flush takes %+v, want 2.5 ms in each half of a second but the first", got)
+	}
+	if got := drawn["flushes"].Series[0]; len(got.Y) != 20 || got.Y[0] != 0 || got.Y[1] != 8 {
+		t.Errorf("the flushes are %+v, want 8 in a second, and none in the first half of one", got)
+	}
+	content := page(t)
+	if at := strings.Index(content, `data-panel="block-time"`); !strings.Contains(content[at+1:], `data-panel="flush-time"`) ||
+		strings.Count(content[at:strings.Index(content, `data-panel="flush-time"`)], "data-panel") != 1 {
+		t.Error("the panel of flushes is not beside that of the block time")
 	}
 }
 

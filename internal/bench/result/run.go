@@ -108,6 +108,11 @@ type Sample struct {
 	// HostWorkMicroseconds is the processor time that a piece of work took, the same for
 	// each sample, on the machine of the runs: how fast its processors were just then.
 	HostWorkMicroseconds *float64 `json:"hostWorkMicroseconds,omitempty"`
+	// HostDiskFlushes is how often the disks of the machine of the runs were flushed, by
+	// anybody, since it started, and HostDiskFlushSeconds how long that took them. A disk
+	// does one flush at a time.
+	HostDiskFlushes      *uint64  `json:"hostDiskFlushes,omitempty"`
+	HostDiskFlushSeconds *float64 `json:"hostDiskFlushSeconds,omitempty"`
 }
 
 // Search is a search for the highest rate of load that a chain carries.

@@ -6,6 +6,7 @@ package usage
 
 import (
 	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/blockdevice"
 
 	"github.com/shardyard/shardyard/internal/bench/record"
 )
@@ -14,7 +15,9 @@ import (
 type Reader struct {
 	// proc is nil where there is no /proc.
 	proc *procfs.FS
-	work *work
+	// disks is nil where nobody tells of them.
+	disks *blockdevice.FS
+	work  *work
 }
 
 // NewReader makes a reader of this machine.
@@ -23,7 +26,11 @@ func NewReader() Reader {
 	if err != nil {
 		return Reader{}
 	}
-	return Reader{proc: &proc, work: newWork()}
+	reader := Reader{proc: &proc, work: newWork()}
+	if disks, err := blockdevice.NewDefaultFS(); err == nil {
+		reader.disks = &disks
+	}
+	return reader
 }
 
 // Process is what a process has used.
@@ -50,7 +57,8 @@ func (r Reader) Process(pid int) record.Usage {
 	return usage
 }
 
-// Host is what the processors of the machine did, and how fast they are just now.
+// Host is what the processors and the disks of the machine did, and how fast the
+// processors are just now.
 func (r Reader) Host() record.Host {
 	if r.proc == nil {
 		return record.Host{}
@@ -60,11 +68,17 @@ func (r Reader) Host() record.Host {
 		return record.Host{}
 	}
 	cpu := stat.CPUTotal
-	return record.Host{
+	host := record.Host{
 		BusySeconds:      known(cpu.User + cpu.Nice + cpu.System + cpu.IRQ + cpu.SoftIRQ),
 		StolenSeconds:    known(cpu.Steal),
 		WorkMicroseconds: r.work.do(),
 	}
+	if r.disks != nil {
+		if disks, err := r.disks.ProcDiskstats(); err == nil {
+			addFlushes(&host, disks)
+		}
+	}
+	return host
 }
 
 func known[Value any](value Value) *Value {
