@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/summary"
 	"github.com/shardyard/shardyard/internal/bench/verdict"
 	"github.com/shardyard/shardyard/internal/recording"
+	"github.com/shardyard/shardyard/internal/version"
 )
 
 const artifactMode os.FileMode = 0o755
@@ -26,7 +26,7 @@ const artifactMode os.FileMode = 0o755
 // recorded. Whoever does it again makes the same.
 func newJudgeCommand() *cobra.Command {
 	var options benchmarkPod
-	var folder, network string
+	var folder, network, image string
 	var compared baseline
 	command := &cobra.Command{
 		Use:   "judge-runs",
@@ -41,6 +41,7 @@ func newJudgeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			made.Shardyard.Image = image
 			if err := os.MkdirAll(folder, artifactMode); err != nil {
 				return err
 			}
@@ -58,6 +59,7 @@ func newJudgeCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&folder, "artifact", "", "folder to write the result to")
 	flags.StringVar(&network, "network", "", "file that holds the ShardNetwork, as JSON, of a benchmark that names one")
+	flags.StringVar(&image, "image", "", "image that this program is of, for the result")
 	flags.StringVar(&compared.folder, "baseline", "", "folder of an earlier result, to compare with")
 	flags.StringVar(&compared.name, "baseline-name", "", "what that is called")
 	if err := command.MarkFlagRequired("artifact"); err != nil {
@@ -102,9 +104,9 @@ func judge(
 		Benchmark:     *benchmark,
 		Command:       os.Args,
 		Repeat:        []string{"kubectl", "create", "-f", artifact.BenchmarkFile},
-		// The nodes' machines are what their manifest asks for: this one is not theirs.
-		Environment: result.Environment{OS: runtime.GOOS, Architecture: runtime.GOARCH},
-		Seeds:       verdict.Seeds(measured.Spec.Genesis.Seed),
+		Commit:        version.Get().Commit,
+		Shardyard:     result.Program{Version: version.Get().Version},
+		Seeds:         verdict.Seeds(measured.Spec.Genesis.Seed),
 	}
 	// Which very benchmark it was says nothing to the one that repeats it, and neither does
 	// where its result went.
@@ -136,6 +138,7 @@ func judge(
 		program := &made.Variants[run.Variant].Shardnode
 		program.Image, program.ImageID = image.Name, image.ID
 	}
+	made.Environment = environment(made.Runs)
 	if benchmark.Spec.Network.Name != "" {
 		made.Environment.Network = &result.Network{
 			Name: measured.Name, CreatedAt: measured.CreationTimestamp.UTC(), Height: made.Runs[0].BeganHeight,

@@ -70,7 +70,7 @@ func TestJudgeRuns(t *testing.T) {
 	benchmark, path := benchmarkFile(t)
 	folder := t.TempDir()
 	said, into := filepath.Join(folder, "said"), filepath.Join(folder, "artifact")
-	arguments := []string{"--benchmark", path, "--records", folder, "--summary", said, "--artifact", into}
+	arguments := []string{"--image", "operator:test", "--benchmark", path, "--records", folder, "--summary", said, "--artifact", into}
 	runs := bench.Runs(&benchmark.Spec)
 	for i, run := range runs {
 		if i == len(runs)-1 {
@@ -119,6 +119,9 @@ func checkArtifact(t *testing.T, into string, runs int) {
 	made, err := artifact.Read(t.Context(), into)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if made.Shardyard.Image != "operator:test" || made.Shardyard.Version == "" {
+		t.Errorf("the result was made by %+v", made.Shardyard)
 	}
 	if len(made.Runs) != runs || made.Runs[1].Variant != "after" || made.Candidate().Shardnode.Image != "shardnode:test" ||
 		made.Candidate().Shardnode.ImageID != "sha256:test" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/summary"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/clients"
@@ -68,6 +69,8 @@ type recordOptions struct {
 	number        int
 	clusterDomain string
 	nodeImage     recording.NodeImage
+	// machines are those that the nodes are on, as JSON; empty is not known.
+	machines string
 	// adminToken and genesis are files; empty when somebody else tells the nodes their
 	// load.
 	adminToken, genesis string
@@ -96,6 +99,7 @@ func newRecordCommand() *cobra.Command {
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
 	flags.StringVar(&options.nodeImage.Name, "node-image", "", "image of the network's nodes, for the record")
 	flags.StringVar(&options.nodeImage.ID, "node-image-id", "", "what the name of that image came to on their machines, for the record")
+	flags.StringVar(&options.machines, "machines", "", "machines that the nodes are on, as JSON, for the record")
 	flags.StringVar(&options.adminToken, "admin-token", "",
 		"file that holds the token of the nodes' admin API, where the recorder tells the nodes their load")
 	flags.StringVar(&options.genesis, "genesis", "",
@@ -120,6 +124,10 @@ func (o *recordOptions) record(command *cobra.Command) error {
 		return fmt.Errorf("--run: there is no run %d of %d", o.number, len(runs))
 	}
 	run := runs[o.number-1]
+	machines, err := o.readMachines()
+	if err != nil {
+		return err
+	}
 	options, err := recordingOptions(benchmark, run, o, command.ErrOrStderr())
 	if err != nil {
 		return err
@@ -133,7 +141,7 @@ func (o *recordOptions) record(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	recorded.Variant, recorded.Repetition = run.VariantName, run.Repetition
+	recorded.Variant, recorded.Repetition, recorded.Machines = run.VariantName, run.Repetition, machines
 	if err := recording.Write(o.records, benchmark.UID, o.nodeImage, recorded); err != nil {
 		return err
 	}
@@ -142,6 +150,18 @@ func (o *recordOptions) record(command *cobra.Command) error {
 		return err
 	}
 	return o.write(message)
+}
+
+// readMachines reads the machines that the nodes are on; nil when they are not known.
+func (o *recordOptions) readMachines() ([]result.Machines, error) {
+	if o.machines == "" {
+		return nil, nil
+	}
+	var machines []result.Machines
+	if err := json.Unmarshal([]byte(o.machines), &machines); err != nil {
+		return nil, fmt.Errorf("--machines: %w", err)
+	}
+	return machines, nil
 }
 
 // recordingOptions say what to record of a run.

@@ -69,6 +69,10 @@ func (r *run) makeRecorder(ctx context.Context, observation *policy.BenchmarkObs
 	if len(observation.NodeImageIDs) == 1 {
 		inputs.NodeImageID = observation.NodeImageIDs[0]
 	}
+	var err error
+	if inputs.Machines, err = r.machines(ctx); err != nil {
+		return err
+	}
 	return r.objects.Apply(ctx, resources.NewRecorder(r.benchmark, r.present().Number, inputs))
 }
 

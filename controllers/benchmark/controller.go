@@ -49,6 +49,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=shardyard.dev,resources=faults,verbs=list
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;create;patch
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;create;patch

@@ -44,19 +44,25 @@ type RecorderInputs struct {
 	// that name came to on their machines, for the record; empty is not known. Loaders are
 	// made of the same.
 	NodeImage, NodeImageID string
+	// Machines are those that the nodes are on, as JSON for the record; empty is not known.
+	Machines string
 }
 
 // NewRecorder is the pod that records a run: beside the load, never in the
 // operator. It is a bare pod, which runs once at most: whatever made it again
 // would record something else.
 func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInputs) *corev1.Pod {
-	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image, append([]string{
+	arguments := []string{
 		"record-run",
 		"--run=" + strconv.Itoa(int(number)),
 		"--cluster-domain=" + inputs.ClusterDomain,
 		"--node-image=" + inputs.NodeImage,
 		"--node-image-id=" + inputs.NodeImageID,
-	}, places...))
+	}
+	if inputs.Machines != "" {
+		arguments = append(arguments, "--machines="+inputs.Machines)
+	}
+	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image, append(arguments, places...))
 	pod.Labels[LabelRun] = runLabel(number)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)
@@ -71,7 +77,8 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 
 // NewJudge is the pod that makes the result of a benchmark from its records.
 func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod {
-	arguments := slices.Concat([]string{"judge-runs", "--artifact=" + artifactDir}, places, baselineArguments(benchmark))
+	arguments := slices.Concat(
+		[]string{"judge-runs", "--artifact=" + artifactDir, "--image=" + inputs.Image}, places, baselineArguments(benchmark))
 	pod := benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, arguments)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)

@@ -222,6 +222,7 @@ func facts(made *result.Result) []fact {
 		add("network", fmt.Sprintf("%s, there since %s, at height %d when the first load began",
 			network.Name, network.CreatedAt.UTC().Format(time.RFC3339), network.Height))
 	}
+	known = append(known, machineFacts(made)...)
 	if environment.CPUs > 0 {
 		add("processors", fmt.Sprintf("%d %s", environment.CPUs, environment.CPUModel))
 	}
@@ -234,6 +235,31 @@ func facts(made *result.Result) []fact {
 		add("load average at the beginning", fmt.Sprintf("%.2f", *environment.LoadAverage))
 	}
 	return known
+}
+
+// machineFacts are the machines of a cluster that nodes were on: once, if they are those
+// of all runs.
+func machineFacts(made *result.Result) []fact {
+	var known []fact
+	for i := range made.Runs {
+		run := &made.Runs[i]
+		kinds := make([]string, len(run.Machines))
+		for j, kind := range run.Machines {
+			kinds[j] = fmt.Sprintf("%d of %s", kind.Count, kind)
+		}
+		if len(kinds) > 0 {
+			known = append(known, fact{"machines, " + labelOf(run), strings.Join(kinds, "; ")})
+		}
+	}
+	for i := range known {
+		if len(known) < len(made.Runs) || known[i].Value != known[0].Value {
+			return known
+		}
+	}
+	if len(known) > 0 {
+		return []fact{{"machines", known[0].Value}}
+	}
+	return nil
 }
 
 func describe(program *result.Program) string {

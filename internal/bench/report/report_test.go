@@ -45,8 +45,10 @@ func made(name string, began time.Time) *result.Result {
 		run := result.Run{
 			Variant: variant, Repetition: 1, LoadBeganMs: 500, Window: result.Window{BeginMs: 2500, EndMs: 9500},
 			Notes: []string{"of " + variant},
-			Nodes: []result.Node{{Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25), NetworkSentBytes: ptr.To[uint64](3 << 20),
-				NetworkReceivedBytes: ptr.To[uint64](5 << 19), ChecksEndorsed: ptr.To[uint64](4711), ChecksRefused: ptr.To[uint64](0)}},
+			Nodes: []result.Node{{
+				Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25), NetworkSentBytes: ptr.To[uint64](3 << 20),
+				NetworkReceivedBytes: ptr.To[uint64](5 << 19), ChecksEndorsed: ptr.To[uint64](4711), ChecksRefused: ptr.To[uint64](0),
+			}},
 			Counts: &result.Counts{Counters: []result.Counter{
 				{Metric: "shardnode_pool_rejected_total", Kind: "of " + variant, Count: 7531},
 			}},
@@ -75,8 +77,13 @@ var began = time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
 
 func page(t *testing.T) string {
 	t.Helper()
+	return pageOf(t, made("net", began))
+}
+
+func pageOf(t *testing.T, made *result.Result) string {
+	t.Helper()
 	var content bytes.Buffer
-	if err := report.Write(&content, made("net", began)); err != nil {
+	if err := report.Write(&content, made); err != nil {
 		t.Fatal(err)
 	}
 	return content.String()
@@ -139,6 +146,26 @@ func panelsOf(t *testing.T, content string) map[string]report.Panel {
 		panels[panel.ID] = panel
 	}
 	return panels
+}
+
+// Machines of a cluster are those of all runs, or said of each.
+func TestMachines(t *testing.T) {
+	t.Parallel()
+	shown := made("net", began)
+	kind := func(count int) []result.Machines {
+		return []result.Machines{{Count: count, Type: "c4", CPUs: 16, MemoryBytes: 4 << 30, OS: "linux", Kernel: "6.1", System: "COS"}}
+	}
+	shown.Runs[0].Machines, shown.Runs[1].Machines = kind(3), kind(3)
+	const same = "<tr><th>machines</th><td>3 of c4, 16 processors, 4096 MiB, linux 6.1, COS</td></tr>"
+	if content := pageOf(t, shown); !strings.Contains(content, same) {
+		t.Errorf("the page does not say %q", same)
+	}
+	shown.Runs[1].Machines = kind(2)
+	for _, want := range []string{"<th>machines, a 1</th><td>3 of c4", "<th>machines, b 1</th><td>2 of c4"} {
+		if content := pageOf(t, shown); !strings.Contains(content, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
 }
 
 func TestEveryPanelHasData(t *testing.T) {

@@ -2,9 +2,15 @@
 
 package result
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
-// Environment is the machine that a benchmark ran on.
+// Environment is the machine that a benchmark ran on. Of a cluster it is what all machines
+// of all runs have in common, as far as the cluster tells.
 type Environment struct {
 	OS           string `json:"os"`
 	Architecture string `json:"architecture"`
@@ -24,6 +30,35 @@ type Environment struct {
 	// Network is the network that was measured, if it was there before; absent when
 	// each run had one of its own.
 	Network *Network `json:"network,omitempty"`
+}
+
+// Machines are machines of one kind.
+type Machines struct {
+	Count int `json:"count"`
+	// Type is what the cloud calls the kind; empty where nobody says.
+	Type         string `json:"type,omitempty"`
+	OS           string `json:"os,omitempty"`
+	Architecture string `json:"architecture,omitempty"`
+	// Kernel is the release of the kernel, and System the distribution around it.
+	Kernel string `json:"kernel,omitempty"`
+	System string `json:"system,omitempty"`
+	// CPUs and MemoryBytes are what each of them has, what is the system's included.
+	// Memory is in whole steps of 256 MiB: machines of one kind differ by some pages.
+	CPUs        int64 `json:"cpus,omitempty"`
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+}
+
+// String is what the machines are, without their number.
+func (m Machines) String() string {
+	parts := []string{m.Type}
+	if m.CPUs > 0 {
+		parts = append(parts, fmt.Sprintf("%d processors", m.CPUs))
+	}
+	if m.MemoryBytes > 0 {
+		parts = append(parts, fmt.Sprintf("%d MiB", m.MemoryBytes>>20))
+	}
+	parts = append(parts, strings.Join(strings.Fields(m.OS+" "+m.Architecture+" "+m.Kernel), " "), m.System)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
 // Network is a network that was there before a benchmark.

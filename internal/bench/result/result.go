@@ -25,7 +25,7 @@ type Result struct {
 	StartedAt time.Time `json:"startedAt"`
 	EndedAt   time.Time `json:"endedAt"`
 	// Commit is the commit that the programs are of, as whoever ran the benchmark
-	// said.
+	// said, or in a cluster the one that the release of the operator was made from.
 	Commit      string      `json:"commit,omitempty"`
 	Environment Environment `json:"environment"`
 	// Shardyard is the program that ran the benchmark.

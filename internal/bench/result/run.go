@@ -30,6 +30,9 @@ type Run struct {
 	// OpenLoop is what clients saw of the chain; absent without any.
 	OpenLoop *OpenLoop `json:"openLoop,omitempty"`
 	Nodes    []Node    `json:"nodes"`
+	// Machines are those of a cluster that the nodes were on, by their kinds, as far as the
+	// cluster tells; absent on one machine.
+	Machines []Machines `json:"machines,omitempty"`
 	// Profile is what the validators took of themselves; absent when nobody wanted it, or
 	// none of them took one.
 	Profile *Profile `json:"profile,omitempty"`

@@ -4,6 +4,8 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -24,6 +26,7 @@ func Differences(baseline, candidate *result.Result) []string {
 	differ("the number of processors", before.CPUs, after.CPUs)
 	differ("the kernel", before.Kernel, after.Kernel)
 	differ("the file system", before.FileSystem, after.FileSystem)
+	differ("the kind of machines", machinesOf(baseline), machinesOf(candidate))
 	differ("the network that was there before", networkName(before), networkName(after))
 	was, is := &baseline.Benchmark.Spec, &candidate.Benchmark.Spec
 	if !equality.Semantic.DeepEqual(was.Load, is.Load) {
@@ -37,6 +40,21 @@ func Differences(baseline, candidate *result.Result) []string {
 		notes = append(notes, "the node program is the same")
 	}
 	return notes
+}
+
+// machinesOf are the kinds of machines of a cluster that all runs were on; empty on one
+// machine.
+func machinesOf(of *result.Result) string {
+	var kinds []string
+	for i := range of.Runs {
+		for _, machines := range of.Runs[i].Machines {
+			// What the environment says of all machines is noted already.
+			machines.Kernel = ""
+			kinds = append(kinds, machines.String())
+		}
+	}
+	slices.Sort(kinds)
+	return strings.Join(slices.Compact(kinds), " and ")
 }
 
 // networkName is the network that was there before the runs, as sentences name it.

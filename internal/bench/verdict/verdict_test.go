@@ -4,6 +4,7 @@ package verdict_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,6 +175,13 @@ func TestDifferences(t *testing.T) {
 	if got != want {
 		t.Errorf("the differences are %q, want %q", got, want)
 	}
+	before.Runs = []result.Run{{Machines: []result.Machines{{Count: 2, Type: "c4", CPUs: 16, Kernel: "6.1"}, {Count: 2, Type: "e2"}}}}
+	after.Runs = []result.Run{{Machines: []result.Machines{{Count: 4, Type: "c4", CPUs: 16, Kernel: "6.6"}}}}
+	want = "the kind of machines differs: c4, 16 processors and e2, and now c4, 16 processors"
+	if got := verdict.Differences(before, after); !slices.Contains(got, want) {
+		t.Errorf("the differences are %q, want %q among them", got, want)
+	}
+	after.Runs = before.Runs
 	after.Environment, after.Variants = before.Environment, []result.Variant{{Shardnode: result.Program{SHA256: "b"}}}
 	if got := verdict.Differences(before, after); len(got) > 0 {
 		t.Errorf("the differences are %q, want none", got)

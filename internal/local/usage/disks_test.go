@@ -27,7 +27,9 @@ func TestFlushes(t *testing.T) {
 		flushes uint64
 		seconds float64
 	}{
-		"two disks and a partition": {[]blockdevice.Diskstats{disk("vda", 20, 3, 40), disk("vda1", 20, 0, 0), disk("nvme0n1", 20, 4, 1500)}, true, 7, 1.54},
+		"two disks and a partition": {
+			[]blockdevice.Diskstats{disk("vda", 20, 3, 40), disk("vda1", 20, 0, 0), disk("nvme0n1", 20, 4, 1500)}, true, 7, 1.54,
+		},
 		// What a logical volume flushes, the disk below it does.
 		"layers":            {[]blockdevice.Diskstats{disk("sda", 20, 3, 40), disk("dm-0", 20, 3, 41), disk("loop7", 20, 9, 9)}, true, 3, 0.04},
 		"an old kernel":     {[]blockdevice.Diskstats{disk("sda", 18, 0, 0)}, false, 0, 0},
