@@ -54,6 +54,7 @@ var outOfBounds = []struct {
 	{field: "spec.update.deadlineSeconds", value: 86_401, reason: "less than or equal to 86400"},
 	{field: "spec.update.onlyCopies", value: "Burn", reason: "Unsupported value", blocks: true},
 	{field: "spec.healing.mode", value: "Replace", reason: "Unsupported value", blocks: true},
+	{field: "spec.healing.lostVolumes", value: "Restart", reason: "Unsupported value", blocks: true},
 	{field: "spec.healing.stuckAfterSeconds", value: 59, reason: "greater than or equal to 60"},
 	{field: "spec.healing.stuckAfterSeconds", value: 86_401, reason: "less than or equal to 86400"},
 	{field: "spec.budget.usdPerHour", value: 0, reason: "greater than or equal to 1"},

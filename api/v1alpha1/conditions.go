@@ -180,6 +180,8 @@ const (
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonVolumePending: a node's disk is not there.
 	ReasonVolumePending = "VolumePending"
+	// ReasonVolumeLost: a node's disk is gone for good.
+	ReasonVolumeLost = "VolumeLost"
 	// ReasonVolumeUnreachable: a node's disk is on a machine, or in a zone, that
 	// does not take its pod.
 	ReasonVolumeUnreachable = "VolumeUnreachable"

@@ -133,6 +133,7 @@ spec:
     onlyCopies: Discard
   healing:
     mode: Report
+    lostVolumes: Report
     stuckAfterSeconds: 600
   load:
     profile: Ramp

@@ -17,8 +17,19 @@ const (
 	HealingReport HealingMode = "Report"
 )
 
+// LostVolumes says what becomes of nodes whose disk is gone for good.
+// +kubebuilder:validation:Enum=Replace;Report
+type LostVolumes string
+
+const (
+	// LostVolumesReplace gives such a node a new disk.
+	LostVolumesReplace LostVolumes = "Replace"
+	// LostVolumesReport leaves it alone, and tells of it in the condition NodesReady.
+	LostVolumesReport LostVolumes = "Report"
+)
+
 // HealingSpec says what becomes of nodes that run and answer, and do not keep up
-// with the chain. It may change at any time.
+// with the chain, and of those whose disk is gone. It may change at any time.
 type HealingSpec struct {
 	// mode says what becomes of a node that came no closer to the chain for
 	// stuckAfterSeconds: Restart starts it again, on the disk that it has, in the
@@ -29,9 +40,22 @@ type HealingSpec struct {
 	// +kubebuilder:default=Restart
 	Mode HealingMode `json:"mode,omitempty"`
 
+	// lostVolumes says what becomes of a node whose disk has been gone for
+	// stuckAfterSeconds, because the cluster does not have the PersistentVolume of
+	// its claim any more, or none of the machines that the volume is part of:
+	// Replace deletes the claim and the pod, so that the node begins on an empty
+	// disk and fetches its state from others. It waits while nobody else has a
+	// complete copy of its shard, while the chain stands still, nodes are replaced,
+	// machines are drained, or a fault or a benchmark goes on. Report tells of it in
+	// the condition NodesReady.
+	// +optional
+	// +kubebuilder:default=Replace
+	LostVolumes LostVolumes `json:"lostVolumes,omitempty"`
+
 	// stuckAfterSeconds is how long a node comes no closer to the chain before it
-	// is started again. After each start that did not help it is twice as long as
-	// before; after the third, the node is left to a person.
+	// is started again, and how long a disk has been gone before there is a new one.
+	// After each start that did not help it is twice as long as before; after the
+	// third, the node is left to a person.
 	// +optional
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=60

@@ -247,7 +247,7 @@ func TestUpdates(t *testing.T) {
 		"tcp profile":              {set("spec.tcp.profile", "HighThroughput")},
 		"update":                   {set("spec.update", object{"onTrouble": "Continue", "deadlineSeconds": 30})},
 		"update's default":         {remove("spec.update")},
-		"healing":                  {set("spec.healing", object{"mode": "Restart", "stuckAfterSeconds": 60})},
+		"healing":                  {set("spec.healing", object{"mode": "Restart", "lostVolumes": "Replace", "stuckAfterSeconds": 60})},
 		"healing's default":        {remove("spec.healing")},
 		"budget":                   {set("spec.budget", object{"usdPerHour": 1})},
 		"longer lifetime":          {set("spec.lifetime.durationSeconds", 86_400)},

@@ -47,7 +47,8 @@ const (
 	inRevision effect = "revision"
 	// inUpdate is which nodes an update replaces next, and whether it goes on.
 	inUpdate effect = "update"
-	// inHealing is whether a node that does not keep up is started again.
+	// inHealing is whether a node that does not keep up is started again, and whether one
+	// whose disk is gone gets a new one.
 	inHealing effect = "healing"
 	// inLoad is what each producer is told to sign, and when.
 	inLoad effect = "load"
@@ -213,7 +214,20 @@ func healingEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted 
 		BehindBlocks: ptr.To[int64](200), FinalizedHeight: ptr.To[int64](1000),
 	}}
 	healing := policy.NewHealing(observation)
-	return []any{len(healing.Restart), healing.KeepingUp.Reason}
+	return []any{len(healing.Restart), healing.KeepingUp.Reason, lostDiskEffects(underUpdate(network, plan, wanted))}
+}
+
+// lostDiskEffects are what becomes of a node whose disk has been gone for some minutes.
+func lostDiskEffects(observation *policy.Observation) int {
+	for i := range observation.Nodes {
+		observation.Nodes[i].Outdated, observation.Nodes[i].Status.BlockTimeMs = false, 1000
+	}
+	observation.Network.Status.Update = nil
+	lost := &observation.Nodes[0]
+	lost.Status, lost.Pod.Status = nil, corev1.PodStatus{Phase: corev1.PodPending}
+	lost.LostDisk = &policy.LostDisk{}
+	before := map[string]policy.LostDisk{lost.Validator.Name: {Since: effectsTime.Add(-400 * time.Second)}}
+	return len(policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Replace)
 }
 
 // underUpdate is a network whose first node is replaced and back, while the others

@@ -228,6 +228,7 @@ var fieldChanges = map[string]fieldChange{
 
 	// What becomes of those that do not keep up.
 	"spec.healing.mode":              {to: "Report", in: ofHealing},
+	"spec.healing.lostVolumes":       {to: "Report", in: ofHealing},
 	"spec.healing.stuckAfterSeconds": {to: 600, in: ofHealing},
 
 	// What the network carries.

@@ -19,8 +19,9 @@ import (
 // name it.
 const actionRestart = "Restart"
 
-// healNodes starts the node again that policy picks, by deleting its pod. The status
-// counts the start before it happens: whoever comes in between waits as long.
+// healNodes starts the node again that policy picks, by deleting its pod, and gives one
+// a new disk whose disk is gone. The status counts the start before it happens: whoever
+// comes in between waits as long.
 func (r *run) healNodes(ctx context.Context) error {
 	if r.observation == nil {
 		return nil
@@ -45,7 +46,7 @@ func (r *run) healNodes(ctx context.Context) error {
 		r.recorder.Eventf(r.network, node.Pod, corev1.EventTypeWarning, v1alpha1.ReasonNodeRestarted, actionRestart,
 			"%s", reporting.Note(healing.Why))
 	}
-	return nil
+	return r.replaceLostDisks(ctx, len(healing.Restart) > 0)
 }
 
 // occupied says which fault or benchmark has the network for itself; empty when none

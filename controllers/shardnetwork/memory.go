@@ -38,6 +38,10 @@ type memory struct {
 	volumes           map[string]policy.Volume
 	volumesGeneration int64
 	nextVolumes       time.Time
+	// lostDisks are the disks that are gone, by node, and newDisk is the node that
+	// last got a new one.
+	lostDisks map[string]policy.LostDisk
+	newDisk   policy.NewDisk
 	// renewed is how many StatefulSets were made anew since there was none to.
 	renewed int
 

@@ -55,6 +55,7 @@ func (r *run) observe(ctx context.Context) error {
 		return err
 	}
 	r.askNodes(ctx)
+	r.findLostDisks(ctx)
 	return r.readWarnings(ctx)
 }
 

@@ -57,8 +57,9 @@ type run struct {
 	// not be read.
 	machines *policy.Machines
 	// volumes are those of the plan's nodes, in its order; none when the network has
-	// none.
+	// none. looked is true when their claims were looked at in this run.
 	volumes     []policy.Volume
+	looked      bool
 	observation *policy.Observation
 
 	// lock guards the conditions of the status while clusters are worked on side

@@ -36,6 +36,7 @@ func (r *run) readVolumes(ctx context.Context) {
 	}
 	memory := r.memory
 	look := memory.volumesGeneration != r.network.Generation || !r.now().Before(memory.nextVolumes)
+	r.looked = look
 	// What a cluster does not answer here is in what is known of its volumes.
 	_ = r.onSites(ctx, func(ctx context.Context, s *site) error {
 		if len(s.validators) == 0 {

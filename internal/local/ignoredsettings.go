@@ -44,7 +44,8 @@ func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.Update.MaxUnavailable == nil && spec.Update.OnTrouble == v1alpha1.OnTroublePause &&
 		spec.Update.OnlyCopies == v1alpha1.OnlyCopiesKeep,
 		"spec.update", "a changed manifest takes effect when all validators start, on the data that they had")
-	unless(spec.Healing.Mode == v1alpha1.HealingRestart && spec.Healing.StuckAfterSeconds == defaultStuckAfterSeconds,
+	unless(spec.Healing.Mode == v1alpha1.HealingRestart && spec.Healing.LostVolumes == v1alpha1.LostVolumesReplace &&
+		spec.Healing.StuckAfterSeconds == defaultStuckAfterSeconds,
 		"spec.healing", "validators that run are left alone, and those that end start again")
 	unless(spec.Budget == nil, "spec.budget", "to run on this machine costs nothing that has a price")
 	return lines

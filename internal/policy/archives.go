@@ -21,12 +21,21 @@ func (t *turns) takeArchive(i int) wait {
 	case most != nil && node.Ready() && t.absent+t.taken+t.chunkValidators.gone()+t.rpcNodes.gone() >= int(*most):
 		return waitFor("waits until more of the validators take part")
 	}
-	for shard, missing := range t.missing {
-		if missing >= int(t.observation.Network.Spec.ProducersPerShard) {
-			return waitFor(fmt.Sprintf("waits until a producer of shard %d takes part with a complete copy: "+
-				"the archive may be the only one that has its state", shard))
-		}
+	if shard, without := t.shardWithoutCopy(); without {
+		return waitFor(fmt.Sprintf("waits until a producer of shard %d takes part with a complete copy: "+
+			"the archive may be the only one that has its state", shard))
 	}
 	archives.taken = true
 	return wait{}
+}
+
+// shardWithoutCopy is a shard none of whose producers takes part with a complete copy,
+// and whether there is one.
+func (t *turns) shardWithoutCopy() (int, bool) {
+	for shard, missing := range t.missing {
+		if missing >= int(t.observation.Network.Spec.ProducersPerShard) {
+			return shard, true
+		}
+	}
+	return 0, false
 }

@@ -65,7 +65,9 @@ func healthyArchived(
 			Update: v1alpha1.UpdateSpec{
 				OnTrouble: v1alpha1.OnTroublePause, DeadlineSeconds: 600, OnlyCopies: v1alpha1.OnlyCopiesKeep,
 			},
-			Healing: v1alpha1.HealingSpec{Mode: v1alpha1.HealingRestart, StuckAfterSeconds: 300},
+			Healing: v1alpha1.HealingSpec{
+				Mode: v1alpha1.HealingRestart, LostVolumes: v1alpha1.LostVolumesReplace, StuckAfterSeconds: 300,
+			},
 		},
 	}
 	plan, err := topology.New(network)

@@ -57,6 +57,8 @@ type Node struct {
 	// AwaitsStart is true of an outdated node that runs what it is to, and whose
 	// volume has grown: its file system does so when the pod starts again.
 	AwaitsStart bool
+	// LostDisk is the node's disk, if it is gone; nil of every other.
+	LostDisk *LostDisk
 	// LetGo nodes may be evicted from their machine at any time.
 	LetGo bool
 	// Status is what the node says of itself; nil when it does not answer.

@@ -89,7 +89,8 @@ func troubles(t *testing.T) []trouble {
 	found := slices.Concat(
 		troublesOfNodes(t), troublesOfChains(t), troublesOfRollouts(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t),
 		troublesOfTunings(), troublesOfMachines(t), troublesOfImages(), troublesOfDrains(t), troublesOfHealing(t),
-		troublesOfSchedules(t), troublesOfRoutes(), troublesOfVolumes(t), troublesOfArchives(t))
+		troublesOfSchedules(t), troublesOfRoutes(), troublesOfVolumes(t), troublesOfArchives(t),
+		troublesOfLostVolumes(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},

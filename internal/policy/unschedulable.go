@@ -51,8 +51,13 @@ func reachesNoVolume(words string) bool {
 // volumeAdvice says how a node comes back whose disk is elsewhere, or without
 // its disk.
 func volumeAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
-	advice := fmt.Sprintf("Uncordon or bring back the machine that has it; if that is gone for good, "+
-		"kubectl delete pvc %s and then pod %s", resources.ClaimName(node.Validator.Name), resources.PodName(node.Validator.Name))
+	return "Uncordon or bring back the machine that has it; if that is gone for good, " + newDiskAdvice(network, node)
+}
+
+// newDiskAdvice says how a node gets a new disk, and what comes of it.
+func newDiskAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+	advice := fmt.Sprintf("kubectl delete pvc %s and then pod %s",
+		resources.ClaimName(node.Validator.Name), resources.PodName(node.Validator.Name))
 	switch {
 	case node.Validator.Role == topology.RoleRPC:
 		return advice + ": an rpc node keeps no state"
