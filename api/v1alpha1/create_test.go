@@ -286,6 +286,51 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.protocol.leastBalance", 1), set("spec.protocol.maxTransactionsPerChunk", 21_476)},
 		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 21475 with a leastBalance of 1"}},
 	},
+	"results at once": {
+		[]edit{set("spec.protocol.executionLag", 0)},
+		[]refusal{{"spec.protocol.executionLag", "should be greater than or equal to 1"}},
+	},
+	"results too late": {
+		[]edit{set("spec.protocol.executionLag", 5), set("spec.protocol.maxTransactionsPerChunk", 1)},
+		[]refusal{{"spec.protocol.executionLag", "should be less than or equal to 4"}},
+	},
+	"chunks too large for two executions": {
+		[]edit{set("spec.protocol.executionLag", 2), set("spec.protocol.maxTransactionsPerChunk", 11_939)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 11938 with an executionLag of 2 and a leastBalance of 0"}},
+	},
+	"chunks too large for three executions": {
+		[]edit{set("spec.protocol.executionLag", 3), set("spec.protocol.maxTransactionsPerChunk", 6088)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 6087 with an executionLag of 3 and a leastBalance of 0"}},
+	},
+	"chunks too large for four executions": {
+		[]edit{set("spec.protocol.executionLag", 4), set("spec.protocol.maxTransactionsPerChunk", 3690)},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 3689 with an executionLag of 4 and a leastBalance of 0"}},
+	},
+	"chunks too large for two executions where accounts are removed": {
+		[]edit{
+			set("spec.protocol.executionLag", 2), set("spec.protocol.leastBalance", 10),
+			set("spec.protocol.maxTransactionsPerChunk", 8296),
+		},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 8295 with an executionLag of 2 and a leastBalance of 10"}},
+	},
+	"chunks too large for three executions where accounts are removed": {
+		[]edit{
+			set("spec.protocol.executionLag", 3), set("spec.protocol.leastBalance", 10),
+			set("spec.protocol.maxTransactionsPerChunk", 4498),
+		},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 4497 with an executionLag of 3 and a leastBalance of 10"}},
+	},
+	"chunks too large for four executions where accounts are removed": {
+		[]edit{
+			set("spec.protocol.executionLag", 4), set("spec.protocol.leastBalance", 10),
+			set("spec.protocol.maxTransactionsPerChunk", 2851),
+		},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 2850 with an executionLag of 4 and a leastBalance of 10"}},
+	},
+	"the default size of chunks with a longer lag": {
+		[]edit{set("spec.protocol", object{"executionLag": 2})},
+		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 8295 with an executionLag of 2 and a leastBalance of 10"}},
+	},
 	"negative fee": {
 		[]edit{set("spec.protocol.transferFee", -1)},
 		[]refusal{{"spec.protocol.transferFee", "should be greater than or equal to 0"}},

@@ -3,8 +3,21 @@
 package v1alpha1
 
 // ProtocolSpec holds the parameters that all nodes must agree on.
-// +kubebuilder:validation:XValidation:rule="!has(self.leastBalance) || self.leastBalance < 1 || self.maxTransactionsPerChunk <= 21475",messageExpression="'must be at most 21475 with a leastBalance of %d: where accounts can be removed, state witnesses are larger'.format([self.leastBalance])",message="must be at most 21475 with a leastBalance above 0",fieldPath=".maxTransactionsPerChunk",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.leastBalance) || self.leastBalance < 1 || self.executionLag > 1 || self.maxTransactionsPerChunk <= 21475",messageExpression="'must be at most 21475 with a leastBalance of %d: where accounts can be removed, state witnesses are larger'.format([self.leastBalance])",message="must be at most 21475 with a leastBalance above 0",fieldPath=".maxTransactionsPerChunk",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.executionLag) || self.executionLag < 2 || self.executionLag > 4 || self.maxTransactionsPerChunk <= (has(self.leastBalance) && self.leastBalance > 0 ? [8295, 4497, 2850] : [11938, 6087, 3689])[self.executionLag - 2]",messageExpression="'must be at most %d with an executionLag of %d and a leastBalance of %d: a state witness shows as many executions'.format([(has(self.leastBalance) && self.leastBalance > 0 ? [8295, 4497, 2850] : [11938, 6087, 3689])[self.executionLag - 2], self.executionLag, has(self.leastBalance) ? self.leastBalance : 0])",message="must be less with an executionLag above 1",fieldPath=".maxTransactionsPerChunk",reason="FieldValueInvalid"
 type ProtocolSpec struct {
+	// executionLag is how many heights below a chunk are those whose results its
+	// header is the first to commit to. With 1, a chunk waits for the execution of
+	// the one before it; with more, a slow execution delays no block unless it takes
+	// as many, but what a transfer came to is known as much later, and chunks hold
+	// less: see maxTransactionsPerChunk.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is fixed by genesis and cannot change",reason="FieldValueForbidden"
+	ExecutionLag int32 `json:"executionLag,omitempty"`
+
 	// minBlockTimeMilliseconds is the least difference between the timestamps
 	// of a block and its parent.
 	// +optional
@@ -27,9 +40,10 @@ type ProtocolSpec struct {
 	ChunkWaitMilliseconds int32 `json:"chunkWaitMilliseconds,omitempty"`
 
 	// maxTransactionsPerChunk is the most transactions that a chunk holds: at
-	// most 32768, or 21475 with a leastBalance above 0. The state witness of a
-	// larger one could exceed 64 MiB, and nobody could check it. All transactions
-	// have 153 bytes, so it is a limit in bytes as well.
+	// most 32768 with an executionLag of 1, 11938 with 2, 6087 with 3 and 3689 with
+	// 4; with a leastBalance above 0, 21475, 8295, 4497 and 2850. The state witness
+	// of a larger one could exceed 64 MiB, and nobody could check it. All
+	// transactions have 153 bytes, so it is a limit in bytes as well.
 	// +optional
 	// +kubebuilder:default=20000
 	// +kubebuilder:validation:Minimum=1

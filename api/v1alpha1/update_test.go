@@ -70,6 +70,13 @@ var wrongUpdates = map[string]struct {
 		after: []edit{remove("spec.genesis.initialBalance")},
 		want:  []refusal{{"spec.genesis.initialBalance", fixedByGenesis}},
 	},
+	"results later": {
+		after: []edit{set("spec.protocol.executionLag", 2), set("spec.protocol.maxTransactionsPerChunk", 5000)},
+		want: []refusal{
+			{"spec.protocol.executionLag", fixedByGenesis},
+			{"spec.protocol.maxTransactionsPerChunk", fixedByGenesis},
+		},
+	},
 	"other block time": {
 		after: []edit{set("spec.protocol.minBlockTimeMilliseconds", 601)},
 		want:  []refusal{{"spec.protocol.minBlockTimeMilliseconds", fixedByGenesis}},

@@ -139,6 +139,27 @@ func TestBoundsAreInclusive(t *testing.T) {
 			set("spec.protocol.leastBalance", 1_000_000),
 			set("spec.protocol.transferFee", int64(1)<<62),
 		},
+		"largest chunks with a lag of two": {
+			set("spec.protocol.executionLag", 2), set("spec.protocol.maxTransactionsPerChunk", 11_938),
+		},
+		"largest chunks with a lag of three": {
+			set("spec.protocol.executionLag", 3), set("spec.protocol.maxTransactionsPerChunk", 6087),
+		},
+		"largest chunks with a lag of four": {
+			set("spec.protocol.executionLag", 4), set("spec.protocol.maxTransactionsPerChunk", 3689),
+		},
+		"largest chunks with a lag of two where accounts are removed": {
+			set("spec.protocol.executionLag", 2), set("spec.protocol.leastBalance", 1),
+			set("spec.protocol.maxTransactionsPerChunk", 8295),
+		},
+		"largest chunks with a lag of three where accounts are removed": {
+			set("spec.protocol.executionLag", 3), set("spec.protocol.leastBalance", 1),
+			set("spec.protocol.maxTransactionsPerChunk", 4497),
+		},
+		"largest chunks with a lag of four where accounts are removed": {
+			set("spec.protocol.executionLag", 4), set("spec.protocol.leastBalance", 1),
+			set("spec.protocol.maxTransactionsPerChunk", 2850),
+		},
 		"most links": {
 			set("spec.shards", 15),
 			set("spec.producersPerShard", 1),

@@ -38,6 +38,7 @@ func TestGenesisDifference(t *testing.T) {
 		"accounts": {func(genesis *nodeconfig.Genesis) { genesis.Accounts.PerShard++ }, "spec.genesis has other accounts or balances"},
 		"balance":  {func(genesis *nodeconfig.Genesis) { genesis.Accounts.InitialBalance++ }, "spec.genesis has other accounts or balances"},
 		"protocol": {func(genesis *nodeconfig.Genesis) { genesis.Protocol.MinBlockTimeMs++ }, "spec.protocol is another"},
+		"lag":      {func(genesis *nodeconfig.Genesis) { genesis.Protocol.ExecutionLag++ }, "spec.protocol is another"},
 		"mandates": {func(genesis *nodeconfig.Genesis) { genesis.Protocol.MandatesPerShard++ }, "spec.protocol is another"},
 		"congestion control": {
 			func(genesis *nodeconfig.Genesis) { genesis.Protocol.CongestionControl = v1alpha1.SwitchDisabled },

@@ -108,6 +108,7 @@ var fieldChanges = map[string]fieldChange{
 	"spec.genesis.initialBalance":   {to: 2000000, in: ofGenesis},
 	"spec.genesis.seed":             {to: "other", in: ofGenesis},
 
+	"spec.protocol.executionLag":             {given: object{"spec.protocol.maxTransactionsPerChunk": 500}, to: 2, in: ofGenesis},
 	"spec.protocol.minBlockTimeMilliseconds": {to: 500, in: ofGenesis},
 	"spec.protocol.chunkWaitMilliseconds":    {to: 500, in: ofGenesis},
 	"spec.protocol.maxTransactionsPerChunk":  {to: 500, in: ofGenesis},

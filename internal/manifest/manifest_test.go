@@ -55,6 +55,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 	for name, isDefault := range map[string]bool{
 		"genesis.initialBalance":                spec.Genesis.InitialBalance == 1_000_000_000,
 		"genesis.seed":                          spec.Genesis.Seed == "shardyard",
+		"protocol.executionLag":                 spec.Protocol.ExecutionLag == 1,
 		"protocol.minBlockTimeMilliseconds":     spec.Protocol.MinBlockTimeMilliseconds == 250,
 		"protocol.maxTransactionsPerChunk":      spec.Protocol.MaxTransactionsPerChunk == 20_000,
 		"protocol.mandatesPerShard":             spec.Protocol.MandatesPerShard == 64,

@@ -45,6 +45,7 @@ func newFixture(t *testing.T) *fixture {
 				Seed:             "shardyard",
 			},
 			Protocol: v1alpha1.ProtocolSpec{
+				ExecutionLag:             1,
 				MinBlockTimeMilliseconds: 250,
 				ChunkWaitMilliseconds:    1000,
 				MaxTransactionsPerChunk:  20_000,

@@ -56,10 +56,6 @@ type GenesisValidator struct {
 	Stake int64 `json:"stake"`
 }
 
-// executionLag lets a header commit the result of executing the height right
-// before it.
-const executionLag = 1
-
 // stake is that of every validator. Only what part of the sum a validator has
 // matters, and the sum is at least the most mandates that a network deals.
 const stake = 1_000_000
@@ -106,7 +102,7 @@ func NewGenesis(
 			InitialBalance: genesis.InitialBalance,
 		},
 		Protocol: GenesisProtocol{
-			ExecutionLag:            executionLag,
+			ExecutionLag:            protocol.ExecutionLag,
 			MinBlockTimeMs:          protocol.MinBlockTimeMilliseconds,
 			ChunkWaitMs:             protocol.ChunkWaitMilliseconds,
 			MaxTransactionsPerChunk: protocol.MaxTransactionsPerChunk,

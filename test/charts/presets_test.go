@@ -138,6 +138,7 @@ network:
 		t.Errorf("regions are %v, want %v", spec.Regions, want)
 	}
 	want := v1alpha1.ProtocolSpec{
+		ExecutionLag:             1,
 		MinBlockTimeMilliseconds: 600,
 		ChunkWaitMilliseconds:    1000,
 		MaxTransactionsPerChunk:  1000,

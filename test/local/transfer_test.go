@@ -95,6 +95,12 @@ func (c *command) refusesTransfers(t *testing.T, of []string, keyFile, own strin
 // the same accounts.
 func withoutLoad(t *testing.T) string {
 	t.Helper()
+	return edited(t, func(spec map[string]any) { delete(spec, "load") })
+}
+
+// edited writes the test's network with another spec.
+func edited(t *testing.T, edit func(spec map[string]any)) string {
+	t.Helper()
 	content, err := os.ReadFile("testdata/network.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +109,7 @@ func withoutLoad(t *testing.T) string {
 	if err := yaml.Unmarshal(content, &network); err != nil {
 		t.Fatal(err)
 	}
-	delete(network["spec"].(map[string]any), "load")
+	edit(network["spec"].(map[string]any))
 	if content, err = yaml.Marshal(network); err != nil {
 		t.Fatal(err)
 	}
