@@ -59,8 +59,8 @@ func state(pid int) byte {
 	return state[0]
 }
 
-// A fault that the validators show and the chain does not feel is without effect, and
-// says so.
+// A fault of any kind that the validators show and the chain does not feel is without
+// effect, and says so.
 func TestFaultsThatAreNotFelt(t *testing.T) {
 	t.Parallel()
 	const (
@@ -69,6 +69,7 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 		ofDisk    = "the fault of the disk of net-s1-p0 is over"
 		ofClock   = "the fault of the clock of net-s1-p0 is over"
 	)
+	another := standinProgram(t, map[string]misbehaviour{"net-s1-p0": {Version: "another"}})
 	for name, test := range map[string]struct {
 		action  string
 		reached v1alpha1.FaultReach
@@ -76,8 +77,12 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 	}{
 		"Pause":      {"action: Pause", v1alpha1.FaultUnreachable, ofProcess},
 		"Kill":       {"action: Kill\n  kill:\n    restart: AfterDuration", v1alpha1.FaultUnreachable, ofProcess},
+		"KillAtOnce": {"action: Kill\n  kill:\n    restart: AtOnce", v1alpha1.FaultRestarted, "validator net-s1-p0 is ready again"},
+		"Byzantine":  {"action: Byzantine\n  byzantine:\n    program: " + another, v1alpha1.FaultImpaired, ofProcess},
 		"Partition":  {"action: Partition", v1alpha1.FaultImpaired, ofLinks},
 		"Delay":      {"action: Delay\n  delay:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofLinks},
+		"Loss":       {"action: Loss\n  loss:\n    basisPoints: 5000", v1alpha1.FaultImpaired, ofLinks},
+		"FullDisk":   {"action: FullDisk", v1alpha1.FaultUnreachable, ofDisk},
 		"SlowDisk":   {"action: SlowDisk\n  slowDisk:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofDisk},
 		"WrongClock": {"action: WrongClock\n  wrongClock:\n    offsetMilliseconds: -1", v1alpha1.FaultImpaired, ofClock},
 	} {

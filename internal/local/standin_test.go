@@ -95,6 +95,11 @@ type standin struct {
 	ends  time.Time
 	// disk is when the fault of its disk is over, and clock when that of its clock is.
 	disk, clock time.Time
+
+	// started is when its process was, and full the file that says, to the next process as
+	// well, how long its disk is full.
+	started time.Time
+	full    string
 }
 
 // transfersPerBlock is what every block of a stand-in executes.
@@ -119,6 +124,9 @@ func runStandin(behaviour string, args []string) error {
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	if !node.awaitRoom(ctx) {
+		return nil
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", node.config.HTTP.Listen)
 	if err != nil {
 		return err
@@ -137,7 +145,7 @@ func runStandin(behaviour string, args []string) error {
 
 func newStandin(behaviour, path string) (*standin, error) {
 	dir := filepath.Dir(path)
-	node := &standin{}
+	node := &standin{started: time.Now()}
 	if err := readJSON(path, &node.config); err != nil {
 		return nil, err
 	}
@@ -168,7 +176,7 @@ func newStandin(behaviour, path string) (*standin, error) {
 	}
 
 	data := filepath.Join(dir, node.config.DataDir)
-	node.loads = filepath.Join(data, "loads")
+	node.loads, node.full = filepath.Join(data, "loads"), filepath.Join(data, "full")
 	return node, os.MkdirAll(data, 0o700)
 }
 
@@ -256,7 +264,7 @@ func (n *standin) beginFault(w http.ResponseWriter, r *http.Request) {
 }
 
 // setDisk takes a fault of the disk, which nothing here feels, or ends it: the body says
-// nothing then.
+// nothing then. With a full disk, the node ends.
 func (n *standin) setDisk(w http.ResponseWriter, r *http.Request) {
 	var fault chain.DiskFault
 	if err := json.NewDecoder(r.Body).Decode(&fault); err != nil && r.Method == http.MethodPut ||
@@ -268,6 +276,32 @@ func (n *standin) setDisk(w http.ResponseWriter, r *http.Request) {
 	defer n.mu.Unlock()
 	n.disk = time.Now().Add(time.Duration(fault.DurationMilliseconds) * time.Millisecond)
 	answerJSON(w, struct{}{})
+	if fault.Condition == chain.DiskFull {
+		if err := os.WriteFile(n.full, []byte(n.disk.Format(time.RFC3339Nano)), 0o600); err != nil {
+			log.Fatal(err)
+		}
+		// What was answered is still to be sent.
+		time.AfterFunc(100*time.Millisecond, func() { log.Fatal("no space left on device") })
+	}
+}
+
+// awaitRoom waits, without an API, while a fault has the disk be full; false if the node is
+// to stop.
+func (n *standin) awaitRoom(ctx context.Context) bool {
+	content, err := os.ReadFile(n.full)
+	if err != nil {
+		return true
+	}
+	ends, err := time.Parse(time.RFC3339Nano, string(content))
+	if err != nil {
+		log.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(time.Until(ends)):
+		return true
+	}
 }
 
 // setClock takes a fault of the clock, which nothing here feels, or ends it: the body says
@@ -351,7 +385,7 @@ func (n *standin) status(now time.Time) chain.Status {
 		BlockTimeMs: float64(blockTimeMs), TPS: transfersPerBlock * 1000 / float64(blockTimeMs),
 		Transfers: transfersPerBlock * height, CrossShard: transfersPerBlock * height / 2, MissedChunks: height / 100,
 		Supply:     chain.Supply{Expected: supply, Balances: supply - height, InFlight: height, Conserved: true},
-		CPUSeconds: now.Sub(time.UnixMilli(n.genesis.CreatedAtMs)).Seconds() / 10,
+		CPUSeconds: now.Sub(n.started).Seconds() / 10,
 	}
 	if n.seat != nil {
 		status.Tracked = &chain.TrackedStatus{Shard: n.seat.Shard, ExecutedHeight: height, StateRoot: rootOf(n.seat.Shard, height)}
