@@ -34,8 +34,7 @@ func plantedNode(t *testing.T) string {
 //nolint:paralleltest // What the chain feels is compared with what it does when nothing else runs.
 func TestPlantedFaults(t *testing.T) {
 	planted := plantedNode(t)
-	stateDir := t.TempDir()
-	network := up(t, stateDir)
+	network := up(t, t.TempDir())
 	network.says(t, "genesis hash ")
 	observer := watch(t, network)
 	observer.awaitTransfers(t)
@@ -47,7 +46,7 @@ func TestPlantedFaults(t *testing.T) {
 		{"role: ChunkValidator", "chunk not endorsed", v1alpha1.FaultPartlyEndorsedChunks},
 	} {
 		t.Run(test.validators, func(t *testing.T) {
-			fault := measureFault(t, stateDir, test.validators,
+			fault := measureFault(t, network, test.validators,
 				fmt.Sprintf("Byzantine\n  byzantine: {program: %s, arguments: [--planted-fault, CreditedTwice]}", planted), "20")
 			checkByzantine(t, &fault.Status, test.felt)
 			if name := fault.Status.Validators[0].Name; !strings.Contains(network.log(t, name), test.words) {
