@@ -302,6 +302,7 @@ prepare-go: setup-test ## Build the Go tools and compile the Go code
 	@hack/tool.sh controller-gen >/dev/null
 	@hack/tool.sh golangci-lint >/dev/null
 	@hack/tool.sh helm >/dev/null
+	@hack/tool.sh kubectl >/dev/null
 	@hack/tool.sh registry >/dev/null
 	@hack/tool.sh helm-unittest >/dev/null
 	@hack/tool.sh terraform-provider-google >/dev/null
@@ -327,8 +328,8 @@ test-go: setup-test ## Run the Go tests, those of the API rules against a real A
 .PHONY: test-charts
 test-charts: setup-test ## Test the charts: their unit tests, and installing them on a real API server
 	@helm_unittest=$$(hack/tool.sh helm-unittest); "$$helm_unittest" --strict charts/shardyard charts/testnet
-	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); crd=$$(hack/crd.sh prometheusrules); \
-	KUBEBUILDER_ASSETS=$$assets HELM=$$helm PROMETHEUSRULE_CRD=$$crd go test -count=1 -timeout=20m ./test/charts/...
+	@assets=$$(hack/envtest-assets.sh); helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); crd=$$(hack/crd.sh prometheusrules); \
+	KUBEBUILDER_ASSETS=$$assets HELM=$$helm KUBECTL=$$kubectl PROMETHEUSRULE_CRD=$$crd go test -count=1 -timeout=20m ./test/charts/...
 
 # Not cached: go test cannot see what a release is made of.
 .PHONY: test-release

@@ -4,6 +4,7 @@ package charts_test
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ type cluster struct {
 	client.Client
 	helm
 	config *rest.Config
+	// Where its etcd answers.
+	etcd *url.URL
 }
 
 func startCluster(t *testing.T) cluster {
@@ -59,7 +62,9 @@ func startCluster(t *testing.T) cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cluster{Client: reader, helm: newHelm(t, environment.KubeConfig), config: config}
+	return cluster{
+		Client: reader, helm: newHelm(t, environment.KubeConfig), config: config, etcd: environment.ControlPlane.Etcd.URL,
+	}
 }
 
 // installOperator installs the operator's chart and waits until the API server

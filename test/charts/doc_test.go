@@ -3,6 +3,6 @@
 // Package charts_test renders the charts with helm, checks what comes out, and
 // installs them on a real API server.
 //
-// HELM names the helm program, KUBEBUILDER_ASSETS the folder of the API server
-// and etcd.
+// HELM and KUBECTL name these programs, KUBEBUILDER_ASSETS the folder of the API
+// server and etcd.
 package charts_test
