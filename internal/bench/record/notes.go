@@ -32,7 +32,8 @@ func notes(run *result.Run) []string {
 	first, last := &samples[0], &samples[len(samples)-1]
 	var notes []string
 	for _, note := range []string{
-		overdueNote(samples), heldBackNote(samples), exhaustedNote(samples), backlogNote(run, samples), stolenNote(first, last),
+		overdueNote(samples), heldBackNote(samples), exhaustedNote(samples), backlogNote(run, samples),
+		accountingNote(run.Accounting), stolenNote(first, last),
 	} {
 		if note != "" {
 			notes = append(notes, note)

@@ -124,6 +124,7 @@ func (r *Recorder) Run(fault string) result.Run {
 			run.Nodes = append(run.Nodes, r.node(&r.first.Nodes[i], &r.last.Nodes[i]))
 		}
 	}
+	run.Accounting = account(&run)
 	run.Notes = notes(&run)
 	counts, err := r.counts()
 	if run.Counts = counts; err != nil && fault == "" {

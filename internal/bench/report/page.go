@@ -52,6 +52,7 @@ type page struct {
 	Notes           []string
 	Steps           []stepRow
 	Users           []userRow
+	Accounts        []accountRow
 	Nodes           []nodeRow
 	Profiles        []profileRow
 	CountColumns    []string
@@ -109,15 +110,16 @@ func write(out io.Writer, title string, comparison *result.Comparison, results [
 	}
 	data := draw(labelRuns(results))
 	shown := page{
-		Title:   title,
-		Style:   template.CSS(libraryStyle + style),
-		Library: template.JS(library),
-		Script:  template.JS(script),
-		Several: len(results) > 1,
-		Data:    &data,
-		Steps:   stepRows(labelRuns(results)),
-		Users:   userRows(labelRuns(results)),
-		Nodes:   nodeRows(labelRuns(results)),
+		Title:    title,
+		Accounts: accountRows(labelRuns(results)),
+		Style:    template.CSS(libraryStyle + style),
+		Library:  template.JS(library),
+		Script:   template.JS(script),
+		Several:  len(results) > 1,
+		Data:     &data,
+		Steps:    stepRows(labelRuns(results)),
+		Users:    userRows(labelRuns(results)),
+		Nodes:    nodeRows(labelRuns(results)),
 	}
 	shown.Columns, shown.Figures = figureTable(results)
 	if !shown.Several {

@@ -49,6 +49,9 @@ func made(name string, began time.Time) *result.Result {
 				Name: "n-s0-p0", Role: "producer", CPUSeconds: ptr.To(1.25), NetworkSentBytes: ptr.To[uint64](3 << 20),
 				NetworkReceivedBytes: ptr.To[uint64](5 << 19), ChecksEndorsed: ptr.To[uint64](4711), ChecksRefused: ptr.To[uint64](0),
 			}},
+			Accounting: &result.Accounting{
+				TimeMs: 9500, Signed: 1200, Executed: 900, Failed: 2, Refused: 3, Waiting: 40, Executing: 50, Rest: 205, InFlight: 101,
+			},
 			Counts: &result.Counts{Counters: []result.Counter{
 				{Metric: "shardnode_pool_rejected_total", Kind: "of " + variant, Count: 7531},
 			}},
@@ -98,6 +101,9 @@ func TestPageSaysWhatThereIs(t *testing.T) {
 		`<td>making witnesses</td><td class="number">20.0</td><td class="number">25.0</td><td class="number">&#43;25.00%</td>`,
 		`<td>shardnode_pool_rejected_total</td><td>of a</td><td class="number">7531</td><td class="number"></td>`,
 		`<td class="number">3.0</td><td class="number">2.5</td><td class="number">4711</td><td class="number">0</td></tr>`,
+		`<td>a 1</td><td class="number">9</td><td class="number">1200</td><td class="number">900</td><td class="number">2</td>` +
+			`<td class="number">3</td><td class="number">40</td><td class="number">50</td><td class="number">205</td>` +
+			`<td class="number">101</td><td class="number">104</td></tr>`,
 		"n-s0-p0", "1.25", "shardyard bench run", "[&#43;2.00 to &#43;4.00]",
 	} {
 		if !strings.Contains(content, want) {

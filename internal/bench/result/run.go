@@ -29,7 +29,10 @@ type Run struct {
 	Search *Search `json:"search,omitempty"`
 	// OpenLoop is what clients saw of the chain; absent without any.
 	OpenLoop *OpenLoop `json:"openLoop,omitempty"`
-	Nodes    []Node    `json:"nodes"`
+	// Accounting is what became of the transfers that generators signed; absent when clients
+	// signed them, or it is not known.
+	Accounting *Accounting `json:"accounting,omitempty"`
+	Nodes      []Node      `json:"nodes"`
 	// Machines are those of a cluster that the nodes were on, by their kinds, as far as the
 	// cluster tells; absent on one machine.
 	Machines []Machines `json:"machines,omitempty"`
