@@ -216,6 +216,9 @@ const (
 	ReasonUpToDate = "UpToDate"
 	// ReasonUpdating: nodes are being replaced.
 	ReasonUpdating = "Updating"
+	// ReasonAwaitingHeight: the update begins at a height that the chain has not
+	// finalised yet.
+	ReasonAwaitingHeight = "AwaitingHeight"
 	// ReasonWaiting: the next node is replaced once those that were are back and
 	// others hold what it holds.
 	ReasonWaiting = "Waiting"

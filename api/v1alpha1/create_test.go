@@ -331,6 +331,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.protocol", object{"executionLag": 2})},
 		[]refusal{{"spec.protocol.maxTransactionsPerChunk", "must be at most 8295 with an executionLag of 2 and a leastBalance of 10"}},
 	},
+	"an update at genesis": {
+		[]edit{set("spec.update.atHeight", 0)},
+		[]refusal{{"spec.update.atHeight", "should be greater than or equal to 1"}},
+	},
 	"negative fee": {
 		[]edit{set("spec.protocol.transferFee", -1)},
 		[]refusal{{"spec.protocol.transferFee", "should be greater than or equal to 0"}},

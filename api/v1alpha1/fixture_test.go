@@ -127,6 +127,7 @@ spec:
   tcp:
     profile: NodeDefault
   update:
+    atHeight: 1000
     maxUnavailable: 3
     onTrouble: RollBack
     deadlineSeconds: 300

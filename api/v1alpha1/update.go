@@ -34,6 +34,15 @@ const (
 // says. It may change at any time, also while they are, and by itself replaces
 // none.
 type UpdateSpec struct {
+	// atHeight schedules the start of an update: it begins when the chain has
+	// finalised this height, and nodes are replaced from then on, in turns. Until
+	// then nodes run what all of them ran last, also those that are made again.
+	// Without it, and where the height has passed, an update begins at once. One
+	// that has begun goes on, whatever this says.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	AtHeight *int64 `json:"atHeight,omitempty"`
+
 	// maxUnavailable bounds how many nodes are away at a time because of an
 	// update. It defaults to half of the producers that consensus can do without,
 	// which are (n - 1) / 3 of n, one chunk validator and one rpc node; more than

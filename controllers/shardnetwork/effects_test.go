@@ -196,7 +196,9 @@ func updateEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *
 		// How an update is called is no effect on it.
 		found = append(found, rollout.Replace, rollout.Update.Phase, rollout.Update.Trouble == "")
 	}
-	return found
+	// One that has yet to begin.
+	well.Network.Status.Update = nil
+	return append(found, policy.NewRollout(well).Replace)
 }
 
 // healingEffects are what becomes of a node that has come no closer to the chain for

@@ -215,6 +215,7 @@ var fieldChanges = map[string]fieldChange{
 	"spec.volume.retention": {to: "Retain", in: []effect{inDisks}},
 
 	// How nodes are replaced.
+	"spec.update.atHeight":        {to: 2000, in: ofUpdates},
 	"spec.update.maxUnavailable":  {to: 2, in: ofUpdates},
 	"spec.update.onTrouble":       {to: "RollBack", in: ofUpdates},
 	"spec.update.deadlineSeconds": {to: 3600, in: ofUpdates},

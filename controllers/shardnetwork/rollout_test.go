@@ -189,6 +189,55 @@ func (m *machines) generations() (generations []int64) {
 	return generations
 }
 
+// An update begins at its height: until then no pod is touched, and one that is lost
+// is made again as it was.
+func TestRolloutAtAHeight(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	before, generations := m.images()[0], m.generations()
+	const image = "shardnode:next"
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) {
+		spec.Node.Image, spec.Update.AtHeight = image, ptr.To[int64](1<<40)
+	})
+	m.until(metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
+	if message := m.updated().Message; !strings.Contains(message, "the change of spec.node.image waits") {
+		t.Errorf("the message is %q", message)
+	}
+	for range 3 {
+		m.work()
+		m.mustReconcile(m.network)
+	}
+	if now := m.generations(); !slices.Equal(now, generations) || len(m.made) > 0 || m.network.Status.Update != nil {
+		t.Errorf("the StatefulSets were changed (%v, then %v), %v replaced, and the update is %+v",
+			generations, now, m.made, m.network.Status.Update)
+	}
+	lost := m.pods()[0]
+	if err := m.client.Delete(t.Context(), &lost, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	m.work()
+	m.mustReconcile(m.network)
+	if images := m.images(); !slices.Equal(images, slices.Repeat([]string{before}, 4)) {
+		t.Errorf("the images are %v, want only %s", images, before)
+	}
+
+	// Of a chain that goes on by itself, the height is the next one.
+	m.made = nil
+	next := *m.network.Status.FinalizedHeight + 1
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) { spec.Update.AtHeight = &next })
+	m.until(metav1.ConditionFalse, v1alpha1.ReasonUpdating)
+	if started := m.network.Status.Update.StartHeight; started == nil || *started < next {
+		t.Errorf("the update began at height %v, want %d or later", ptr.Deref(started, -1), next)
+	}
+	m.until(metav1.ConditionTrue, v1alpha1.ReasonUpToDate)
+	if !slices.Equal(m.made, everyValidator) {
+		t.Errorf("%v were replaced, want each once", m.made)
+	}
+	if images := m.images(); !slices.Equal(images, slices.Repeat([]string{image}, 4)) {
+		t.Errorf("the images are %v, want only %s", images, image)
+	}
+}
+
 // An image that does not run stops at the first node, until the spec is another.
 func TestPausedRollout(t *testing.T) {
 	t.Parallel()

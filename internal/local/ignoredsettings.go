@@ -41,7 +41,7 @@ func Inapplicable(network *v1alpha1.ShardNetwork) []string {
 	unless(spec.RPCService == nil, "spec.rpcService", "clients reach each validator by its own port")
 	unless(spec.RPCRoute == nil, "spec.rpcRoute", "clients reach each validator by its own port")
 	unless(spec.Volume == nil, "spec.volume", "data is kept in the state directory")
-	unless(spec.Update.MaxUnavailable == nil && spec.Update.OnTrouble == v1alpha1.OnTroublePause &&
+	unless(spec.Update.AtHeight == nil && spec.Update.MaxUnavailable == nil && spec.Update.OnTrouble == v1alpha1.OnTroublePause &&
 		spec.Update.OnlyCopies == v1alpha1.OnlyCopiesKeep,
 		"spec.update", "a changed manifest takes effect when all validators start, on the data that they had")
 	unless(spec.Healing.Mode == v1alpha1.HealingRestart && spec.Healing.LostVolumes == v1alpha1.LostVolumesReplace &&

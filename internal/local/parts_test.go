@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
@@ -135,6 +137,19 @@ func TestInapplicable(t *testing.T) {
 	}
 	if !slices.Equal(settings, want) {
 		t.Errorf("the settings are %q, want %q", settings, want)
+	}
+}
+
+// An update that is to begin at a height is none of this machine's either.
+func TestUpdatesAtAHeightDoNotApply(t *testing.T) {
+	t.Parallel()
+	network, err := manifest.Read(testManifest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network.Spec.Update.AtHeight = ptr.To[int64](1000)
+	if lines := Inapplicable(network); len(lines) != 1 || !strings.HasPrefix(lines[0], "spec.update does not apply here: ") {
+		t.Errorf("the network has %q, want a line of spec.update", lines)
 	}
 }
 

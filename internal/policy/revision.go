@@ -34,9 +34,10 @@ func RevisionOf(network *v1alpha1.ShardNetwork, image string) (*v1alpha1.NodeRev
 }
 
 // Effective is a network as its nodes are to be: with what they ran before where
-// what the spec asks of them was rolled back.
+// what the spec asks of them was rolled back, or waits for a height. A pod that goes
+// meanwhile for another reason comes back as it was.
 func Effective(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision) *v1alpha1.ShardNetwork {
-	if !rolledBack(network.Status.Update, wanted) {
+	if !rolledBack(network.Status.Update, wanted) && !awaitsHeight(network, wanted) {
 		return network
 	}
 	return asBefore(network)

@@ -37,6 +37,8 @@ func NewRollout(observation *Observation) Rollout {
 	switch {
 	case rolledBack(observation.Network.Status.Update, observation.Wanted):
 		return putBack(observation, nodes)
+	case isScheduled(observation, nodes):
+		return scheduled(observation, nodes)
 	case nodes.outdated > 0:
 		return update(observation, nodes)
 	default:

@@ -327,6 +327,12 @@ func troublesOfRollouts(t *testing.T) []trouble {
 		ofChain(t, v1alpha1.ReasonUpdating, rollout, func(observation *policy.Observation) {
 			outdate(observation, 2, 3)
 		}),
+		{v1alpha1.ReasonAwaitingHeight, rollout(scheduledAt(t, 2000))},
+		ofChain(t, v1alpha1.ReasonAwaitingHeight, rollout, func(observation *policy.Observation) {
+			outdate(observation)
+			observation.Network.Spec.Update.AtHeight = ptr.To[int64](2000)
+			observation.Wanted = &v1alpha1.NodeRevision{}
+		}),
 		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
 			outdate(observation, 1, 2, 3)
 			incomplete(&observation.Nodes[1])

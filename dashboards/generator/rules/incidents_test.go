@@ -297,6 +297,18 @@ var incidents = []incident{
 		}},
 	},
 	{
+		what: "a network is not ready while its update waits for a height",
+		given: slices.Concat(condition("Ready", "False", "Degraded"), condition("Updated", "False", "AwaitingHeight"),
+			condition("NodesReady", "False", "Crashing"), condition("Producing", "True", "AllShardsProducing")),
+		quiet: "44m", fires: "46m", cleared: "61m",
+		firing: []firing{{
+			alert: "ShardyardNetworkNotReady", labels: small,
+			summary: "Network small is not ready",
+			description: "The condition Ready of network small in namespace chains has not been True for a quarter of an " +
+				"hour. Its message says what is missing.",
+		}},
+	},
+	{
 		what: "the operator is gone",
 		given: []series{
 			gone("controller_runtime_max_concurrent_reconciles", `controller="shardnetwork",namespace="shardyard-system"`, 1),
@@ -539,6 +551,9 @@ func TestNothingFiresOnPurpose(t *testing.T) {
 		"blocks are forty seconds apart": slow(1),
 		"a network is updated": slices.Concat(
 			condition("Ready", "False", "Degraded"), condition("Updated", "False", "Updating")),
+		"an update waits for its height": slices.Concat(
+			condition("Ready", "False", "Degraded"), condition("Updated", "False", "AwaitingHeight"),
+			condition("NodesReady", "True", "AllNodesReady"), condition("Producing", "True", "AllShardsProducing")),
 		"a network is stopped at the end of its lifetime": slices.Concat(
 			condition("Ready", "False", "Stopped"), condition("WithinLifetime", "False", "Stopped")),
 		"a chain has not begun": slices.Concat(

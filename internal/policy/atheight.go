@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
+
+// awaitsHeight says whether an update to what is wanted would begin only at a height
+// that the chain is not known to have finalised. One that has begun goes on.
+func awaitsHeight(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision) bool {
+	at, update := network.Spec.Update.AtHeight, network.Status.Update
+	if at == nil || wanted == nil || update != nil && update.Revision == wanted.Name {
+		return false
+	}
+	finalized := network.Status.FinalizedHeight
+	return finalized == nil || *finalized < *at
+}
+
+// isScheduled says whether there is an update that waits for its height, or does so
+// until now.
+func isScheduled(observation *Observation, nodes census) bool {
+	if !awaitsHeight(observation.Network, observation.Wanted) {
+		return false
+	}
+	stable := observation.Network.Status.StableRevision
+	return nodes.outdated > 0 || stable != nil && stable.Name != observation.Wanted.Name
+}
+
+// scheduled is a network whose nodes are left alone until the height of their update.
+// Then it begins, and what the spec asks of the nodes is applied: whoever looks next
+// picks the first one.
+func scheduled(observation *Observation, nodes census) Rollout {
+	at := *observation.Network.Spec.Update.AtHeight
+	if best := observation.Best(); best == nil || int64(best.FinalizedHeight) < at {
+		return Rollout{Updated: updated(v1alpha1.ReasonAwaitingHeight, fmt.Sprintf(
+			"%s waits until the chain has finalised height %d, as spec.update.atHeight says; status.finalizedHeight says how far "+
+				"it is. To begin at once, leave that field out", postponed(observation, nodes), at))}
+	}
+	begun := continued(observation, nodes)
+	begun.NodesUpdated, begun.NodesBack = ptr.To[int32](0), ptr.To[int32](0)
+	return Rollout{Update: begun, Updated: updated(v1alpha1.ReasonUpdating, fmt.Sprintf(
+		"%s begins: the chain has finalised height %d, as spec.update.atHeight asks", postponed(observation, nodes), at))}
+}
+
+// postponed says what is not done yet.
+func postponed(observation *Observation, nodes census) string {
+	if fields := differences(observation.Network.Status.StableRevision, observation.Wanted); len(fields) > 0 {
+		return "the change of " + list(fields)
+	}
+	return fmt.Sprintf("the replacement of %d of %d nodes", nodes.outdated, nodes.total)
+}

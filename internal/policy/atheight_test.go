@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// scheduledAt is a network whose nodes are to run something else from a height on, and
+// do not yet. Its chain has finalised height 1200.
+func scheduledAt(t *testing.T, height int64) *policy.Observation {
+	t.Helper()
+	observation := healthy(t, 2, 2)
+	known(t, observation)
+	observation.Network.Spec.Update.AtHeight = &height
+	observation.Network.Status.FinalizedHeight = ptr.To[int64](1200)
+	return observation
+}
+
+func TestUpdateWaitsForItsHeight(t *testing.T) {
+	t.Parallel()
+	const waits = "the change of spec.node.image, spec.node.log.level waits until the chain has finalised height "
+	cases := map[string]struct {
+		at     int64
+		change func(*policy.Observation)
+		want   []int
+		reason string
+		// message is a part of the condition's.
+		message string
+		// begun is true where there is an update.
+		begun bool
+	}{
+		"below": {at: 1201, reason: v1alpha1.ReasonAwaitingHeight, message: waits + "1201, as spec.update.atHeight says"},
+		"below, and nodes differ": {
+			at: 1201, change: func(o *policy.Observation) { outdate(o) }, reason: v1alpha1.ReasonAwaitingHeight, message: waits,
+		},
+		"below, and one does not run": {
+			at:     1201,
+			change: func(o *policy.Observation) { outdate(o); pending(&o.Nodes[3]) },
+			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
+		},
+		"below, of what no spec asks": {
+			at: 1201,
+			change: func(o *policy.Observation) {
+				outdate(o, 0)
+				o.Network.Status.StableRevision = o.Wanted
+			},
+			reason: v1alpha1.ReasonAwaitingHeight, message: "the replacement of 3 of 4 nodes waits until",
+		},
+		"below, while another update is under way": {
+			at: 1201,
+			change: func(o *policy.Observation) {
+				outdate(o)
+				o.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves, Revision: "another"}
+			},
+			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
+		},
+		"below, and begun": {
+			at: 1201,
+			change: func(o *policy.Observation) {
+				outdate(o)
+				o.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves, Revision: o.Wanted.Name}
+			},
+			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
+		},
+		"below, and nothing to do": {
+			at:     1201,
+			change: func(o *policy.Observation) { o.Network.Status.StableRevision = o.Wanted },
+			reason: v1alpha1.ReasonUpToDate,
+		},
+		"nobody tells the height": {
+			at: 1200,
+			change: func(o *policy.Observation) {
+				o.Network.Status.FinalizedHeight = nil
+				all(o, func(node *policy.Node) { node.Status = nil })
+			},
+			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
+		},
+		"reached just now": {
+			at:     1200,
+			change: func(o *policy.Observation) { o.Network.Status.FinalizedHeight = ptr.To[int64](1190) },
+			reason: v1alpha1.ReasonUpdating, message: "begins: the chain has finalised height 1200", begun: true,
+		},
+		"reached": {
+			at: 1200, change: func(o *policy.Observation) { outdate(o) },
+			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
+		},
+		"passed long ago": {
+			at: 1, change: func(o *policy.Observation) { outdate(o) },
+			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			observation := scheduledAt(t, test.at)
+			if test.change != nil {
+				test.change(observation)
+			}
+			rollout := policy.NewRollout(observation)
+			status := metav1.ConditionFalse
+			if test.reason == v1alpha1.ReasonUpToDate {
+				status = metav1.ConditionTrue
+			}
+			checkCondition(t, rollout.Updated, status, test.reason, test.message)
+			if !slices.Equal(rollout.Replace, test.want) {
+				t.Errorf("%v are replaced, want %v", rollout.Replace, test.want)
+			}
+			if rollout.Complete != (test.reason == v1alpha1.ReasonUpToDate) || (rollout.Update != nil) != test.begun {
+				t.Errorf("the update is %+v, complete: %v", rollout.Update, rollout.Complete)
+			}
+		})
+	}
+}
+
+// What the spec asks is applied from the height on, and once it was it stays: also
+// while nobody tells how high the chain is.
+func TestNodesStayAsTheyAreUntilTheHeight(t *testing.T) {
+	t.Parallel()
+	observation := scheduledAt(t, 1201)
+	network, wanted := observation.Network, observation.Wanted
+	isAsBefore := func() bool { return policy.Effective(network, wanted) != network }
+	if !isAsBefore() {
+		t.Error("the height is not reached, and what the spec asks is applied")
+	}
+
+	network.Spec.Update.AtHeight = ptr.To[int64](1200)
+	network.Status.FinalizedHeight = ptr.To[int64](1190)
+	rollout := policy.NewRollout(observation)
+	if rollout.Update == nil || rollout.Update.Revision != wanted.Name || *rollout.Update.StartHeight != 1200 {
+		t.Fatalf("the update is %+v, want one from height 1200 on", rollout.Update)
+	}
+	network.Status.Update, network.Status.FinalizedHeight = rollout.Update, nil
+	if isAsBefore() {
+		t.Error("the update has begun, and what the spec asks is not applied")
+	}
+}
