@@ -4,7 +4,6 @@ package record
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/shardyard/shardyard/internal/bench/result"
 )
@@ -15,7 +14,10 @@ const accountedSamples = 5
 
 // books add up what became of the transfers of a run.
 type books struct {
-	blocks []result.Block
+	blocks  []result.Block
+	samples []result.Sample
+	// lowest are the last blocks that all nodes had processed, of each sample.
+	lowest []uint64
 	// from is the first sample that can be told of if something had been signed before the
 	// record, else one of nothing at all.
 	from result.Sample
@@ -23,23 +25,29 @@ type books struct {
 
 // account says what became of the transfers that generators signed; nil if that is not
 // known, or clients signed them.
-func account(run *result.Run) *result.Accounting {
+func account(run *result.Run, lowest []uint64) *result.Accounting {
 	if len(run.Blocks) == 0 {
 		return nil
 	}
-	books := books{blocks: run.Blocks, from: result.Sample{Signed: new(uint64), Rejected: new(uint64), Pool: new(uint64)}}
-	first := slices.IndexFunc(run.Samples, func(sample result.Sample) bool { return books.at(&sample) != nil })
-	if first < 0 {
+	books := books{
+		blocks: run.Blocks, samples: run.Samples, lowest: lowest,
+		from: result.Sample{Signed: new(uint64), Rejected: new(uint64), Pool: new(uint64)},
+	}
+	first := 0
+	for first < len(run.Samples) && books.at(first) == nil {
+		first++
+	}
+	if first == len(run.Samples) {
 		return nil
 	}
-	if books.at(&run.Samples[first]).Lost() > 0 {
+	if books.at(first).Lost() > 0 {
 		// More had been signed when the record began than its first blocks hold, of a
 		// network that was there before.
 		books.from = run.Samples[first]
 	}
 	var least *result.Accounting
 	for i, seen := len(run.Samples)-1, 0; i > first && seen < accountedSamples; i-- {
-		accounting := books.at(&run.Samples[i])
+		accounting := books.at(i)
 		if accounting == nil {
 			continue
 		}
@@ -52,13 +60,20 @@ func account(run *result.Run) *result.Accounting {
 }
 
 // at adds up what there was at a sample; nil if that cannot be told: something is not known,
-// the next blocks are not there yet, or one of the chunks that were under way was missed.
-// How many transfers that had, which go back to a pool, no block says.
-func (b *books) at(sample *result.Sample) *result.Accounting {
+// the next blocks are not there yet, or a chunk was missed that was under way, or of which
+// not every node knew it yet. How many transfers that had, which go back to a pool, no block
+// says.
+func (b *books) at(number int) *result.Accounting {
+	sample := &b.samples[number]
 	signed, refused := increase(b.from.Signed, sample.Signed), increase(b.from.Rejected, sample.Rejected)
 	next := int(int64(sample.FinalizedHeight) - int64(b.blocks[0].Height) + 1)
-	if signed == nil || refused == nil || sample.Pool == nil || next < 0 || next+1 >= len(b.blocks) || b.blocks[next].MissedChunks > 0 {
+	if signed == nil || refused == nil || sample.Pool == nil || next < 0 || next+1 >= len(b.blocks) {
 		return nil
+	}
+	for i := next; i >= 0 && b.blocks[i].Height >= b.lowest[number]; i-- {
+		if b.blocks[i].MissedChunks > 0 {
+			return nil
+		}
 	}
 	made := &result.Accounting{
 		TimeMs: sample.TimeMs, Height: sample.FinalizedHeight,

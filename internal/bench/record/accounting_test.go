@@ -20,7 +20,9 @@ type signer struct {
 	// lostFrom is the second from which on 500 transfers are gone.
 	lostFrom int
 	// missed is a second whose block misses its chunk.
-	missed   int
+	missed int
+	// behind is how many blocks a node is behind that produces nothing.
+	behind   uint64
 	byOthers bool
 	silent   bool
 }
@@ -54,6 +56,9 @@ func (s *signer) run(t *testing.T) result.Run {
 		}
 		row := sample(second, node("p", topology.RoleProducer, signed+height+s.before, height, used(1, 1, 1)))
 		row.Nodes[0].Status.Pool.Transactions, row.Nodes[0].Status.FinalizedHeight = waiting, height
+		slow := node("v", topology.RoleChunkValidator, 0, 0, used(1, 1, 1))
+		slow.Status.Pool.Transactions, slow.Status.FinalizedHeight = 0, height-min(height, s.behind)
+		row.Nodes = append(row.Nodes, slow)
 		row.ByClients = s.byOthers
 		if s.silent && second > 15 {
 			row.Nodes[0].Status = nil
@@ -105,9 +110,21 @@ func TestAccounting(t *testing.T) {
 // Nobody knows what a chunk had that is missed: no sample before its block tells anything.
 func TestAccountingOfMissedChunks(t *testing.T) {
 	t.Parallel()
-	run := (&signer{missed: 18}).run(t)
-	if got := run.Accounting; got == nil || got.Height != 17 || got.Lost() != 0 {
-		t.Errorf("what became of transfers is %+v, want what it was at height 17", got)
+	for _, test := range []struct {
+		signer signer
+		height uint64
+	}{
+		// Second 18 has the block of height 19, and height 20 is the last.
+		{signer{missed: 18}, 17},
+		// All nodes know at height 18 that it was missed, or at the heights up to then not.
+		{signer{missed: 15}, 18},
+		{signer{missed: 15, behind: 1}, 18},
+		{signer{missed: 15, behind: 2}, 14},
+	} {
+		run := test.signer.run(t)
+		if got := run.Accounting; got == nil || got.Height != test.height || got.Lost() != 0 {
+			t.Errorf("with %+v, what became of transfers is %+v, want what it was at height %d", test.signer, got, test.height)
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ type Recorder struct {
 	// first and last are the first and the last sample of the window.
 	first, last *Sample
 	peaks       map[string]*uint64
+	// lowest are the last blocks that the node which is furthest behind had processed, of
+	// each sample.
+	lowest []uint64
 	// begin and end are what the nodes had counted at the edges of the window.
 	begin, end *counted
 }
@@ -86,6 +89,7 @@ func (r *Recorder) Complete() bool {
 func (r *Recorder) Sample(sample Sample) {
 	row := sample.row()
 	r.run.Samples = append(r.run.Samples, row)
+	r.lowest = append(r.lowest, sample.lowest())
 	if !r.Settled() || row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
 		return
 	}
@@ -124,7 +128,7 @@ func (r *Recorder) Run(fault string) result.Run {
 			run.Nodes = append(run.Nodes, r.node(&r.first.Nodes[i], &r.last.Nodes[i]))
 		}
 	}
-	run.Accounting = account(&run)
+	run.Accounting = account(&run, r.lowest)
 	run.Notes = notes(&run)
 	counts, err := r.counts()
 	if run.Counts = counts; err != nil && fault == "" {

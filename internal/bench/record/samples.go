@@ -3,6 +3,7 @@
 package record
 
 import (
+	"math"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -87,6 +88,17 @@ func (s *Sample) row() result.Sample {
 	row.DiskReadBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskReadBytes })
 	row.DiskWrittenBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskWrittenBytes })
 	return row
+}
+
+// lowest is the last block that all nodes which answered have processed.
+func (s *Sample) lowest() uint64 {
+	lowest := uint64(math.MaxUint64)
+	for i := range s.Nodes {
+		if status := s.Nodes[i].Status; status != nil {
+			lowest = min(lowest, status.FinalizedHeight)
+		}
+	}
+	return lowest
 }
 
 // generators adds up a counter of all generators.
