@@ -127,7 +127,7 @@ func (r *run) replaceDisk(ctx context.Context, node *policy.Node, claim *corev1.
 	case errors.Is(err, errNotAsSeen):
 		return nil
 	case apierrors.IsForbidden(err):
-		node.LostDisk.Next = "the operator cannot delete its claim: " + reporting.Note(err.Error())
+		node.LostDisk.Refuse(s.cluster, err)
 		return nil
 	case err != nil:
 		return s.wrap(fmt.Errorf("delete claim %s: %w", claim.Name, err))

@@ -3,15 +3,21 @@
 package shardnetwork
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -42,7 +48,7 @@ func withLostDisk(t *testing.T, changes ...func(*v1alpha1.ShardNetwork)) *runnin
 
 // await has the pod of a validator be made again, and no machine take it.
 func (p *runningPods) await(index int) {
-	c := p.clusters[""]
+	c := p.holder(index)
 	c.t.Helper()
 	p.start(index)
 	pod := p.pod(index)
@@ -65,7 +71,7 @@ func (p *runningPods) await(index int) {
 
 // claim is that of a validator as it is now.
 func (p *runningPods) claim(index int) *corev1.PersistentVolumeClaim {
-	c := p.clusters[""]
+	c := p.holder(index)
 	c.t.Helper()
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 		Namespace: c.namespace, Name: resources.ClaimName(p.plan.Nodes[index].Name),
@@ -80,6 +86,29 @@ func (p *runningPods) setPhase(phase corev1.PersistentVolumeClaimPhase) {
 	c.t.Helper()
 	claim.Status.Phase = phase
 	if err := c.client.Status().Update(c.t.Context(), claim); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// makeVolume makes the volume of the claim of a validator, for machines with a label.
+func (p *runningPods) makeVolume(index int, label, value string) {
+	c, claim := p.holder(index), p.claim(index)
+	c.t.Helper()
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: claim.Spec.VolumeName},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:               claim.Spec.Resources.Requests,
+			AccessModes:            claim.Spec.AccessModes,
+			ClaimRef:               &corev1.ObjectReference{Namespace: c.namespace, Name: claim.Name, UID: claim.UID},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/disks/0"}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{
+					Key: label, Operator: corev1.NodeSelectorOpIn, Values: []string{value},
+				}},
+			}}}},
+		},
+	}
+	if err := c.client.Create(c.t.Context(), volume); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -201,25 +230,8 @@ func TestDiskOfAMachineThatIsGoneIsReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pods := withLostDisk(t)
-			c, claim := pods.clusters[""], pods.claim(0)
-			machine := c.namespace + "-worker"
-			volume := &corev1.PersistentVolume{
-				ObjectMeta: metav1.ObjectMeta{Name: claim.Spec.VolumeName},
-				Spec: corev1.PersistentVolumeSpec{
-					Capacity:               claim.Spec.Resources.Requests,
-					AccessModes:            claim.Spec.AccessModes,
-					ClaimRef:               &corev1.ObjectReference{Namespace: c.namespace, Name: claim.Name, UID: claim.UID},
-					PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/disks/0"}},
-					NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-						MatchExpressions: []corev1.NodeSelectorRequirement{{
-							Key: test.label, Operator: corev1.NodeSelectorOpIn, Values: []string{machine},
-						}},
-					}}}},
-				},
-			}
-			if err := c.client.Create(t.Context(), volume); err != nil {
-				t.Fatal(err)
-			}
+			c, machine := pods.clusters[""], pods.network.Namespace+"-worker"
+			pods.makeVolume(0, test.label, machine)
 			if test.there {
 				// Its hostname is not its name.
 				node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "fd-" + machine, Labels: map[string]string{test.label: machine}}}
@@ -236,4 +248,99 @@ func TestDiskOfAMachineThatIsGoneIsReplaced(t *testing.T) {
 			pods.checkReplaced(test.want)
 		})
 	}
+}
+
+// In a member cluster, the operator may do what it takes.
+func TestLostDiskInAMemberIsReplaced(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	m := c.joinMember()
+	network := c.createSpanning(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Healing.StuckAfterSeconds = 60
+		network.Spec.Volume = &v1alpha1.VolumeSpec{StorageClassName: network.Namespace, Size: resource.MustParse("1Gi")}
+	})
+	c.eventually(network, func() error { return m.hasSets(2) })
+	c.read(network)
+	pods := c.runPods(network, map[string]*cluster{far: m.cluster})
+	there := -1
+	for i, validator := range pods.plan.Nodes {
+		holder := pods.holder(i)
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: holder.namespace, Name: validator.Name}}
+		holder.read(set)
+		holder.makeClaim(set)
+		if validator.Cluster == far {
+			there = i
+		}
+	}
+	pods.makeVolume(there, corev1.LabelHostname, network.Namespace+"-worker")
+	pods.end(there)
+	pods.await(there)
+	pods.until(func() bool { return pods.claim(there).DeletionTimestamp != nil })
+	c.told("Warning VolumeReplaced the disk of " + pods.plan.Nodes[there].Name + " is gone: its claim ")
+}
+
+// hasSets says whether the cluster has so many StatefulSets of its namespace.
+func (c *cluster) hasSets(want int) error {
+	sets := &appsv1.StatefulSetList{}
+	if err := c.client.List(c.t.Context(), sets, client.InNamespace(c.namespace)); err != nil {
+		return err
+	}
+	if len(sets.Items) != want {
+		return fmt.Errorf("there are %d StatefulSets, want %d", len(sets.Items), want)
+	}
+	return nil
+}
+
+// until has the chain go on until something holds: what the operator keeps of a member
+// is a little older than what there is.
+func (p *runningPods) until(holds func() bool) {
+	t := p.clusters[""].t
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		p.advance(pollInterval)
+		return holds(), nil
+	})
+	if err != nil {
+		t.Fatalf("%v: %+v", err, p.network.Status.Conditions)
+	}
+}
+
+// An operator that may not delete claims says so.
+func TestLostDiskThatMayNotBeReplaced(t *testing.T) {
+	t.Parallel()
+	pods := withLostDisk(t)
+	c := pods.clusters[""]
+	c.reconciler.client = interceptor.NewClient(c.reconciler.client.(client.WithWatch), interceptor.Funcs{
+		Delete: func(ctx context.Context, next client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			if claim, ok := object.(*corev1.PersistentVolumeClaim); ok {
+				return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), claim.Name, errors.New("not yours"))
+			}
+			return next.Delete(ctx, object, options...)
+		},
+	})
+	pods.setPhase(corev1.ClaimLost)
+	pods.advance(2 * time.Minute)
+	pods.checkReplaced(false)
+	pods.checkLost(`it gets no new one, because its claim cannot be deleted: persistentvolumeclaims "data-quickstart-s0-p0-0" is ` +
+		"forbidden: not yours. Give the operator the role of its chart")
+}
+
+// A pod that a machine took since it was looked at has its disk.
+func TestDiskOfAPodThatWasScheduledIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	pods := withLostDisk(t)
+	c, taken := pods.clusters[""], pods.pod(0)
+	pods.setPhase(corev1.ClaimLost)
+	taken.Spec.NodeName = pods.machine(0)
+	c.reconciler.reader = interceptor.NewClient(c.reconciler.reader.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if pod, ok := object.(*corev1.Pod); ok && key.Name == taken.Name {
+				taken.DeepCopyInto(pod)
+				return nil
+			}
+			return next.Get(ctx, key, object, options...)
+		},
+	})
+	pods.advance(2 * time.Minute)
+	pods.checkReplaced(false)
 }

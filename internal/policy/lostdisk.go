@@ -28,6 +28,16 @@ type LostDisk struct {
 	Next string
 }
 
+// Refuse has a disk stay for now whose claim cannot be deleted: a cluster that was
+// joined by an earlier version may not let the operator.
+func (d *LostDisk) Refuse(cluster string, cause error) {
+	advice := "Give the operator the role of its chart"
+	if cluster != "" {
+		advice = "Join the cluster " + cluster + " again with shardyard join"
+	}
+	d.Next = fmt.Sprintf("it gets no new one, because its claim cannot be deleted: %s. %s", quote(cause.Error()), advice)
+}
+
 // LostClaim is the disk of a claim whose volume its cluster says that it does not
 // have; nil of any other.
 func LostClaim(claim *corev1.PersistentVolumeClaim) *LostDisk {

@@ -3,6 +3,7 @@
 package policy_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -362,7 +363,20 @@ func troublesOfLostVolumes(t *testing.T) []trouble {
 			observation.Network.Spec.Healing.LostVolumes = v1alpha1.LostVolumesReport
 		}),
 		lost(1, time.Hour, func(*policy.Observation) {}),
+		refusedClaim(t, ""),
+		refusedClaim(t, "us-east4"),
 	}
+}
+
+// refusedClaim is a disk that is gone, of a claim that the operator may not delete.
+func refusedClaim(t *testing.T, cluster string) trouble {
+	t.Helper()
+	observation := healthy(t, 2, 2)
+	lose(observation, 0)
+	observation.Nodes[0].LostDisk.Refuse(cluster, errors.New(`persistentvolumeclaims "data-quickstart-s0-p0-0" is forbidden: `+
+		`User "system:serviceaccount:default:shardyard-member" cannot delete resource "persistentvolumeclaims" in API group "" `+
+		`in the namespace "default"`))
+	return trouble{v1alpha1.ReasonVolumeLost, policy.NodesReady(observation)}
 }
 
 // A disk that is gone is told of in words of its own, whatever the scheduler says, and
