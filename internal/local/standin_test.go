@@ -275,14 +275,15 @@ func (n *standin) setDisk(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.disk = time.Now().Add(time.Duration(fault.DurationMilliseconds) * time.Millisecond)
-	answerJSON(w, struct{}{})
 	if fault.Condition == chain.DiskFull {
 		if err := os.WriteFile(n.full, []byte(n.disk.Format(time.RFC3339Nano)), 0o600); err != nil {
-			log.Fatal(err)
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
 		}
-		// What was answered is still to be sent.
+		// The answer is still to be sent.
 		time.AfterFunc(100*time.Millisecond, func() { log.Fatal("no space left on device") })
 	}
+	answerJSON(w, struct{}{})
 }
 
 // awaitRoom waits, without an API, while a fault has the disk be full; false if the node is
