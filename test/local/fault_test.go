@@ -52,7 +52,7 @@ func TestFaults(t *testing.T) {
 	runFault(t, network, "WrongClock\n  wrongClock: {offsetMilliseconds: 4000}", "8", v1alpha1.FaultImpaired)
 	killAtOnce(t, network)
 	fault := measureUntil(t, network, v1alpha1.ReasonNotFelt, "shard: 1", "Delay\n  delay: {milliseconds: 1}", "8")
-	checkReached(t, &fault.Status, 2, v1alpha1.FaultImpaired)
+	checkReached(t, &fault.Status, v1alpha1.FaultImpaired)
 	if len(fault.Status.Felt) > 0 {
 		t.Errorf("the chain feels %v, and does not", fault.Status.Felt)
 	}
@@ -95,7 +95,7 @@ func runFault(t *testing.T, network *command, action, seconds string, reached v1
 	t.Helper()
 	fault := measureFault(t, network, "shard: 1", action, seconds)
 	checkFewerBlocks(t, &fault.Status)
-	checkReached(t, &fault.Status, 2, reached)
+	checkReached(t, &fault.Status, reached)
 }
 
 // measureUntil measures a fault, several times if need be, until this is said of its effect.
@@ -210,15 +210,15 @@ func checkFewerBlocks(t *testing.T, status *v1alpha1.FaultStatus) {
 	}
 }
 
-// checkReached checks how so many validators of a fault show it.
-func checkReached(t *testing.T, status *v1alpha1.FaultStatus, validators int, reached v1alpha1.FaultReach) {
+// checkReached checks how the two validators of a fault show it.
+func checkReached(t *testing.T, status *v1alpha1.FaultStatus, reached v1alpha1.FaultReach) {
 	t.Helper()
 	for _, validator := range status.Validators {
 		if validator.Reached != reached {
 			t.Errorf("says that %s is %s", validator.Name, validator.Reached)
 		}
 	}
-	if len(status.Validators) != validators {
+	if len(status.Validators) != 2 {
 		t.Errorf("says %+v", status)
 	}
 }
