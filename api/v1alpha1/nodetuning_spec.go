@@ -2,10 +2,6 @@
 
 package v1alpha1
 
-import (
-	corev1 "k8s.io/api/core/v1"
-)
-
 // NodeTuningSpec says which machines are tuned, and how.
 type NodeTuningSpec struct {
 	// nodeSelector are the labels that a machine must have. Without it, every
@@ -19,7 +15,7 @@ type NodeTuningSpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	Tolerations []Toleration `json:"tolerations,omitempty"`
 
 	// settings are what is set. Whatever is left out stays as it is.
 	// +required

@@ -123,6 +123,18 @@ func TestWrongTuningsAreRefused(t *testing.T) {
 			[]edit{set("spec.settings.rmemMax", 1)},
 			[]refusal{{"spec.settings.rmemMax", "unknown field"}},
 		},
+		"toleration of an unknown operator": {
+			[]edit{set("spec.tolerations", []object{{"key": "a", "operator": "In"}})},
+			[]refusal{{"spec.tolerations[0].operator", `Unsupported value: "In"`}, notChecked},
+		},
+		"toleration of an unknown effect": {
+			[]edit{set("spec.tolerations", []object{{"key": "a", "operator": "Exists", "effect": "NoStart"}})},
+			[]refusal{{"spec.tolerations[0].effect", `Unsupported value: "NoStart"`}, notChecked},
+		},
+		"toleration of a value whatever it is": {
+			[]edit{set("spec.tolerations", []object{{"key": "a", "operator": "Exists", "value": "b"}})},
+			[]refusal{{"spec.tolerations[0].value", "must not be set where operator is Exists"}},
+		},
 		"unknown qdisc": {
 			[]edit{set("spec.settings.interfaceQdisc", "netem")},
 			[]refusal{{"spec.settings.interfaceQdisc", `supported values: "fq", "fq_codel", "htb", "pfifo_fast"`}, notChecked},

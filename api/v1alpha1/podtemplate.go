@@ -62,7 +62,8 @@ type PodTemplateSpec struct {
 	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
 
 	// tolerations are the taints of machines that the pods put up with, besides
-	// those that spec.placement is about.
+	// those that spec.placement is about. tolerationSeconds needs spec.volume: a pod
+	// without a disk that is deleted loses all that it holds.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -155,8 +156,7 @@ type Toleration struct {
 	Effect TaintEffect `json:"effect,omitempty"`
 
 	// tolerationSeconds is how long a pod stays on a machine that gets the taint.
-	// Without it, it stays for good. It needs spec.volume: a pod without a disk
-	// that is deleted loses all that it holds.
+	// Without it, it stays for good.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

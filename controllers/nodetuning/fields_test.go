@@ -67,10 +67,6 @@ spec:
 	Read:    readTuning,
 	Spec:    func(nodeTuning *v1alpha1.NodeTuning) any { return nodeTuning.Spec },
 	Effects: effectsOf,
-	Unbounded: []string{
-		"spec.tolerations[].key", "spec.tolerations[].operator", "spec.tolerations[].value",
-		"spec.tolerations[].effect", "spec.tolerations[].tolerationSeconds",
-	},
 	Changes: map[string]fields.Change{
 		"spec.nodeSelector":                     {To: fields.Object{"pool": "other"}, In: ofMachines},
 		"spec.tolerations[].key":                {To: "other", In: ofTolerations},

@@ -20,10 +20,11 @@ func selects(nodeTuning *v1alpha1.NodeTuning, machine *corev1.Node) bool {
 			return false
 		}
 	}
+	tolerations := resources.Tolerations(nodeTuning.Spec.Tolerations)
 	for i := range machine.Spec.Taints {
 		taint := &machine.Spec.Taints[i]
 		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.Contains(conditionTaints, taint.Key) &&
-			!slices.ContainsFunc(nodeTuning.Spec.Tolerations, func(toleration corev1.Toleration) bool {
+			!slices.ContainsFunc(tolerations, func(toleration corev1.Toleration) bool {
 				return toleration.ToleratesTaint(logr.Discard(), taint, true)
 			}) {
 			return false

@@ -15,7 +15,7 @@ func TestSelects(t *testing.T) {
 	t.Parallel()
 	nodeTuning := &v1alpha1.NodeTuning{Spec: v1alpha1.NodeTuningSpec{
 		NodeSelector: map[string]v1alpha1.LabelValue{"type": "large"},
-		Tolerations:  []corev1.Toleration{{Key: "mine", Operator: corev1.TolerationOpExists}},
+		Tolerations:  []v1alpha1.Toleration{{Key: "mine", Operator: v1alpha1.TolerationExists}},
 	}}
 	for name, test := range map[string]struct {
 		change func(*corev1.Node)

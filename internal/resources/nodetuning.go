@@ -79,7 +79,7 @@ func TunedMachines(nodeTuning *v1alpha1.NodeTuning) map[string]string {
 func NewTuningDaemonSet(nodeTuning *v1alpha1.NodeTuning, namespace, image, settings string) *appsv1.DaemonSet {
 	pod := agentPod(nodeTuning.Name, image, settings)
 	pod.NodeSelector = TunedMachines(nodeTuning)
-	pod.Tolerations = nodeTuning.Spec.Tolerations
+	pod.Tolerations = Tolerations(nodeTuning.Spec.Tolerations)
 	return agentSet(namespace, nodeTuning.Name, TuningSelector(nodeTuning.Name), tuningWave, pod)
 }
 

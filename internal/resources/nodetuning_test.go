@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/pod-security-admission/api"
@@ -22,7 +21,7 @@ func highThroughput() *v1alpha1.NodeTuning {
 		ObjectMeta: metav1.ObjectMeta{Name: "high-throughput"},
 		Spec: v1alpha1.NodeTuningSpec{
 			NodeSelector: map[string]v1alpha1.LabelValue{resources.LabelMachineType: "c4d-highmem-16"},
-			Tolerations:  []corev1.Toleration{{Key: resources.TaintMachineType, Operator: corev1.TolerationOpExists}},
+			Tolerations:  []v1alpha1.Toleration{{Key: resources.TaintMachineType, Operator: v1alpha1.TolerationExists}},
 		},
 	}
 }

@@ -68,7 +68,7 @@ func tolerations(spec *v1alpha1.ShardNetworkSpec, machineTypes ...string) []core
 			})
 		}
 	}
-	return append(found, wantedTolerations(spec)...)
+	return append(found, Tolerations(templateSpec(spec).Tolerations)...)
 }
 
 // affinity keeps validators apart: of all networks when each needs a machine

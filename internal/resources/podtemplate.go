@@ -64,10 +64,10 @@ func pullSecrets(network *v1alpha1.ShardNetwork) []corev1.LocalObjectReference {
 	return secrets
 }
 
-// wantedTolerations are those that the network names itself.
-func wantedTolerations(spec *v1alpha1.ShardNetworkSpec) []corev1.Toleration {
+// Tolerations are those that a spec names, as pods have them.
+func Tolerations(named []v1alpha1.Toleration) []corev1.Toleration {
 	var found []corev1.Toleration
-	for _, wanted := range templateSpec(spec).Tolerations {
+	for _, wanted := range named {
 		found = append(found, corev1.Toleration{
 			Key:               wanted.Key,
 			Operator:          corev1.TolerationOperator(wanted.Operator),

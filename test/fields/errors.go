@@ -48,7 +48,6 @@ const strange = "§ §"
 func (k *Kind[T]) wrongValues(field string, schema *Schema) map[string]any {
 	wrong := map[string]any{"of another type": true}
 	switch {
-	case slices.Contains(k.Unbounded, field):
 	case schema.Type == "array":
 		wrong["too short"], wrong["too long"] = []any{}, slices.Repeat([]any{"a"}, 1<<10)
 		wrong["with an item of another type"] = []any{Object{}}

@@ -34,8 +34,6 @@ type Kind[T any] struct {
 	// Parts are paths of what has the fields of another kind: what becomes of them is
 	// in the table of that kind, and that all of them arrive there is tested elsewhere.
 	Parts []string
-	// Unbounded are fields of types of Kubernetes, which take any value of their type.
-	Unbounded []string
 }
 
 // Schema is what the definition says of a field.
