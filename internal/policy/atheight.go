@@ -5,8 +5,6 @@ package policy
 import (
 	"fmt"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
@@ -42,7 +40,7 @@ func scheduled(observation *Observation, nodes census) Rollout {
 				"it is. To begin at once, leave that field out", postponed(observation, nodes), at))}
 	}
 	begun := continued(observation, nodes)
-	begun.NodesUpdated, begun.NodesBack = ptr.To[int32](0), ptr.To[int32](0)
+	begun.NodesUpdated, begun.NodesBack = new(int32), new(int32)
 	return Rollout{Update: begun, Updated: updated(v1alpha1.ReasonUpdating, fmt.Sprintf(
 		"%s begins: the chain has finalised height %d, as spec.update.atHeight asks", postponed(observation, nodes), at))}
 }

@@ -20,7 +20,7 @@ func (k *Kind[T]) CheckErrors(t *testing.T) {
 		if change.Refused != "" {
 			continue
 		}
-		for kind, value := range k.wrongValues(field, schema) {
+		for kind, value := range wrongValues(schema) {
 			t.Run(field+"/"+kind, func(t *testing.T) {
 				t.Parallel()
 				// The rest is as in one that may have the field.
@@ -45,7 +45,7 @@ const strange = "§ §"
 // wrongValues are values that a field cannot have: of another type, just beyond each
 // of its bounds, of which every field has some, and against its pattern. So are lists
 // with an item, and maps with a value, that is wrong.
-func (k *Kind[T]) wrongValues(field string, schema *Schema) map[string]any {
+func wrongValues(schema *Schema) map[string]any {
 	wrong := map[string]any{"of another type": true}
 	switch {
 	case schema.Type == "array":
