@@ -21,7 +21,8 @@
 //     began to collect is a gap of Turn: it was not its turn.
 //  4. What gather waited for is of the block before: its storing, and the recording
 //     of the execution before, on the same node, if that height is traced as well.
-//     The walk ends there.
+//     The walk ends there. With an execution lag above 1 it really waited for an
+//     earlier block, whose late storing is then taken for a late gather.
 //  5. Go on with the span taken, until the begin of block, or until there is
 //     none to take: what is left then is given to the first span taken, as a gap
 //     of Queue before it.
