@@ -14,22 +14,12 @@ const (
 
 // carried is what a chain has executed lately, in transfers per second.
 type carried struct {
-	// mean is 0 before the first window.
 	mean, most float64
 }
 
 // add takes what was executed within a window, and the target block times since the
 // one before.
 func (c *carried) add(executed, elapsed float64) {
-	if c.mean == 0 {
-		c.mean = executed
-	}
 	c.mean += (executed - c.mean) * min(1, elapsed/meanBlocks)
-	// Of the mean, because what waited in the pools is executed in a burst.
 	c.most = max(c.mean, c.most*(1-min(1, elapsed/mostBlocks)))
-}
-
-// restart forgets the mean: after a standstill, the chain may be another one.
-func (c *carried) restart() {
-	c.mean = 0
 }

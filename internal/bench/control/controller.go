@@ -217,13 +217,12 @@ func (c *Controller) restart(observation Observation) {
 	c.state = StateStarting
 	c.rate = max(1, resumeShare*c.resume)
 	c.window = window{seen: []Observation{observation}}
-	c.carried.restart()
 	c.stepped = observation.At
 }
 
 // follow takes a window of blocks.
 func (c *Controller) follow(observation Observation) {
-	// Nobody looked for longer than that if the chain did not stand still.
+	// More time than that passes only while nobody looks.
 	elapsed := min(observation.At.Sub(c.stepped), c.patience()).Seconds() / c.target.Seconds()
 	c.stepped = observation.At
 	if elapsed <= 0 {
@@ -310,7 +309,7 @@ func (c *Controller) steer(elapsed, executed float64) {
 	switch {
 	case !c.idles():
 		c.settle(e)
-	case executed > 0 && c.rate < knownShare*c.carried.most:
+	case c.rate < knownShare*c.carried.most:
 		change = max(change, startGrowth*elapsed)
 	default:
 		change = max(change, climb*elapsed)
