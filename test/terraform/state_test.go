@@ -25,12 +25,8 @@ func TestBackendIsValidWithTheRest(t *testing.T) {
 // between them.
 func TestStateIsInTheBucket(t *testing.T) {
 	t.Parallel()
-	stored := &bucket{name: "test-state", objects: map[string][]byte{}}
-	server := httptest.NewServer(stored)
-	t.Cleanup(server.Close)
-
-	one := newMachine(t, server.URL)
-	one.mustRun(t, "init", "-no-color", "-input=false", "-backend-config=bucket=test-state")
+	stored, address := newBucket(t)
+	one := newMachine(t, address)
 	one.mustRun(t, "apply", "-no-color", "-input=false", "-auto-approve", "-var=made=by one")
 	if names := stored.names(); len(names) != 1 || names[0] != "shardyard/default.tfstate" {
 		t.Errorf("the bucket holds %v, want the state alone", names)
@@ -39,8 +35,7 @@ func TestStateIsInTheBucket(t *testing.T) {
 		t.Errorf("the folder holds %v besides", kept)
 	}
 
-	other := newMachine(t, server.URL)
-	other.mustRun(t, "init", "-no-color", "-input=false", "-backend-config=bucket=test-state")
+	other := newMachine(t, address)
 	if made := strings.TrimSpace(string(other.mustRun(t, "output", "-raw", "made"))); made != "by one" {
 		t.Errorf("the other machine knows %q", made)
 	}
@@ -49,12 +44,8 @@ func TestStateIsInTheBucket(t *testing.T) {
 // Two do not apply at once.
 func TestStateIsLockedByTheBucket(t *testing.T) {
 	t.Parallel()
-	stored := &bucket{name: "test-state", objects: map[string][]byte{}}
-	server := httptest.NewServer(stored)
-	t.Cleanup(server.Close)
-
-	tf := newMachine(t, server.URL)
-	tf.mustRun(t, "init", "-no-color", "-input=false", "-backend-config=bucket=test-state")
+	stored, address := newBucket(t)
+	tf := newMachine(t, address)
 	tf.mustRun(t, "apply", "-no-color", "-input=false", "-auto-approve", "-var=made=by one")
 	stored.put("shardyard/default.tflock", `{"ID": "1", "Operation": "OperationTypeApply", "Who": "somebody"}`)
 	_, err := tf.run("apply", "-no-color", "-input=false", "-auto-approve", "-var=made=by two")
@@ -66,8 +57,17 @@ func TestStateIsLockedByTheBucket(t *testing.T) {
 	}
 }
 
-// newMachine has the backend and nothing else that is made, as what is made
-// takes Google Cloud.
+// newBucket serves an empty bucket.
+func newBucket(t *testing.T) (stored *bucket, address string) {
+	t.Helper()
+	stored = &bucket{name: "test-state", objects: map[string][]byte{}}
+	server := httptest.NewServer(stored)
+	t.Cleanup(server.Close)
+	return stored, server.URL
+}
+
+// newMachine is initialised with the backend, and with nothing else that is made, as
+// what is made takes Google Cloud.
 func newMachine(t *testing.T, address string) terraform {
 	t.Helper()
 	folder := t.TempDir()
@@ -83,6 +83,7 @@ func newMachine(t *testing.T, address string) terraform {
 		"GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT=" + address + "/storage/v1/",
 		"GOOGLE_STORAGE_CUSTOM_ENDPOINT=" + address + "/storage/v1/",
 	}
+	tf.mustRun(t, "init", "-no-color", "-input=false", "-backend-config=bucket=test-state")
 	return tf
 }
 
