@@ -24,6 +24,7 @@ pub mod history;
 pub mod in_flight;
 pub mod kept;
 mod metrics;
+mod misses;
 pub mod throughput;
 pub mod validity;
 
@@ -31,3 +32,4 @@ pub use finalized::ChainView;
 pub use genesis_state::GenesisState;
 pub use history::{History, Marshal};
 pub use metrics::Metrics;
+pub use misses::Miss;

@@ -2,6 +2,7 @@
 //! What finalised blocks say, as the node contract names it: counters come from
 //! the headers' totals.
 
+use crate::misses::{Miss, Misses};
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family, gauge::Gauge},
@@ -37,6 +38,7 @@ pub struct Metrics {
     credits: ByShard,
     cross_shard: ByShard,
     missed: ByShard,
+    misses: Misses,
     produced_transfers: Counter,
     endorsed_stake: GaugeByShard,
     mandated_stake: GaugeByShard,
@@ -61,6 +63,7 @@ impl Metrics {
             credits: Family::default(),
             cross_shard: Family::default(),
             missed: Family::default(),
+            misses: Misses::default(),
             produced_transfers: Counter::default(),
             endorsed_stake: Family::default(),
             mandated_stake: Family::default(),
@@ -113,6 +116,7 @@ impl Metrics {
             "Chunks left out of finalised blocks",
             self.missed.clone(),
         );
+        self.misses.register(registry);
         registry.register(
             "produced_transfers",
             "Transfers executed in chunks this node produced, from finalised headers",
@@ -140,6 +144,13 @@ impl Metrics {
         self.height.inner().fetch_max(height, Ordering::Relaxed);
     }
 
+    /// This node proposed `block`, which lacks as many chunks, each for its reason.
+    /// They count once it is final.
+    pub fn proposed(&self, block: &Block, misses: Vec<Miss>) {
+        self.seen(block.height);
+        self.misses.proposed(block, misses);
+    }
+
     /// The highest block verified, proposed or finalised.
     #[must_use]
     pub fn height(&self) -> u64 {
@@ -156,6 +167,7 @@ impl Metrics {
         exemplar: Option<Exemplar>,
     ) {
         self.seen(block.height);
+        self.misses.finalized(block);
         self.finalized_height.set(block.height);
         let seconds = |ms: u64| Duration::from_millis(ms).as_secs_f64();
         if before.height > 0 && block.height == before.height + 1 {

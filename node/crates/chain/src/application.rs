@@ -40,18 +40,21 @@ use futures::StreamExt as _;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng as _;
 use shardnode_blocks::{
-    self as blocks, GenesisState,
+    self as blocks, GenesisState, Miss,
     validity::{Base, check_block, check_header, endorsements_hold},
 };
 use shardnode_mailboxes::{
     Runtime,
-    availability::{self, Wanted},
+    availability::{self, Collected, Missing, Wanted},
     ledger,
 };
 use shardnode_network::{Committees, Identity, chunk_requests::receipts_of};
-use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsements, genesis::Protocol};
+use shardnode_primitives::{Block, ChunkHeader, Digest, Endorsements, ShardId, genesis::Protocol};
 use shardnode_traces::{Detail, Name, Place, Recorder};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 use tracing::{debug, warn};
 
 /// How far ahead of this node's clock a block's timestamp may be when it is
@@ -241,26 +244,32 @@ impl Application {
         self.proposals.seen(block.height, parent, view.get());
     }
 
-    /// The headers to propose: none after others were proposed in vain.
+    /// By shard, the header to propose: none after others were proposed in vain.
     async fn collect<E: Runtime>(
         &self,
         context: &E,
         round: &Context<Digest, PublicKey>,
         wanted: Wanted,
-    ) -> Vec<(ChunkHeader, Endorsements)> {
+    ) -> Vec<Result<Collected, Miss>> {
         let (height, view) = (wanted.height, round.round.view().get());
         if self.proposals.in_vain(height, round.parent.1, view) {
             warn!(
                 height,
                 view, "proposing without chunks: blocks with chunks were proposed in vain"
             );
-            return Vec::new();
+            return vec![Err(Miss::InVain); wanted.previous.len()];
         }
         let (place, detail) = (Place::block(height), Detail::View(view));
         let step = self.traces.begin(context, Name::Collect, place, detail);
         let collected = self.availability.collect(wanted).await;
         step.end(context);
-        collected
+        let miss = |missing| match missing {
+            Missing::Header => Miss::NoHeader,
+            Missing::Endorsements => Miss::NotEndorsed,
+            Missing::Data => Miss::NotAtHand,
+        };
+        let collected = collected.into_iter();
+        collected.map(|found| found.map_err(miss)).collect()
     }
 
     async fn build<E: Runtime>(
@@ -300,33 +309,28 @@ impl Application {
 
         let mut chunks = parent.chunks.clone();
         let mut endorsements = vec![Endorsements::default(); chunks.len()];
-        for (header, endorsed) in collected {
-            let shard = header.content.shard;
+        let mut misses = Vec::new();
+        let until = (start + chunk_wait(&genesis.protocol)).max(context.current() + LATEST_RESULTS);
+        for (shard, found) in (0u16..).map(ShardId).zip(collected) {
             let base = Base {
                 previous: &parent.chunks[shard.index()],
                 height,
                 anchor,
             };
-            if let Err(violation) = check_header(&header, base, genesis, &self.identity.namespaces)
-            {
-                warn!(height, %violation, "chunk left out");
-                continue;
-            }
-            if self.identity.tracked() == Some(shard) {
-                let until =
-                    (start + chunk_wait(&genesis.protocol)).max(context.current() + LATEST_RESULTS);
-                let own = select! {
-                    own = self.results_are_own(&header) => Some(own),
-                    _ = context.sleep_until(until) => None,
-                };
-                if own != Some(true) {
-                    let executed = own.is_some();
-                    warn!(height, %shard, executed, "chunk left out: its results are not ours");
-                    continue;
+            let fits = match found {
+                Ok(found) => self.fits(context, base, found, until).await,
+                Err(miss) => Err(miss),
+            };
+            match fits {
+                Ok((header, endorsed)) => {
+                    chunks[shard.index()] = header;
+                    endorsements[shard.index()] = endorsed;
+                }
+                Err(miss) => {
+                    debug!(height, %shard, ?miss, "no chunk of a shard to propose");
+                    misses.push(miss);
                 }
             }
-            chunks[shard.index()] = header;
-            endorsements[shard.index()] = endorsed;
         }
         let block = Block {
             context: round,
@@ -337,7 +341,39 @@ impl Application {
             endorsements,
         };
         step.end(context);
+        self.metrics.proposed(&block, misses);
         Some(block)
+    }
+
+    /// Whether a header that its committee endorsed can be proposed: it keeps the
+    /// rules, and the results of the own shard are this node's, which may take
+    /// `until` then.
+    async fn fits<E: Runtime>(
+        &self,
+        context: &E,
+        base: Base<'_>,
+        (header, endorsed): Collected,
+        until: SystemTime,
+    ) -> Result<Collected, Miss> {
+        let (height, shard) = (base.height, header.content.shard);
+        let identity = &self.identity;
+        if let Err(violation) = check_header(&header, base, &identity.genesis, &identity.namespaces)
+        {
+            warn!(height, %violation, "chunk left out");
+            return Err(Miss::Invalid);
+        }
+        if identity.tracked() == Some(shard) {
+            let own = select! {
+                own = self.results_are_own(&header) => Some(own),
+                _ = context.sleep_until(until) => None,
+            };
+            if own != Some(true) {
+                let executed = own.is_some();
+                warn!(height, %shard, executed, "chunk left out: its results are not ours");
+                return Err(Miss::OtherResults);
+            }
+        }
+        Ok((header, endorsed))
     }
 }
 
@@ -355,7 +391,6 @@ impl<E: Runtime> commonware_consensus::Application<E> for Application {
     ) -> Option<Digested<Block>> {
         let parent = ancestry.next().await?;
         let block = self.build(&context, round, parent, ancestry).await?;
-        self.metrics.seen(block.height);
         let digest = block.digest();
         self.rounds.voted(&context, &block, digest);
         self.saw(&block);

@@ -30,6 +30,19 @@ pub struct Wanted {
 /// A header that its committee endorsed.
 pub type Collected = (ChunkHeader, Endorsements);
 
+/// Why a leader has no header of a shard to propose: what the one lacks that is
+/// nearest to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Missing {
+    /// None came that fits.
+    Header,
+    /// Those who endorsed it are no quorum.
+    Endorsements,
+    /// What a vote for it takes is not at hand: the chunk, or the own part of it
+    /// and the receipts for the own shard.
+    Data,
+}
+
 /// What the actor is told and asked, as by the methods of [`Mailbox`].
 #[derive(Debug)]
 pub enum Message {
@@ -73,8 +86,8 @@ pub enum Message {
     Collect {
         /// What the leader wants.
         wanted: Wanted,
-        /// What there is.
-        reply: oneshot::Sender<Vec<Collected>>,
+        /// What there is, by shard.
+        reply: oneshot::Sender<Vec<Result<Collected, Missing>>>,
     },
     /// [`Mailbox::endorsed`].
     Endorsed(Endorsement),
@@ -203,10 +216,10 @@ impl Mailbox {
         response.await.ok()
     }
 
-    /// The endorsed headers that fit, as soon as there is one for every shard
-    /// or at the deadline. Only headers whose chunk is at hand, or the own
+    /// By shard, the endorsed header that fits, as soon as there is one for every
+    /// shard or at the deadline. Only headers whose chunk is at hand, or the own
     /// part of it and the receipts for the own shard.
-    pub async fn collect(&self, wanted: Wanted) -> Vec<Collected> {
+    pub async fn collect(&self, wanted: Wanted) -> Vec<Result<Collected, Missing>> {
         let (reply, response) = oneshot::channel();
         let _ = self.inbox.send(Message::Collect { wanted, reply }).await;
         response.await.unwrap_or_default()

@@ -19,7 +19,7 @@ use commonware_parallel::Strategy as _;
 use commonware_utils::channel::{fallible::OneshotExt as _, oneshot};
 use shardnode_mailboxes::{
     Runtime,
-    availability::{Collected, Wanted},
+    availability::{Collected, Missing, Wanted},
 };
 use shardnode_mandates::Committee;
 use shardnode_network::chunk_requests::receipts_of;
@@ -30,7 +30,7 @@ use std::{collections::BTreeMap, time::SystemTime};
 /// A leader that waits.
 pub(super) struct Collecting {
     wanted: Wanted,
-    reply: oneshot::Sender<Vec<Collected>>,
+    reply: oneshot::Sender<Vec<Result<Collected, Missing>>>,
     /// By shard.
     shards: Vec<OfShard>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Collecting {
 struct OfShard {
     /// The stake of the members who endorse, by header.
     stakes: BTreeMap<Digest, u64>,
-    found: Option<Collected>,
+    found: Result<Collected, Missing>,
     /// The span of waiting for the first that is found.
     span: Option<Begun>,
 }
@@ -46,7 +46,7 @@ struct OfShard {
 impl Collecting {
     fn new(
         wanted: Wanted,
-        reply: oneshot::Sender<Vec<Collected>>,
+        reply: oneshot::Sender<Vec<Result<Collected, Missing>>>,
         held: &CandidateEndorsements,
     ) -> Self {
         let committees = (0u16..).zip(wanted.committees.iter());
@@ -54,7 +54,7 @@ impl Collecting {
             .take(wanted.previous.len())
             .map(|(shard, committee)| OfShard {
                 stakes: held.stakes((wanted.height, ShardId(shard)), committee),
-                found: None,
+                found: Err(Missing::Header),
                 span: None,
             })
             .collect();
@@ -70,7 +70,7 @@ impl Collecting {
     }
 
     fn is_complete(&self) -> bool {
-        self.shards.iter().all(|shard| shard.found.is_some())
+        self.shards.iter().all(|shard| shard.found.is_ok())
     }
 
     fn committee(&self, shard: ShardId) -> Option<&Committee<PublicKey>> {
@@ -117,7 +117,11 @@ where
     R: Receiver<PublicKey = PublicKey>,
     B: Blocker<PublicKey = PublicKey>,
 {
-    pub(super) fn on_collect(&mut self, wanted: Wanted, reply: oneshot::Sender<Vec<Collected>>) {
+    pub(super) fn on_collect(
+        &mut self,
+        wanted: Wanted,
+        reply: oneshot::Sender<Vec<Result<Collected, Missing>>>,
+    ) {
         let mut collecting = Collecting::new(wanted, reply, &self.endorsements_held);
         if self.traces.traces(collecting.wanted.height) {
             for (shard, of_shard) in (0u16..).zip(&mut collecting.shards) {
@@ -159,7 +163,7 @@ where
             }
             if collecting.is_complete() || collecting.deadline() <= now {
                 let shards = collecting.shards.into_iter();
-                let found = shards.filter_map(|shard| shard.found).collect();
+                let found = shards.map(|shard| shard.found).collect();
                 collecting.reply.send_lossy(found);
             } else {
                 self.collects.push(collecting);
@@ -188,27 +192,39 @@ where
             .cloned()
             .collect();
         self.touched |= !fitting.is_empty();
+        let mut missing = Missing::Header;
         for (hash, header) in fitting {
             let stake = of_shard.stakes.get(&hash).copied().unwrap_or_default();
             // Who lacks something of it begins to wait for that.
-            if !self.at_hand(&header, hash) || stake < committee.quorum() {
+            let at_hand = self.at_hand(&header, hash);
+            if stake < committee.quorum() {
+                missing = missing.max(Missing::Endorsements);
+                continue;
+            }
+            if !at_hand {
+                missing = missing.max(Missing::Data);
                 continue;
             }
             let verifying = self.verifying.contains(&hash);
-            if verifying && of_shard.found.is_some() {
+            if verifying && of_shard.found.is_ok() {
                 return;
             }
             let endorsed = self.endorsements_held.of(slot, &hash, committee);
             if !verifying && !endorsed.unverified.is_empty() {
                 self.verify(slot, hash, endorsed.unverified);
             }
-            if endorsed.stake >= committee.quorum() {
-                of_shard.found = Some((header, endorsed.endorsements));
-                if let Some(span) = of_shard.span.take() {
-                    span.end_as(&self.context, Detail::Header(hash));
-                }
-                return;
+            if endorsed.stake < committee.quorum() {
+                missing = missing.max(Missing::Endorsements);
+                continue;
             }
+            of_shard.found = Ok((header, endorsed.endorsements));
+            if let Some(span) = of_shard.span.take() {
+                span.end_as(&self.context, Detail::Header(hash));
+            }
+            return;
+        }
+        if let Err(before) = &mut of_shard.found {
+            *before = missing;
         }
     }
 

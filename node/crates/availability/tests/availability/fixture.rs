@@ -18,7 +18,7 @@ use futures::FutureExt as _;
 use prometheus_client::registry::Registry;
 use shardnode_availability::{Actor, Metrics, Parts, held_parts, serving};
 use shardnode_mailboxes::{
-    availability::{self, Collected, Wanted},
+    availability::{self, Collected, Missing, Wanted},
     bodies, ledger, witness_validator,
 };
 use shardnode_network::{Committees, Identity, chunk_messages::ChunkMessage, chunk_requests::Key};
@@ -43,7 +43,7 @@ type Engine = resolver::Engine<
 >;
 
 /// A leader that waits.
-pub(crate) type Collecting = Pin<Box<dyn Future<Output = Vec<Collected>> + Send>>;
+pub(crate) type Collecting = Pin<Box<dyn Future<Output = Vec<Result<Collected, Missing>>> + Send>>;
 
 /// An actor that was not started, and the ends of all that it talks to: they
 /// stay open.
@@ -159,14 +159,20 @@ impl Fixture {
         Arc::new(self.identity.mandates.deal([7; 32], HEIGHT))
     }
 
-    /// Asks for what a leader proposes for the first of so many shards.
+    /// Asks for what a leader proposes for the first of so many shards, that has all
+    /// the time there is.
     pub(crate) fn lead(&self, shards: u16) -> Collecting {
+        self.lead_for(shards, Duration::from_secs(1_000_000))
+    }
+
+    /// [`Fixture::lead`], for so long after the start.
+    pub(crate) fn lead_for(&self, shards: u16, patience: Duration) -> Collecting {
         let wanted = Wanted {
             height: HEIGHT,
             anchor: ZERO,
             previous: vec![ZERO; usize::from(shards)],
             committees: self.committees(),
-            deadline: UNIX_EPOCH + Duration::from_secs(1_000_000),
+            deadline: UNIX_EPOCH + patience,
         };
         let mailbox = self.mailbox.clone();
         let mut collecting = Box::pin(async move { mailbox.collect(wanted).await });

@@ -9,6 +9,7 @@ mod damage;
 mod fixture;
 mod floods;
 mod liars;
+mod missing;
 mod peers;
 mod questions;
 mod receipts;

@@ -2,8 +2,9 @@
 //! What is measured of blocks, as it is exported.
 
 use crate::chain::{HEIGHT, Pair};
+use commonware_consensus::types::{Epoch, Round, View};
 use prometheus_client::{encoding::text::encode, registry::Registry};
-use shardnode_blocks::Metrics;
+use shardnode_blocks::{Metrics, Miss};
 use shardnode_primitives::ShardId;
 
 /// The samples of a metric.
@@ -66,4 +67,35 @@ fn a_block_time_is_of_two_consecutive_blocks() {
     for (before, height) in [(0, 1), (1, 3), (2, 2)] {
         assert_eq!(observed(before, height), [" 0"], "{height} on {before}");
     }
+}
+
+#[test]
+fn misses_count_once_their_block_is_final() {
+    let pair = Pair::new();
+    let finalized = |propose: &dyn Fn(&Metrics)| {
+        let mut registry = Registry::default();
+        let metrics = Metrics::new(&mut registry);
+        propose(&metrics);
+        metrics.finalized(&pair.parent, &pair.block, 2, 5_400, None);
+        metrics.finalized(&pair.parent, &pair.block, 2, 5_400, None);
+        let mut found = samples(&registry, "proposed_missed_chunks_total");
+        assert_eq!(found.len(), 6, "a reason that never was is 0");
+        found.retain(|sample| !sample.ends_with(" 0"));
+        found.sort_unstable();
+        found
+    };
+    let misses = vec![Miss::NotEndorsed, Miss::NoHeader, Miss::NotEndorsed];
+    let mut other = pair.block.clone();
+    other.context.round = Round::new(Epoch::new(0), View::new(99));
+    assert_eq!(
+        finalized(&|metrics| metrics.proposed(&pair.block, misses.clone())),
+        [r#"{reason="no_header"} 1"#, r#"{reason="not_endorsed"} 2"#]
+    );
+    let nothing: [&str; 0] = [];
+    assert_eq!(
+        finalized(&|metrics| metrics.proposed(&other, misses.clone())),
+        nothing,
+        "another block became final at this height"
+    );
+    assert_eq!(finalized(&|_| {}), nothing, "somebody else's block");
 }

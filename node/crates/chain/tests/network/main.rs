@@ -8,6 +8,7 @@ mod archive;
 mod catching_up;
 mod damage;
 mod harness;
+mod misses;
 mod pruning;
 mod starting;
 mod traces;

@@ -532,10 +532,19 @@ impl Network {
         self.results(index, "body_recoveries", result)
     }
 
+    /// Chunks that finalised blocks of a running node lack, for a reason.
+    pub(crate) fn misses(&self, index: usize, reason: &str) -> u64 {
+        self.labelled(index, "proposed_missed_chunks", "reason", reason)
+    }
+
     fn results(&self, index: usize, counter: &str, result: &str) -> u64 {
+        self.labelled(index, counter, "result", result)
+    }
+
+    fn labelled(&self, index: usize, counter: &str, label: &str, value: &str) -> u64 {
         let metrics = self.node(index).metrics.encode();
         let name = format!("shardnode_{counter}_total{{");
-        let label = format!("result=\"{result}\"");
+        let label = format!("{label}=\"{value}\"");
         let line = metrics
             .lines()
             .find(|line| line.starts_with(&name) && line.contains(&label));
