@@ -20,6 +20,13 @@ func chunks() row {
 			query{missed(ofShards), "shard {{shard}}"}).
 			AxisSoftMax(0.01),
 		mostMissed(),
+		graph("Why chunks are missed",
+			"Chunks per second that finalised blocks lack, by the reason of the leader that proposed the block: no header of "+
+				"it came in time, no quorum of its committee had endorsed it, the leader lacked its part of the body or "+
+				"receipts, the header had other results than the leader or was against the rules, or blocks with chunks "+
+				"had been proposed in vain. In the chosen regions.",
+			units.Short, half,
+			query{fmt.Sprintf("sum by (reason) (%s)", rate("shardnode_proposed_missed_chunks_total", ofRegions)), "{{reason}}"}),
 		graph("Chunks produced by region", "Chunks per second that the region's nodes produced.",
 			units.Short, half,
 			query{fmt.Sprintf("sum by (region) (%s)", rate("shardnode_chunks_produced_total", ofRegions)), "{{region}}"}),

@@ -38,6 +38,7 @@ var counters = map[string]string{
 	"shardnode_process_allocated_bytes_total": "",
 	"shardnode_process_cpu_seconds_total":     "",
 	"shardnode_produced_failures_total":       "reason",
+	"shardnode_proposed_missed_chunks_total":  "reason",
 	"shardnode_requests_refused_total":        "channel",
 	"shardnode_requests_unanswered_total":     "channel",
 }
