@@ -8,12 +8,12 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfBestPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent;HostWorkMicroseconds
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;CompletionSeconds;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfBestPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent;HostWorkMicroseconds
 type BenchmarkFigure string
 
 // The figures of a benchmark.
 const (
-	// FigureOfferedPerSecond is the rate of the load spec.
+	// FigureOfferedPerSecond is the rate of the load spec. A fixed count has none.
 	FigureOfferedPerSecond BenchmarkFigure = "OfferedPerSecond"
 	// FigureAcceptedPerSecond is the rate of transfers that pools took.
 	FigureAcceptedPerSecond BenchmarkFigure = "AcceptedPerSecond"
@@ -29,6 +29,10 @@ const (
 	// FigureExecutedPerSecondSpreadPercent is how far the runs of a variant are
 	// apart in ExecutedPerSecond: (max - min) / median.
 	FigureExecutedPerSecondSpreadPercent BenchmarkFigure = "ExecutedPerSecondSpreadPercent"
+	// FigureCompletionSeconds is the time from the beginning of a fixed count of
+	// transfers to the timestamp of the block whose headers commit to the execution of
+	// the last of them.
+	FigureCompletionSeconds BenchmarkFigure = "CompletionSeconds"
 	// FigureHeldPerSecond is the highest rate of load that a search found to hold.
 	FigureHeldPerSecond BenchmarkFigure = "HeldPerSecond"
 	// FigureExecutedOfHeldPercent is ExecutedPerSecond of that rate: below 100 where

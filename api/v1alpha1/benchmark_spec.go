@@ -19,6 +19,11 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.variants) || !has(self.baseline) || !has(self.baseline.artifact)",message="must not be set with variants: the first one is the baseline of the second",fieldPath=".baseline.artifact",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.template) || !has(self.load.ramp) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.ramp.steps.all(s, s.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000)",message="transfersPerSecond must be at most 1000000 per producer",fieldPath=".load.ramp.steps",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.template) || !has(self.load.constant) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.constant.transfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.constant.transfersPerSecond",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.network.template) || !has(self.load.fixedCount) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.fixedCount.transfers <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 100000000",message="must be at most 100000000 per producer",fieldPath=".load.fixedCount.transfers",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.fixedCount) || self.warmUpSeconds == 0",message="must be 0 when the load is of profile FixedCount: what is measured begins with the load",fieldPath=".warmUpSeconds",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.fixedCount) || !has(self.criteria) || !self.criteria.exists(c, c.figure == 'OfferedPerSecond')",message="cannot have OfferedPerSecond with a load of profile FixedCount: it has no rate",fieldPath=".criteria",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="has(self.load.fixedCount) || !has(self.criteria) || !self.criteria.exists(c, c.figure == 'CompletionSeconds')",message="cannot have CompletionSeconds without a load of profile FixedCount: no other is complete at any time",fieldPath=".criteria",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="has(self.load.fixedCount) || !has(self.baseline) || !self.baseline.figures.exists(f, f == 'CompletionSeconds')",message="cannot have CompletionSeconds without a load of profile FixedCount: no other is complete at any time",fieldPath=".baseline.figures",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.template) || !has(self.load.closedLoop) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || self.load.closedLoop.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000",message="must be at most 1000000 per producer",fieldPath=".load.closedLoop.maxTransfersPerSecond",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.template) || !has(self.load.closedLoop) || self.load.closedLoop.targetBlockTimeMilliseconds > self.network.template.spec.protocol.minBlockTimeMilliseconds",message="must be longer than the minBlockTimeMilliseconds of the network",fieldPath=".load.closedLoop.targetBlockTimeMilliseconds",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="!has(self.network.template) || !has(self.load.search) || self.network.template.spec.shards < 1 || self.network.template.spec.shards > 1000 || self.network.template.spec.producersPerShard < 1 || self.network.template.spec.producersPerShard > 64 || (self.load.search.maxTransfersPerSecond <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 1000000 && self.load.search.maxTransfersPerSecond * self.load.search.offeredPercent <= self.network.template.spec.shards * self.network.template.spec.producersPerShard * 100000000)",message="must be at most 1000000 per producer, and so must be the offeredPercent of it",fieldPath=".load.search.maxTransfersPerSecond",reason="FieldValueInvalid"
@@ -38,13 +43,15 @@ type BenchmarkSpec struct {
 	// What is measured is measured under the rate of its last step, or once the
 	// controller of a closed loop has found a steady one, or a search the highest
 	// one that holds. Of the users of an open loop, each step is measured, and the
-	// figures are those of the last one.
+	// figures are those of the last one. A fixed count is measured from its beginning to
+	// the block with the last of it.
 	// +required
 	Load LoadSpec `json:"load,omitzero"`
 
 	// warmUpSeconds is how long the last step of the load, the steady rate of a
 	// closed loop, or what a search has found, lasts before the measurement begins.
-	// Each step of an open loop has it.
+	// Each step of an open loop has it. It must be 0 with a fixed count, which is
+	// measured from its beginning.
 	// +optional
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=0
@@ -52,7 +59,8 @@ type BenchmarkSpec struct {
 	WarmUpSeconds *int32 `json:"warmUpSeconds,omitempty"`
 
 	// durationSeconds is how long the measurement of each run lasts, and of an open
-	// loop that of each step.
+	// loop that of each step. Of a fixed count it is the longest that it may last: a run
+	// in which not all transfers have come to an end by then does not count.
 	// +required
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=604800
@@ -185,7 +193,7 @@ const (
 // the runs. The figure is worse if the whole interval is worse than the floor,
 // and then the benchmark is Regressed.
 //
-// +kubebuilder:validation:XValidation:rule="self.figures.all(f, f in ['IncludedPerSecond', 'ExecutedPerSecond', 'BlockTimeMilliseconds', 'BlockTimeP50Milliseconds', 'BlockTimeP95Milliseconds', 'BlockTimeP99Milliseconds', 'BlockTransfersSwingPercent', 'MissedChunksPercent', 'CPUMicrosecondsPerTransfer', 'MemoryMebibytes', 'DiskWrittenBytesPerTransfer'])",message="must be figures that can be compared: IncludedPerSecond, ExecutedPerSecond, BlockTimeMilliseconds and its percentiles P50, P95 and P99, BlockTransfersSwingPercent, MissedChunksPercent, CPUMicrosecondsPerTransfer, MemoryMebibytes, DiskWrittenBytesPerTransfer",fieldPath=".figures",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.figures.all(f, f in ['IncludedPerSecond', 'ExecutedPerSecond', 'CompletionSeconds', 'BlockTimeMilliseconds', 'BlockTimeP50Milliseconds', 'BlockTimeP95Milliseconds', 'BlockTimeP99Milliseconds', 'BlockTransfersSwingPercent', 'MissedChunksPercent', 'CPUMicrosecondsPerTransfer', 'MemoryMebibytes', 'DiskWrittenBytesPerTransfer'])",message="must be figures that can be compared: IncludedPerSecond, ExecutedPerSecond, CompletionSeconds, BlockTimeMilliseconds and its percentiles P50, P95 and P99, BlockTransfersSwingPercent, MissedChunksPercent, CPUMicrosecondsPerTransfer, MemoryMebibytes, DiskWrittenBytesPerTransfer",fieldPath=".figures",reason="FieldValueInvalid"
 type BenchmarkBaseline struct {
 	// figures are what is compared.
 	// +required

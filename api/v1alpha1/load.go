@@ -3,7 +3,7 @@
 package v1alpha1
 
 // LoadProfile names the way a load changes over time.
-// +kubebuilder:validation:Enum=Ramp;Constant;ClosedLoop;Search;OpenLoop
+// +kubebuilder:validation:Enum=Ramp;Constant;FixedCount;ClosedLoop;Search;OpenLoop
 type LoadProfile string
 
 // The ways in which a load changes over time.
@@ -12,6 +12,8 @@ const (
 	LoadProfileRamp LoadProfile = "Ramp"
 	// LoadProfileConstant leaves it as it is.
 	LoadProfileConstant LoadProfile = "Constant"
+	// LoadProfileFixedCount is a number of transfers, as fast as the chain takes them.
+	LoadProfileFixedCount LoadProfile = "FixedCount"
 	// LoadProfileClosedLoop has a controller find the rate at which blocks take as
 	// long as they should.
 	LoadProfileClosedLoop LoadProfile = "ClosedLoop"
@@ -25,15 +27,17 @@ const (
 
 // LoadSpec is a load of native transfers, which the validators sign themselves, or
 // clients of theirs with profile OpenLoop. It is a union: profile says which of
-// ramp, constant, closedLoop, search and openLoop is set.
+// ramp, constant, fixedCount, closedLoop, search and openLoop is set.
 //
 // +union
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Ramp') == has(self.ramp)",message="is required when profile is Ramp, and must not be set otherwise",fieldPath=".ramp",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Constant') == has(self.constant)",message="is required when profile is Constant, and must not be set otherwise",fieldPath=".constant",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'FixedCount') == has(self.fixedCount)",message="is required when profile is FixedCount, and must not be set otherwise",fieldPath=".fixedCount",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'ClosedLoop') == has(self.closedLoop)",message="is required when profile is ClosedLoop, and must not be set otherwise",fieldPath=".closedLoop",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Search') == has(self.search)",message="is required when profile is Search, and must not be set otherwise",fieldPath=".search",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'OpenLoop') == has(self.openLoop)",message="is required when profile is OpenLoop, and must not be set otherwise",fieldPath=".openLoop",reason="FieldValueInvalid"
-// +kubebuilder:validation:XValidation:rule="!has(self.signing) || self.signing != 'Before' || self.profile in ['Ramp', 'Constant']",message="must be Live unless profile is Ramp or Constant: of no other load is it known before how many transfers it takes",fieldPath=".signing",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.signing) || self.signing != 'Before' || self.profile in ['Ramp', 'Constant', 'FixedCount']",message="must be Live unless profile is Ramp, Constant or FixedCount: of no other load is it known before how many transfers it takes",fieldPath=".signing",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="self.profile != 'FixedCount' || has(self.signing) && self.signing == 'Before'",message="must be Before when profile is FixedCount: producers sign so many transfers, and no more, before the load begins",fieldPath=".signing",reason="FieldValueInvalid"
 // +kubebuilder:validation:XValidation:rule="self.profile != 'OpenLoop' || !has(self.workload) || self.workload.senders == 'Uniform'",message="must be Uniform when profile is OpenLoop: each user sends as often as the others",fieldPath=".workload.senders",reason="FieldValueInvalid"
 type LoadSpec struct {
 	// profile is the way the load changes over time.
@@ -48,6 +52,10 @@ type LoadSpec struct {
 	// constant holds the rate of profile Constant.
 	// +optional
 	Constant *ConstantLoad `json:"constant,omitempty"`
+
+	// fixedCount holds the number of transfers of profile FixedCount.
+	// +optional
+	FixedCount *FixedCountLoad `json:"fixedCount,omitempty"`
 
 	// closedLoop holds the aim and the bounds of profile ClosedLoop.
 	// +optional
@@ -68,7 +76,8 @@ type LoadSpec struct {
 	// signing is when producers sign the transfers. Before takes signing out of what
 	// is measured of them: each signs what the load takes until the measurement is
 	// complete, and some more, and keeps it on its disk, 153 bytes each; then the load
-	// begins. It is for the runs of a Benchmark. Without it, signing is Live.
+	// begins. Of profile FixedCount, which has to be signed so, they sign no more than it
+	// has. It is for the runs of a Benchmark. Without it, signing is Live.
 	// +optional
 	Signing Signing `json:"signing,omitempty"`
 }
@@ -118,6 +127,19 @@ type ConstantLoad struct {
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	TransfersPerSecond *int64 `json:"transfersPerSecond,omitempty"`
+}
+
+// FixedCountLoad is a load of so many transfers, which come into the pools of the
+// producers as fast as these have room for them. What is measured lasts from the
+// beginning of the load to the block whose headers commit to the execution of the last
+// of them, durationSeconds at most.
+type FixedCountLoad struct {
+	// transfers is how many transfers there are, divided evenly among the producers of
+	// the network: none has more than one above any other. A producer signs at most
+	// 100000000 before the load begins.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Transfers int64 `json:"transfers,omitempty"`
 }
 
 // ClosedLoopLoad is a load whose rate follows from how the chain takes it: a
