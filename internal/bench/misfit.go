@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// maxProducerRate is the most that a producer signs, in transfers per second.
-	maxProducerRate = 1_000_000
+	// MaxProducerRate is the most that a producer signs, in transfers per second.
+	MaxProducerRate = 1_000_000
+	// maxProducerStock is the most that it signs before a load.
+	maxProducerStock = 100_000_000
 	// minStepBlocks is how many blocks tell at least whether a rate holds.
 	minStepBlocks = 20
 )
@@ -18,9 +20,14 @@ const (
 // Misfit says why a network cannot carry the load of a benchmark; empty when it can.
 // Of a network that is made from the template of a benchmark, the API server says it.
 func Misfit(network *v1alpha1.ShardNetworkSpec, load *v1alpha1.LoadSpec) string {
-	most := int64(network.Shards) * int64(network.ProducersPerShard) * maxProducerRate
+	producers := int64(network.Shards) * int64(network.ProducersPerShard)
+	most := producers * MaxProducerRate
 	if asked := mostAsked(load); asked > most {
 		return fmt.Sprintf("the load asks for %d transfers per second, and its producers sign %d at most", asked, most)
+	}
+	if count := load.FixedCount; count != nil && count.Transfers > producers*maxProducerStock {
+		return fmt.Sprintf("the load has %d transfers, and its producers sign %d at most before a load",
+			count.Transfers, producers*maxProducerStock)
 	}
 	shortest := int64(network.Protocol.MinBlockTimeMilliseconds)
 	if loop := load.ClosedLoop; loop != nil && int64(loop.TargetBlockTimeMilliseconds) <= shortest {

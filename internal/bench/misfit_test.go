@@ -36,6 +36,9 @@ func TestMisfit(t *testing.T) {
 		}
 		return load
 	}
+	count := func(transfers int64) v1alpha1.LoadSpec {
+		return v1alpha1.LoadSpec{FixedCount: &v1alpha1.FixedCountLoad{Transfers: transfers}}
+	}
 	for name, test := range map[string]struct {
 		load   v1alpha1.LoadSpec
 		shards int32
@@ -51,6 +54,8 @@ func TestMisfit(t *testing.T) {
 		"a search in steps of 20 blocks":   {search(10, 100, 2_000_000), 1, ""},
 		"a search in steps of less":        {search(9, 100, 1), 1, "tries each rate for 9 s, which is less than 20 blocks of 500 ms"},
 		"a search that then offers more":   {search(10, 200, 1_000_001), 1, "asks for 2000002 transfers per second"},
+		"as many as two sign before":       {count(200_000_000), 1, ""},
+		"more than two sign before":        {count(200_000_001), 2, "has 200000001 transfers, and its producers sign 200000000 at most before"},
 		"transfers to other shards":        {within(50), 2, ""},
 		"transfers to shards there is not": {within(50), 1, "has 50 percent of transfers within their shard, and it has no other shard"},
 		"transfers of the only shard":      {within(100), 1, ""},

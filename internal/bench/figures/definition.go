@@ -59,6 +59,10 @@ var definitions = []Definition{
 		rows: blockRates(func(block *result.Block) *uint64 { return &block.Executed }), estimate: statistics.Rate,
 	},
 	{
+		Name: v1alpha1.FigureCompletionSeconds, Title: "until the last of the transfers", Unit: "s", Better: Lower,
+		rows: completion, estimate: statistics.Rate,
+	},
+	{
 		Name: v1alpha1.FigureIncludedPerSecond, Title: "included", Unit: perSecond, Better: Higher,
 		rows: blockRates(func(block *result.Block) *uint64 { return &block.Included }), estimate: statistics.Rate,
 	},

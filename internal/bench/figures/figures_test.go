@@ -20,6 +20,7 @@ import (
 func run(cost float64) *result.Run {
 	made := &result.Run{
 		Window: result.Window{BeginMs: 10_000, EndMs: 30_000}, Counts: counts(), Search: &result.Search{HeldPerSecond: 100},
+		FixedCount: &result.FixedCount{Transfers: 1800, Executed: 1800, LastHeight: 120},
 		OpenLoop: &result.OpenLoop{KneeUsers: 500, Steps: []result.OpenLoopStep{
 			{Users: 500, Transfers: result.ClientTransfers{Offered: 200, Executed: 200}, ExecutedPerSecond: ptr.To(120.0)},
 			{
@@ -75,6 +76,7 @@ func TestFigures(t *testing.T) {
 		v1alpha1.FigureExecutedPerSecond:              90,
 		v1alpha1.FigureFailedPerSecond:                8,
 		v1alpha1.FigureExecutedPerSecondSpreadPercent: 0,
+		v1alpha1.FigureCompletionSeconds:              20,
 		v1alpha1.FigureHeldPerSecond:                  100,
 		v1alpha1.FigureExecutedOfHeldPercent:          90,
 		v1alpha1.FigureClientSuccessPercent:           25,
@@ -118,6 +120,51 @@ func TestFigures(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("there are no %v", want)
+	}
+}
+
+// Of a fixed count, TPS is the count over the time from the beginning of the load to the
+// block with the last of it, wherever between two blocks it began; it is offered at no
+// rate, and of runs together the time is the mean of theirs.
+func TestFixedCount(t *testing.T) {
+	t.Parallel()
+	counted := func(beginMs int64) *result.Run {
+		made := run(0.5)
+		made.OpenLoop, made.Window.BeginMs = nil, beginMs
+		return made
+	}
+	got := map[v1alpha1.BenchmarkFigure]float64{}
+	intervals := map[v1alpha1.BenchmarkFigure]*result.Interval{}
+	for _, figure := range figures.Of([]*result.Run{counted(10_100)}, 95, 1) {
+		got[figure.Name], intervals[figure.Name] = figure.Value, figure.Interval
+	}
+	if want := 1800 / 19.9; math.Abs(got[v1alpha1.FigureExecutedPerSecond]-want) > 1e-9 {
+		t.Errorf("TPS is %f, want %f", got[v1alpha1.FigureExecutedPerSecond], want)
+	}
+	if seconds := got[v1alpha1.FigureCompletionSeconds]; math.Abs(seconds-19.9) > 1e-9 || intervals[v1alpha1.FigureCompletionSeconds] == nil {
+		t.Errorf("the last came after %f s, want 19.9 with an interval", seconds)
+	}
+	if blockTime := got[v1alpha1.FigureBlockTimeMilliseconds]; blockTime != 250 {
+		t.Errorf("the block time is %f, want that of whole blocks", blockTime)
+	}
+	if rate, known := got[v1alpha1.FigureOfferedPerSecond]; known {
+		t.Errorf("it is offered at %f transfers per second, want at no rate", rate)
+	}
+	for _, figure := range figures.Of([]*result.Run{counted(10_000), counted(20_000)}, 95, 1) {
+		if figure.Name == v1alpha1.FigureCompletionSeconds && math.Abs(figure.Value-15) > 1e-9 {
+			t.Errorf("the last of 20 s and of 10 s came after %f s, want 15", figure.Value)
+		}
+	}
+	for name, became := range map[string]*result.FixedCount{
+		"another load": nil, "no end": {Transfers: 1800, Executed: 1799}, "nothing executed": {Transfers: 1, Failed: 1, LastHeight: 9},
+	} {
+		made := counted(10_000)
+		made.FixedCount = became
+		for _, figure := range figures.Of([]*result.Run{made}, 95, 1) {
+			if figure.Name == v1alpha1.FigureCompletionSeconds {
+				t.Errorf("of %s, the last came after %f s, want it not to be known", name, figure.Value)
+			}
+		}
 	}
 }
 
@@ -247,6 +294,7 @@ func TestUsersOfWhomNoneHold(t *testing.T) {
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	signed := run(0.5)
+	signed.FixedCount = nil
 	for i := range signed.Samples {
 		signed.Samples[i].Signed = nil
 	}

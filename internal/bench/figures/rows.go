@@ -10,10 +10,10 @@ import (
 )
 
 // blockRates makes a row of each measured block: a count, and the seconds since
-// the block before. A run in which one count is not known has no rows.
+// the block before, or the beginning of a fixed count. A run in which one count is not known has no rows.
 func blockRates(count func(*result.Block) *uint64) func(*result.Run) []statistics.Row {
 	return func(run *result.Run) []statistics.Row {
-		blocks, times := run.MeasuredBlocks(), run.MeasuredTimesMs()
+		blocks, times := run.MeasuredBlocks(), run.MeasuredSpansMs()
 		rows := make([]statistics.Row, len(blocks))
 		for i := range blocks {
 			counted := count(&blocks[i])
@@ -24,6 +24,24 @@ func blockRates(count func(*result.Block) *uint64) func(*result.Run) []statistic
 		}
 		return rows
 	}
+}
+
+// completion makes a row of each measured block of a fixed count: the seconds that it
+// took, and its part of all that was executed. All of them together are the seconds of
+// one run.
+func completion(run *result.Run) []statistics.Row {
+	if run.FixedCount == nil || run.FixedCount.LastHeight == 0 || run.FixedCount.Executed == 0 {
+		return nil
+	}
+	rows := blockRates(func(block *result.Block) *uint64 { return &block.Executed })(run)
+	var all float64
+	for i := range rows {
+		all += rows[i].Quantity
+	}
+	for i, row := range rows {
+		rows[i] = statistics.Row{Quantity: row.By, By: row.Quantity / all}
+	}
+	return rows
 }
 
 // held makes one row of the rate that a run's search found.
@@ -93,13 +111,17 @@ func executedOfBest(run *result.Run) []statistics.Row {
 	return rows
 }
 
-// offeredRows are what was asked of generators, or was due of the last step of users.
+// offeredRows are what was asked of generators, or was due of the last step of users. Of
+// a fixed count, they are asked for no rate.
 func offeredRows(run *result.Run) []statistics.Row {
-	step := run.OpenLoop.Last()
-	if step == nil {
+	switch step := run.OpenLoop.Last(); {
+	case step != nil:
+		return []statistics.Row{{Quantity: step.OfferedPerSecond, By: 1}}
+	case run.FixedCount != nil:
+		return nil
+	default:
 		return sampleRows(offered, seconds)(run)
 	}
-	return []statistics.Row{{Quantity: step.OfferedPerSecond, By: 1}}
 }
 
 // acceptedRows are what pools took from generators, or of the last step of users.

@@ -12,6 +12,10 @@ import (
 // blocks makes the rows of finalised blocks.
 type blocks struct {
 	rows []result.Block
+	// tallies are what had become of transfers up to each of the rows.
+	tallies []tally
+	// ended is the number of the last row that says of any of them what became of it.
+	ended int
 	// included has the transfers of chunks that no header commits to the execution
 	// of yet.
 	included map[chunk]uint64
@@ -23,13 +27,34 @@ type chunk struct {
 	height uint64
 }
 
+// tally is what had become of the transfers of all chunks above the first block.
+type tally struct {
+	executed, failed uint64
+}
+
+// tally adds what a header says of a chunk with so many transactions.
+func (b *blocks) tally(so *tally, height, transactions, transfers uint64) {
+	if len(b.rows) > 0 && height > b.rows[0].Height {
+		so.executed += transfers
+		so.failed += transactions - transfers
+	}
+}
+
+// last is what had become of transfers up to the last block.
+func (b *blocks) last() tally {
+	if len(b.tallies) == 0 {
+		return tally{}
+	}
+	return b.tallies[len(b.tallies)-1]
+}
+
 // add takes the next block.
 func (b *blocks) add(block *chain.Block) error {
 	if count := len(b.rows); count > 0 && b.rows[count-1].Height+1 != block.Height {
 		return fmt.Errorf("block %d follows block %d", block.Height, b.rows[count-1].Height)
 	}
 	row := result.Block{Height: block.Height, TimestampMs: block.TimestampMs, Shards: len(block.Chunks)}
-	failed, known := uint64(0), true
+	failed, known, so := uint64(0), true, b.last()
 	for i := range block.Chunks {
 		header := &block.Chunks[i]
 		if header.Height != block.Height {
@@ -55,11 +80,15 @@ func (b *blocks) add(block *chain.Block) error {
 				continue
 			}
 			failed += transactions - *executed.Transfers
+			b.tally(&so, executed.Height, transactions, *executed.Transfers)
 		}
 	}
 	if known {
 		row.Failed = &failed
 	}
-	b.rows = append(b.rows, row)
+	if so != b.last() {
+		b.ended = len(b.rows)
+	}
+	b.rows, b.tallies = append(b.rows, row), append(b.tallies, so)
 	return nil
 }

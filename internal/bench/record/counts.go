@@ -78,10 +78,10 @@ type series struct {
 // where it ends. At other times nobody is asked.
 func (r *Recorder) Count(ctx context.Context, at time.Time, nodes []Teller) {
 	switch window := r.run.Window; {
-	case !r.Settled() || at.UnixMilli() < window.BeginMs:
+	case window.BeginMs == 0 || at.UnixMilli() < window.BeginMs:
 	case r.begin == nil:
 		r.begin = ask(ctx, at, nodes)
-	case r.end == nil && (r.Complete() || at.UnixMilli() >= window.EndMs):
+	case r.end == nil && r.Settled() && (r.Complete() || at.UnixMilli() >= window.EndMs):
 		r.end = ask(ctx, at, nodes)
 	}
 }

@@ -25,12 +25,15 @@ const (
 
 // notes are what a reader should know of the figures of a run.
 func notes(run *result.Run) []string {
+	var notes []string
+	if note := fixedCountNote(run.FixedCount); note != "" {
+		notes = append(notes, note)
+	}
 	samples := run.MeasuredSamples()
 	if len(samples) < 2 {
-		return nil
+		return notes
 	}
 	first, last := &samples[0], &samples[len(samples)-1]
-	var notes []string
 	for _, note := range []string{
 		overdueNote(samples), heldBackNote(samples), exhaustedNote(samples), backlogNote(run, samples),
 		accountingNote(run.Accounting), stolenNote(first, last),

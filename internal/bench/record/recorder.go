@@ -35,6 +35,8 @@ type Recorder struct {
 	// lowest are the last blocks that the node which is furthest behind had processed, of
 	// each sample.
 	lowest []uint64
+	// counting is nil unless the load is a fixed count.
+	counting *counting
 	// begin and end are what the nodes had counted at the edges of the window.
 	begin, end *counted
 }
@@ -75,7 +77,14 @@ func (r *Recorder) Window() result.Window { return r.run.Window }
 
 // Block takes the next finalised block.
 func (r *Recorder) Block(block *chain.Block) error {
-	return r.blocks.add(block)
+	if err := r.blocks.add(block); err != nil {
+		return err
+	}
+	if r.counting != nil && !r.Settled() {
+		r.run.Window.EndMs = r.counting.end(&r.blocks)
+		r.takePending()
+	}
+	return nil
 }
 
 // Complete says that a block was finalised after the window: everything that it
@@ -90,15 +99,27 @@ func (r *Recorder) Sample(sample Sample) {
 	row := sample.row()
 	r.run.Samples = append(r.run.Samples, row)
 	r.lowest = append(r.lowest, sample.lowest())
-	if !r.Settled() || row.TimeMs < r.run.Window.BeginMs || row.TimeMs > r.run.Window.EndMs {
+	if r.counting != nil {
+		r.counting.hear(&sample, row.Rejected)
+		r.takePending()
+		return
+	}
+	if r.Settled() {
+		r.take(&sample, r.run.Window.EndMs)
+	}
+}
+
+// take takes a sample for the measurement, if it is of it.
+func (r *Recorder) take(sample *Sample, endMs int64) {
+	if at := sample.At.UnixMilli(); at < r.run.Window.BeginMs || at > endMs {
 		return
 	}
 	if r.first == nil {
-		r.first = &sample
+		r.first = sample
 	}
-	r.last = &sample
+	r.last = sample
 	for i := range sample.Nodes {
-		r.observePeak(&sample.Nodes[i], r.first == &sample)
+		r.observePeak(&sample.Nodes[i], r.first == sample)
 	}
 }
 
@@ -123,6 +144,7 @@ func (r *Recorder) Run(fault string) result.Run {
 	if run.Fault = fault; fault == "" && !r.Complete() {
 		run.Fault = "no block was finalised after the measurement: the chain stood still at its end"
 	}
+	r.concludeCount(&run, fault)
 	if r.first != nil {
 		for i := range r.last.Nodes {
 			run.Nodes = append(run.Nodes, r.node(&r.first.Nodes[i], &r.last.Nodes[i]))

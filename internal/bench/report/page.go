@@ -157,12 +157,14 @@ func labelRuns(results []Named) []labelled {
 		for i := range named.Result.Runs {
 			run := &named.Result.Runs[i]
 			label, offered := labelOf(run), ""
-			if i == 0 {
+			// A fixed count has no rate.
+			drawn := i == 0 && run.FixedCount == nil
+			if drawn {
 				offered = "offered"
 			}
 			if len(results) > 1 {
 				label = named.Name + ", " + label
-				if i == 0 {
+				if drawn {
 					offered = named.Name + ", offered"
 				}
 			}

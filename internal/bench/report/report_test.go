@@ -233,6 +233,18 @@ func TestPanels(t *testing.T) {
 	}
 }
 
+// A fixed count is offered at no rate, and none is drawn.
+func TestFixedCountsAreShown(t *testing.T) {
+	t.Parallel()
+	counted := made("net", began)
+	for i := range counted.Runs {
+		counted.Runs[i].FixedCount = &result.FixedCount{Transfers: 1000, Executed: 1000, LastHeight: 20}
+	}
+	if series := panelsOf(t, pageOf(t, counted))["executed"].Series; len(series) != 2 {
+		t.Errorf("the lines are %+v, want what was executed in both runs alone", series)
+	}
+}
+
 // The bounds of a search are drawn from when they are known to the end, and its
 // steps are listed.
 func TestSearchIsShown(t *testing.T) {

@@ -45,6 +45,16 @@ func (r *Run) MeasuredTimesMs() []int64 {
 	return times
 }
 
+// MeasuredSpansMs are the times that the measured blocks count over: their block times,
+// but for the first one of a fixed count, which counts from the beginning of the load.
+func (r *Run) MeasuredSpansMs() []int64 {
+	spans := r.MeasuredTimesMs()
+	if r.FixedCount != nil && len(spans) > 0 {
+		spans[0] = r.MeasuredBlocks()[0].TimestampMs - r.Window.BeginMs
+	}
+	return spans
+}
+
 // edges are the last block that is not after the beginning of a window, and
 // the first one that is not before its end; -1 when there is none.
 func (r *Run) edges(window Window) (first, last int) {

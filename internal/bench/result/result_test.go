@@ -71,6 +71,27 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
+// The first block of a fixed count is counted from the beginning of the load, and its
+// block time is from the block before.
+func TestMeasuredSpans(t *testing.T) {
+	t.Parallel()
+	made := run()
+	if got, want := made.MeasuredSpansMs(), []int64{1000, 1000, 1000}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the blocks count over %v, want %v", got, want)
+	}
+	made.FixedCount = &result.FixedCount{}
+	if got, want := made.MeasuredSpansMs(), []int64{500, 1000, 1000}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the blocks are counted, of a fixed count, over %v, want %v", got, want)
+	}
+	if got, want := made.MeasuredTimesMs(), []int64{1000, 1000, 1000}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the block times of a fixed count are %v, want %v", got, want)
+	}
+	made.Blocks = made.Blocks[:5]
+	if got := made.MeasuredSpansMs(); got != nil {
+		t.Errorf("blocks that end before the window count over %v, want none", got)
+	}
+}
+
 func TestBlocksAsCSV(t *testing.T) {
 	t.Parallel()
 	made := run()

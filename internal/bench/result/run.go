@@ -25,6 +25,8 @@ type Run struct {
 	// SignedBefore is how many transfers the producers signed before the load began;
 	// absent when they signed them as they became due.
 	SignedBefore int64 `json:"signedBefore,omitempty"`
+	// FixedCount is what became of a fixed count of transfers; absent of another load.
+	FixedCount *FixedCount `json:"fixedCount,omitempty"`
 	// Search is what a search for the highest rate came to; absent without one.
 	Search *Search `json:"search,omitempty"`
 	// OpenLoop is what clients saw of the chain; absent without any.
