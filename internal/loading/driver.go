@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -150,7 +149,7 @@ func (d *Driver) await(ctx context.Context, begin time.Time, elapsed time.Durati
 // whether all of them took it.
 func (d *Driver) Apply(ctx context.Context, rate int64) bool {
 	var told sync.WaitGroup
-	for i, share := range bench.Split(rate, d.validators) {
+	for i, share := range d.Load.shares(rate, d.validators) {
 		told.Go(func() { d.applyTo(ctx, i, share) })
 	}
 	told.Wait()

@@ -27,6 +27,8 @@ type Load struct {
 	Workload chain.Workload
 	// Schedule is the load over time, unless there is a loop.
 	Schedule bench.Schedule
+	// Count is how many transfers it has, without a rate; 0 of a load that has no end.
+	Count int64
 	// Loop finds the rate; nil when the schedule says it.
 	Loop *Loop
 	// Users are the clients that send it; nil when producers sign it. With users,
@@ -46,6 +48,9 @@ func New(spec *v1alpha1.LoadSpec) (*Load, error) {
 		made.Signing = chain.SigningBefore
 	}
 	switch {
+	case spec != nil && spec.FixedCount != nil:
+		made.Count = spec.FixedCount.Transfers
+		return made, nil
 	case spec != nil && spec.ClosedLoop != nil:
 		made.Loop = NewLoop(spec.ClosedLoop)
 		return made, nil
@@ -87,6 +92,9 @@ func (l *Load) Conclude(run *result.Run, validators []topology.Validator) {
 
 // stock is how many transfers each of the validators signs before.
 func (l *Load) stock(validators []topology.Validator) []int64 {
+	if l.Count > 0 {
+		return bench.Split(l.Count, validators)
+	}
 	return l.Schedule.Stock(l.until, validators)
 }
 
@@ -98,8 +106,22 @@ func (l *Load) Found() *result.Search {
 	return l.Loop.search.Result()
 }
 
+// shares are what each of the validators is told to sign of a rate. Of a fixed count,
+// those that have some of it are told to give it to their pools as fast as these have
+// room for it.
+func (l *Load) shares(rate int64, validators []topology.Validator) []int64 {
+	if l.Count == 0 {
+		return bench.Split(rate, validators)
+	}
+	shares := l.stock(validators)
+	for i := range shares {
+		shares[i] = min(shares[i], 1) * bench.MaxProducerRate
+	}
+	return shares
+}
+
 // Rate is what the producers of the whole network sign, some time after the load
-// began.
+// began; 0 of a fixed count.
 func (l *Load) Rate(elapsed time.Duration) int64 {
 	if l.Loop != nil {
 		return l.Loop.Rate()

@@ -68,6 +68,45 @@ func TestSignBefore(t *testing.T) {
 	}
 }
 
+// Of a fixed count, all of it is signed before and nothing besides, and whoever has some
+// of it is told to sign as much as it can.
+func TestAFixedCount(t *testing.T) {
+	t.Parallel()
+	for transfers, want := range map[int64][2]int64{1: {0, 1}, 7: {3, 4}} {
+		load, err := loading.NewRun(&v1alpha1.LoadSpec{
+			Profile: v1alpha1.LoadProfileFixedCount, FixedCount: &v1alpha1.FixedCountLoad{Transfers: transfers},
+			Signing: v1alpha1.SigningBefore,
+		}, 0, time.Minute)
+		if err != nil || load.Count != transfers || load.Rate(0) != 0 {
+			t.Fatalf("%d transfers are %+v: %v", transfers, load, err)
+		}
+		first, second, driver, _ := driven(t, load)
+		if stocked, err := driver.SignBefore(t.Context()); err != nil || stocked.Transfers != transfers {
+			t.Fatalf("%+v are signed, want %d: %v", stocked, transfers, err)
+		}
+		if !driver.Apply(t.Context(), load.Rate(0)) {
+			t.Fatalf("not all took their share: %+v", driver.Refusal())
+		}
+		for i, p := range []*producer{first, second} {
+			var stock, rate int64
+			if p.load.Stock != nil {
+				stock = p.load.Stock.Transfers
+			}
+			if want[i] > 0 {
+				rate = 1_000_000
+			}
+			if stock != want[i] || p.load.TransfersPerSecond != rate {
+				t.Errorf("of %d, %s signs %d before, want %d, and then %d per second, want %d",
+					transfers, p.name, stock, want[i], p.load.TransfersPerSecond, rate)
+			}
+		}
+		var run result.Run
+		if load.Conclude(&run, driver.Validators()); run.SignedBefore != transfers {
+			t.Errorf("the record says that %d were signed before, want %d", run.SignedBefore, transfers)
+		}
+	}
+}
+
 // What cannot be waited for is an error that names the validator and the reason.
 func TestWhatIsNotSignedBefore(t *testing.T) {
 	t.Parallel()

@@ -98,6 +98,12 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	run.recording = newRecording(run, load, users, options)
 	profiles := newProfiles(run, options.Profile)
 	defer profiles.end()
+	if load.Count > 0 {
+		// What is measured begins now, and not with the first sample of a load.
+		if err := run.take(ctx, run.last); err != nil {
+			return nil, err
+		}
+	}
 	run.recording.settled = func(window result.Window) { profiles.through(ctx, window) }
 	carryCtx, cancel := context.WithTimeout(ctx, run.recording.longest())
 	defer cancel()

@@ -116,6 +116,61 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 	}
 }
 
+// Blocks of stand-ins hold 10 transfers each, whatever they are told: 500 transfers take
+// 50 blocks from the beginning of the load on, and 5000 more than 2 s.
+func TestRecordOfAFixedCount(t *testing.T) {
+	t.Parallel()
+	for transfers, fault := range map[int64]string{500: "", 5000: "were refused by pools within 3s: the others had come to no end"} {
+		network, err := manifest.Read(testManifest(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		network.Spec.Load = &v1alpha1.LoadSpec{
+			Profile: v1alpha1.LoadProfileFixedCount, FixedCount: &v1alpha1.FixedCountLoad{Transfers: transfers},
+			Signing: v1alpha1.SigningBefore,
+		}
+		stateDir, limit := t.TempDir(), 3*time.Second
+		if fault == "" {
+			limit = patience
+		}
+		run, err := recordNetwork(t.Context(), t, network, stateDir, limit, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (run.Fault == "") != (fault == "") || !strings.HasSuffix(run.Fault, fault) {
+			t.Errorf("of %d transfers, the fault is %q, want %q", transfers, run.Fault, fault)
+		}
+		if fault != "" {
+			continue
+		}
+		checkFixedCount(t, run, uint64(transfers))
+		loads := filepath.Join(string(networkDir(filepath.Join(stateDir, "net")).node("net-s0-p0")), "data", "loads")
+		told, err := os.ReadFile(loads)
+		if want := "125 before\n1000000\n"; err != nil || !strings.HasPrefix(string(told), want) {
+			t.Errorf("a producer was told %q, want %q: %v", told, want, err)
+		}
+	}
+}
+
+// checkFixedCount wants a record to begin with the load and to end with the last transfer.
+func checkFixedCount(t *testing.T, run *result.Run, transfers uint64) {
+	t.Helper()
+	count := run.FixedCount
+	if count == nil || count.Executed < transfers || count.Executed >= transfers+10 || count.LastHeight == 0 {
+		t.Fatalf("the count came to %+v", count)
+	}
+	measured := run.MeasuredBlocks()
+	if last := measured[len(measured)-1]; last.Height != count.LastHeight || last.TimestampMs != run.Window.EndMs {
+		t.Errorf("the last measured block is %+v, want %d at %d", last, count.LastHeight, run.Window.EndMs)
+	}
+	if len(measured) < 50 || len(measured) > 52 || run.Window.BeginMs != run.LoadBeganMs {
+		t.Errorf("%d blocks are measured, and the measurement is %+v of a load that began at %d", len(measured), run.Window, run.LoadBeganMs)
+	}
+	if first := run.Samples[0]; first.TimeMs < run.Window.BeginMs || first.TimeMs > run.Window.BeginMs+500 || first.OfferedPerSecond != 0 {
+		t.Errorf("the first sample is %+v, want one as the load begins", first)
+	}
+}
+
 // Blocks of stand-ins hold 10 transfers each, 200 in a second, however many are
 // offered: of 150 and 300, a search finds that the first holds, and twice that is
 // offered.

@@ -38,7 +38,12 @@ type recording struct {
 func newRecording(run *run, load *loading.Load, users *clients.Clients, options RecordOptions) *recording {
 	plan := record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
 	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
-	if load.Loop != nil || users != nil {
+	switch {
+	case load.Count > 0:
+		// The network is a new one: its pools have refused nothing.
+		count := record.Count{Transfers: uint64(load.Count), Limit: options.Duration}
+		recorder = record.NewCounted(count, run.window.Begin, run.base.GenesisHash)
+	case load.Loop != nil || users != nil:
 		recorder = record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
 	}
 	return &recording{

@@ -246,8 +246,14 @@ func (n *standin) setLoad(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	n.rate = load.TransfersPerSecond
 	n.mu.Unlock()
-	n.note(strconv.FormatInt(load.TransfersPerSecond, 10))
-	answerJSON(w, chain.Load{TransfersPerSecond: load.TransfersPerSecond, Workload: load.Workload, Signing: load.Signing})
+	answer := chain.Load{TransfersPerSecond: load.TransfersPerSecond, Workload: load.Workload, Signing: load.Signing}
+	outcome := strconv.FormatInt(load.TransfersPerSecond, 10)
+	if load.Stock > 0 {
+		// All is signed at once.
+		answer.Stock, outcome = &chain.Stock{Transfers: load.Stock, Signed: load.Stock, Left: load.Stock}, fmt.Sprintf("%d before", load.Stock)
+	}
+	n.note(outcome)
+	answerJSON(w, answer)
 }
 
 // beginFault takes a fault of links, which nothing here feels.

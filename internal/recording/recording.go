@@ -145,7 +145,7 @@ func (s *session) done() bool {
 	if !s.settled {
 		return false
 	}
-	ended, known := s.crowd.ended(time.UnixMilli(s.recorder.Window().EndMs))
+	ended, known := s.crowd.ended(time.UnixMilli(s.recorder.LatestMs()))
 	overdue := known && time.Since(ended) > standstillPatience
 	if untold := s.blocks.Untold(); overdue && untold != nil {
 		s.blame("not all blocks were told: " + untold.Error())
@@ -188,6 +188,8 @@ func (s *session) take(ctx context.Context, at time.Time, answers []*chain.Statu
 		s.attend(&sample, answers)
 	case s.wheel != nil && s.wheel.loop != nil:
 		s.steer(&sample, answers)
+	case s.wheel != nil && s.wheel.count > 0:
+		// It has no rate that could be another one.
 	default:
 		s.follow(&sample, answers)
 	}
@@ -229,7 +231,11 @@ func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Stat
 		return false, nil
 	}
 	s.began, s.base = at, best.FinalizedHeight
-	s.recorder = record.NewUnsettled(at, best.GenesisHash)
+	if count := s.count(answers); count.Transfers > 0 {
+		s.recorder, s.settled = record.NewCounted(count, at, best.GenesisHash), true
+	} else {
+		s.recorder = record.NewUnsettled(at, best.GenesisHash)
+	}
 	s.blocks = record.NewFollower(s.recorder, s.audit, best.FinalizedHeight)
 	if s.wheel != nil {
 		s.wheel.begin(ctx, at)
@@ -239,6 +245,21 @@ func (s *session) begin(ctx context.Context, at time.Time, answers []*chain.Stat
 	}
 	s.Log.Info("the load began", "height", best.FinalizedHeight)
 	return true, nil
+}
+
+// count is the fixed count that the load is of, as it begins; none of another load.
+func (s *session) count(answers []*chain.Status) record.Count {
+	count := record.Count{Limit: s.Duration}
+	if s.wheel == nil || s.wheel.count == 0 {
+		return count
+	}
+	count.Transfers = uint64(s.wheel.count)
+	for _, status := range answers {
+		if status != nil && status.Load != nil {
+			count.Refused += status.Load.Rejected
+		}
+	}
+	return count
 }
 
 // settle begins the warm-up.

@@ -32,8 +32,10 @@ type Steering struct {
 
 // wheel steers the load of one run.
 type wheel struct {
-	// loop is nil when a schedule says the rates.
-	loop   *loading.Loop
+	// loop is nil when a schedule says the rates, or the load is a fixed count.
+	loop *loading.Loop
+	// count is how many transfers a fixed count has; 0 of another load.
+	count  int64
 	driver *loading.Driver
 	log    *slog.Logger
 	// end ends the driving that is under way; nil before it began.
@@ -42,6 +44,9 @@ type wheel struct {
 	// inUse is true of a network that was there before the run, and ended once it was
 	// told to end its load of before.
 	inUse, ended bool
+	// rested is the height up to which chunks may hold transfers of before; 0 until the
+	// network carries nothing.
+	rested uint64
 	// stocked is how many transfers the producers have signed before the load, and signed
 	// when these last became more.
 	stocked loading.Stocked
@@ -75,7 +80,7 @@ func newWheel(options *Options, nodes nodes) *wheel {
 		})
 	}
 	return &wheel{
-		loop: options.Steering.Load.Loop, inUse: options.Steering.InUse,
+		loop: options.Steering.Load.Loop, count: options.Steering.Load.Count, inUse: options.Steering.InUse,
 		driver: loading.NewDriver(driven), log: options.Log,
 	}
 }
@@ -125,7 +130,27 @@ func (w *wheel) rests(ctx context.Context, nodes nodes, answers []*chain.Status)
 		// What was answered was so before.
 		return false, nil
 	}
-	return nodes.atRest(answers), nil
+	return w.executed(nodes, answers), nil
+}
+
+// executed says whether the network is at rest. Of a fixed count every transfer matters,
+// so all chunks have to be final by then that transfers of before may be in.
+func (w *wheel) executed(nodes nodes, answers []*chain.Status) bool {
+	if !nodes.atRest(answers) {
+		w.rested = 0
+		return false
+	}
+	var known, final uint64
+	for _, status := range answers {
+		if status != nil {
+			known, final = max(known, status.Height), max(final, status.FinalizedHeight)
+		}
+	}
+	if w.rested == 0 {
+		// The next chunks may be made already.
+		w.rested = known + 1
+	}
+	return w.count == 0 || final >= w.rested
 }
 
 // begin has the producers sign what the controller asks for, from a time on.

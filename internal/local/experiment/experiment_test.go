@@ -21,6 +21,16 @@ func benchmark(t *testing.T, name string) *v1alpha1.Benchmark {
 	return read
 }
 
+// fixedCount is a benchmark whose load has an end.
+func fixedCount(t *testing.T) *v1alpha1.Benchmark {
+	t.Helper()
+	made := benchmark(t, "near-4-shards-local")
+	made.Spec.Load = v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileFixedCount, FixedCount: &v1alpha1.FixedCountLoad{Transfers: 1000}, Signing: v1alpha1.SigningBefore,
+	}
+	return made
+}
+
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	options := Options{
@@ -109,6 +119,11 @@ func TestCheck(t *testing.T) {
 		"a variant without a profile": {
 			options: Options{Benchmark: benchmark(t, "before-after-local"), ProfileVariant: "after"},
 			want:    "--profile-variant after: no profile is wanted: --profile says of what kind",
+		},
+		"a profile of a fixed count": {
+			options: Options{Benchmark: fixedCount(t), Profile: chain.ProfileCPU},
+			want: "--profile: of a load of profile FixedCount it is not known how long it will be measured, " +
+				"and nothing is left of it afterwards",
 		},
 		"a profile of a network that runs": {
 			options: Options{Benchmark: benchmark(t, "running-network"), Profile: chain.ProfileCPU, ProfileSeconds: 10},

@@ -110,6 +110,9 @@ func (o *Options) checkProfile() error {
 	case spec.Network.Name != "":
 		return fmt.Errorf("--profile: the network %s, which the benchmark names, runs by itself: "+
 			"shardyard profile takes profiles of it", spec.Network.Name)
+	case spec.Load.Profile == v1alpha1.LoadProfileFixedCount:
+		return errors.New("--profile: of a load of profile FixedCount it is not known how long it will be measured, " +
+			"and nothing is left of it afterwards")
 	case o.ProfileSeconds > 0 && spec.Load.Profile == v1alpha1.LoadProfileOpenLoop:
 		return errors.New("--profile-seconds: the users of a load of profile OpenLoop send nothing more " +
 			"once the measurement is complete; without it, a profile is taken through the measurement")
