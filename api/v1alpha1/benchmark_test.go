@@ -113,7 +113,11 @@ func TestValidBenchmarks(t *testing.T) {
 	}
 	// A network that is named is not there yet, and nothing is known of what it can carry.
 	named := editedBenchmark(t, set("spec.network", object{"name": "running"}), remove("spec.variants"), remove("spec.baseline"))
-	manifests := [][]byte{[]byte(benchmarkManifest), encode(t, named)}
+	counted := editedBenchmark(t, set("spec.load", fixedCount(200_000_000)),
+		set("spec.criteria", []object{{"figure": "CompletionSeconds", "atMost": 20}}),
+		set("spec.baseline.figures", []string{"CompletionSeconds"}))
+	counted["metadata"].(object)["name"] = "counted"
+	manifests := [][]byte{[]byte(benchmarkManifest), encode(t, named), encode(t, counted)}
 	for _, upload := range []object{
 		{"url": "gs://results"},
 		{"url": "gs://my_results.example.com/a%20b/", "serviceAccountName": "uploads"},
@@ -220,7 +224,47 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 		},
 		"a closed loop whose load is signed before": {
 			[]edit{set("spec.load", object{"profile": "ClosedLoop", "signing": "Before", "closedLoop": closedLoop(nil)})},
-			[]refusal{{"spec.load.signing", "must be Live unless profile is Ramp or Constant"}},
+			[]refusal{{"spec.load.signing", "must be Live unless profile is Ramp, Constant or FixedCount"}},
+		},
+		"a fixed count of nothing": {
+			[]edit{set("spec.load", fixedCount(0))},
+			[]refusal{{"spec.load.fixedCount.transfers", "greater than or equal to 1"}},
+		},
+		"a fixed count without count": {
+			[]edit{set("spec.load", object{"profile": "FixedCount", "signing": "Before"})},
+			[]refusal{{"spec.load.fixedCount", "is required when profile is FixedCount"}},
+		},
+		"a fixed count of another profile": {
+			[]edit{set("spec.load.fixedCount", object{"transfers": 1})},
+			[]refusal{{"spec.load.fixedCount", "must not be set otherwise"}},
+		},
+		"a fixed count above what producers sign": {
+			[]edit{set("spec.load", fixedCount(200_000_001))},
+			[]refusal{{"spec.load.fixedCount.transfers", "must be at most 100000000 per producer"}},
+		},
+		"a fixed count that is signed when it is due": {
+			[]edit{set("spec.load", object{"profile": "FixedCount", "fixedCount": object{"transfers": 1}})},
+			[]refusal{{"spec.load.signing", "must be Before when profile is FixedCount"}},
+		},
+		"a fixed count that warms up": {
+			[]edit{set("spec.load", fixedCount(1)), remove("spec.warmUpSeconds")},
+			[]refusal{{"spec.warmUpSeconds", "must be 0 when the load is of profile FixedCount"}},
+		},
+		"the rate of a fixed count": {
+			[]edit{set("spec.load", fixedCount(1)), criteria(object{"figure": "OfferedPerSecond", "atLeast": 1})},
+			[]refusal{{"spec.criteria", "cannot have OfferedPerSecond with a load of profile FixedCount"}},
+		},
+		"what is never complete": {
+			[]edit{criteria(object{"figure": "CompletionSeconds", "atMost": 1})},
+			[]refusal{{"spec.criteria", "cannot have CompletionSeconds without a load of profile FixedCount"}},
+		},
+		"a comparison of what is never complete": {
+			[]edit{set("spec.baseline.figures", []string{"CompletionSeconds"})},
+			[]refusal{{"spec.baseline.figures", "cannot have CompletionSeconds without a load of profile FixedCount"}},
+		},
+		"a fixed count side by side": {
+			[]edit{set("spec.load", fixedCount(1)), set("spec.interleaving", "SideBySide")},
+			[]refusal{{"spec.interleaving", "must not be SideBySide unless the load is of profile Constant or Ramp"}},
 		},
 		"a search without bounds": {
 			[]edit{set("spec.load", object{"profile": "Search"})},

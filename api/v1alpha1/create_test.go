@@ -716,6 +716,10 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.load", object{"profile": "Constant", "constant": object{"transfersPerSecond": 8_000_001}})},
 		[]refusal{{"spec.load.constant.transfersPerSecond", "transfersPerSecond must be at most 8000000 with 8 producers"}},
 	},
+	"a fixed count of a network": {
+		[]edit{set("spec.load", fixedCount(1))},
+		[]refusal{{"spec.load.fixedCount", "must not be set: a load that has an end is of the runs of a Benchmark"}},
+	},
 	"a closed loop of a network": {
 		[]edit{set("spec.load", object{"profile": "ClosedLoop", "closedLoop": closedLoop(nil)})},
 		[]refusal{{"spec.load.closedLoop", "must not be set: the controller of a closed loop runs beside a Benchmark"}},

@@ -318,6 +318,11 @@ func closedLoop(changed object) object {
 	return load
 }
 
+// fixedCount is a load of so many transfers.
+func fixedCount(transfers int64) object {
+	return object{"profile": "FixedCount", "fixedCount": object{"transfers": transfers}, "signing": "Before"}
+}
+
 // openLoop is a load of users, with some fields changed.
 func openLoop(changed object) object {
 	load := object{"everyMilliseconds": 5000, "steps": []object{{"users": 500}, {"users": 2000}}}
