@@ -99,7 +99,7 @@ func loadOf(t *testing.T, spec *v1alpha1.LoadSpec) []any {
 			}
 		}
 		// Clients, if there are any, are told of themselves and sign for themselves.
-		found = append(found, load.Workload, rates, load.Users)
+		found = append(found, load.Workload, rates, load.Count, load.Users)
 		if load.Loop != nil {
 			found = append(found, load.Loop.MostSettling)
 		}

@@ -24,6 +24,11 @@ var (
 	rampLoad     = fields.Object{"spec.load": fields.Object{"profile": "Ramp", "ramp": fields.Object{"steps": []fields.Object{
 		{"transfersPerSecond": 1000, "durationSeconds": 10}, {"transfersPerSecond": 2000, "durationSeconds": 60},
 	}}}}
+	countLoad = fields.Object{
+		"spec.load": fields.Object{"profile": "FixedCount", "fixedCount": fields.Object{"transfers": 1000}, "signing": "Before"},
+		// What is measured begins with the load.
+		"spec.warmUpSeconds": 0,
+	}
 	userLoad = fields.Object{"spec.load": fields.Object{"profile": "OpenLoop", "openLoop": fields.Object{
 		"everyMilliseconds": 1000, "steps": []fields.Object{{"users": 100}, {"users": 300}},
 	}}}
@@ -133,6 +138,7 @@ spec:
 		"spec.load.search.maxSearchSeconds":                {Given: searchLoad, To: 60, In: ofLoad},
 		"spec.load.search.offeredPercent":                  {Given: searchLoad, To: 150, In: ofLoad},
 		"spec.load.constant.transfersPerSecond":            {Given: constantLoad, To: 2000, In: ofLoad},
+		"spec.load.fixedCount.transfers":                   {Given: countLoad, To: 2000, In: ofLoad},
 		"spec.load.ramp.steps[].transfersPerSecond":        {Given: rampLoad, To: 2000, In: ofLoad},
 		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLoad},
 		"spec.load.openLoop.everyMilliseconds":             {Given: userLoad, To: 2000, In: ofLoad},

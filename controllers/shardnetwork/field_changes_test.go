@@ -69,6 +69,9 @@ var (
 	controlled   = object{"spec.load": object{"profile": "ClosedLoop", "closedLoop": object{
 		"targetBlockTimeMilliseconds": 1500, "initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 2000,
 	}}}
+	counted = object{"spec.load": object{
+		"profile": "FixedCount", "fixedCount": object{"transfers": 1000}, "signing": "Before",
+	}}
 	noController = "must not be set: the controller of a closed loop runs beside a Benchmark"
 	searched     = object{"spec.load": object{"profile": "Search", "search": object{
 		"initialTransfersPerSecond": 1000, "maxTransfersPerSecond": 2000,
@@ -252,6 +255,9 @@ var fieldChanges = map[string]fieldChange{
 		set: object{"spec.load.signing": "Before"}, refused: "must be Live: transfers are signed before",
 	},
 
+	"spec.load.fixedCount.transfers": {
+		set: counted, refused: "must not be set: a load that has an end is of the runs of a Benchmark",
+	},
 	"spec.load.closedLoop.targetBlockTimeMilliseconds": {set: controlled, refused: noController},
 	"spec.load.closedLoop.initialTransfersPerSecond":   {set: controlled, refused: noController},
 	"spec.load.closedLoop.maxTransfersPerSecond":       {set: controlled, refused: noController},
