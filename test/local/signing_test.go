@@ -5,6 +5,7 @@ package local_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/artifact"
+	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
@@ -53,6 +56,59 @@ func TestBenchRunOfTransfersSignedBefore(t *testing.T) {
 	if stdout, code := shardyard(t, "report", "show", folder); code != 0 || !strings.Contains(stdout, note) {
 		t.Errorf("report show exits with %d and prints\n%s", code, stdout)
 	}
+}
+
+// A fixed count is measured from the beginning of the load to the block with the last of
+// it, of which nothing is missing and nothing added, whatever it leaves when it is divided.
+func TestBenchRunOfAFixedCount(t *testing.T) {
+	t.Parallel()
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "count")
+	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/fixed-count.yaml",
+		"--artifact", folder, "--shardnode", programs.shardnode)
+	if code != 0 {
+		t.Fatalf("exits with %d and says\n%s", code, stdout)
+	}
+	made, err := artifact.Read(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, variant := &made.Runs[0], made.Candidate()
+	const want = 997
+	if count := run.FixedCount; run.Fault != "" || run.SignedBefore != want || count == nil || count.LastHeight == 0 ||
+		*count != (result.FixedCount{Transfers: want, Executed: want, LastHeight: count.LastHeight}) {
+		t.Fatalf("%d transfers were signed before, and came to %+v, with the fault %q", run.SignedBefore, count, run.Fault)
+	}
+	seconds := completion(t, run, want)
+	for figure, want := range map[v1alpha1.BenchmarkFigure]float64{
+		v1alpha1.FigureCompletionSeconds: seconds, v1alpha1.FigureExecutedPerSecond: want / seconds,
+	} {
+		if got := variant.FigureOf(figure); got == nil || math.Abs(got.Value-want) > 1e-6*want {
+			t.Errorf("%s is %+v, want %f", figure, got, want)
+		}
+	}
+	if stdout, code := shardyard(t, "report", "show", folder); code != 0 || !strings.Contains(stdout, "CompletionSeconds") {
+		t.Errorf("report show exits with %d and prints\n%s", code, stdout)
+	}
+}
+
+// completion is how long after the beginning of the load the last measured block was
+// made, which has to have the last of so many transfers.
+func completion(t *testing.T, run *result.Run, transfers uint64) (seconds float64) {
+	t.Helper()
+	var executed uint64
+	measured := run.MeasuredBlocks()
+	for i := range measured {
+		executed += measured[i].Executed
+	}
+	last := &measured[len(measured)-1]
+	if executed != transfers || last.Height != run.FixedCount.LastHeight || last.Executed == 0 {
+		t.Errorf("the measured blocks have %d transfers, and the last one is %+v", executed, last)
+	}
+	return float64(last.TimestampMs-run.LoadBeganMs) / 1000
 }
 
 // Producers execute exactly what they signed before, and then say that there is no
