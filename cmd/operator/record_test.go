@@ -87,6 +87,23 @@ func TestWhatARecorderSteersWith(t *testing.T) {
 	}
 }
 
+// A fixed count is carried by the recorder, and may last as long as the benchmark says.
+func TestWhatARecorderCounts(t *testing.T) {
+	t.Parallel()
+	benchmark, options, _ := steeredRun(t)
+	benchmark.Spec.Load = v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileFixedCount, FixedCount: &v1alpha1.FixedCountLoad{Transfers: 7}, Signing: v1alpha1.SigningBefore,
+	}
+	benchmark.Spec.WarmUpSeconds, benchmark.Spec.DurationSeconds = ptr.To[int32](0), 90
+	made, err := recordingOptions(benchmark, bench.Runs(&benchmark.Spec)[0], options, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Steering == nil || made.Steering.Load.Count != 7 || made.WarmUp != 0 || made.Duration != 90*time.Second {
+		t.Errorf("the recorder has %+v, of %+v", made, made.Steering)
+	}
+}
+
 // A recorder that lacks what it takes ends before it asks anybody.
 func TestRecordersThatCannotSteer(t *testing.T) {
 	t.Parallel()

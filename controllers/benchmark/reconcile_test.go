@@ -182,8 +182,8 @@ func TestTheLoadWaitsForItsRecorder(t *testing.T) {
 	}
 }
 
-// A load whose rate a controller, or a search, finds is told by the recorder: the
-// network never has one in its spec.
+// A load whose rate a controller, or a search, finds, or that has none, is told by the
+// recorder: the network never has one in its spec.
 func TestLoadsThatARecorderFinds(t *testing.T) {
 	t.Parallel()
 	for name, load := range map[string]v1alpha1.LoadSpec{
@@ -193,6 +193,10 @@ func TestLoadsThatARecorderFinds(t *testing.T) {
 		"a search": {Profile: v1alpha1.LoadProfileSearch, Search: &v1alpha1.SearchLoad{
 			InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 1000,
 		}},
+		"a fixed count": {
+			Profile: v1alpha1.LoadProfileFixedCount, FixedCount: &v1alpha1.FixedCountLoad{Transfers: 1000},
+			Signing: v1alpha1.SigningBefore,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +207,12 @@ func TestLoadsThatARecorderFinds(t *testing.T) {
 
 func testALoadThatARecorderFinds(t *testing.T, load v1alpha1.LoadSpec) {
 	t.Helper()
-	c := newCluster(t, func(spec *v1alpha1.BenchmarkSpec) { spec.Repetitions, spec.Load = 2, load })
+	c := newCluster(t, func(spec *v1alpha1.BenchmarkSpec) {
+		spec.Repetitions, spec.Load = 2, load
+		if load.FixedCount != nil {
+			spec.WarmUpSeconds = ptr.To[int32](0)
+		}
+	})
 	c.untilRun(v1alpha1.RunRecording)
 	c.until("the recorder", func() bool { return c.pod("bench-recorder-1") != nil })
 	recorder := c.pod("bench-recorder-1")
