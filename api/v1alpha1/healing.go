@@ -45,9 +45,9 @@ type HealingSpec struct {
 	// its claim any more, or none of the machines that the volume is part of:
 	// Replace deletes the claim and the pod, so that the node begins on an empty
 	// disk and fetches its state from others. It waits while nobody else has a
-	// complete copy of its shard, while the chain stands still, nodes are replaced,
-	// machines are drained, or a fault or a benchmark goes on. Report tells of it in
-	// the condition NodesReady.
+	// complete copy of its shard, while the chain stands still, an update has yet to
+	// replace the node, machines are drained, or a fault or a benchmark goes on.
+	// Report tells of it in the condition NodesReady.
 	// +optional
 	// +kubebuilder:default=Replace
 	LostVolumes LostVolumes `json:"lostVolumes,omitempty"`

@@ -46,7 +46,7 @@ func (r *run) healNodes(ctx context.Context) error {
 		r.recorder.Eventf(r.network, node.Pod, corev1.EventTypeWarning, v1alpha1.ReasonNodeRestarted, actionRestart,
 			"%s", reporting.Note(healing.Why))
 	}
-	return r.replaceLostDisks(ctx, len(healing.Restart) > 0)
+	return r.replaceLostDisks(ctx, r.replaces || len(healing.Restart) > 0)
 }
 
 // occupied says which fault or benchmark has the network for itself; empty when none

@@ -93,11 +93,11 @@ func (s *site) hasMachine(ctx context.Context, names []string) (bool, error) {
 	return false, nil
 }
 
-// replaceLostDisks gives the node a new disk that policy picks: its StatefulSet makes
-// claim and pod again. What was seen of disks is in nobody's status, so that another
+// replaceLostDisks gives the node a new disk that policy picks, given whether another one
+// goes in this run: its StatefulSet makes claim and pod again. What was seen of disks is in nobody's status, so that another
 // operator waits as long again.
-func (r *run) replaceLostDisks(ctx context.Context, restarts bool) error {
-	lost := policy.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, restarts)
+func (r *run) replaceLostDisks(ctx context.Context, goes bool) error {
+	lost := policy.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
 	r.memory.lostDisks = lost.Disks
 	for i := range r.observation.Nodes {
 		node := &r.observation.Nodes[i]

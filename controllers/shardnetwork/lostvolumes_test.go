@@ -179,6 +179,70 @@ func TestLostDiskIsReplaced(t *testing.T) {
 	}
 }
 
+// An update that waits for a node without a disk does not have it wait in turn: the node
+// gets a new one, and nobody else goes before it is back.
+func TestLostDiskIsReplacedInAnUpdateThatWaitsForIt(t *testing.T) {
+	t.Parallel()
+	pods := withLostDisk(t)
+	c := pods.clusters[""]
+	pods.setPhase(corev1.ClaimLost)
+	before := pods.network.DeepCopy()
+	logMore(&pods.network.Spec)
+	if err := c.client.Patch(t.Context(), pods.network, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	pods.advance(pollInterval)
+	pods.takeUp("b", 0, 1, 2, 3)
+	pods.advance(pollInterval)
+	pods.await(0)
+	pods.advance(40 * time.Second)
+	if message := check(t, pods.network, v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonWaiting); !strings.Contains(
+		message, "waits until quickstart-s0-p0, which was replaced first, is back") {
+		t.Errorf("the update waits for something else: %s", message)
+	}
+	pods.checkReplaced(false)
+	pods.advance(25 * time.Second)
+	pods.checkReplaced(true)
+	for i := range pods.plan.Nodes[1:] {
+		if revision := pods.pod(i + 1).Labels[appsv1.ControllerRevisionHashLabelKey]; revision != "a" {
+			t.Errorf("%s was replaced meanwhile, by one of revision %s", pods.plan.Nodes[i+1].Name, revision)
+		}
+	}
+}
+
+// What is known of the others is of before a node goes: no disk is replaced at a look at
+// which one does.
+func TestLostDiskWaitsWhileANodeGoes(t *testing.T) {
+	t.Parallel()
+	pods := withLostDisk(t, func(network *v1alpha1.ShardNetwork) {
+		network.Spec.RPCNodes, network.Spec.Regions[0].Nodes = 1, 5
+	})
+	pods.setPhase(corev1.ClaimLost)
+	pods.advance(2*time.Minute, 1)
+	pods.checkLost("it waits for somebody else's copy of shard 0")
+
+	pods.heights[1].Store(pods.heights[2].Load())
+	pods.takeUp("b", 4)
+	pods.advance(pollInterval)
+	pods.checkGoes(4)
+	pods.advance(pollInterval)
+	pods.checkReplaced(true)
+}
+
+// takeUp has the cluster take up StatefulSets as they are, as another revision.
+func (p *runningPods) takeUp(revision string, of ...int) {
+	for _, i := range of {
+		c := p.holder(i)
+		c.t.Helper()
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: p.plan.Nodes[i].Name}}
+		c.read(set)
+		set.Status.ObservedGeneration, set.Status.UpdateRevision = set.Generation, revision
+		if err := c.client.Status().Update(c.t.Context(), set); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 // A claim that is as it should be is left alone, and so is one that gets its volume back.
 func TestDiskThatIsThereIsNotReplaced(t *testing.T) {
 	t.Parallel()

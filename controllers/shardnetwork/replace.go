@@ -25,6 +25,7 @@ func (r *run) replaceNodes(ctx context.Context) error {
 	if rollout.Complete {
 		r.status.StableRevision = r.wanted
 	}
+	r.replaces = len(rollout.Replace) > 0
 	var failed error
 	for _, i := range rollout.Replace {
 		failed = errors.Join(failed, r.deletePod(ctx, &r.observation.Nodes[i]))

@@ -61,6 +61,8 @@ type run struct {
 	volumes     []policy.Volume
 	looked      bool
 	observation *policy.Observation
+	// replaces is true when nodes are replaced in this run.
+	replaces bool
 
 	// lock guards the conditions of the status while clusters are worked on side
 	// by side.

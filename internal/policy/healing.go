@@ -65,11 +65,18 @@ func NewHealing(observation *Observation) Healing {
 
 // excuseOf is why no node is to blame now for being behind; empty when nothing is.
 func excuseOf(observation *Observation, turns *turns) string {
+	if disturbance := disturbanceOf(observation, turns); disturbance != "" || !updating(observation) {
+		return disturbance
+	}
+	return "nodes are replaced: see the condition Updated"
+}
+
+// disturbanceOf is what goes on that the operator does not do to the nodes itself;
+// empty when nothing does.
+func disturbanceOf(observation *Observation, turns *turns) string {
 	switch {
 	case observation.Unapplied, observation.Settling:
 		return "the cluster is taking up the objects of the network: see the condition Applied"
-	case updating(observation):
-		return "nodes are replaced: see the condition Updated"
 	case observation.Occupied != "":
 		return observation.Occupied
 	case turns.standsStill():

@@ -29,17 +29,22 @@ type NewDisk struct {
 }
 
 // NewLostVolumes decides which node gets a new disk, given what was seen of lost disks
-// before, the last node that got one, and whether a node is started again just now.
+// before, the last node that got one, and whether a node is replaced or started again
+// just now.
 //
 // A new disk is empty. So its node has to fetch the state of its shard from somebody,
 // and must not begin before all is final that it may have signed. A disk that was gone
 // at every look for as long as the spec says, while the chain went on and nothing else,
 // is no disk that is about to come back. One node of a network at a time gets a new
 // one, and the next one once that is back, or has had as long to be.
-func NewLostVolumes(observation *Observation, before map[string]LostDisk, last NewDisk, restarts bool) LostVolumes {
+//
+// An update goes on meanwhile, and may wait for that very node: it keeps the others of
+// the shard as long as one of it is away. A node that it has yet to replace is left to
+// it, because a pod that is made again runs what the spec says.
+func NewLostVolumes(observation *Observation, before map[string]LostDisk, last NewDisk, goes bool) LostVolumes {
 	turns := newTurns(observation)
 	lost := LostVolumes{Disks: map[string]LostDisk{}}
-	excuse := excuseOf(observation, turns)
+	disturbance := disturbanceOf(observation, turns)
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		if node.LostDisk == nil {
@@ -47,20 +52,22 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 		}
 		disk := *node.LostDisk
 		disk.Since, disk.Height = observation.Now, observation.highest()
-		if earlier, ok := before[node.Validator.Name]; ok && earlier.Claim == disk.Claim && excuse == "" {
+		if earlier, ok := before[node.Validator.Name]; ok && earlier.Claim == disk.Claim && disturbance == "" {
 			disk.Since, disk.Height = earlier.Since, earlier.Height
 		}
 		q := question{observation, turns, node, &disk, i}
 		switch {
 		case observation.Network.Spec.Healing.LostVolumes != v1alpha1.LostVolumesReplace:
 			disk.Next = "spec.healing.lostVolumes is Report, so it is left alone: " + newDiskAdvice(observation.Network, node)
-		case excuse != "":
-			disk.Next = "it gets a new one later, because something else goes on: " + excuse
+		case disturbance != "":
+			disk.Next = "it gets a new one later, because something else goes on: " + disturbance
+		case node.Outdated:
+			disk.Next = "it gets a new one once the update has replaced the node: see the condition Updated"
 		case observation.Now.Sub(disk.Since) < lostAfter(observation):
 			disk.Next = fmt.Sprintf("it gets a new one if that is still so after %s, from %s on",
 				lostAfter(observation), instant(disk.Since))
 		default:
-			if disk.Next = firstOf(q.turn(last, restarts || len(lost.Replace) > 0), q.need()); disk.Next != "" {
+			if disk.Next = firstOf(q.turn(last, goes || len(lost.Replace) > 0), q.need()); disk.Next != "" {
 				disk.Next = "it gets no new one for now: it " + disk.Next
 				break
 			}

@@ -178,15 +178,25 @@ func TestLostVolumes(t *testing.T) {
 		"nobody answers": ofProducer(nil, "the chain stands still", func(observation *policy.Observation) {
 			all(observation, unanswering)
 		}),
-		"nodes are replaced": ofProducer(nil, "nodes are replaced", func(observation *policy.Observation) {
-			observation.Nodes[3].Outdated = true
-		}),
 		"a fault goes on": ofProducer(nil, "the Fault cut-off goes on", func(observation *policy.Observation) {
 			observation.Occupied = "the Fault cut-off goes on"
 		}),
 		"machines are drained": ofProducer(nil, "machines are drained", func(observation *policy.Observation) {
 			observation.Nodes[3].LetGo = true
 		}),
+
+		// Nodes are replaced, and the update may wait for this very one.
+		"an update waits for it": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+			observation.Nodes[1].Outdated = true
+		}),
+		"it is all that an update waits for": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+			observation.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves}
+		}),
+		"an update is rolled back, but for it": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+			observation.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateRollingBack}
+		}),
+		"an update has yet to replace it": ofProducer(nil, "once the update has replaced the node: see the condition Updated",
+			func(observation *policy.Observation) { observation.Nodes[0].Outdated = true }),
 
 		// What the node needs from others.
 		"the other's copy lacks something": ofProducer(nil,
@@ -304,7 +314,7 @@ func TestLostVolumesAreSafe(t *testing.T) {
 		var lost []int
 		for i := range observation.Nodes {
 			node := &observation.Nodes[i]
-			node.Outdated, node.LetGo = false, rapid.IntRange(0, 99).Draw(t, "evictable") == 0
+			node.Outdated, node.LetGo = rapid.IntRange(0, 3).Draw(t, "outdated") == 0, rapid.IntRange(0, 99).Draw(t, "evictable") == 0
 			if node.Pod != nil && rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
 				lost = append(lost, i)
 			}
@@ -323,6 +333,9 @@ func TestLostVolumesAreSafe(t *testing.T) {
 		for _, i := range replaced {
 			if !slices.Contains(lost, i) {
 				t.Fatalf("node %d gets a new disk and lost none", i)
+			}
+			if observation.Nodes[i].Outdated {
+				t.Fatalf("node %d gets a new disk, and with it what an update has yet to bring", i)
 			}
 			checkNewDisk(t, observation, &observation.Nodes[i])
 		}
@@ -352,6 +365,7 @@ func troublesOfLostVolumes(t *testing.T) []trouble {
 		return trouble{v1alpha1.ReasonVolumeLost, policy.NodesReady(observation)}
 	}
 	return []trouble{
+		lost(2, time.Hour, func(observation *policy.Observation) { observation.Nodes[0].Outdated = true }),
 		lost(2, time.Minute, func(*policy.Observation) {}),
 		lost(2, time.Hour, func(observation *policy.Observation) { incomplete(&observation.Nodes[1]) }),
 		lost(2, time.Hour, func(observation *policy.Observation) {
