@@ -35,14 +35,43 @@ func isScheduled(observation *Observation, nodes census) bool {
 func scheduled(observation *Observation, nodes census) Rollout {
 	at := *observation.Network.Spec.Update.AtHeight
 	if best := observation.Best(); best == nil || int64(best.FinalizedHeight) < at {
-		return Rollout{Updated: updated(v1alpha1.ReasonAwaitingHeight, fmt.Sprintf(
-			"%s waits until the chain has finalised height %d, as spec.update.atHeight says; status.finalizedHeight says how far "+
-				"it is. To begin at once, leave that field out", postponed(observation, nodes), at))}
+		return Rollout{Replace: exempt(observation), Updated: updated(v1alpha1.ReasonAwaitingHeight, fmt.Sprintf(
+			"%s, as spec.update.atHeight says; status.finalizedHeight says how far it is. To begin at once, leave that field out",
+			awaiting(observation, nodes, at)))}
 	}
 	begun := continued(observation, nodes)
 	begun.NodesUpdated, begun.NodesBack = new(int32), new(int32)
 	return Rollout{Update: begun, Updated: updated(v1alpha1.ReasonUpdating, fmt.Sprintf(
 		"%s begins: the chain has finalised height %d, as spec.update.atHeight asks", postponed(observation, nodes), at))}
+}
+
+// exempt are the nodes that do not wait for the height: of a network that was
+// never complete those that do not run. It has nothing to go back to, so a pod that is
+// made again runs what the spec says anyway, and a chain that lacks the node may never
+// come to the height.
+func exempt(observation *Observation) []int {
+	if observation.Network.Status.StableRevision != nil {
+		return nil
+	}
+	var replace []int
+	turns := newTurns(observation)
+	for i := range observation.Nodes {
+		node := &observation.Nodes[i]
+		stays := !node.Outdated || node.Pod == nil || node.Pod.DeletionTimestamp != nil
+		if !stays && !node.Ready() && !node.Running() && turns.take(i).over() {
+			replace = append(replace, i)
+		}
+	}
+	return replace
+}
+
+// awaiting says what waits for a height.
+func awaiting(observation *Observation, nodes census, at int64) string {
+	if observation.Network.Status.StableRevision == nil {
+		return fmt.Sprintf("%s. The network was not complete yet, so those that do not run come back as the spec says; the others "+
+			"are replaced once the chain has finalised height %d", nodes.words(), at)
+	}
+	return fmt.Sprintf("%s waits until the chain has finalised height %d", postponed(observation, nodes), at)
 }
 
 // postponed says what is not done yet.

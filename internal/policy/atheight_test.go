@@ -54,6 +54,34 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 			},
 			reason: v1alpha1.ReasonAwaitingHeight, message: "the replacement of 3 of 4 nodes waits until",
 		},
+		"below, of a network that was not complete yet": {
+			at: 1201,
+			change: func(o *policy.Observation) {
+				outdate(o)
+				o.Network.Status.StableRevision = nil
+			},
+			reason: v1alpha1.ReasonAwaitingHeight,
+			message: "4 of 4 nodes run something else than the spec says. The network was not complete yet, so those that do not run come " +
+				"back as the spec says; the others are replaced once the chain has finalised height 1201, as spec.update.atHeight says",
+		},
+		"below, of a network that was not complete yet, one of whose nodes does not run": {
+			at: 1201,
+			change: func(o *policy.Observation) {
+				outdate(o)
+				pending(&o.Nodes[3])
+				o.Network.Status.StableRevision = nil
+			},
+			want: []int{3}, reason: v1alpha1.ReasonAwaitingHeight,
+		},
+		"below, of a network that was not complete yet, whose nodes do not run and may hold the only copy": {
+			at: 1201,
+			change: func(o *policy.Observation) {
+				outdate(o)
+				all(o, ended)
+				o.Network.Status.StableRevision = nil
+			},
+			reason: v1alpha1.ReasonAwaitingHeight,
+		},
 		"below, while another update is under way": {
 			at: 1201,
 			change: func(o *policy.Observation) {

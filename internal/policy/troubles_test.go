@@ -332,6 +332,12 @@ func troublesOfRollouts(t *testing.T) []trouble {
 			outdate(observation)
 			observation.Network.Spec.Update.AtHeight = ptr.To[int64](2000)
 			observation.Wanted = &v1alpha1.NodeRevision{}
+			observation.Network.Status.StableRevision = observation.Wanted
+		}),
+		ofChain(t, v1alpha1.ReasonAwaitingHeight, rollout, func(observation *policy.Observation) {
+			outdate(observation)
+			observation.Network.Spec.Update.AtHeight = ptr.To[int64](2000)
+			observation.Wanted = &v1alpha1.NodeRevision{}
 		}),
 		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
 			outdate(observation, 1, 2, 3)
