@@ -27,7 +27,7 @@ const (
 	// chain.
 	ConditionNodesReady = "NodesReady"
 	// ConditionUpdated says that every node runs what the spec says, such as
-	// its image.
+	// its image. Ready does not depend on it while an update waits for its height.
 	ConditionUpdated = "Updated"
 	// ConditionProducing says that finalised blocks keep coming, with chunks of
 	// every shard.
@@ -69,7 +69,8 @@ const FinalizerClusters = "shardyard.dev/clusters"
 // that of ConditionWithinLifetime, and of a network that is stalled, that of
 // ConditionStalled.
 const (
-	// ReasonRunning: all other conditions are True.
+	// ReasonRunning: the network runs as its spec says. An update may wait for its
+	// height.
 	ReasonRunning = "Running"
 	// ReasonStarting: the network has not been ready yet, or not since it was
 	// stopped or stalled.

@@ -36,8 +36,8 @@ const (
 type UpdateSpec struct {
 	// atHeight schedules the start of an update: it begins when the chain has
 	// finalised this height, and nodes are replaced from then on, in turns. Until
-	// then nodes run what all of them ran last, also those that are made again.
-	// Without it, and where the height has passed, an update begins at once. One
+	// then nodes run what all of them ran last, also those that are made again, and
+	// the network is ready if all else is as it should be. Without it, and where the height has passed, an update begins at once. One
 	// that has begun goes on, whatever this says.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -85,9 +85,13 @@ func networkUnready(network *v1alpha1.ShardNetwork) string {
 		return "it has not taken up its spec yet"
 	case ready.Status != metav1.ConditionTrue:
 		return fmt.Sprintf("it is not ready: %s: %s", ready.Reason, quote(ready.Message))
-	default:
-		return ""
 	}
+	// What is measured is the spec, and no run is to have other nodes than the one before.
+	if updated := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionUpdated); updated != nil &&
+		updated.Status == metav1.ConditionFalse {
+		return fmt.Sprintf("its nodes do not run what its spec says yet: %s: %s", updated.Reason, quote(updated.Message))
+	}
+	return ""
 }
 
 // claimLost says why a network that is named is no longer what it was when the first

@@ -151,8 +151,11 @@ func TestNamedNetworksThatAreUnfit(t *testing.T) {
 		"it has the Fault cut, kill":          func(c *benchmarkCase) { c.Faults = []string{"cut", "kill"} },
 		"carries the load of the Benchmark b": func(c *benchmarkCase) { c.Claimant = "b" },
 		"its nodes are replaced by others":    func(c *benchmarkCase) { c.Network.Status.Update = &v1alpha1.UpdateStatus{} },
-		"it has not taken up its spec yet":    func(c *benchmarkCase) { c.Network.Generation = 2 },
-		"nothing is said of it yet":           func(c *benchmarkCase) { c.Network.Status.Conditions = nil },
+		"its nodes do not run what its spec says yet: AwaitingHeight: words": func(c *benchmarkCase) {
+			c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
+		},
+		"it has not taken up its spec yet": func(c *benchmarkCase) { c.Network.Generation = 2 },
+		"nothing is said of it yet":        func(c *benchmarkCase) { c.Network.Status.Conditions = nil },
 		"region south of the ShardNetwork run": func(c *benchmarkCase) {
 			c.Network.Spec.Regions = []v1alpha1.Region{{Name: "south", Cluster: "b"}}
 		},

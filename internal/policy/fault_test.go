@@ -122,6 +122,16 @@ func TestStepsOfAFault(t *testing.T) {
 		"a victim that is another": {
 			running, func(c *faultCase) { c.due(); c.noted(); c.Victims["net-s0-p0"].UID = "after" }, policy.FaultWait, running,
 		},
+		"an update that waits for its height": {
+			running, func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
+			}, policy.FaultWait, running,
+		},
+		"a new one, while an update waits for its height": {
+			"", func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
+			}, policy.FaultMakePod, pending,
+		},
 		"a network that is worse for it": {
 			running, func(c *faultCase) {
 				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDegraded)

@@ -122,10 +122,11 @@ func networkWaits(o *FaultObservation) string {
 	return ""
 }
 
-// rollsOut says that the nodes of a network are replaced; empty when they are not.
+// rollsOut says that the nodes of a network are replaced; empty when they are not, as
+// while that waits for a height.
 func rollsOut(network *v1alpha1.ShardNetwork) string {
 	updated := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionUpdated)
-	if updated != nil && updated.Status == metav1.ConditionFalse {
+	if updated != nil && updated.Status == metav1.ConditionFalse && !awaitsItsHeight(updated) {
 		return fmt.Sprintf("is rolled out: %s: %s", updated.Reason, quote(updated.Message))
 	}
 	return ""

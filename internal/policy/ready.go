@@ -28,7 +28,8 @@ var decisive = []string{
 
 // Ready sums up the others of a network's conditions: False when one of them
 // is, Unknown when one of them is or is not there. What somebody has to change
-// comes first.
+// comes first. An update that waits for its height, as the spec asks, is told of
+// and keeps no network from being ready: its nodes run what they are to until then.
 func Ready(conditions []metav1.Condition) metav1.Condition {
 	if stalled := meta.FindStatusCondition(conditions, v1alpha1.ConditionStalled); stalled != nil {
 		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, stalled.Reason, stalled.Message)
@@ -48,12 +49,22 @@ func Ready(conditions []metav1.Condition) metav1.Condition {
 			if found == nil {
 				found = &metav1.Condition{Status: metav1.ConditionUnknown, Message: kind + " is not known yet"}
 			}
-			if found.Status == status {
+			if found.Status == status && !awaitsItsHeight(found) {
 				return condition(v1alpha1.ConditionReady, status, reason, found.Message)
 			}
 		}
 	}
-	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, "the network runs as its spec says")
+	message := "the network runs as its spec says"
+	if updated := meta.FindStatusCondition(conditions, v1alpha1.ConditionUpdated); awaitsItsHeight(updated) {
+		message += "; " + updated.Message
+	}
+	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, message)
+}
+
+// awaitsItsHeight says whether a condition is of an update that is scheduled.
+func awaitsItsHeight(found *metav1.Condition) bool {
+	return found != nil && found.Type == v1alpha1.ConditionUpdated && found.Status == metav1.ConditionFalse &&
+		found.Reason == v1alpha1.ReasonAwaitingHeight
 }
 
 func wasReady(conditions []metav1.Condition) bool {

@@ -24,6 +24,12 @@ func TestReady(t *testing.T) {
 			meta.SetStatusCondition(conditions, metav1.Condition{Type: v1alpha1.ConditionReady, Reason: reason})
 		}
 	}
+	scheduled := func(conditions *[]metav1.Condition) {
+		meta.SetStatusCondition(conditions, metav1.Condition{
+			Type: v1alpha1.ConditionUpdated, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonAwaitingHeight,
+			Message: "the change of spec.tcp waits",
+		})
+	}
 	cases := map[string]struct {
 		changes []func(*[]metav1.Condition)
 		status  metav1.ConditionStatus
@@ -86,6 +92,14 @@ func TestReady(t *testing.T) {
 		"begun again": {
 			[]func(*[]metav1.Condition){was(v1alpha1.ReasonStopped), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
 			metav1.ConditionFalse, v1alpha1.ReasonStarting, "about NodesReady",
+		},
+		"awaiting the height of an update": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), scheduled},
+			metav1.ConditionTrue, v1alpha1.ReasonRunning, "the network runs as its spec says; the change of spec.tcp waits",
+		},
+		"awaiting the height of an update, with a node missing": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), scheduled, set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonDegraded, "about NodesReady",
 		},
 		"not monitored": {
 			[]func(*[]metav1.Condition){set(v1alpha1.ConditionMonitored, metav1.ConditionFalse)},

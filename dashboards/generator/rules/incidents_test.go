@@ -552,8 +552,7 @@ func TestNothingFiresOnPurpose(t *testing.T) {
 		"a network is updated": slices.Concat(
 			condition("Ready", "False", "Degraded"), condition("Updated", "False", "Updating")),
 		"an update waits for its height": slices.Concat(
-			condition("Ready", "False", "Degraded"), condition("Updated", "False", "AwaitingHeight"),
-			condition("NodesReady", "True", "AllNodesReady"), condition("Producing", "True", "AllShardsProducing")),
+			condition("Ready", "True", "Running"), condition("Updated", "False", "AwaitingHeight")),
 		"a network is stopped at the end of its lifetime": slices.Concat(
 			condition("Ready", "False", "Stopped"), condition("WithinLifetime", "False", "Stopped")),
 		"a chain has not begun": slices.Concat(

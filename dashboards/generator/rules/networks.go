@@ -55,16 +55,11 @@ func networks() []Rule {
 		},
 		alert{
 			name: "NetworkNotReady", severity: warning, lasts: "15m",
-			// A network that was stopped on purpose is not meant to be ready, and one that is updated is about to be. One whose
-			// update waits for a height may do so for days, and is as it should be only while all else is well.
-			expr: fmt.Sprintf("%s\nunless on (namespace, network)\n%s\nunless on (namespace, network)\n%s\nunless on (namespace, network)\n"+
-				"(%s\nand on (namespace, network)\n%s\nand on (namespace, network)\n%s)\n",
+			// A network that was stopped on purpose is not meant to be ready, and one that is updated is about to be.
+			expr: fmt.Sprintf("%s\nunless on (namespace, network)\n%s\nunless on (namespace, network)\n%s\n",
 				condition(`condition="Ready",status!="True"`),
 				condition(`condition="WithinLifetime",status="False"`),
-				condition(`condition="Updated",status="False",reason="Updating"`),
-				condition(`condition="Updated",status="False",reason="AwaitingHeight"`),
-				condition(`condition="NodesReady",status="True"`),
-				condition(`condition="Producing",status="True"`)),
+				condition(`condition="Updated",status="False",reason="Updating"`)),
 			summary: "Network {{ $labels.network }} is not ready",
 			description: "The condition Ready of " + inNamespace + " has not been True for a quarter of an hour. Its message says " +
 				"what is missing.",
