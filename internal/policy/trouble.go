@@ -23,12 +23,13 @@ const (
 )
 
 // troubleOf says what harm an update does; nothing if none is seen. What was so
-// before the update began is none of its harm: it may be what the update mends.
+// before the update began is none of its harm: it may be what the update mends. Nor is
+// a disk that is gone, which no other revision brings back.
 func troubleOf(observation *Observation, update *v1alpha1.UpdateStatus) string {
 	best := observation.Best()
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
-		if !node.updated() {
+		if !node.updated() || node.LostDisk != nil {
 			continue
 		}
 		words := brokenNode(observation, node, update.StartTime.Time)

@@ -125,6 +125,10 @@ func TestTroublePauses(t *testing.T) {
 			func(o *policy.Observation) { finalizedAt(o, "2026-11-21T11:49:59Z") },
 			"no block was finalised since 2026-11-21T11:49:59Z (height 1200)",
 		},
+		"its disk is gone": {func(o *policy.Observation) {
+			lose(o, 0)
+			o.Nodes[0].Pod.CreationTimestamp = metav1.NewTime(now.Add(-11 * time.Minute))
+		}, ""},
 		"the chain hesitates": {func(o *policy.Observation) { finalizedAt(o, "2026-11-21T11:50:00Z") }, ""},
 		"it halted before":    {func(o *policy.Observation) { finalizedAt(o, "2026-11-21T11:29:59Z") }, ""},
 		"nobody takes part on a chain that halted before": {func(o *policy.Observation) {
