@@ -31,6 +31,9 @@ var stalling = map[string][]string{
 		v1alpha1.ReasonKeyMissing,
 		v1alpha1.ReasonKeyInvalid,
 	},
+	v1alpha1.ConditionImageCompatible: {
+		v1alpha1.ReasonFormatsDiffer,
+	},
 	v1alpha1.ConditionApplied: {
 		v1alpha1.ReasonNameTaken,
 	},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
@@ -30,22 +31,33 @@ func TestStalled(t *testing.T) {
 	begun(paused)
 	keepsEnding(&paused.Nodes[0])
 
+	imaged := healthy(t, 2, 2).Network
+	imaged.Spec.Node.Image = "shardnode:2"
+	imaged.Status.NodeImage, imaged.Status.Formats = "shardnode:1", ptr.To[int32](1)
+	checking := policy.ChooseImage(imaged, "")
+	imaged.Status.ImageCheck = &v1alpha1.ImageCheck{Image: "shardnode:2", Formats: ptr.To[int32](2)}
+	other := policy.ChooseImage(imaged, "")
+
 	cases := map[string]struct {
 		conditions []metav1.Condition
 		settling   bool
 		// want is the reason; empty when nothing stalls.
 		want string
 	}{
-		"nothing is known":       {},
-		"all is well":            {conditions: []metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1)}},
-		"a key is gone":          {conditions: []metav1.Condition{policy.KeyMissing("a-key")}, want: v1alpha1.ReasonKeyMissing},
-		"a name is taken":        {conditions: []metav1.Condition{policy.NameTaken("Service", "a")}, want: v1alpha1.ReasonNameTaken},
-		"a predecessor remains":  {conditions: []metav1.Condition{policy.PredecessorRemains("Service", "a")}},
-		"an object is refused":   {conditions: []metav1.Condition{policy.ApplyFailed(errors.New("timeout"))}},
-		"a cluster is away":      {conditions: []metav1.Condition{policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false)}},
-		"an image is pulled":     {conditions: []metav1.Condition{policy.NodesReady(pulling)}},
-		"pods are forbidden":     {conditions: []metav1.Condition{forbidden}, want: v1alpha1.ReasonPodForbidden},
-		"they were forbidden":    {conditions: []metav1.Condition{forbidden}, settling: true},
+		"nothing is known":      {},
+		"all is well":           {conditions: []metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1)}},
+		"a key is gone":         {conditions: []metav1.Condition{policy.KeyMissing("a-key")}, want: v1alpha1.ReasonKeyMissing},
+		"a name is taken":       {conditions: []metav1.Condition{policy.NameTaken("Service", "a")}, want: v1alpha1.ReasonNameTaken},
+		"a predecessor remains": {conditions: []metav1.Condition{policy.PredecessorRemains("Service", "a")}},
+		"an object is refused":  {conditions: []metav1.Condition{policy.ApplyFailed(errors.New("timeout"))}},
+		"a cluster is away":     {conditions: []metav1.Condition{policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false)}},
+		"an image is pulled":    {conditions: []metav1.Condition{policy.NodesReady(pulling)}},
+		"pods are forbidden":    {conditions: []metav1.Condition{forbidden}, want: v1alpha1.ReasonPodForbidden},
+		"they were forbidden":   {conditions: []metav1.Condition{forbidden}, settling: true},
+		"an image is looked up": {conditions: []metav1.Condition{policy.ImageCompatible(&checking, &policy.Probe{Name: "probe"})}},
+		"an image of other formats": {
+			conditions: []metav1.Condition{policy.ImageCompatible(&other, &policy.Probe{})}, want: v1alpha1.ReasonFormatsDiffer,
+		},
 		"an only copy":           {conditions: []metav1.Condition{policy.NewRollout(alone).Updated}, want: v1alpha1.ReasonOnlyCopy},
 		"a refused spec":         {conditions: []metav1.Condition{policy.NewRollout(refused).Updated}, want: v1alpha1.ReasonRolledBack},
 		"a paused update":        {conditions: []metav1.Condition{policy.NewRollout(paused).Updated}},
