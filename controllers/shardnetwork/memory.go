@@ -118,8 +118,11 @@ type memories struct {
 func (m *memories) of(name types.NamespacedName, uid types.UID) *memory {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if known, ok := m.all[name]; ok && known.uid == uid {
-		return known
+	if known, ok := m.all[name]; ok {
+		if known.uid == uid {
+			return known
+		}
+		known.forgetNodes()
 	}
 	if m.all == nil {
 		m.all = map[types.NamespacedName]*memory{}

@@ -3,9 +3,18 @@
 package shardnetwork
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 // Events come in bursts, and what fails mostly fails again.
@@ -42,5 +51,37 @@ func TestTooSoon(t *testing.T) {
 				t.Errorf("%d failures are remembered after a success", memory.failures)
 			}
 		})
+	}
+}
+
+// A network that is made again has other nodes: those of before are not asked any more.
+func TestMemoryOfAnotherNetworkOfTheName(t *testing.T) {
+	t.Parallel()
+	var memories memories
+	name := types.NamespacedName{Namespace: "default", Name: "quickstart"}
+	before := memories.of(name, "before")
+	before.nodes[nodeKey{ip: "192.0.2.1"}] = chain.NewClient("192.0.2.1:8080", chain.Admin{})
+	if memories.of(name, "before") != before {
+		t.Error("what is known of a network is forgotten")
+	}
+	if after := memories.of(name, "after"); after == before || len(after.nodes) != 0 || len(before.nodes) != 0 {
+		t.Errorf("there are %d clients of nodes of a network that is gone, and %d of the new one's", len(before.nodes), len(after.nodes))
+	}
+}
+
+// Only a network that is known to be gone is forgotten.
+func TestNetworkThatCannotBeReadIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	name := types.NamespacedName{Namespace: "default", Name: "quickstart"}
+	refused := errors.New("refused")
+	reconciler := &Reconciler{restarts: newRestarts(), client: fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return refused },
+	}).Build()}
+	known := reconciler.memories.of(name, "network")
+	if _, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: name}); !errors.Is(err, refused) {
+		t.Errorf("the error is %v", err)
+	}
+	if reconciler.memories.of(name, "network") != known {
+		t.Error("what is known of the network is forgotten")
 	}
 }

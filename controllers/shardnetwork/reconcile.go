@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
@@ -19,9 +19,12 @@ import (
 // Reconcile brings one network closer to its spec and reports how it is.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	network := &v1alpha1.ShardNetwork{}
-	if err := r.client.Get(ctx, request.NamespacedName, network); err != nil {
+	switch err := r.client.Get(ctx, request.NamespacedName, network); {
+	case apierrors.IsNotFound(err):
 		r.forget(request.NamespacedName)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("read network: %w", err)
 	}
 	if !network.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, network)
