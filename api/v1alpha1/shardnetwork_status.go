@@ -59,6 +59,13 @@ type ShardNetworkStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	FinalizedHeight *int64 `json:"finalizedHeight,omitempty"`
 
+	// highestFinalizedHeight is the highest finalised block that any node ever told
+	// of. Other than finalizedHeight, it stays while no node answers: atHeight of
+	// spec.update that has passed once has passed.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	HighestFinalizedHeight *int64 `json:"highestFinalizedHeight,omitempty"`
+
 	// blockTimeMilliseconds is the mean time between the latest finalised
 	// blocks.
 	// +optional

@@ -2264,6 +2264,11 @@ func (in *ShardNetworkStatus) DeepCopyInto(out *ShardNetworkStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.HighestFinalizedHeight != nil {
+		in, out := &in.HighestFinalizedHeight, &out.HighestFinalizedHeight
+		*out = new(int64)
+		**out = **in
+	}
 	if in.BlockTimeMilliseconds != nil {
 		in, out := &in.BlockTimeMilliseconds, &out.BlockTimeMilliseconds
 		*out = new(int32)

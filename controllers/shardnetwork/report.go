@@ -116,6 +116,7 @@ func (r *run) summariseChain(observation *policy.Observation) {
 	status.ShardsProducing = ptr.To(int32(policy.ShardsProducing(observation)))
 	status.Height = ptr.To(int64(height))
 	status.FinalizedHeight = ptr.To(int64(best.FinalizedHeight))
+	status.HighestFinalizedHeight = ptr.To(max(*status.FinalizedHeight, ptr.Deref(status.HighestFinalizedHeight, 0)))
 	status.BlockTimeMilliseconds = ptr.To(int32(math.Round(best.BlockTimeMs)))
 	status.TransfersPerSecond = ptr.To(int64(math.Round(best.TPS)))
 	status.GenesisHash = best.GenesisHash

@@ -5,6 +5,8 @@ package policy
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
@@ -15,8 +17,9 @@ func awaitsHeight(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision)
 	if at == nil || wanted == nil || update != nil && update.Revision == wanted.Name {
 		return false
 	}
-	finalized := network.Status.FinalizedHeight
-	return finalized == nil || *finalized < *at
+	// Whoever tells the height now may be behind, and a network of which nobody does may
+	// need this very update.
+	return max(ptr.Deref(network.Status.FinalizedHeight, -1), ptr.Deref(network.Status.HighestFinalizedHeight, -1)) < *at
 }
 
 // isScheduled says whether there is an update that waits for its height, or does so

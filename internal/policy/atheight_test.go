@@ -111,6 +111,24 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 			},
 			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
 		},
+		"nobody tells the height, which was reached before": {
+			at: 1200,
+			change: func(o *policy.Observation) {
+				o.Network.Status.FinalizedHeight, o.Network.Status.HighestFinalizedHeight = nil, ptr.To[int64](1200)
+				outdate(o)
+				durable(o)
+				all(o, ended)
+			},
+			want: []int{0, 1, 2, 3}, reason: v1alpha1.ReasonUpdating, begun: true,
+		},
+		"those who tell the height are behind": {
+			at: 1210,
+			change: func(o *policy.Observation) {
+				o.Network.Status.HighestFinalizedHeight = ptr.To[int64](1210)
+				outdate(o)
+			},
+			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
+		},
 		"reached just now": {
 			at:     1200,
 			change: func(o *policy.Observation) { o.Network.Status.FinalizedHeight = ptr.To[int64](1190) },

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shardnetwork
+
+import (
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// How far the chain is, nobody says while no node answers; how far it was at least, that
+// stays.
+func TestHighestFinalizedHeightStays(t *testing.T) {
+	t.Parallel()
+	r := &run{status: &v1alpha1.ShardNetworkStatus{}}
+	for _, step := range []struct{ told, want, highest int64 }{
+		{told: -1, want: -1, highest: -1},
+		{told: 0, want: 0, highest: 0},
+		{told: 1200, want: 1200, highest: 1200},
+		{told: -1, want: -1, highest: 1200},
+		{told: 1100, want: 1100, highest: 1200},
+		{told: 1300, want: 1300, highest: 1300},
+	} {
+		observation := &policy.Observation{Network: &v1alpha1.ShardNetwork{}, Nodes: make([]policy.Node, 1)}
+		if step.told >= 0 {
+			observation.Nodes[0].Status = &chain.Status{FinalizedHeight: uint64(step.told)}
+		}
+		r.summariseChain(observation)
+		got, highest := ptr.Deref(r.status.FinalizedHeight, -1), ptr.Deref(r.status.HighestFinalizedHeight, -1)
+		if got != step.want || highest != step.highest {
+			t.Errorf("after %d the height is %d, and the highest %d; want %d and %d", step.told, got, highest, step.want, step.highest)
+		}
+	}
+}
