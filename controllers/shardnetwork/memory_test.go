@@ -75,7 +75,9 @@ func TestNetworkThatCannotBeReadIsNotForgotten(t *testing.T) {
 	name := types.NamespacedName{Namespace: "default", Name: "quickstart"}
 	refused := errors.New("refused")
 	reconciler := &Reconciler{restarts: newRestarts(), client: fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return refused },
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return refused
+		},
 	}).Build()}
 	known := reconciler.memories.of(name, "network")
 	if _, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: name}); !errors.Is(err, refused) {

@@ -5,8 +5,6 @@ package policy
 import (
 	"fmt"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
 
@@ -19,7 +17,8 @@ func awaitsHeight(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision)
 	}
 	// Whoever tells the height now may be behind, and a network of which nobody does may
 	// need this very update.
-	return max(ptr.Deref(network.Status.FinalizedHeight, -1), ptr.Deref(network.Status.HighestFinalizedHeight, -1)) < *at
+	reached := func(told *int64) bool { return told != nil && *told >= *at }
+	return !reached(network.Status.FinalizedHeight) && !reached(network.Status.HighestFinalizedHeight)
 }
 
 // isScheduled says whether there is an update that waits for its height, or does so
