@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/shardyard/shardyard/internal/policy"
+)
+
+// diskModel is a model some of whose nodes lose their disks.
+type diskModel struct {
+	*model
+	lost     []bool
+	seen     map[string]policy.LostDisk
+	replaced policy.NewDisk
+}
+
+// lose has a node lose its disk, unless its shard or the chain would be lost with it.
+func (m *diskModel) lose(i int) {
+	lost, others := 1, false
+	for j := range m.nodes {
+		if m.lost[j] {
+			lost++
+		}
+		others = others || j != i && m.Nodes[j].Validator.Shard == m.Nodes[i].Validator.Shard && m.nodes[j].whole
+	}
+	if !others || lost > max(1, (len(m.nodes)-1)/3) {
+		return
+	}
+	m.lost[i], m.nodes[i] = true, modelNode{}
+}
+
+// look has the observation be of what is so now, and the disks that are gone.
+func (m *diskModel) look(t *rapid.T, trouble bool) {
+	for i := range m.nodes {
+		if m.lost[i] {
+			// For more than a look: nobody but the operator brings it back.
+			m.nodes[i].down, m.nodes[i].pod = 2, func(node *policy.Node) { unscheduled(node, diskElsewhere) }
+		}
+	}
+	m.pass(t, trouble)
+	for i := range m.nodes {
+		m.Nodes[i].LostDisk = nil
+		if m.lost[i] {
+			m.Nodes[i].LostDisk = policy.LostClaim(claim(corev1.ClaimLost))
+		}
+	}
+}
+
+// replaceDisks gives nodes new disks, and says how many.
+func (m *diskModel) replaceDisks(t *rapid.T, goes bool) {
+	found := policy.NewLostVolumes(m.Observation, m.seen, m.replaced, goes)
+	m.seen = found.Disks
+	for _, i := range found.Replace {
+		if m.Nodes[i].Outdated {
+			t.Fatalf("%s gets a new disk, and with it what the update has yet to bring", m.Nodes[i].Validator.Name)
+		}
+		m.lost[i] = false
+		m.nodes[i] = modelNode{down: rapid.IntRange(1, 4).Draw(t, "starting"), pod: func(node *policy.Node) { pending(node) }}
+		m.replaced = policy.NewDisk{Name: m.Nodes[i].Validator.Name, At: m.Now}
+		delete(m.seen, m.Nodes[i].Validator.Name)
+	}
+}
+
+// Whichever nodes lose their disks while others are replaced, no shard is lost, and once
+// that is over, all disks are there again and the update comes to its end.
+func TestRolloutsOutliveLostDisks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &diskModel{model: newModel(t)}
+		m.lost = make([]bool, len(m.nodes))
+		durable(m.Observation)
+		m.Network.Spec.Healing.StuckAfterSeconds = 60
+		const troubled, calm = 60, 800
+		for step := range troubled + calm {
+			trouble := step < troubled
+			if trouble && rapid.IntRange(0, 9).Draw(t, "loses") == 0 {
+				m.lose(rapid.IntRange(0, len(m.nodes)-1).Draw(t, "disk"))
+			}
+			m.look(t, trouble)
+			rollout := policy.NewRollout(m.Observation)
+			m.Network.Status.Update = rollout.Update
+			m.replace(t, rollout.Replace)
+			m.replaceDisks(t, len(rollout.Replace) > 0)
+			m.check(t, rollout.Updated.Message)
+			if !trouble && rollout.Complete {
+				return
+			}
+		}
+		t.Fatalf("the update comes to no end: %s; %+v", policy.NewRollout(m.Observation).Updated.Message, m.seen)
+	})
+}
