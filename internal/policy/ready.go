@@ -56,7 +56,7 @@ func Ready(conditions []metav1.Condition) metav1.Condition {
 	}
 	message := "the network runs as its spec says"
 	if updated := meta.FindStatusCondition(conditions, v1alpha1.ConditionUpdated); awaitsItsHeight(updated) {
-		message += "; " + updated.Message
+		message = "the network runs as it is to until its update begins: " + updated.Message
 	}
 	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, message)
 }

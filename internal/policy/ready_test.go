@@ -95,7 +95,7 @@ func TestReady(t *testing.T) {
 		},
 		"awaiting the height of an update": {
 			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), scheduled},
-			metav1.ConditionTrue, v1alpha1.ReasonRunning, "the network runs as its spec says; the change of spec.tcp waits",
+			metav1.ConditionTrue, v1alpha1.ReasonRunning, "runs as it is to until its update begins: the change of spec.tcp waits",
 		},
 		"awaiting the height of an update, with a node missing": {
 			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), scheduled, set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
