@@ -45,7 +45,10 @@ func TestNews(t *testing.T) {
 		"not judged for a time":   {of(up, yes, v1alpha1.ReasonAllKeepUp), of(up, perhaps, v1alpha1.ReasonNotJudged), ""},
 		"judged again":            {of(up, perhaps, v1alpha1.ReasonNotJudged), of(up, yes, v1alpha1.ReasonAllKeepUp), ""},
 		"keeps up again":          {of(up, no, v1alpha1.ReasonNodeRestarted), of(up, yes, v1alpha1.ReasonAllKeepUp), "Normal"},
-		"over at once":            {nil, of(lifetime, no, v1alpha1.ReasonStopped), "Warning"},
+		"an update is scheduled": {
+			of(v1alpha1.ConditionUpdated, yes, v1alpha1.ReasonUpToDate), of(v1alpha1.ConditionUpdated, no, v1alpha1.ReasonAwaitingHeight), "Normal",
+		},
+		"over at once": {nil, of(lifetime, no, v1alpha1.ReasonStopped), "Warning"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
