@@ -122,6 +122,11 @@ func TestStepsOfAFault(t *testing.T) {
 		"a victim that is another": {
 			running, func(c *faultCase) { c.due(); c.noted(); c.Victims["net-s0-p0"].UID = "after" }, policy.FaultWait, running,
 		},
+		"a drain that waits": {
+			running, func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
+			}, policy.FaultWait, running,
+		},
 		"an update that waits for its height": {
 			running, func(c *faultCase) {
 				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
@@ -298,6 +303,11 @@ func TestWhatBreaksAFault(t *testing.T) {
 				c.noted()
 				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonUpdating)
 			}, "its network is rolled out: Updating: words",
+		},
+		"a drain that evicts somebody": {
+			func(c *faultCase) {
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDraining)
+			}, "machines of its network are drained: words",
 		},
 		"nobody who was to be killed": {
 			func(c *faultCase) {
