@@ -8,7 +8,7 @@ import (
 
 // BenchmarkFigure names a figure of a benchmark. Rates and block times are over
 // the measured blocks of all runs of a variant together.
-// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;CompletionSeconds;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfBestPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent;HostWorkMicroseconds
+// +kubebuilder:validation:Enum=OfferedPerSecond;AcceptedPerSecond;IncludedPerSecond;ExecutedPerSecond;FailedPerSecond;ExecutedPerSecondSpreadPercent;CompletionSeconds;HeldPerSecond;ExecutedOfHeldPercent;ClientSuccessPercent;ClientLatencyP50Milliseconds;ClientLatencyP99Milliseconds;ClientKneeUsers;ClientExecutedOfBestPercent;BlockTimeMilliseconds;BlockTimeP50Milliseconds;BlockTimeP95Milliseconds;BlockTimeP99Milliseconds;BlockTimeMaxMilliseconds;BlockTransfersSwingPercent;MissedChunksPercent;CPUMicrosecondsPerTransfer;ProducerCPUMicrosecondsPerTransfer;ChunkValidatorCPUMicrosecondsPerTransfer;RPCCPUMicrosecondsPerTransfer;ArchiveCPUMicrosecondsPerTransfer;CPUCores;MemoryMebibytes;PeakMemoryMebibytes;DiskWrittenBytesPerTransfer;NetworkSentBytesPerTransfer;FinalityLagMilliseconds;FinalityLagP50Milliseconds;FinalityLagP95Milliseconds;FinalityLagP99Milliseconds;ExecutionMilliseconds;WitnessKibibytes;WitnessMakeMilliseconds;WitnessReceiveMilliseconds;WitnessValidationMilliseconds;HostStolenPercent;HostWorkMicroseconds
 type BenchmarkFigure string
 
 // The figures of a benchmark.
@@ -73,6 +73,15 @@ const (
 	// FigureCPUMicrosecondsPerTransfer is the CPU time of all nodes together for
 	// each executed transfer.
 	FigureCPUMicrosecondsPerTransfer BenchmarkFigure = "CPUMicrosecondsPerTransfer"
+	// FigureProducerCPUMicrosecondsPerTransfer is that of the producers alone; it and
+	// those of the other roles add up to it, and a network without a role has none of it.
+	FigureProducerCPUMicrosecondsPerTransfer BenchmarkFigure = "ProducerCPUMicrosecondsPerTransfer"
+	// FigureChunkValidatorCPUMicrosecondsPerTransfer is that of the chunk validators.
+	FigureChunkValidatorCPUMicrosecondsPerTransfer BenchmarkFigure = "ChunkValidatorCPUMicrosecondsPerTransfer"
+	// FigureRPCCPUMicrosecondsPerTransfer is that of the rpc nodes.
+	FigureRPCCPUMicrosecondsPerTransfer BenchmarkFigure = "RPCCPUMicrosecondsPerTransfer"
+	// FigureArchiveCPUMicrosecondsPerTransfer is that of the archives.
+	FigureArchiveCPUMicrosecondsPerTransfer BenchmarkFigure = "ArchiveCPUMicrosecondsPerTransfer"
 	// FigureCPUCores is how many cores all nodes together kept busy.
 	FigureCPUCores BenchmarkFigure = "CPUCores"
 	// FigureMemoryMebibytes is the mean memory of all nodes together, without

@@ -64,7 +64,7 @@ spec:
       features:
         signatureBatchSize: 1
   baseline:
-    figures: [ExecutedPerSecond, CPUMicrosecondsPerTransfer]
+    figures: [ExecutedPerSecond, CPUMicrosecondsPerTransfer, RPCCPUMicrosecondsPerTransfer]
     confidencePercent: 90
     floorPercent: 0
 `

@@ -161,6 +161,10 @@ func checkFigures(t *testing.T, made *result.Result) {
 			t.Errorf("%s is not known", name)
 		}
 	}
+	// The network has producers alone.
+	if figure := made.Candidate().FigureOf(v1alpha1.FigureChunkValidatorCPUMicrosecondsPerTransfer); figure != nil {
+		t.Errorf("there are no chunk validators, and they use %f µs per transfer", figure.Value)
+	}
 	for i := range made.Runs {
 		if nodes := made.Runs[i].Nodes; len(nodes) != 2 || nodes[0].CPUSeconds == nil || *nodes[0].CPUSeconds <= 0 {
 			t.Errorf("the nodes of run %d are %+v", i, nodes)

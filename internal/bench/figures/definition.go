@@ -8,6 +8,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/statistics"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // Better says which way a figure is better.
@@ -137,6 +138,22 @@ var definitions = []Definition{
 	{
 		Name: v1alpha1.FigureCPUMicrosecondsPerTransfer, Title: "CPU per transfer", Unit: "µs", Better: Lower,
 		rows: sampleRows(cpuMicroseconds, executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureProducerCPUMicrosecondsPerTransfer, Title: "CPU per transfer, of producers", Unit: "µs", Better: Lower,
+		rows: sampleRows(cpuMicrosecondsOf(topology.RoleProducer), executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureChunkValidatorCPUMicrosecondsPerTransfer, Title: "CPU per transfer, of chunk validators", Unit: "µs",
+		Better: Lower, rows: sampleRows(cpuMicrosecondsOf(topology.RoleChunkValidator), executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureRPCCPUMicrosecondsPerTransfer, Title: "CPU per transfer, of rpc nodes", Unit: "µs", Better: Lower,
+		rows: sampleRows(cpuMicrosecondsOf(topology.RoleRPC), executed), estimate: statistics.Rate,
+	},
+	{
+		Name: v1alpha1.FigureArchiveCPUMicrosecondsPerTransfer, Title: "CPU per transfer, of archives", Unit: "µs", Better: Lower,
+		rows: sampleRows(cpuMicrosecondsOf(topology.RoleArchive), executed), estimate: statistics.Rate,
 	},
 	{
 		Name: v1alpha1.FigureCPUCores, Title: "CPU of all nodes", Unit: "cores", Better: Neither,

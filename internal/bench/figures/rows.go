@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/statistics"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // blockRates makes a row of each measured block: a count, and the seconds since
@@ -268,6 +269,19 @@ func cpuSeconds(step step) (float64, bool) {
 func cpuMicroseconds(step step) (float64, bool) {
 	seconds, known := cpuSeconds(step)
 	return 1e6 * seconds, known
+}
+
+// cpuMicrosecondsOf is what the nodes of one role used.
+func cpuMicrosecondsOf(role topology.Role) func(step) (float64, bool) {
+	return func(step step) (float64, bool) {
+		first, knownFirst := step.first.CPUSecondsByRole[string(role)]
+		last, knownLast := step.last.CPUSecondsByRole[string(role)]
+		if !knownFirst || !knownLast {
+			return 0, false
+		}
+		seconds, known := rise(&first, &last)
+		return 1e6 * seconds, known
+	}
 }
 
 func diskWritten(step step) (float64, bool) {

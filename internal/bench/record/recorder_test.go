@@ -3,6 +3,7 @@
 package record_test
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -150,7 +151,8 @@ func TestSamples(t *testing.T) {
 		TimeMs: began.UnixMilli() + 5000, FinalizedHeight: 100, OfferedPerSecond: 10,
 		Signed: ptr.To[uint64](100), Rejected: ptr.To[uint64](5), HeldBack: new(uint64), Overdue: new(uint64), Exhausted: new(uint64),
 		Pool:       ptr.To[uint64](6),
-		CPUSeconds: ptr.To(3.0), MemoryBytes: ptr.To[uint64](33), FileMemoryBytes: ptr.To[uint64](14),
+		CPUSeconds: ptr.To(3.0), CPUSecondsByRole: map[string]float64{"producer": 1, "chunkValidator": 2},
+		MemoryBytes: ptr.To[uint64](33), FileMemoryBytes: ptr.To[uint64](14),
 		DiskReadBytes: ptr.To[uint64](0), DiskWrittenBytes: ptr.To[uint64](44),
 	}
 	if got := run.Samples[1]; !reflect.DeepEqual(got, want) {
@@ -219,6 +221,19 @@ func TestWhatIsNotKnown(t *testing.T) {
 	}
 	if known := run.Nodes[0]; known.PeakMemoryBytes != nil || known.DiskWrittenBytes != nil {
 		t.Errorf("the node is %+v", known)
+	}
+}
+
+// A role of which one node does not tell its CPU time has none; the others have theirs.
+func TestCPUOfRoles(t *testing.T) {
+	t.Parallel()
+	silent := record.Node{Validator: topology.Validator{Name: "s", Role: topology.RoleRPC}}
+	recorder := newRecorder()
+	recorder.Sample(sample(6, node("p", topology.RoleProducer, 1, 0, used(2, 1, 1)), node("q", topology.RoleProducer, 1, 0, used(3, 1, 1)),
+		node("a", topology.RoleArchive, 0, 0, used(7, 1, 1)), node("r", topology.RoleRPC, 0, 0, used(1, 1, 1)), silent))
+	row := recorder.Run("").Samples[0]
+	if want := map[string]float64{"producer": 5, "archive": 7}; !maps.Equal(row.CPUSecondsByRole, want) || row.CPUSeconds != nil {
+		t.Errorf("the sample is %+v, want the CPU time of roles %v and none of all", row, want)
 	}
 }
 

@@ -83,6 +83,7 @@ func (s *Sample) row() result.Sample {
 	}
 	row.Pool = sum(s.Nodes, (*Node).pool)
 	row.CPUSeconds = sum(s.Nodes, (*Node).cpuSeconds)
+	row.CPUSecondsByRole = s.cpuSecondsByRole()
 	row.MemoryBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.MemoryBytes })
 	row.FileMemoryBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.FileMemoryBytes })
 	row.DiskReadBytes = sum(s.Nodes, func(node *Node) *uint64 { return node.Usage.DiskReadBytes })
@@ -117,6 +118,21 @@ func sum[Number uint64 | float64](nodes []Node, of func(*Node) *Number) *Number 
 		total += *value
 	}
 	return &total
+}
+
+// cpuSecondsByRole adds up the CPU time of the nodes of each role that all of them tell.
+func (s *Sample) cpuSecondsByRole() map[string]float64 {
+	byRole := map[topology.Role][]Node{}
+	for _, node := range s.Nodes {
+		byRole[node.Validator.Role] = append(byRole[node.Validator.Role], node)
+	}
+	told := map[string]float64{}
+	for role, nodes := range byRole {
+		if used := sum(nodes, (*Node).cpuSeconds); used != nil {
+			told[string(role)] = *used
+		}
+	}
+	return told
 }
 
 // generator is a counter of the node's generator: 0 of a node that produces

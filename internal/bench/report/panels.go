@@ -45,6 +45,8 @@ const mebibyte = 1 << 20
 var charts = []struct {
 	id, title, unit string
 	line            func(*result.Run, *Series)
+	// parts are several lines of a run instead, each with what it is of as its label.
+	parts func(*result.Run) []Series
 	// wanted is a second line, of what was asked for.
 	wanted func(*result.Run, *Series)
 	// wantedLabel is what the second line is called, which each run then has; without
@@ -128,6 +130,10 @@ var charts = []struct {
 		}),
 	},
 	{
+		id: "cpu-roles", title: "CPU of all nodes of a role", unit: "cores",
+		parts: cpuOfRoles,
+	},
+	{
 		id: "disk", title: "Written to disk by all nodes", unit: "MiB/s",
 		line: byStep(func(before, sample *result.Sample, seconds float64) (float64, bool) {
 			written, known := rise(before.DiskWrittenBytes, sample.DiskWrittenBytes)
@@ -206,6 +212,10 @@ func draw(runs []labelled) Data {
 	for _, chart := range charts {
 		panel := Panel{ID: chart.id, Title: chart.title, Unit: chart.unit, Window: commonWindow(runs)}
 		for _, run := range runs {
+			if chart.parts != nil {
+				panel.addParts(run.label, chart.parts(run.run))
+				continue
+			}
 			measured := Series{Label: run.label, Color: run.color}
 			chart.line(run.run, &measured)
 			if len(measured.X) > 0 {
@@ -230,6 +240,14 @@ func draw(runs []labelled) Data {
 	}
 	data.Panels = append(data.Panels, drawUsers(runs)...)
 	return data
+}
+
+// addParts appends several lines of one run.
+func (p *Panel) addParts(label string, parts []Series) {
+	for _, part := range parts {
+		part.Label, part.Color = label+", "+part.Label, len(p.Series)
+		p.Series = append(p.Series, part)
+	}
 }
 
 // commonWindow is the measured time, if it is the same of all runs.

@@ -64,6 +64,7 @@ func made(name string, began time.Time) *result.Result {
 			run.Blocks = append(run.Blocks, block)
 			run.Samples = append(run.Samples, result.Sample{
 				TimeMs: int64(i) * 500, OfferedPerSecond: 100, CPUSeconds: ptr.To(float64(i) / 4),
+				CPUSecondsByRole: map[string]float64{"producer": float64(i) / 5, "rpc": float64(i) / 20},
 				// Eight in a second, of 2.5 ms each, and none in the first half of one.
 				HostDiskFlushes: ptr.To(4 * max(1, i)), HostDiskFlushSeconds: ptr.To(float64(max(1, i)) / 100),
 			})
@@ -192,6 +193,35 @@ func TestEveryPanelHasData(t *testing.T) {
 		if panel, shown := drawn[id]; shown {
 			t.Errorf("the page has the panel %+v, of which nothing is known", panel)
 		}
+	}
+}
+
+// Each run has a line for each of its roles, and a network of one role has none.
+func TestCPUOfRoles(t *testing.T) {
+	t.Parallel()
+	panel := panels(t)["cpu-roles"]
+	var labels []string
+	for _, line := range panel.Series {
+		labels = append(labels, line.Label)
+		want := 0.4
+		if strings.HasSuffix(line.Label, "rpc") {
+			want = 0.1
+		}
+		if line.Y[0] != want || len(line.Y) != 20 {
+			t.Errorf("%s has %d points, the first %v, want 20 of %v", line.Label, len(line.Y), line.Y[0], want)
+		}
+	}
+	if want := []string{"a 1, producer", "a 1, rpc", "b 1, producer", "b 1, rpc"}; !slices.Equal(labels, want) {
+		t.Errorf("the lines are %q, want %q", labels, want)
+	}
+	alone := made("net", began)
+	for i := range alone.Runs {
+		for j := range alone.Runs[i].Samples {
+			delete(alone.Runs[i].Samples[j].CPUSecondsByRole, "rpc")
+		}
+	}
+	if panel, shown := panelsOf(t, pageOf(t, alone))["cpu-roles"]; shown {
+		t.Errorf("a network of one role has the panel %+v", panel)
 	}
 }
 

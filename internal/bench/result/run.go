@@ -99,6 +99,9 @@ type Sample struct {
 	Pool *uint64 `json:"pool,omitempty"`
 	// CPUSeconds is the CPU time of all nodes since they started.
 	CPUSeconds *float64 `json:"cpuSeconds,omitempty"`
+	// CPUSecondsByRole is that of the nodes of each role, as nodes have it in role. A role
+	// is absent when one of its nodes did not tell.
+	CPUSecondsByRole map[string]float64 `json:"cpuSecondsByRole,omitempty"`
 	// MemoryBytes is the memory of all nodes without what is mapped from files,
 	// and FileMemoryBytes is that.
 	MemoryBytes     *uint64 `json:"memoryBytes,omitempty"`
