@@ -209,7 +209,7 @@ type BenchmarkFigureStatus struct {
 }
 
 // BenchmarkArtifact is where a result is: a folder with result.json, blocks.csv,
-// report.html and benchmark.yaml.
+// failures.csv, report.html and benchmark.yaml.
 type BenchmarkArtifact struct {
 	// claimName is the volume claim, in the namespace of the benchmark. It goes with
 	// the benchmark that made it.

@@ -43,9 +43,9 @@ load, is measured and is removed. Two variants take turns. A network that the
 benchmark names is one that shardyard up runs: it carries the load instead of its
 own, and has its own again afterwards.
 
-The result is a folder with result.json, blocks.csv, report.html, which opens by
-itself, and benchmark.yaml, which makes the next result. The last lines that are
-printed are the verdict.
+The result is a folder with result.json, blocks.csv, failures.csv, report.html,
+which opens by itself, and benchmark.yaml, which makes the next result. The last
+lines that are printed are the verdict.
 
 A benchmark with spec.upload has its result put into that bucket as well, with the
 credentials of the environment.

@@ -154,9 +154,12 @@ func (f *fetch) copy(ctx context.Context, pod *corev1.Pod, folder string) error 
 }
 
 func copyFrom(ctx context.Context, address, folder string) error {
-	// The result comes last: who finds it finds the others.
-	for _, file := range []string{artifact.BlocksFile, artifact.ReportFile, artifact.BenchmarkFile, artifact.ResultFile} {
-		if err := download(ctx, "http://"+address+"/"+file, filepath.Join(folder, file)); err != nil {
+	for _, file := range artifact.Files {
+		err := download(ctx, "http://"+address+"/"+file, filepath.Join(folder, file))
+		if answer, ok := errors.AsType[*answerError](err); ok && answer.code == http.StatusNotFound && artifact.Lacking(file) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -166,6 +169,7 @@ func copyFrom(ctx context.Context, address, folder string) error {
 // answerError is an answer that is no file.
 type answerError struct {
 	file, status string
+	code         int
 }
 
 func (e *answerError) Error() string { return e.file + ": " + e.status }
@@ -221,7 +225,7 @@ func download(ctx context.Context, from, into string) (err error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return &answerError{filepath.Base(into), response.Status}
+		return &answerError{filepath.Base(into), response.Status, response.StatusCode}
 	}
 	file, err := os.Create(into)
 	if err != nil {

@@ -136,7 +136,7 @@ func TestFetch(t *testing.T) {
 	if !strings.Contains(out.String(), "Succeeded: all is well") {
 		t.Errorf("it says\n%s", out.String())
 	}
-	for _, file := range []string{artifact.BlocksFile, artifact.ReportFile, artifact.BenchmarkFile, artifact.ResultFile} {
+	for _, file := range artifact.Files {
 		want, err := os.ReadFile(filepath.Join(j.remote, file))
 		j.must(err)
 		if got, err := os.ReadFile(filepath.Join(j.fetch.folder, file)); err != nil || string(got) != string(want) {

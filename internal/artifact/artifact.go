@@ -27,11 +27,19 @@ const (
 	ResultFile = "result.json"
 	// BlocksFile is the table of all blocks, as CSV.
 	BlocksFile = "blocks.csv"
+	// FailuresFile is the table of why transfers failed, as CSV.
+	FailuresFile = "failures.csv"
 	// ReportFile is the page that shows the result.
 	ReportFile = "report.html"
 	// BenchmarkFile is the benchmark, defaults included: what makes another result.
 	BenchmarkFile = "benchmark.yaml"
 )
+
+// Files are the files of an artifact, the result last: who finds it finds the others.
+var Files = []string{BlocksFile, FailuresFile, ReportFile, BenchmarkFile, ResultFile}
+
+// Lacking says whether an artifact may be without a file: those of before are.
+func Lacking(file string) bool { return file == FailuresFile }
 
 const (
 	folderMode os.FileMode = 0o755
@@ -60,8 +68,8 @@ func Write(folder string, made *result.Result) error {
 	if err != nil {
 		return err
 	}
-	var blocks, page bytes.Buffer
-	if err := made.WriteBlocks(&blocks); err != nil {
+	var blocks, failures, page bytes.Buffer
+	if err := errors.Join(made.WriteBlocks(&blocks), made.WriteFailures(&failures)); err != nil {
 		return err
 	}
 	if err := report.Write(&page, made); err != nil {
@@ -71,17 +79,11 @@ func Write(folder string, made *result.Result) error {
 	if err != nil {
 		return fmt.Errorf("encode benchmark: %w", err)
 	}
-	// The result comes last: who finds it finds the others.
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{
-		{BlocksFile, blocks.Bytes()},
-		{ReportFile, page.Bytes()},
-		{BenchmarkFile, benchmark},
-		{ResultFile, encoded},
-	} {
-		if err := os.WriteFile(filepath.Join(folder, file.name), file.content, fileMode); err != nil {
+	contents := map[string][]byte{
+		BlocksFile: blocks.Bytes(), FailuresFile: failures.Bytes(), ReportFile: page.Bytes(), BenchmarkFile: benchmark, ResultFile: encoded,
+	}
+	for _, file := range Files {
+		if err := os.WriteFile(filepath.Join(folder, file), contents[file], fileMode); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,8 @@ func TestArtifact(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{
-		artifact.BlocksFile: "variant,repetition,", artifact.ReportFile: "<!doctype html>", artifact.BenchmarkFile: "kind: Benchmark",
+		artifact.BlocksFile: "variant,repetition,", artifact.FailuresFile: "variant,repetition,measured,beganMs",
+		artifact.ReportFile: "<!doctype html>", artifact.BenchmarkFile: "kind: Benchmark",
 	} {
 		content, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {

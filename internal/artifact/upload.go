@@ -60,8 +60,11 @@ func Upload(ctx context.Context, folder, place string) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	batch := opened.NewBatch()
-	for _, file := range append(files, BlocksFile, ReportFile, BenchmarkFile, ResultFile) {
+	for _, file := range append(files, Files...) {
 		err := put(ctx, opened, batch, file, filepath.Join(folder, filepath.FromSlash(file)))
+		if Lacking(file) && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return "", batch.Fail(ctx, err)
 		}

@@ -45,6 +45,27 @@ shardnode_link_bytes_total{network="n",peer_region="east \"1\" # {2} 3"} 5
 	}
 }
 
+// Of what a node tells, only the counters are read that somebody wants.
+func TestCountersOf(t *testing.T) {
+	t.Parallel()
+	client := newNode(t, "GET /metrics", answer(http.StatusOK, `# TYPE shardnode_pool_rejected counter
+shardnode_pool_rejected_total{network="n",reason="full"} 3 # {trace_id="7"} 1
+shardnode_pool_rejected_total{network="n",reason="nonce"} 4
+# TYPE shardnode_height gauge
+shardnode_height 7
+shardnode_pool_rejected_total_of_others{reason="full"} not a number
+# EOF
+`))
+	metrics, err := client.CountersOf(t.Context(), "shardnode_pool_rejected_total", "shardnode_produced_failures_total")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused := metrics["shardnode_pool_rejected_total"].GetMetric(); len(metrics) != 1 || len(refused) != 2 ||
+		refused[0].GetUntyped().GetValue() != 3 || refused[1].GetUntyped().GetValue() != 4 {
+		t.Errorf("the metrics are %v", metrics)
+	}
+}
+
 func TestMetricsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -57,6 +78,9 @@ func TestMetricsThatAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := newNode(t, "GET /metrics", test.answer)
+			if metrics, err := client.CountersOf(t.Context(), "shardnode_height"); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the counters are %v, and the error is %v, want it to say %q", metrics, err, test.want)
+			}
 			if metrics, err := client.Metrics(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the metrics are %v and the error is %v, want one that says %q", metrics, err, test.want)
 			}

@@ -34,10 +34,10 @@ var counters = map[string]string{
 	"shardnode_chunks_limited_total":          "cause",
 	"shardnode_chunks_produced_total":         "",
 	"shardnode_http_requests_total":           "",
-	"shardnode_pool_rejected_total":           "reason",
+	result.RefusalsMetric:                     "reason",
 	"shardnode_process_allocated_bytes_total": "",
 	"shardnode_process_cpu_seconds_total":     "",
-	"shardnode_produced_failures_total":       "reason",
+	result.FailuresMetric:                     "reason",
 	"shardnode_proposed_missed_chunks_total":  "reason",
 	"shardnode_requests_refused_total":        "channel",
 	"shardnode_requests_unanswered_total":     "channel",
@@ -55,6 +55,7 @@ type Teller struct {
 	Name    string
 	Metrics interface {
 		Metrics(ctx context.Context) (chain.Metrics, error)
+		CountersOf(ctx context.Context, names ...string) (chain.Metrics, error)
 	}
 }
 
@@ -75,20 +76,33 @@ type series struct {
 }
 
 // Count asks all nodes for what they counted where the measurement begins, and
-// where it ends. At other times nobody is asked.
+// where it ends; and, after each sample, why transfers failed up to then.
 func (r *Recorder) Count(ctx context.Context, at time.Time, nodes []Teller) {
+	r.countFailures(ctx, at, nodes, r.countEdge(ctx, at, nodes))
+}
+
+// countEdge asks all nodes for everything at an edge of the measurement; nil at other
+// times.
+func (r *Recorder) countEdge(ctx context.Context, at time.Time, nodes []Teller) *counted {
+	all := func(ctx context.Context, node Teller) (chain.Metrics, error) { return node.Metrics.Metrics(ctx) }
 	switch window := r.run.Window; {
 	case window.BeginMs == 0 || at.UnixMilli() < window.BeginMs:
 	case r.begin == nil:
-		r.begin = ask(ctx, at, nodes)
+		r.begin = ask(ctx, at, countsTimeout, nodes, all)
+		return r.begin
 	case r.end == nil && r.Settled() && (r.Complete() || at.UnixMilli() >= window.EndMs):
-		r.end = ask(ctx, at, nodes)
+		r.end = ask(ctx, at, countsTimeout, nodes, all)
+		return r.end
 	}
+	return nil
 }
 
 // ask asks all at the same time.
-func ask(ctx context.Context, at time.Time, nodes []Teller) *counted {
-	ctx, cancel := context.WithTimeout(ctx, countsTimeout)
+func ask(
+	ctx context.Context, at time.Time, timeout time.Duration, nodes []Teller,
+	what func(ctx context.Context, node Teller) (chain.Metrics, error),
+) *counted {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	told := make([]chain.Metrics, len(nodes))
 	untold := make([]error, len(nodes))
@@ -96,7 +110,7 @@ func ask(ctx context.Context, at time.Time, nodes []Teller) *counted {
 	for i := range nodes {
 		asked.Go(func() {
 			var err error
-			if told[i], err = nodes[i].Metrics.Metrics(ctx); err != nil {
+			if told[i], err = what(ctx, nodes[i]); err != nil {
 				untold[i] = fmt.Errorf("%s: %w", nodes[i].Name, err)
 			}
 		})

@@ -53,6 +53,10 @@ shardnode_execution_seconds_bucket{le="+Inf"} %[2]d
 `, count, 3*count)))
 }
 
+func (c *counting) CountersOf(ctx context.Context, _ ...string) (chain.Metrics, error) {
+	return c.Metrics(ctx)
+}
+
 // counted has two nodes counted every second of a run, and returns its record.
 func counted(t *testing.T, nodes ...*counting) result.Run {
 	t.Helper()

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -37,6 +38,10 @@ type Recorder struct {
 	lowest []uint64
 	// counting is nil unless the load is a fixed count.
 	counting *counting
+	// answered says that all nodes of the last sample told their status, and turns counts
+	// how often they might have been asked why transfers failed.
+	answered bool
+	turns    int
 	// begin and end are what the nodes had counted at the edges of the window.
 	begin, end *counted
 }
@@ -99,6 +104,7 @@ func (r *Recorder) Sample(sample Sample) {
 	row := sample.row()
 	r.run.Samples = append(r.run.Samples, row)
 	r.lowest = append(r.lowest, sample.lowest())
+	r.answered = !slices.ContainsFunc(sample.Nodes, func(node Node) bool { return node.Status == nil })
 	if r.counting != nil {
 		r.counting.hear(&sample, row.Rejected)
 		r.takePending()

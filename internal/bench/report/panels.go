@@ -3,6 +3,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/shardyard/shardyard/internal/bench/result"
 )
 
@@ -15,7 +17,9 @@ type Panel struct {
 	Axis string `json:"axis,omitempty"`
 	// Window are the seconds that were measured; nil when runs differ in them.
 	Window []float64 `json:"window,omitempty"`
-	Series []Series  `json:"series"`
+	// Stacked says that each series lies on the one before: all have the same places.
+	Stacked bool     `json:"stacked,omitempty"`
+	Series  []Series `json:"series"`
 }
 
 // Data is what the page draws.
@@ -41,8 +45,8 @@ func (d *Data) along(axis string) []Panel {
 
 const mebibyte = 1 << 20
 
-// charts are the panels that there may be.
-var charts = []struct {
+// chart is a panel that there may be.
+type chart struct {
 	id, title, unit string
 	line            func(*result.Run, *Series)
 	// parts are several lines of a run instead, each with what it is of as its label.
@@ -52,7 +56,12 @@ var charts = []struct {
 	// wantedLabel is what the second line is called, which each run then has; without
 	// it, it is the load that is offered to all of them.
 	wantedLabel string
-}{
+	// stack are lines that lie on each other instead, in a panel for each run.
+	stack func(*result.Run) []Series
+}
+
+// charts are all of them, in the order in which they are shown.
+var charts = []chart{
 	{
 		id: "executed", title: "Executed, and offered (dashed)", unit: "transfers/s",
 		line:   bySecond(func(block *result.Block) *uint64 { return &block.Executed }),
@@ -70,6 +79,14 @@ var charts = []struct {
 			rest.Blocks = rest.Blocks[min(1, len(rest.Blocks)):]
 			bySecond(func(block *result.Block) *uint64 { return block.Failed })(&rest, series)
 		},
+	},
+	{
+		id: "failed-reasons", title: "Failed, by reason", unit: "transfers/s",
+		stack: failuresOf(result.FailureFailed),
+	},
+	{
+		id: "refused-reasons", title: "Refused by pools, or expired in them, by reason", unit: "transfers/s",
+		stack: failuresOf(result.FailureRefused),
 	},
 	{
 		id: "block-time", title: "Block time", unit: "ms",
@@ -209,37 +226,68 @@ type labelled struct {
 // draw makes the panels of runs. One that nothing is known for is left out.
 func draw(runs []labelled) Data {
 	data := Data{Panels: []Panel{}}
-	for _, chart := range charts {
-		panel := Panel{ID: chart.id, Title: chart.title, Unit: chart.unit, Window: commonWindow(runs)}
-		for _, run := range runs {
-			if chart.parts != nil {
-				panel.addParts(run.label, chart.parts(run.run))
-				continue
-			}
-			measured := Series{Label: run.label, Color: run.color}
-			chart.line(run.run, &measured)
-			if len(measured.X) > 0 {
-				panel.Series = append(panel.Series, measured)
-			}
-		}
-		if len(panel.Series) == 0 {
+	for i := range charts {
+		if charts[i].stack != nil {
+			data.Panels = append(data.Panels, charts[i].drawStacks(runs)...)
 			continue
 		}
-		if chart.wanted != nil {
-			for _, run := range runs {
-				wanted := Series{Label: run.offered, Color: run.color, Dash: true}
-				if chart.wantedLabel != "" {
-					wanted.Label = run.label + ", " + chart.wantedLabel
-				}
-				if chart.wanted(run.run, &wanted); wanted.Label != "" && len(wanted.X) > 0 {
-					panel.Series = append(panel.Series, wanted)
-				}
-			}
+		if panel := charts[i].draw(runs); len(panel.Series) > 0 {
+			data.Panels = append(data.Panels, panel)
 		}
-		data.Panels = append(data.Panels, panel)
 	}
 	data.Panels = append(data.Panels, drawUsers(runs)...)
 	return data
+}
+
+// draw makes the panel of a chart, with no series when nothing is known for it.
+func (c *chart) draw(runs []labelled) Panel {
+	panel := Panel{ID: c.id, Title: c.title, Unit: c.unit, Window: commonWindow(runs)}
+	for _, run := range runs {
+		if c.parts != nil {
+			panel.addParts(run.label, c.parts(run.run))
+			continue
+		}
+		measured := Series{Label: run.label, Color: run.color}
+		c.line(run.run, &measured)
+		if len(measured.X) > 0 {
+			panel.Series = append(panel.Series, measured)
+		}
+	}
+	if len(panel.Series) == 0 || c.wanted == nil {
+		return panel
+	}
+	for _, run := range runs {
+		wanted := Series{Label: run.offered, Color: run.color, Dash: true}
+		if c.wantedLabel != "" {
+			wanted.Label = run.label + ", " + c.wantedLabel
+		}
+		if c.wanted(run.run, &wanted); wanted.Label != "" && len(wanted.X) > 0 {
+			panel.Series = append(panel.Series, wanted)
+		}
+	}
+	return panel
+}
+
+// drawStacks makes a panel of each run that has any lines: stacks of several runs in one
+// would hide each other.
+func (c *chart) drawStacks(runs []labelled) []Panel {
+	var panels []Panel
+	for i, run := range runs {
+		panel := Panel{
+			ID: fmt.Sprintf("%s-%d", c.id, i), Title: c.title, Unit: c.unit, Window: commonWindow(runs[i : i+1]), Stacked: true,
+			Series: c.stack(run.run),
+		}
+		if len(runs) > 1 {
+			panel.Title += ", " + run.label
+		}
+		for j := range panel.Series {
+			panel.Series[j].Color = j
+		}
+		if len(panel.Series) > 0 {
+			panels = append(panels, panel)
+		}
+	}
+	return panels
 }
 
 // addParts appends several lines of one run.

@@ -65,6 +65,9 @@ func made(name string, began time.Time) *result.Result {
 			run.Samples = append(run.Samples, result.Sample{
 				TimeMs: int64(i) * 500, OfferedPerSecond: 100, CPUSeconds: ptr.To(float64(i) / 4),
 				CPUSecondsByRole: map[string]float64{"producer": float64(i) / 5, "rpc": float64(i) / 20},
+				Failures: &result.Failures{
+					Failed: map[string]uint64{"balance": 2 * i, "nonce": max(10, i)}, Refused: map[string]uint64{"full": 3 * i, "shard": i},
+				},
 				// Eight in a second, of 2.5 ms each, and none in the first half of one.
 				HostDiskFlushes: ptr.To(4 * max(1, i)), HostDiskFlushSeconds: ptr.To(float64(max(1, i)) / 100),
 			})
@@ -193,6 +196,32 @@ func TestEveryPanelHasData(t *testing.T) {
 		if panel, shown := drawn[id]; shown {
 			t.Errorf("the page has the panel %+v, of which nothing is known", panel)
 		}
+	}
+}
+
+// Each run has a stack of the reasons for which transfers failed, if any did.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	shown := made("net", began)
+	for i := range shown.Runs[0].Samples {
+		shown.Runs[0].Samples[i].Failures.Refused = nil
+	}
+	drawn := panelsOf(t, pageOf(t, shown))
+	if panel, ok := drawn["refused-reasons-0"]; ok {
+		t.Errorf("nothing was refused, and there is the panel %+v", panel)
+	}
+	for id, title := range map[string]string{
+		"failed-reasons-0": "Failed, by reason, a 1", "failed-reasons-1": "Failed, by reason, b 1",
+		"refused-reasons-1": "Refused by pools, or expired in them, by reason, b 1",
+	} {
+		if panel := drawn[id]; !panel.Stacked || panel.Title != title || len(panel.Series) != 2 ||
+			!slices.Equal(panel.Series[0].X, panel.Series[1].X) {
+			t.Errorf("the panel %s is %+v, want a stack of two reasons: %s", id, panel, title)
+		}
+	}
+	nonce := drawn["failed-reasons-0"].Series[1]
+	if nonce.Label != "nonce" || len(nonce.Y) != 20 || nonce.Y[9] != 0 || nonce.Y[10] != 2 {
+		t.Errorf("the line is %+v, want two a second of the reason nonce from the 11th point on", nonce)
 	}
 }
 
@@ -423,8 +452,11 @@ func TestComparisonPage(t *testing.T) {
 			t.Errorf("the page does not say %s", want)
 		}
 	}
-	if strings.Contains(content.String(), `"window"`) {
-		t.Error("the page shades a time that was not measured of all runs")
+	for id, panel := range panelsOf(t, content.String()) {
+		// A stack is of one run.
+		if shaded := panel.Window != nil; shaded != panel.Stacked {
+			t.Errorf("the panel %s shades %v, and should shade what was measured of all its runs", id, panel.Window)
+		}
 	}
 }
 

@@ -13,6 +13,12 @@ const (
 	// ChecksMetric counts the chunk headers that a node checked as a member of their
 	// committee, of kinds CheckEndorsed and CheckRefused.
 	ChecksMetric = "shardnode_endorsements_total"
+	// FailuresMetric counts, at one node each, the transactions of chunks that failed when
+	// these were executed, by reason.
+	FailuresMetric = "shardnode_produced_failures_total"
+	// RefusalsMetric counts the transactions that pools did not take, or kept for too long,
+	// by reason.
+	RefusalsMetric = "shardnode_pool_rejected_total"
 
 	// ExecutionMetric is of chunks of the own shard, in seconds.
 	ExecutionMetric = "shardnode_execution_seconds"

@@ -112,6 +112,41 @@ func TestBlocksAsCSV(t *testing.T) {
 	}
 }
 
+// failures are so many that failed for a reason, and were refused for another.
+func failures(nonce, full uint64) *result.Failures {
+	return &result.Failures{Failed: map[string]uint64{"nonce": nonce}, Refused: map[string]uint64{"full": full}}
+}
+
+// What failed between two times is a row for each reason, whoever told nothing in
+// between; a node that began anew tells nothing of what was before.
+func TestFailuresAsCSV(t *testing.T) {
+	t.Parallel()
+	made := run()
+	for at, told := range []*result.Failures{
+		failures(1, 7), failures(1, 17), failures(4, 17), nil, failures(4, 57), failures(0, 57), failures(0, 57), failures(2, 60),
+	} {
+		made.Samples[at].Failures = told
+	}
+	made.Samples[4].Failures.Failed["balance"] = 5
+	var content bytes.Buffer
+	if err := (&result.Result{Runs: []result.Run{made}}).WriteFailures(&content); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"variant,repetition,measured,beganMs,endedMs,kind,reason,transactions,perSecond",
+		"a,2,false,500,1500,refused,full,10,10.000",
+		"a,2,false,1500,2500,failed,nonce,3,3.000",
+		"a,2,true,2500,4500,failed,balance,5,2.500",
+		"a,2,true,2500,4500,refused,full,40,20.000",
+		"a,2,false,6500,7500,failed,nonce,2,2.000",
+		"a,2,false,6500,7500,refused,full,3,3.000",
+		"",
+	}, "\n")
+	if got := content.String(); got != want {
+		t.Errorf("the table is\n%s\nwant\n%s", got, want)
+	}
+}
+
 func complete() *result.Result {
 	return &result.Result{
 		SchemaVersion: result.SchemaVersion,

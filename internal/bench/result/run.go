@@ -89,6 +89,9 @@ type Sample struct {
 	// it, since the nodes started. They are absent where clients sign.
 	Signed   *uint64 `json:"signed,omitempty"`
 	Rejected *uint64 `json:"rejected,omitempty"`
+	// Failures are why transfers failed and were refused; absent when nobody was asked at
+	// that time, or a node did not tell.
+	Failures *Failures `json:"failures,omitempty"`
 	// HeldBack, Overdue and Exhausted are what was due and not signed, since the nodes
 	// started: because pools had no room, because generators were too late, and because
 	// nothing was left of what they had signed before.

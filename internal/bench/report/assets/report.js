@@ -14,7 +14,11 @@
 
   function options(panel, width) {
     const axis = { stroke: variable('--faint'), grid: { stroke: variable('--grid') }, ticks: { stroke: variable('--line') } };
-    const value = (_, number) => (number == null ? '–' : `${number.toLocaleString('en', { maximumFractionDigits: 2 })} ${panel.unit}`);
+    // What lies on others is as high as all of them, and is what it is itself.
+    const own = (number, series, at) => (number != null && panel.stacked ? panel.series[series - 1].y[at] : number);
+    const written = (number) => (number == null ? '–' : `${number.toLocaleString('en', { maximumFractionDigits: 2 })} ${panel.unit}`);
+    const value = (_, number, series, at) => written(own(number, series, at));
+    const fill = (color) => (panel.stacked ? `${color}66` : undefined);
     return {
       width,
       height,
@@ -29,6 +33,7 @@
           label,
           value,
           stroke: colors[color % colors.length],
+          fill: fill(colors[color % colors.length]),
           width: 1.5,
           dash: dash ? [6, 4] : undefined,
           spanGaps: true,
@@ -36,8 +41,15 @@
           points: { show: panel.axis !== undefined },
         })),
       ],
+      bands: panel.stacked ? panel.series.slice(1).map((_, below) => ({ series: [below + 2, below + 1] })) : [],
       hooks: { drawClear: [(chart) => shade(chart, panel.window)] },
     };
+  }
+
+  // Each series on the sum of those before; all have the same places.
+  function stack(series) {
+    const sums = series[0].x.map(() => 0);
+    return [series[0].x, ...series.map(({ y }) => y.map((number, at) => (sums[at] += number)))];
   }
 
   function shade(chart, window) {
@@ -60,7 +72,7 @@
       const drawing = place.querySelector('.chart');
       const points = panel.series.reduce((sum, { x }) => sum + x.length, 0);
       if (points > 0) {
-        const data = uPlot.join(panel.series.map(({ x, y }) => [x, y]));
+        const data = panel.stacked ? stack(panel.series) : uPlot.join(panel.series.map(({ x, y }) => [x, y]));
         charts.push(new uPlot(options(panel, drawing.clientWidth), data, drawing));
       }
       place.dataset.state = points > 0 ? 'shown' : 'empty';
