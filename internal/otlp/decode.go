@@ -66,8 +66,10 @@ func spanOf(span *tracepb.Span, resource map[string]*commonpb.AnyValue) (trace.S
 		Node:    resource["node"].GetStringValue(),
 		Region:  resource["region"].GetStringValue(),
 		Network: resource["network"].GetStringValue(),
-		Begin:   time.Unix(0, int64(span.GetStartTimeUnixNano())),
-		End:     time.Unix(0, int64(span.GetEndTimeUnixNano())),
+		// Of spans of an execution; 0 without it.
+		Executed: uint64(attributes["executed_height"].GetIntValue()),
+		Begin:    time.Unix(0, int64(span.GetStartTimeUnixNano())),
+		End:      time.Unix(0, int64(span.GetEndTimeUnixNano())),
 	}
 	if shard, ok := attributes["shard"]; ok {
 		read.Shard = int(shard.GetIntValue())

@@ -51,6 +51,10 @@ func request(t *testing.T, height int64) []byte {
 				Name: "verify", StartTimeUnixNano: 3_000, EndTimeUnixNano: 4_000,
 				Attributes: []*commonpb.KeyValue{number("height", height), number("view", 9)},
 			},
+			&tracepb.Span{
+				Name: "gather", StartTimeUnixNano: 5_000, EndTimeUnixNano: 6_000,
+				Attributes: []*commonpb.KeyValue{number("height", height), number("executed_height", height+20)},
+			},
 			&tracepb.Span{Name: "without a height"}),
 		of("somebody else", &tracepb.Span{Name: "take", Attributes: []*commonpb.KeyValue{number("height", height)}}),
 	}})
@@ -68,9 +72,9 @@ func spans(height uint64) []trace.Span {
 			Begin: time.Unix(0, begin), End: time.Unix(0, end),
 		}
 	}
-	validate, verify := span("validate", 1_000, 2_000), span("verify", 3_000, 4_000)
-	validate.Shard, verify.View = 0, 9
-	return []trace.Span{validate, verify}
+	validate, verify, gather := span("validate", 1_000, 2_000), span("verify", 3_000, 4_000), span("gather", 5_000, 6_000)
+	validate.Shard, verify.View, gather.Executed = 0, 9, height+20
+	return []trace.Span{validate, verify, gather}
 }
 
 func TestFilesKeepTheNewestSpans(t *testing.T) {
@@ -120,7 +124,9 @@ func TestReadFile(t *testing.T) {
 				"startTimeUnixNano": "1000", "endTimeUnixNano": "2000", "flags": 257,
 				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "shard", "value": {"intValue": "0"}}]},
 			{"name": "verify", "startTimeUnixNano": "3000", "endTimeUnixNano": "4000",
-				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "view", "value": {"intValue": "9"}}]}]}]}]}`
+				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "view", "value": {"intValue": "9"}}]},
+			{"name": "gather", "startTimeUnixNano": "5000", "endTimeUnixNano": "6000",
+				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "executed_height", "value": {"intValue": "27"}}]}]}]}]}`
 	line := strings.ReplaceAll(strings.ReplaceAll(document, "\n", ""), "\t", "")
 	for name, test := range map[string]struct {
 		content []byte

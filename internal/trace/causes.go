@@ -37,8 +37,9 @@ const (
 type kind struct {
 	phase  Phase
 	causes []cause
-	// before are those that are spans of the block before.
-	before []cause
+	// before are those that are spans of the block before, and executed those that are
+	// spans of the block whose chunk is executed.
+	before, executed []cause
 }
 
 // cause is what a span can have waited for.
@@ -70,11 +71,18 @@ var kinds = map[string]kind{
 	"block": {},
 	"chunk": {},
 
-	"gather":  {phase: Execution, before: []cause{{name: "record_block", where: onNode}, {name: "record", where: ofChunkOnNode}}},
+	"gather": {
+		phase:  Execution,
+		before: []cause{{name: "record", where: ofChunkOnNode}}, executed: []cause{{name: "record_block", where: onNode}},
+	},
 	"execute": {phase: Execution, causes: []cause{{name: "gather", where: ofChunkOnNode}}},
 	"record":  {phase: Persistence, causes: []cause{{name: "execute", where: ofChunkOnNode}}},
 
-	"take":          {phase: Production, causes: []cause{{name: "record", where: ofChunkOnNode}}},
+	"take": {
+		phase: Production, causes: []cause{{name: "record", where: ofChunkOnNode}},
+		// With an execution lag above 1, the execution may be over by then.
+		before: []cause{{name: "record_block", where: onNode}},
+	},
 	"divide":        {phase: Production, causes: []cause{{name: "take", where: ofChunkOnNode}}},
 	"record_header": {phase: Persistence, causes: []cause{{name: "divide", where: ofChunkOnNode}}},
 	"record_body":   {phase: Persistence, causes: []cause{{name: "record_header", where: ofChunkOnNode}}},

@@ -19,10 +19,13 @@
 //     if the two spans are of different nodes, else of Queue, for something that
 //     could have begun on this node and did not yet. The time before a leader
 //     began to collect is a gap of Turn: it was not its turn.
-//  4. What gather waited for is of the block before: its storing, and the recording
-//     of the execution before, on the same node, if that height is traced as well.
-//     The walk ends there. With an execution lag above 1 it really waited for an
-//     earlier block, whose late storing is then taken for a late gather.
+//  4. What gather waited for is of earlier blocks: the storing of the one whose chunk
+//     is executed, which the span names, and the recording of the execution before,
+//     which is of the block before, on the same node, if these heights are traced as
+//     well. The walk ends there. Of a gather that names no height, the block before is
+//     taken to be the one that is executed, as with an execution lag of 1. What take
+//     waited for is the recording of the execution or, with a greater lag, the storing
+//     of the block before.
 //  5. Go on with the span taken, until the begin of block, or until there is
 //     none to take: what is left then is given to the first span taken, as a gap
 //     of Queue before it.

@@ -17,6 +17,8 @@ type model struct {
 	minBlockTime time.Duration
 	// extra is how much longer than usual a span takes.
 	extra func(span trace.Span) time.Duration
+	// lag is how many blocks after its chunk an execution is committed to.
+	lag uint64
 	// link is how long a message takes.
 	link func(from, to int) time.Duration
 }
@@ -31,6 +33,7 @@ var regions = [nodes]string{"north", "south", "north", "west"}
 func usual() *model {
 	return &model{
 		minBlockTime: time.Millisecond,
+		lag:          1,
 		extra:        func(trace.Span) time.Duration { return 0 },
 		link:         func(int, int) time.Duration { return time.Millisecond },
 	}
@@ -43,16 +46,20 @@ type chain struct {
 	*model
 	height uint64
 	spans  []trace.Span
-	// stored is when each node had the last block.
-	stored [nodes]time.Time
+	// stored is when each node had the last block, and storedAt when it had each.
+	stored   [nodes]time.Time
+	storedAt map[uint64][nodes]time.Time
+	// executed is when each node had executed last.
+	executed [nodes]time.Time
 }
 
 // run has so many blocks made, and returns the spans.
 func (m *model) run(blocks int) []trace.Span {
-	c := &chain{model: m}
+	c := &chain{model: m, storedAt: map[uint64][nodes]time.Time{}}
 	for node := range c.stored {
 		c.stored[node] = time.UnixMilli(1_790_000_000_000)
 	}
+	c.storedAt[0] = c.stored
 	for range blocks {
 		c.height++
 		c.block()
@@ -70,10 +77,20 @@ func (c *chain) does(node int, name string, shard int, begin time.Time, takes ti
 	for _, other := range waits {
 		begin = latest(begin, other)
 	}
+	if executions[name] {
+		span.Executed = c.executedHeight()
+	}
 	span.End = begin.Add(takes + c.extra(span))
 	c.spans = append(c.spans, span)
 	return span.End
 }
+
+// executions are the spans of an execution.
+var executions = map[string]bool{"gather": true, "execute": true, "record": true}
+
+// executedHeight is that of the chunks whose execution the next block commits to: 0 of
+// the first ones.
+func (c *chain) executedHeight() uint64 { return c.height - min(c.height, c.lag) }
 
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -105,10 +122,11 @@ func (c *chain) block() {
 		producer := 2*shard + int(c.height)%2
 		var executed [nodes]time.Time
 		for _, node := range []int{2 * shard, 2*shard + 1} {
-			gathered := c.does(node, "gather", shard, before[node], 0)
+			gathered := c.does(node, "gather", shard, latest(c.storedAt[c.executedHeight()][node], c.executed[node]), 0)
 			executed[node] = c.does(node, "record", shard, c.does(node, "execute", shard, gathered, 2*ms), ms)
+			c.executed[node] = executed[node]
 		}
-		divided := c.does(producer, "divide", shard, c.does(producer, "take", shard, executed[producer], ms), ms)
+		divided := c.does(producer, "divide", shard, c.does(producer, "take", shard, latest(before[producer], executed[producer]), ms), ms)
 		header := c.does(producer, "record_header", shard, divided, ms)
 		body := c.does(producer, "record_body", shard, header, ms)
 		sent := c.does(producer, "distribute", shard, body, ms/10)
@@ -159,6 +177,7 @@ func (c *chain) block() {
 		final := c.does(node, "finalise", none, notarised[node], 0, c.at(node, notarised))
 		c.stored[node] = c.does(node, "record_block", none, final, ms)
 	}
+	c.storedAt[c.height] = c.stored
 	c.spans = append(c.spans, trace.Span{
 		Name: "block", Height: c.height, Shard: none, Node: nodeName(leader), Region: regions[leader],
 		Begin: before[leader], End: c.stored[leader],

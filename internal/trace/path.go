@@ -51,9 +51,12 @@ var (
 	errNoRecordBlock = errors.New("no span says how its leader came to have it stored")
 )
 
-// CriticalPath is what the block of one height waited for, by its spans and those
-// of the height before, if that is traced.
-func CriticalPath(spans, before []Span) (*Path, error) {
+// Heights are the spans of each height; none of one that is not traced.
+type Heights func(height uint64) []Span
+
+// CriticalPath is what the block of one height waited for, by its spans and those of
+// earlier heights that are traced. Of nil, none is.
+func CriticalPath(spans []Span, of Heights) (*Path, error) {
 	block, ok := lastOf(spans, func(span Span) bool { return span.Name == "block" })
 	if !ok {
 		return nil, errNoBlock
@@ -64,14 +67,14 @@ func CriticalPath(spans, before []Span) (*Path, error) {
 	}
 	return &Path{
 		Height: block.Height, Leader: block.Node, Begin: block.Begin, End: block.End,
-		Segments: pathTo(present, spans, before, block.Begin, block.End),
+		Segments: pathTo(present, spans, of, block.Begin, block.End),
 	}, nil
 }
 
 // pathTo is what a span waited for between two times, by the spans of its height and
-// those of the height before.
-func pathTo(present Span, spans, before []Span, begin, end time.Time) []Segment {
-	walk := walk{spans: spans, before: before, begin: begin, at: end}
+// those of earlier ones.
+func pathTo(present Span, spans []Span, of Heights, begin, end time.Time) []Segment {
+	walk := walk{spans: spans, of: of, begin: begin, at: end}
 	walk.back(present)
 	slices.Reverse(walk.segments)
 	return walk.segments
@@ -80,9 +83,9 @@ func pathTo(present Span, spans, before []Span, begin, end time.Time) []Segment 
 // walk goes back in time.
 type walk struct {
 	spans []Span
-	// before are the spans of the height before.
-	before []Span
-	begin  time.Time
+	// of are those of earlier heights; nil if there are none.
+	of    Heights
+	begin time.Time
 	// at is up to where the time before is still to be given to something.
 	at time.Time
 	// segments are those found so far, the last one first.
@@ -96,8 +99,8 @@ func (w *walk) back(present Span) {
 		cause, ended, ok := w.cause(present)
 		if found, end, isThere := w.causeBefore(present); isThere && (!ok || end.After(ended)) {
 			cause, ended, ok = found, end, true
-			// What that waited for in turn is the block before's to say.
-			w.spans, w.before = nil, nil
+			// What that waited for in turn is an earlier block's to say.
+			w.spans, w.of = nil, nil
 		}
 		if !ok {
 			w.give(segmentOf(present), present.Begin)
@@ -130,9 +133,22 @@ func (w *walk) cause(present Span) (found Span, ended time.Time, ok bool) {
 	return w.last(kinds[present.Name].causes, w.spans, present)
 }
 
-// causeBefore is that of what it waited for of the block before.
+// causeBefore is that of what it waited for of the block before, and of the block whose
+// chunk it is of the execution of.
 func (w *walk) causeBefore(present Span) (found Span, ended time.Time, ok bool) {
-	return w.last(kinds[present.Name].before, w.before, present)
+	kind := kinds[present.Name]
+	if w.of == nil || len(kind.before)+len(kind.executed) == 0 {
+		return Span{}, time.Time{}, false
+	}
+	before, executed := present.Height-1, present.Executed
+	if executed == 0 {
+		executed = before
+	}
+	found, ended, ok = w.last(kind.before, w.of(before), present)
+	if stored, end, isThere := w.last(kind.executed, w.of(executed), present); isThere && (!ok || end.After(ended)) {
+		return stored, end, true
+	}
+	return found, ended, ok
 }
 
 // last is the one of some spans that was over last, of those that the present one

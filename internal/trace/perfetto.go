@@ -42,7 +42,7 @@ func WritePerfetto(w io.Writer, spans []Span) error {
 		threads[span] = export.add(span)
 	}
 	for _, height := range slices.Sorted(maps.Keys(byHeight)) {
-		export.addPath(byHeight[height], byHeight[height-1])
+		export.addPath(byHeight[height], func(height uint64) []Span { return byHeight[height] })
 		export.addFlows(byHeight[height], threads)
 	}
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": export.events, "displayTimeUnit": "ms"})
@@ -101,8 +101,8 @@ func (e *export) thread(span Span, process int) int {
 	return e.last
 }
 
-func (e *export) addPath(spans, before []Span) {
-	path, err := CriticalPath(spans, before)
+func (e *export) addPath(spans []Span, of Heights) {
+	path, err := CriticalPath(spans, of)
 	if err != nil {
 		return
 	}

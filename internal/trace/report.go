@@ -77,7 +77,7 @@ func NewReport(spans []Span) *Report {
 	}
 	report := &Report{Incomplete: []Incomplete{}, Paths: []*Path{}}
 	for _, height := range slices.Sorted(maps.Keys(byHeight)) {
-		path, err := CriticalPath(byHeight[height], byHeight[height-1])
+		path, err := CriticalPath(byHeight[height], func(height uint64) []Span { return byHeight[height] })
 		if err != nil {
 			report.Incomplete = append(report.Incomplete, Incomplete{Height: height, Reason: err.Error()})
 			continue

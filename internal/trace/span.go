@@ -17,6 +17,9 @@ type Span struct {
 	Shard int
 	// View is the view of consensus, of spans that have one.
 	View uint64
+	// Executed is the height of the chunk that is executed, of spans of an execution; 0
+	// where none says.
+	Executed uint64
 	// Node, Region and Network say who recorded it.
 	Node, Region, Network string
 	// Begin and End are by that node's clock.

@@ -69,8 +69,8 @@ type TimelineSpan struct {
 }
 
 // NewTimeline lays out the spans of one height, with what its block waited for, also
-// of the height before, if that is traced.
-func NewTimeline(height uint64, spans, before []Span) *Timeline {
+// of earlier heights that are traced.
+func NewTimeline(height uint64, spans []Span, of Heights) *Timeline {
 	spans = byBegin(spans)
 	timeline := &Timeline{Height: height, Path: []TimelineSegment{}, Nodes: []TimelineNode{}}
 	if len(spans) == 0 {
@@ -78,7 +78,7 @@ func NewTimeline(height uint64, spans, before []Span) *Timeline {
 		return timeline
 	}
 	origin := spans[0].Begin
-	path, err := CriticalPath(spans, before)
+	path, err := CriticalPath(spans, of)
 	if err != nil {
 		timeline.Incomplete = err.Error()
 		path = &Path{}

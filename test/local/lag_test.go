@@ -4,9 +4,11 @@ package local_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local"
 )
 
 // With an execution lag of 2, headers commit to what was executed two blocks before.
@@ -20,7 +22,7 @@ func TestExecutionLag(t *testing.T) {
 		protocol := spec["protocol"].(map[string]any)
 		protocol["executionLag"], protocol["maxTransactionsPerChunk"] = 2, 8295
 	})
-	network := up(t, stateDir, "-f", manifest)
+	network := up(t, stateDir, "-f", manifest, "--trace-basis-points", "10000")
 	network.says(t, "genesis hash ")
 	here := []string{"--state-dir", stateDir, "--network", "small"}
 
@@ -50,5 +52,29 @@ func TestExecutionLag(t *testing.T) {
 	network.signal(t, os.Interrupt)
 	if summary := network.summary(t); !summary.SupplyConserved || summary.Height < block.Height {
 		t.Errorf("the run ends with %+v after block %d", summary, block.Height)
+	}
+	checkExecutions(t, stateDir, 2)
+}
+
+// checkExecutions checks that the spans of executions name the chunk that is so many
+// blocks before the one that commits to it.
+func checkExecutions(t *testing.T, stateDir string, lag uint64) {
+	t.Helper()
+	spans, err := local.ReadSpans(stateDir, "small")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, span := range spans {
+		executes := slices.Contains([]string{"gather", "execute", "record"}, span.Name)
+		if executes {
+			named++
+		}
+		if executes && span.Executed+lag != span.Height || !executes && span.Executed != 0 {
+			t.Fatalf("a span is %+v, with an execution lag of %d", span, lag)
+		}
+	}
+	if named == 0 {
+		t.Errorf("of %d spans, none is of an execution", len(spans))
 	}
 }

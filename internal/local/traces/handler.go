@@ -56,7 +56,7 @@ func (r *Recent) Handler() http.Handler {
 			http.Error(w, fmt.Sprintf("height %d is not among the newest traced ones", height), http.StatusNotFound)
 			return
 		}
-		write(w, trace.NewTimeline(height, spans, r.Of(height-1)))
+		write(w, trace.NewTimeline(height, spans, r.Of))
 	})
 	return mux
 }
@@ -71,7 +71,7 @@ func (r *Recent) list() list {
 		if len(answer.Blocks) == mostListed {
 			break
 		}
-		path, err := trace.CriticalPath(r.Of(height), r.Of(height-1))
+		path, err := trace.CriticalPath(r.Of(height), r.Of)
 		if err != nil {
 			continue
 		}
