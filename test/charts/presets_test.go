@@ -86,6 +86,29 @@ func TestPresetsAreTheSamplesOfTheirName(t *testing.T) {
 	}
 }
 
+// What is measured on a schedule is the network of a preset, but for how long leaders
+// wait for chunks, which a controller of the load needs, and for disks that go with it.
+func TestScheduledNetworksAreThoseOfPresets(t *testing.T) {
+	for schedule, preset := range map[string]string{
+		"near-4-shards-nightly": "near-4-shards", "near-20-shards-weekly": "near-20-shards",
+	} {
+		t.Run(schedule, func(t *testing.T) {
+			read, err := manifest.ReadBenchmarkSchedule(samples + "/benchmarkschedule/" + schedule + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := &read.Spec.Template.Spec.Network.Template.Spec, &renderNetwork(t, "--set", "preset="+preset).Spec
+			if got.Volume.Retention != v1alpha1.VolumeRetentionDelete || got.Protocol.ChunkWaitMilliseconds != 30_000 {
+				t.Errorf("the disks are kept by %s, and leaders wait for %d ms", got.Volume.Retention, got.Protocol.ChunkWaitMilliseconds)
+			}
+			want.Load, want.Volume.Retention, want.Protocol.ChunkWaitMilliseconds = nil, v1alpha1.VolumeRetentionDelete, 30_000
+			if !equality.Semantic.DeepEqual(got, want) {
+				t.Errorf("the network of the schedule is %+v,\nthe preset is %+v", got, want)
+			}
+		})
+	}
+}
+
 func TestTheSchemaNamesEveryPreset(t *testing.T) {
 	content, err := os.ReadFile(testnetChart + "/values.schema.json")
 	if err != nil {
