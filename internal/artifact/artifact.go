@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -68,6 +69,12 @@ func Write(folder string, made *result.Result) error {
 	if err != nil {
 		return err
 	}
+	return writeFiles(folder, made, encoded)
+}
+
+// writeFiles writes the files of an artifact whose result is encoded already. What a newer
+// program knows of it stays in the result and in its benchmark.
+func writeFiles(folder string, made *result.Result, encoded []byte) error {
 	var blocks, failures, page bytes.Buffer
 	if err := errors.Join(made.WriteBlocks(&blocks), made.WriteFailures(&failures)); err != nil {
 		return err
@@ -75,9 +82,9 @@ func Write(folder string, made *result.Result) error {
 	if err := report.Write(&page, made); err != nil {
 		return err
 	}
-	benchmark, err := yaml.Marshal(&made.Benchmark)
+	benchmark, err := benchmarkOf(encoded)
 	if err != nil {
-		return fmt.Errorf("encode benchmark: %w", err)
+		return err
 	}
 	contents := map[string][]byte{
 		BlocksFile: blocks.Bytes(), FailuresFile: failures.Bytes(), ReportFile: page.Bytes(), BenchmarkFile: benchmark, ResultFile: encoded,
@@ -88,6 +95,21 @@ func Write(folder string, made *result.Result) error {
 		}
 	}
 	return nil
+}
+
+// benchmarkOf is the benchmark of an encoded result, as the file of one.
+func benchmarkOf(encoded []byte) ([]byte, error) {
+	var head struct {
+		Benchmark json.RawMessage `json:"benchmark"`
+	}
+	if err := json.Unmarshal(encoded, &head); err != nil {
+		return nil, fmt.Errorf("encode benchmark: %w", err)
+	}
+	benchmark, err := yaml.JSONToYAML(head.Benchmark)
+	if err != nil {
+		return nil, fmt.Errorf("encode benchmark: %w", err)
+	}
+	return benchmark, nil
 }
 
 // Read reads the result of an artifact: its folder, the file of the result, or the URL of

@@ -128,6 +128,35 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// What a newer program wrote is shown as far as this one knows it, and kept in the site as
+// it is.
+func TestSiteOfANewerProgram(t *testing.T) {
+	t.Parallel()
+	folder, site := t.TempDir(), filepath.Join(t.TempDir(), "site")
+	write(t, folder, made("net", 1))
+	path := filepath.Join(folder, artifact.ResultFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := strings.Replace(string(content), `"metadata":{`, `"weather":"rain","metadata":{`, 1)
+	if newer == string(content) {
+		t.Fatalf("the result is %s", content)
+	}
+	if err := os.WriteFile(path, []byte(newer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifact.WriteSite(t.Context(), folder, site); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{artifact.ResultFile: newer, artifact.BenchmarkFile: "weather: rain\n"} {
+		kept, err := os.ReadFile(filepath.Join(site, "net", "19700101T000001.000000000Z", file))
+		if err != nil || !strings.Contains(string(kept), want) {
+			t.Errorf("%s of the site is (%v)\n%s\nwant in it\n%s", file, err, kept, want)
+		}
+	}
+}
+
 // A result that somebody put among others leads out of no site.
 func TestSitesKeepToTheirFolder(t *testing.T) {
 	t.Parallel()

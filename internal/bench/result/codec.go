@@ -20,7 +20,8 @@ func Encode(result *Result) ([]byte, error) {
 	return content.Bytes(), nil
 }
 
-// Decode reads a document.
+// Decode reads a document of this version, whichever program wrote it: fields that are
+// not known here were added since, and change the meaning of no other.
 func Decode(content []byte) (*Result, error) {
 	var head struct {
 		SchemaVersion int `json:"schemaVersion"`
@@ -28,13 +29,15 @@ func Decode(content []byte) (*Result, error) {
 	if err := json.Unmarshal(content, &head); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
-	if head.SchemaVersion != SchemaVersion {
-		return nil, fmt.Errorf("result has schema version %d, this program reads %d", head.SchemaVersion, SchemaVersion)
+	switch {
+	case head.SchemaVersion > SchemaVersion:
+		return nil, fmt.Errorf("the result has schema version %d, and this program reads version %d: one that is newer reads it",
+			head.SchemaVersion, SchemaVersion)
+	case head.SchemaVersion != SchemaVersion:
+		return nil, fmt.Errorf("the result has schema version %d, and this program reads version %d", head.SchemaVersion, SchemaVersion)
 	}
 	var result Result
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&result); err != nil {
+	if err := json.Unmarshal(content, &result); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	if len(result.Variants) == 0 {

@@ -195,13 +195,41 @@ func TestCodec(t *testing.T) {
 	}
 }
 
+// What a newer program added to a document is passed over, at any depth.
+func TestNewerDocuments(t *testing.T) {
+	t.Parallel()
+	want := complete()
+	content, err := result.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := string(content)
+	for _, add := range []struct{ to, field string }{
+		{`{"schemaVersion":1,`, `"weather":{"rain":true},`},
+		{`{"name":"a",`, `"colour":"blue",`},
+		{`{"height":0,`, `"moon":0.5,`},
+		{`"spec":{`, `"borrowed":[1],`},
+		{`{"timeMs":500,`, `"tides":null,`},
+	} {
+		if !strings.Contains(newer, add.to) {
+			t.Fatalf("%s has no %s", newer, add.to)
+		}
+		newer = strings.ReplaceAll(newer, add.to, add.to+add.field)
+	}
+	got, err := result.Decode([]byte(newer))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("decodes\n%+v (%v), want\n%+v", got, err, want)
+	}
+}
+
 func TestWrongDocuments(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		`{}`:                  "result has schema version 0, this program reads 1",
-		`{"schemaVersion":2}`: "result has schema version 2, this program reads 1",
-		`{"schemaVersion":1}`: "result has no variants",
-		`{"schemaVersion":1,"variants":[{}],"tps":1}`: "unknown field",
+		`{}`:                               "the result has schema version 0, and this program reads version 1",
+		`{"schemaVersion":2}`:              "the result has schema version 2, and this program reads version 1: one that is newer reads it",
+		`{"schemaVersion":1}`:              "result has no variants",
+		`{"schemaVersion":1,"variants":7}`: "decode result",
+		`{"schemaVersion":1,"variants":[{}]} and on`: "decode result",
 		`[`: "decode result",
 	} {
 		if _, err := result.Decode([]byte(content)); err == nil || !strings.Contains(err.Error(), want) {
