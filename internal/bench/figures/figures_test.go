@@ -42,7 +42,10 @@ func run(cost float64) *result.Run {
 			Signed: ptr.To(uint64(second) * 119), Rejected: ptr.To(uint64(second) * 9),
 			CPUSeconds: ptr.To(elapsed * cost), MemoryBytes: ptr.To(uint64(second) << 20),
 			DiskWrittenBytes: ptr.To(uint64(second) * 9000),
-			HostBusySeconds:  ptr.To(elapsed), HostStolenSeconds: ptr.To(elapsed / 4),
+			CPUSecondsByRole: map[string]float64{
+				"producer": elapsed * cost / 2, "chunkValidator": elapsed * cost / 4, "rpc": elapsed * cost / 5, "archive": elapsed * cost / 20,
+			},
+			HostBusySeconds: ptr.To(elapsed), HostStolenSeconds: ptr.To(elapsed / 4),
 			HostWorkMicroseconds: ptr.To(300.0),
 		})
 	}
@@ -70,44 +73,48 @@ func TestFigures(t *testing.T) {
 	t.Parallel()
 	made := figures.Of([]*result.Run{run(0.5), run(0.5)}, 95, 1)
 	want := map[v1alpha1.BenchmarkFigure]float64{
-		v1alpha1.FigureOfferedPerSecond:               120,
-		v1alpha1.FigureAcceptedPerSecond:              110,
-		v1alpha1.FigureIncludedPerSecond:              100,
-		v1alpha1.FigureExecutedPerSecond:              90,
-		v1alpha1.FigureFailedPerSecond:                8,
-		v1alpha1.FigureExecutedPerSecondSpreadPercent: 0,
-		v1alpha1.FigureCompletionSeconds:              20,
-		v1alpha1.FigureHeldPerSecond:                  100,
-		v1alpha1.FigureExecutedOfHeldPercent:          90,
-		v1alpha1.FigureClientSuccessPercent:           25,
-		v1alpha1.FigureClientLatencyP50Milliseconds:   700,
-		v1alpha1.FigureClientLatencyP99Milliseconds:   1900,
-		v1alpha1.FigureClientKneeUsers:                500,
-		v1alpha1.FigureClientExecutedOfBestPercent:    75,
-		v1alpha1.FigureBlockTimeMilliseconds:          250,
-		v1alpha1.FigureBlockTimeP50Milliseconds:       250,
-		v1alpha1.FigureBlockTimeP95Milliseconds:       250,
-		v1alpha1.FigureBlockTimeP99Milliseconds:       250,
-		v1alpha1.FigureBlockTimeMaxMilliseconds:       250,
-		v1alpha1.FigureBlockTransfersSwingPercent:     0,
-		v1alpha1.FigureMissedChunksPercent:            12.5,
-		v1alpha1.FigureCPUMicrosecondsPerTransfer:     500_000 / 90.0,
-		v1alpha1.FigureCPUCores:                       0.5,
-		v1alpha1.FigureMemoryMebibytes:                20,
-		v1alpha1.FigurePeakMemoryMebibytes:            30,
-		v1alpha1.FigureDiskWrittenBytesPerTransfer:    100,
-		v1alpha1.FigureHostStolenPercent:              20,
-		v1alpha1.FigureHostWorkMicroseconds:           300,
-		v1alpha1.FigureNetworkSentBytesPerTransfer:    700,
-		v1alpha1.FigureFinalityLagMilliseconds:        120,
-		v1alpha1.FigureFinalityLagP50Milliseconds:     100,
-		v1alpha1.FigureFinalityLagP95Milliseconds:     200,
-		v1alpha1.FigureFinalityLagP99Milliseconds:     200,
-		v1alpha1.FigureExecutionMilliseconds:          120,
-		v1alpha1.FigureWitnessKibibytes:               0.12 / 1024,
-		v1alpha1.FigureWitnessMakeMilliseconds:        120,
-		v1alpha1.FigureWitnessReceiveMilliseconds:     120,
-		v1alpha1.FigureWitnessValidationMilliseconds:  120,
+		v1alpha1.FigureOfferedPerSecond:                         120,
+		v1alpha1.FigureAcceptedPerSecond:                        110,
+		v1alpha1.FigureIncludedPerSecond:                        100,
+		v1alpha1.FigureExecutedPerSecond:                        90,
+		v1alpha1.FigureFailedPerSecond:                          8,
+		v1alpha1.FigureExecutedPerSecondSpreadPercent:           0,
+		v1alpha1.FigureCompletionSeconds:                        20,
+		v1alpha1.FigureHeldPerSecond:                            100,
+		v1alpha1.FigureExecutedOfHeldPercent:                    90,
+		v1alpha1.FigureClientSuccessPercent:                     25,
+		v1alpha1.FigureClientLatencyP50Milliseconds:             700,
+		v1alpha1.FigureClientLatencyP99Milliseconds:             1900,
+		v1alpha1.FigureClientKneeUsers:                          500,
+		v1alpha1.FigureClientExecutedOfBestPercent:              75,
+		v1alpha1.FigureBlockTimeMilliseconds:                    250,
+		v1alpha1.FigureBlockTimeP50Milliseconds:                 250,
+		v1alpha1.FigureBlockTimeP95Milliseconds:                 250,
+		v1alpha1.FigureBlockTimeP99Milliseconds:                 250,
+		v1alpha1.FigureBlockTimeMaxMilliseconds:                 250,
+		v1alpha1.FigureBlockTransfersSwingPercent:               0,
+		v1alpha1.FigureMissedChunksPercent:                      12.5,
+		v1alpha1.FigureCPUMicrosecondsPerTransfer:               500_000 / 90.0,
+		v1alpha1.FigureProducerCPUMicrosecondsPerTransfer:       250_000 / 90.0,
+		v1alpha1.FigureChunkValidatorCPUMicrosecondsPerTransfer: 125_000 / 90.0,
+		v1alpha1.FigureRPCCPUMicrosecondsPerTransfer:            100_000 / 90.0,
+		v1alpha1.FigureArchiveCPUMicrosecondsPerTransfer:        25_000 / 90.0,
+		v1alpha1.FigureCPUCores:                                 0.5,
+		v1alpha1.FigureMemoryMebibytes:                          20,
+		v1alpha1.FigurePeakMemoryMebibytes:                      30,
+		v1alpha1.FigureDiskWrittenBytesPerTransfer:              100,
+		v1alpha1.FigureHostStolenPercent:                        20,
+		v1alpha1.FigureHostWorkMicroseconds:                     300,
+		v1alpha1.FigureNetworkSentBytesPerTransfer:              700,
+		v1alpha1.FigureFinalityLagMilliseconds:                  120,
+		v1alpha1.FigureFinalityLagP50Milliseconds:               100,
+		v1alpha1.FigureFinalityLagP95Milliseconds:               200,
+		v1alpha1.FigureFinalityLagP99Milliseconds:               200,
+		v1alpha1.FigureExecutionMilliseconds:                    120,
+		v1alpha1.FigureWitnessKibibytes:                         0.12 / 1024,
+		v1alpha1.FigureWitnessMakeMilliseconds:                  120,
+		v1alpha1.FigureWitnessReceiveMilliseconds:               120,
+		v1alpha1.FigureWitnessValidationMilliseconds:            120,
 	}
 	for _, figure := range made {
 		if math.Abs(figure.Value-want[figure.Name]) > 1e-6*want[figure.Name] {
@@ -261,6 +268,29 @@ func TestUnknownFigures(t *testing.T) {
 	stalled.Blocks = stalled.Blocks[:100]
 	if made := figures.Of([]*result.Run{stalled}, 95, 1); len(made) == 0 || made[0].Name == v1alpha1.FigureExecutedPerSecond {
 		t.Errorf("the figures of a chain that stood still are %+v, want none of its blocks", made)
+	}
+}
+
+// A network has figures of the roles that it has, and of those of whose nodes all told.
+func TestCPUByRole(t *testing.T) {
+	t.Parallel()
+	lacking := run(0.5)
+	for i := range lacking.Samples {
+		delete(lacking.Samples[i].CPUSecondsByRole, "rpc")
+	}
+	delete(lacking.Samples[20].CPUSecondsByRole, "archive")
+	known := map[v1alpha1.BenchmarkFigure]bool{}
+	for _, figure := range figures.Of([]*result.Run{lacking}, 95, 1) {
+		known[figure.Name] = true
+	}
+	for name, want := range map[v1alpha1.BenchmarkFigure]bool{
+		v1alpha1.FigureCPUMicrosecondsPerTransfer: true, v1alpha1.FigureProducerCPUMicrosecondsPerTransfer: true,
+		v1alpha1.FigureChunkValidatorCPUMicrosecondsPerTransfer: true,
+		v1alpha1.FigureRPCCPUMicrosecondsPerTransfer:            false, v1alpha1.FigureArchiveCPUMicrosecondsPerTransfer: false,
+	} {
+		if known[name] != want {
+			t.Errorf("%s is known: %t, want %t", name, known[name], want)
+		}
 	}
 }
 

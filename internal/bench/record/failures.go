@@ -22,12 +22,29 @@ const (
 // failureMetrics are what says it.
 var failureMetrics = []string{result.FailuresMetric, result.RefusalsMetric}
 
+// fallen is how many transfers of a load that producers sign failed or were refused, by
+// what is known anyway.
+type fallen struct {
+	failed, rejected uint64
+}
+
 // countFailures has the last sample say why transfers failed up to then, if it is that
-// of this time. What all nodes told just now is not asked again.
+// of this time. What all nodes told just now is not asked again, and nothing is asked
+// where the reasons are known of as many as there are: to be asked costs a node what is
+// measured.
 func (r *Recorder) countFailures(ctx context.Context, at time.Time, nodes []Teller, told *counted) {
 	last := len(r.run.Samples) - 1
 	if last < 0 || r.run.Samples[last].TimeMs != at.UnixMilli() {
 		return
+	}
+	sample := &r.run.Samples[last]
+	now := fallen{failed: r.blocks.last().failed}
+	if sample.Rejected != nil {
+		now.rejected = *sample.Rejected
+		if told == nil && r.explained != nil && *r.explained == now {
+			sample.Failures = r.failures
+			return
+		}
 	}
 	if told == nil {
 		due := r.turns%max(1, (len(nodes)+mostAsked-1)/mostAsked) == 0
@@ -41,7 +58,8 @@ func (r *Recorder) countFailures(ctx context.Context, at time.Time, nodes []Tell
 		})
 	}
 	if told.untold == nil {
-		r.run.Samples[last].Failures = told.failures()
+		sample.Failures = told.failures()
+		r.failures, r.explained = sample.Failures, &now
 	}
 }
 

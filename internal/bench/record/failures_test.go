@@ -43,8 +43,8 @@ shardnode_pool_rejected_total{node="n",reason="shard"} 0
 `, f.scale*f.asked, 2*f.scale*f.asked)))
 }
 
-// failed has nodes sampled and counted every second until the measurement ends, and
-// returns the record. A silent node does not tell its status in the 8th second.
+// failed has nodes that clients send to sampled and counted every second until the
+// measurement ends, and returns the record. A silent node does not tell its status in the 8th second.
 func failed(t *testing.T, nodes ...*failing) result.Run {
 	t.Helper()
 	recorder := newRecorder()
@@ -54,6 +54,7 @@ func failed(t *testing.T, nodes ...*failing) result.Run {
 	}
 	for second := range 16 {
 		made := sample(second, node("p", topology.RoleProducer, uint64(second), 0, used(0, 0, 0)))
+		made.ByClients = true
 		if second == 8 {
 			made.Nodes[0].Status = nil
 		}
@@ -107,5 +108,32 @@ func TestFailuresOfManyNodes(t *testing.T) {
 	}
 	if want := []int{0, 3, 5, 7, 10, 13, 15}; !reflect.DeepEqual(known, want) {
 		t.Errorf("failures are known in the seconds %v, want %v", known, want)
+	}
+}
+
+// Where producers sign the load, nodes are asked why transfers failed once more of them
+// did, and not before.
+func TestFailuresThatAreKnown(t *testing.T) {
+	t.Parallel()
+	recorder, asked := newRecorder(), &failing{scale: 1}
+	refused := []uint64{0, 0, 4, 4, 4, 5, 5}
+	times := []uint64{1, 1, 2, 2, 2, 3, 3}
+	for second, refused := range refused {
+		made := sample(second, node("p", topology.RoleProducer, uint64(second), 0, used(0, 0, 0)))
+		made.Nodes[0].Status.Load = &chain.Load{Rejected: refused}
+		recorder.Sample(made)
+		recorder.Count(t.Context(), began.Add(time.Duration(second)*time.Second), []record.Teller{{Name: "p", Metrics: asked}})
+	}
+	for second, sample := range recorder.Run("").Samples {
+		want := &result.Failures{
+			Failed:  map[string]uint64{"nonce": times[second]},
+			Refused: map[string]uint64{"full": 2 * times[second]},
+		}
+		if !reflect.DeepEqual(sample.Failures, want) {
+			t.Errorf("in second %d, the failures are %+v, want %+v", second, sample.Failures, want)
+		}
+	}
+	if asked.asked != 3 {
+		t.Errorf("the node was asked %d times, want 3", asked.asked)
 	}
 }

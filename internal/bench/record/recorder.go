@@ -42,6 +42,9 @@ type Recorder struct {
 	// how often they might have been asked why transfers failed.
 	answered bool
 	turns    int
+	// failures are what they told last, and explained is of how many it says why.
+	failures  *result.Failures
+	explained *fallen
 	// begin and end are what the nodes had counted at the edges of the window.
 	begin, end *counted
 }
