@@ -59,6 +59,12 @@ func (c *cluster) testBenchmark(t *testing.T) {
 		b.checkUploaded(t, endpoint)
 		b.remove(t)
 	})
+	t.Run("fixed count", func(t *testing.T) {
+		t.Parallel()
+		b := c.newBenchmarkOf(t, "count", newFixedCountSpec())
+		b.untilEnded(t, v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded)
+		b.remove(t)
+	})
 	t.Run("a network that runs", func(t *testing.T) {
 		t.Parallel()
 		c.testBenchmarkOfRunningNetwork(t)
@@ -167,6 +173,20 @@ func newClosedLoopSpec() v1alpha1.BenchmarkSpec {
 	spec.Load = v1alpha1.LoadSpec{Profile: v1alpha1.LoadProfileClosedLoop, ClosedLoop: &v1alpha1.ClosedLoopLoad{
 		TargetBlockTimeMilliseconds: 1500, InitialTransfersPerSecond: benchmarkRate - 10, MaxTransfersPerSecond: benchmarkRate,
 	}}
+	return spec
+}
+
+// newFixedCountSpec is a benchmark of as many transfers, each of which has to be executed.
+func newFixedCountSpec() v1alpha1.BenchmarkSpec {
+	spec := newBenchmarkSpec(1)
+	spec.Load = v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileFixedCount, FixedCount: &v1alpha1.FixedCountLoad{Transfers: 997}, Signing: v1alpha1.SigningBefore,
+	}
+	spec.WarmUpSeconds, spec.DurationSeconds = ptr.To[int32](0), 90
+	spec.Criteria = []v1alpha1.BenchmarkCriterion{
+		{Figure: v1alpha1.FigureCompletionSeconds, AtMost: ptr.To(resource.MustParse("90"))},
+		{Figure: v1alpha1.FigureFailedPerSecond, AtMost: ptr.To(resource.MustParse("0"))},
+	}
 	return spec
 }
 
