@@ -30,28 +30,50 @@ func Write(ctx context.Context, manifest *Manifest, from string, to Place, paths
 			err = to.fail(ctx, err)
 		}
 	}()
-	manifest.Version, manifest.Files = Version, []File{}
-	for _, path := range paths {
-		if err := manifest.list(ctx, from, path); err != nil {
-			return err
-		}
-	}
-	if err := manifest.each(ctx, func(ctx context.Context, file *File) error { return file.take(ctx, from, to) }); err != nil {
+	if manifest.Files, err = take(ctx, from, to, paths); err != nil {
 		return err
 	}
-	content, err := json.MarshalIndent(manifest, "", "  ")
+	return manifest.seal(ctx, to)
+}
+
+// seal writes the manifest, which makes a backup of what lies beside it.
+func (m *Manifest) seal(ctx context.Context, to Place) error {
+	m.Version = Version
+	return putJSON(ctx, to, ManifestFile, m)
+}
+
+// putJSON writes a file that is not there.
+func putJSON(ctx context.Context, to Place, path string, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
 	content = append(content, '\n')
-	return to.put(ctx, ManifestFile, int64(len(content)), func(out io.Writer) error {
+	return to.put(ctx, path, int64(len(content)), func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
 	})
 }
 
-// list notes a file, or all files of a folder, with their sizes.
+// take copies files and folders, and says what was copied.
+func take(ctx context.Context, from string, to Place, paths []string) ([]File, error) {
+	listed := &Manifest{Files: []File{}}
+	for _, path := range paths {
+		if err := listed.list(ctx, from, path); err != nil {
+			return nil, err
+		}
+	}
+	err := listed.each(ctx, func(ctx context.Context, file *File) error { return file.take(ctx, from, to) })
+	return listed.Files, err
+}
+
+// list notes a file, or all files of a folder, with their sizes. A file that is named may
+// be a link, as those are that a pod finds in the volume of a Secret.
 func (m *Manifest) list(ctx context.Context, from, path string) error {
+	if info, err := os.Stat(filepath.Join(from, path)); err == nil && info.Mode().IsRegular() {
+		m.Files = append(m.Files, File{Path: filepath.ToSlash(path), Bytes: info.Size()})
+		return nil
+	}
 	return filepath.WalkDir(filepath.Join(from, path), func(name string, entry fs.DirEntry, err error) error {
 		if err = errors.Join(err, ctx.Err()); err != nil || entry.IsDir() {
 			return err

@@ -52,16 +52,19 @@ func (f *folder) get(_ context.Context, path string) (io.ReadCloser, error) {
 
 // fail removes all that is in the folder, which had nothing in it, and the folder itself
 // if it was made.
-func (f *folder) fail(_ context.Context, cause error) error {
+func (f *folder) fail(ctx context.Context, cause error) error {
 	if f.made {
 		return errors.Join(cause, os.RemoveAll(f.path))
 	}
+	return errors.Join(cause, f.clear(ctx))
+}
+
+func (f *folder) clear(context.Context) error {
 	entries, err := os.ReadDir(f.path)
-	cause = errors.Join(cause, err)
 	for _, entry := range entries {
-		cause = errors.Join(cause, os.RemoveAll(filepath.Join(f.path, entry.Name())))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(f.path, entry.Name())))
 	}
-	return cause
+	return err
 }
 
 // write makes a file that is not there, durably, and the folders above it.

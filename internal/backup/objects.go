@@ -4,6 +4,7 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -40,3 +41,14 @@ func (o *objects) get(ctx context.Context, path string) (io.ReadCloser, error) {
 }
 
 func (o *objects) fail(ctx context.Context, cause error) error { return o.batch.Fail(ctx, cause) }
+
+func (o *objects) clear(ctx context.Context) error {
+	names, err := o.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		err = errors.Join(err, o.Remove(ctx, name))
+	}
+	return err
+}

@@ -25,6 +25,8 @@ type Place interface {
 	get(ctx context.Context, path string) (io.ReadCloser, error)
 	// fail is why a backup is not complete, once what was put there is removed.
 	fail(ctx context.Context, cause error) error
+	// clear removes all that is there.
+	clear(ctx context.Context) error
 }
 
 // Open finds the place that a path, a file:// URL or the URL of a bucket names.

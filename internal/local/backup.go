@@ -17,10 +17,6 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 )
 
-// formatsMark is a file of a data directory that says the version of the rest, as the
-// node contract has it.
-const formatsMark = ".formats"
-
 // BackupOptions say what is kept, and where.
 type BackupOptions struct {
 	// StateDir is the folder that networks are kept in, Network the one of them.
@@ -66,7 +62,7 @@ func Backup(ctx context.Context, options BackupOptions) (_ *backup.Manifest, err
 		if !slices.Contains(kept.names(), name) {
 			return nil, fmt.Errorf("network %s has no node %s", options.Network, name)
 		}
-		formats, err := dir.node(name).formats()
+		formats, err := backup.Formats(dir.node(name).data())
 		if err != nil {
 			return nil, err
 		}
@@ -84,15 +80,6 @@ func Backup(ctx context.Context, options BackupOptions) (_ *backup.Manifest, err
 // relative is a path as it is in the network's folder.
 func (d networkDir) relative(path string) string {
 	return strings.TrimPrefix(path, string(d)+string(filepath.Separator))
-}
-
-// formats is the version of what a node has on its disk.
-func (d nodeDir) formats() (string, error) {
-	content, err := os.ReadFile(filepath.Join(d.data(), formatsMark))
-	if errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("%s holds nothing of a node", d.data())
-	}
-	return strings.TrimSpace(string(content)), err
 }
 
 // hasData says whether a node has anything on its disk.

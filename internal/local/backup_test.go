@@ -36,7 +36,7 @@ func fill(t *testing.T, node nodeDir, content string) {
 	if err := os.MkdirAll(filepath.Join(node.data(), "state"), dirMode); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{formatsMark: "7", "state/0": content} {
+	for name, content := range map[string]string{".formats": "7", "state/0": content} {
 		if err := os.WriteFile(filepath.Join(node.data(), name), []byte(content), secretMode); err != nil {
 			t.Fatal(err)
 		}

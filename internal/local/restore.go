@@ -139,25 +139,12 @@ func (r *restoration) check() (err error) {
 // checkVotes refuses a network of whose producers so many would begin with nothing that
 // they could make another chain than the backup has.
 func (r *restoration) checkVotes() error {
-	producers, full := 0, 0
-	for _, validator := range r.plan.Nodes {
-		if validator.Role != topology.RoleProducer {
-			continue
+	return r.plan.CheckMemory(func(node string) (bool, error) {
+		if slices.Contains(r.nodes, node) {
+			return true, nil
 		}
-		producers++
-		has, err := r.dir.node(validator.Name).hasData()
-		if err != nil {
-			return err
-		}
-		if has || slices.Contains(r.nodes, validator.Name) {
-			full++
-		}
-	}
-	if need := producers - (producers-1)/3; full < need {
-		return fmt.Errorf("only %d of %d producers would have data, and the chain goes on with %d: "+
-			"the others would begin it anew at genesis", full, producers, need)
-	}
-	return nil
+		return r.dir.node(node).hasData()
+	})
 }
 
 // write puts everything where it belongs: the data of each node whole or not at all,

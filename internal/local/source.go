@@ -84,7 +84,7 @@ func (s *source) network(ctx context.Context) (*kept, error) {
 		err = s.manifest.Verify(ctx, s.place)
 	} else {
 		err = s.manifest.Put(ctx, s.place, string(s.files), func(path string) (string, bool) {
-			return path, s.dataOf(path) == ""
+			return path, s.manifest.DataOf(path) == ""
 		})
 	}
 	if err != nil {
@@ -99,18 +99,8 @@ func (s *source) data(ctx context.Context, nodes []string) error {
 		return nil
 	}
 	return s.manifest.Put(ctx, s.place, string(s.files), func(path string) (string, bool) {
-		return path, slices.Contains(nodes, s.dataOf(path))
+		return path, slices.Contains(nodes, s.manifest.DataOf(path))
 	})
-}
-
-// dataOf is the node whose data a file of the backup is; empty for another file.
-func (s *source) dataOf(path string) string {
-	for _, node := range s.manifest.Nodes {
-		if strings.HasPrefix(path, filepath.ToSlash(s.files.relative(s.files.node(node.Name).data()))+"/") {
-			return node.Name
-		}
-	}
-	return ""
 }
 
 // put puts a folder of the backup to a place beside its own: a copy, checked again, of

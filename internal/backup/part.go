@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// partsFolder has the lists of the parts of a backup that several programs make. Nobody
+// needs them once there is a manifest.
+const partsFolder = "parts"
+
+// Part is what one of several programs copied of a network, each on its own machine.
+type Part struct {
+	// Nodes are those whose data it is.
+	Nodes []Node `json:"nodes,omitempty"`
+	Files []File `json:"files"`
+}
+
+// WriteFirst makes the first part of a backup, in a place that has nothing in it: of two
+// backups of one place, one fails here.
+func WriteFirst(ctx context.Context, name, from string, to Place, paths []string) error {
+	if err := to.claim(ctx); err != nil {
+		return err
+	}
+	return WritePart(ctx, name, &Part{}, from, to, paths)
+}
+
+// WritePart adds files and folders to a backup that has no manifest yet, and then the list
+// of them. It fills in the part's files. If it fails, there is nothing of the part.
+func WritePart(ctx context.Context, name string, part *Part, from string, to Place, paths []string) (err error) {
+	defer func() {
+		if err != nil {
+			err = to.fail(ctx, err)
+		}
+	}()
+	if part.Files, err = take(ctx, from, to, paths); err != nil {
+		return err
+	}
+	return putJSON(ctx, to, partFile(name), part)
+}
+
+func partFile(name string) string { return path.Join(partsFolder, name+".json") }
+
+// Seal makes a backup of parts, all of which are there: it writes the manifest, with what
+// they list.
+func Seal(ctx context.Context, manifest *Manifest, to Place, names []string) error {
+	manifest.Nodes, manifest.Files = []Node{}, []File{}
+	for _, name := range names {
+		part, err := readPart(ctx, to, name)
+		if err != nil {
+			return err
+		}
+		manifest.Nodes = append(manifest.Nodes, part.Nodes...)
+		manifest.Files = append(manifest.Files, part.Files...)
+	}
+	return manifest.seal(ctx, to)
+}
+
+func readPart(ctx context.Context, from Place, name string) (_ *Part, err error) {
+	in, err := from.get(ctx, partFile(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s lacks its part %s", from, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	part := &Part{}
+	if err := json.NewDecoder(in).Decode(part); err != nil {
+		return nil, fmt.Errorf("read the part %s of %s: %w", name, from, err)
+	}
+	return part, nil
+}
+
+// Clear removes all parts of a backup that was not completed. One that has a manifest
+// stays.
+func Clear(ctx context.Context, place Place) error {
+	switch in, err := place.get(ctx, ManifestFile); {
+	case err == nil:
+		return errors.Join(fmt.Errorf("%s is a backup, and stays", place), in.Close())
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return place.clear(ctx)
+}
+
+// Contents reads the files of a backup that are wanted, and checks them.
+func (m *Manifest) Contents(ctx context.Context, from Place, wanted func(path string) bool) (map[string][]byte, error) {
+	contents := map[string][]byte{}
+	for i := range m.Files {
+		file := &m.Files[i]
+		if !wanted(file.Path) {
+			continue
+		}
+		var content bytes.Buffer
+		if err := file.read(ctx, from, &content); err != nil {
+			return nil, err
+		}
+		contents[file.Path] = content.Bytes()
+	}
+	return contents, nil
+}
