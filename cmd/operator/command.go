@@ -98,6 +98,7 @@ func newCommand() *cobra.Command {
 	}
 	command.AddCommand(newTuneCommand(), newRecordCommand(), newJudgeCommand(), newUploadCommand(), newServeArtifactCommand(),
 		newServeLoaderCommand(), newCopyProgramCommand(), newFaultCommand(), newCheckCommand())
+	command.AddCommand(newBackupCommands()...)
 	return command
 }
 

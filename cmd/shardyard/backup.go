@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,9 +15,15 @@ import (
 	"github.com/shardyard/shardyard/internal/local"
 )
 
-const backupLong = `Keep a network of this machine, which must not run, in a folder or a bucket: its
-manifest and genesis document, all of its keys, and what nodes have on their disks,
-with a manifest of the backup that has the checksum of each file.
+const backupLong = `Keep a network, which must not run, in a folder or a bucket: its manifest and genesis
+document, all of its keys, and what nodes have on their disks, with a manifest of the
+backup that has the checksum of each file.
+
+It is a network of this machine, or with --namespace, --context or --kubeconfig one of a
+cluster. That one has to be stopped, by spec.lifetime with the action Stop. Each node's
+disk is then read by a pod of its own, with the credentials that --secret names, or as
+the --service-account that the cloud knows, and is sent to the bucket from there: this
+machine need not reach it. A backup of either kind is restored as either.
 
 A bucket is named by a URL, s3://BUCKET/PREFIX?region=REGION or gs://BUCKET/PREFIX, and
 the credentials are where its own command line looks for them: AWS_ACCESS_KEY_ID and
@@ -43,9 +50,10 @@ the networks first, where they are checked.`
 
 func newBackupCommand() *cobra.Command {
 	var options local.BackupOptions
+	var cluster clusterBackupFlags
 	command := &cobra.Command{
 		Use:   "backup FOLDER|URL --network NETWORK",
-		Short: "Keep the data of a network of this machine that does not run",
+		Short: "Keep the data of a network that does not run",
 		Long:  backupLong,
 		Args:  cobra.ExactArgs(1),
 
@@ -54,10 +62,15 @@ func newBackupCommand() *cobra.Command {
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			options.To = args[0]
+			if ofCluster, err := cluster.given(command, "state-dir"); err != nil {
+				return err
+			} else if ofCluster {
+				return cluster.backup(ctx, command, args[0], options.Network, options.Nodes)
+			}
 			if options.StateDir, err = stateDirOr(options.StateDir); err != nil {
 				return err
 			}
-			return tellBackup(command, "kept")(local.Backup(ctx, options))
+			return tellBackup(command.OutOrStdout(), "kept")(local.Backup(ctx, options))
 		},
 	}
 	flags := command.Flags()
@@ -65,6 +78,7 @@ func newBackupCommand() *cobra.Command {
 	addStateDirFlag(command, &options.StateDir)
 	completeNetworks(command, &options.StateDir)
 	flags.StringArrayVar(&options.Nodes, "node", nil, "node whose data to keep; may be repeated (default all)")
+	cluster.add(command)
 	if err := command.MarkFlagRequired("network"); err != nil {
 		panic(err)
 	}
@@ -73,9 +87,10 @@ func newBackupCommand() *cobra.Command {
 
 func newRestoreCommand() *cobra.Command {
 	var options local.RestoreOptions
+	var cluster clusterBackupFlags
 	command := &cobra.Command{
 		Use:   "restore FOLDER|URL",
-		Short: "Put back the data of a network of this machine that was kept",
+		Short: "Put back the data of a network that was kept",
 		Long:  restoreLong,
 		Args:  cobra.ExactArgs(1),
 
@@ -84,13 +99,18 @@ func newRestoreCommand() *cobra.Command {
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			options.From = args[0]
+			if ofCluster, err := cluster.given(command, "state-dir", "shardnode"); err != nil {
+				return err
+			} else if ofCluster {
+				return cluster.restore(ctx, command, args[0], options.Nodes, options.Replace)
+			}
 			if options.StateDir, err = stateDirOr(options.StateDir); err != nil {
 				return err
 			}
 			if options.Shardnode, err = local.FindShardnode(options.Shardnode); err != nil {
 				return err
 			}
-			return tellBackup(command, "put back")(local.Restore(ctx, options))
+			return tellBackup(command.OutOrStdout(), "put back")(local.Restore(ctx, options))
 		},
 	}
 	flags := command.Flags()
@@ -100,12 +120,14 @@ func newRestoreCommand() *cobra.Command {
 	}
 	flags.StringArrayVar(&options.Nodes, "node", nil, "node whose data to put back; may be repeated (default all that the backup has)")
 	flags.BoolVar(&options.Replace, "replace", false, "remove what these nodes have on their disks")
+	cluster.add(command)
+	flags.StringVar(&cluster.manifest, "manifest", "", "manifest of the network in the cluster (default the one of the backup)")
 	flags.StringVar(&options.Shardnode, "shardnode", "", "the node program (default the one beside this program, or else of the PATH)")
 	return command
 }
 
 // tellBackup says what was done with a backup.
-func tellBackup(command *cobra.Command, done string) func(*backup.Manifest, error) error {
+func tellBackup(out io.Writer, done string) func(*backup.Manifest, error) error {
 	return func(manifest *backup.Manifest, err error) error {
 		if err != nil {
 			return err
@@ -114,7 +136,7 @@ func tellBackup(command *cobra.Command, done string) func(*backup.Manifest, erro
 		if manifest.Chain != nil {
 			at = fmt.Sprintf("at height %d or later", manifest.Chain.FinalizedHeight)
 		}
-		_, err = fmt.Fprintf(command.OutOrStdout(), "%s network %s %s, genesis hash %s\n", done, manifest.Network, at, manifest.GenesisHash)
+		_, err = fmt.Fprintf(out, "%s network %s %s, genesis hash %s\n", done, manifest.Network, at, manifest.GenesisHash)
 		return err
 	}
 }

@@ -67,12 +67,27 @@ func TestBackupsOfParts(t *testing.T) {
 		if want := map[string]string{"manifest.yaml": "kind: ShardNetwork", "nodes/a/validator.key": "secret"}; !maps.Equal(got, want) {
 			t.Errorf("the files of the network are %v, want %v", got, want)
 		}
+	})
+}
+
+// The network's own files are read only as they were kept, and what is complete is never
+// cleared.
+func TestBackupsOfPartsAreKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, on shelf) {
+		t.Helper()
+		if err := ofParts(t, on, "network", "a"); err != nil {
+			t.Fatal(err)
+		}
+		from := open(t, on.at("kept"))
+		manifest, err := backup.Read(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
 		on.put(t, "kept", backup.NetworkFile, []byte("kind: ShardNotwork")...)
 		if _, err := manifest.Contents(t.Context(), from, func(string) bool { return true }); err == nil ||
 			!strings.Contains(err.Error(), "manifest.yaml has the checksum") {
 			t.Errorf("the error is %v", err)
 		}
-		// What is complete is never cleared.
 		before := on.files(t)
 		if err := backup.Clear(t.Context(), from); err == nil || !strings.Contains(err.Error(), "is a backup, and stays") {
 			t.Errorf("the error is %v", err)

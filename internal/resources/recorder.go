@@ -142,16 +142,21 @@ func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments [
 					ClaimName: RecordsName(benchmark.Name),
 				}}},
 			},
-			RestartPolicy: corev1.RestartPolicyNever,
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot:   ptr.To(true),
-				RunAsUser:      ptr.To[int64](nodeUser),
-				RunAsGroup:     ptr.To[int64](nodeUser),
-				FSGroup:        ptr.To[int64](nodeUser),
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			},
+			RestartPolicy:                corev1.RestartPolicyNever,
+			SecurityContext:              restrictedPod(),
 			AutomountServiceAccountToken: ptr.To(false),
 			EnableServiceLinks:           ptr.To(false),
 		},
+	}
+}
+
+// restrictedPod is who the containers of a pod are that works beside the nodes.
+func restrictedPod() *corev1.PodSecurityContext {
+	return &corev1.PodSecurityContext{
+		RunAsNonRoot:   ptr.To(true),
+		RunAsUser:      ptr.To[int64](nodeUser),
+		RunAsGroup:     ptr.To[int64](nodeUser),
+		FSGroup:        ptr.To[int64](nodeUser),
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
 }

@@ -58,40 +58,59 @@ func NewUploader(benchmark *v1alpha1.Benchmark, image string) *corev1.Pod {
 	})
 	container.VolumeMounts[0].ReadOnly = true
 	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name != volumeRecords })
+	addCredentials(pod, upload.URL, upload.SecretName)
+	return pod
+}
+
+// newUploaderPolicy closes the uploader to everybody, and lets it reach its bucket.
+func newUploaderPolicy(benchmark *v1alpha1.Benchmark) *networkingv1.NetworkPolicy {
+	upload := benchmark.Spec.Upload
+	return &networkingv1.NetworkPolicy{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
+		ObjectMeta: ofBenchmark(benchmark, UploaderName(benchmark.Name)),
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{LabelName: NameUploader, LabelBenchmark: benchmark.Name}},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
+			Egress:      bucketEgress(upload.URL, upload.SecretName),
+		},
+	}
+}
+
+// addCredentials gives a pod those of a bucket, if a Secret has them: without one, it is
+// whoever the cloud takes it for.
+func addCredentials(pod *corev1.Pod, url, secret string) {
+	container := &pod.Spec.Containers[0]
 	switch {
-	case upload.SecretName == "":
-	case strings.HasPrefix(upload.URL, schemeGS+":"):
+	case secret == "":
+	case strings.HasPrefix(url, schemeGS+":"):
 		container.Env = []corev1.EnvVar{{Name: "GOOGLE_APPLICATION_CREDENTIALS", Value: path.Join(credentialsDir, credentialsFile)}}
 		container.VolumeMounts = append(container.VolumeMounts,
 			corev1.VolumeMount{Name: volumeCredentials, MountPath: credentialsDir, ReadOnly: true})
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{
 			Name: volumeCredentials,
 			VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-				SecretName: upload.SecretName,
+				SecretName: secret,
 				Items:      []corev1.KeyToPath{{Key: credentialsFile, Path: credentialsFile}},
 			}},
 		})
 	default:
 		container.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: upload.SecretName},
+			LocalObjectReference: corev1.LocalObjectReference{Name: secret},
 		}}}
 	}
-	return pod
 }
 
-// newUploaderPolicy closes the uploader to everybody, and lets it reach its bucket, names
-// resolved, and, without a Secret, where its cloud tells it who it is. The bucket is a
-// name, which policies do not know, so its port is open to everybody, unless it is at an
-// address.
-func newUploaderPolicy(benchmark *v1alpha1.Benchmark) *networkingv1.NetworkPolicy {
-	upload := benchmark.Spec.Upload
-	host, port := bucketServer(upload.URL)
+// bucketEgress lets a pod reach its bucket, names resolved, and, without a Secret, where
+// its cloud tells it who it is. The bucket is a name, which policies do not know, so its
+// port is open to everybody, unless it is at an address.
+func bucketEgress(url, secret string) []networkingv1.NetworkPolicyEgressRule {
+	host, port := bucketServer(url)
 	reached := networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, port)}}
 	if address, err := netip.ParseAddr(host); err == nil {
 		reached.To = addressPeers([]string{netip.PrefixFrom(address, address.BitLen()).String()})
 	}
 	egress := []networkingv1.NetworkPolicyEgressRule{reached, nameResolution()}
-	if upload.SecretName == "" {
+	if secret == "" {
 		egress = append(egress, networkingv1.NetworkPolicyEgressRule{
 			To: addressPeers([]string{metadataRange}),
 			Ports: []networkingv1.NetworkPolicyPort{
@@ -99,15 +118,7 @@ func newUploaderPolicy(benchmark *v1alpha1.Benchmark) *networkingv1.NetworkPolic
 			},
 		})
 	}
-	return &networkingv1.NetworkPolicy{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
-		ObjectMeta: ofBenchmark(benchmark, UploaderName(benchmark.Name)),
-		Spec: networkingv1.NetworkPolicySpec{
-			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{LabelName: NameUploader, LabelBenchmark: benchmark.Name}},
-			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
-			Egress:      egress,
-		},
-	}
+	return egress
 }
 
 // bucketServer is the host and the port of the server of a bucket: of a cloud's, which

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbackup
+
+import (
+	"os"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/shardyard/shardyard/test/apiserver"
+)
+
+// apiServer says how to reach a real API server.
+var apiServer *rest.Config
+
+func TestMain(m *testing.M) {
+	os.Exit(apiserver.Run(m, func(config *rest.Config) error {
+		apiServer = config
+		return nil
+	}))
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterbackup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
+)
+
+// annotationMachine is where the scheduler says which machine a claim was made for.
+const annotationMachine = "volume.kubernetes.io/selected-node"
+
+// there is what a cluster has of a network that is to be restored.
+type there struct {
+	// disks says which nodes have one whose data nobody put back, and filled which have the
+	// data of this backup, from a restore that did not come to its end.
+	disks, filled map[string]bool
+	// machines counts the disks that were made for each.
+	machines map[string]int
+}
+
+// fillingWith and filledWith are what a claim says while the backup of an ID comes onto its
+// disk, and once it is there.
+func fillingWith(id string) string { return "Filling " + id }
+func filledWith(id string) string  { return "Filled " + id }
+
+// check refuses what would do harm to what is there, before anything is written.
+func (b *bringing) check(ctx context.Context) error {
+	if err := b.checkGone(ctx); err != nil {
+		return err
+	}
+	if err := b.checkKept(ctx); err != nil {
+		return err
+	}
+	if err := b.lookAtDisks(ctx); err != nil {
+		return err
+	}
+	if err := b.plan.CheckMemory(func(name string) (bool, error) {
+		return b.there.disks[name] || slices.ContainsFunc(b.nodes, func(node topology.Validator) bool { return node.Name == name }), nil
+	}); err != nil {
+		return err
+	}
+	return b.checkFormats(ctx)
+}
+
+// checkGone refuses a network that is there, and one of which pods may still have disks.
+func (b *bringing) checkGone(ctx context.Context) error {
+	name, namespace := b.network.Name, b.network.Namespace
+	err := b.run.Client.Get(ctx, client.ObjectKeyFromObject(b.network), &v1alpha1.ShardNetwork{})
+	if err == nil {
+		return fmt.Errorf("network %s is there already, in the namespace %s: delete it first", name, namespace)
+	}
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	of := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{resources.LabelNetwork: name}}
+	sets, pods := &appsv1.StatefulSetList{}, &corev1.PodList{}
+	if err := errors.Join(b.run.Client.List(ctx, sets, of...), b.run.Client.List(ctx, pods, of...)); err != nil {
+		return err
+	}
+	if count := len(sets.Items) + len(pods.Items); count > 0 {
+		return fmt.Errorf("%d StatefulSets and pods of an earlier network %s are still there: wait until they are gone", count, name)
+	}
+	return nil
+}
+
+// checkKept refuses keys and genesis documents that are there and are of another network.
+func (b *bringing) checkKept(ctx context.Context) error {
+	const mend = "kubectl delete configmap,secret -n %s -l %s=%s removes what an earlier network left of them"
+	remove := fmt.Sprintf(mend, b.network.Namespace, resources.LabelNetwork, b.network.Name)
+	document := resources.RestoredGenesis(b.network, b.genesis)
+	live := &corev1.ConfigMap{}
+	switch found, err := b.find(ctx, document, live); {
+	case err != nil:
+		return err
+	case found && resources.GenesisFile(live) != resources.GenesisFile(document):
+		return fmt.Errorf("the ConfigMap %s is the genesis document of another network: %s", live.Name, remove)
+	}
+	for _, node := range b.plan.Nodes {
+		secret, live := resources.RestoredKey(b.network, node, b.keys[node.Name]), &corev1.Secret{}
+		switch found, err := b.find(ctx, secret, live); {
+		case err != nil:
+			return err
+		case found && !bytes.Equal(bytes.TrimSpace(resources.KeyFile(live)), bytes.TrimSpace(b.keys[node.Name])):
+			return fmt.Errorf("the Secret %s holds another key than the backup: %s", live.Name, remove)
+		}
+	}
+	// A token is nothing that the chain knows: one that is there stays.
+	_, err := b.find(ctx, resources.RestoredAdminToken(b.network, ""), &corev1.Secret{})
+	return err
+}
+
+// find reads an object that may be there, and refuses one that somebody else has or that is
+// about to be gone.
+func (b *bringing) find(ctx context.Context, wanted, live client.Object) (bool, error) {
+	err := b.run.Client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if live.GetDeletionTimestamp() != nil || metav1.GetControllerOf(live) != nil {
+		return false, fmt.Errorf("%s is still of an earlier network: wait until it is gone", live.GetName())
+	}
+	if live.GetLabels()[resources.LabelNetwork] != b.network.Name {
+		return false, fmt.Errorf("%s belongs to somebody else", live.GetName())
+	}
+	return true, nil
+}
+
+// lookAtDisks finds the claims that are there, and refuses those with data of others.
+func (b *bringing) lookAtDisks(ctx context.Context) error {
+	b.there = there{disks: map[string]bool{}, filled: map[string]bool{}, machines: map[string]int{}}
+	for _, node := range b.plan.Nodes {
+		live := &corev1.PersistentVolumeClaim{}
+		found, err := b.find(ctx, resources.RestoredClaim(b.network, node), live)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		chosen := slices.ContainsFunc(b.nodes, func(n topology.Validator) bool { return n.Name == node.Name })
+		state := live.Annotations[resources.AnnotationRestore]
+		b.there.filled[node.Name] = state == filledWith(b.from.ID)
+		b.there.disks[node.Name] = state == ""
+		if machine := live.Annotations[annotationMachine]; machine != "" && (!chosen || b.there.filled[node.Name]) {
+			b.there.machines[machine]++
+		}
+		ours := state == fillingWith(b.from.ID) || state == filledWith(b.from.ID)
+		if chosen && !ours && !b.options.Replace {
+			return fmt.Errorf("%s has a disk already, by the claim %s: with --replace, what is on it is removed", node.Name, live.Name)
+		}
+	}
+	return nil
+}
+
+// checkFormats refuses data that the image of the nodes does not read. One that does not
+// say what it reads is taken: its nodes refuse by themselves.
+func (b *bringing) checkFormats(ctx context.Context) error {
+	image := resources.NodeImage(b.network, b.options.NodeImage)
+	if image == "" {
+		return nil
+	}
+	pod := b.run.NewFormatsProbe(b.network, image)
+	if err := b.run.do(ctx, pod); err != nil {
+		if ctx.Err() != nil || pod.Status.Phase != corev1.PodFailed {
+			return err
+		}
+		b.run.tell("%s does not say which formats it reads: %v", image, err)
+		return nil
+	}
+	reads := formatsIn(pod)
+	for _, node := range b.nodes {
+		if had := b.from.Of.Node(node.Name).Formats; reads != "" && had != reads {
+			return fmt.Errorf("the data of %s has formats %s, and %s reads %s: name the image that wrote it, by spec.node.image of a --manifest",
+				node.Name, had, image, reads)
+		}
+	}
+	return nil
+}
+
+// formatsIn is what a pod said of the formats of its program.
+func formatsIn(pod *corev1.Pod) string {
+	for i := range pod.Status.ContainerStatuses {
+		if ended := pod.Status.ContainerStatuses[i].State.Terminated; ended != nil {
+			return string(bytes.TrimSpace([]byte(ended.Message)))
+		}
+	}
+	return ""
+}
