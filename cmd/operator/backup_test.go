@@ -43,7 +43,8 @@ func TestPodsOfBackups(t *testing.T) {
 
 	folder, disk := t.TempDir(), t.TempDir()
 	for path, content := range map[string]string{
-		"manifest.yaml": "kind: ShardNetwork", "genesis.json": "{}", "nodes/net-s0-p0/validator.key": "key", "nodes/net-s0-p0/admin.token": "token",
+		"manifest.yaml": "kind: ShardNetwork", "genesis.json": "{}",
+		"nodes/net-s0-p0/validator.key": "key", "nodes/net-s0-p0/admin.token": "token",
 		"nodes/net-s0-p0/data/.formats": "7", "nodes/net-s0-p0/data/state/0": "state",
 		resources.BackupHead: `{"network": "net", "genesisHash": "6f1c", "nodes": [{"name": "net-s0-p0"}]}`,
 	} {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -62,7 +63,7 @@ func TestPodSecurityOfBackups(t *testing.T) {
 		if mounts := pod.Spec.AutomountServiceAccountToken; mounts == nil || *mounts {
 			t.Errorf("%s has a token", does)
 		}
-		if pod.Spec.RestartPolicy != corev1.RestartPolicyNever || pod.Spec.ActiveDeadlineSeconds == nil || *pod.Spec.ActiveDeadlineSeconds != 3600 {
+		if pod.Spec.RestartPolicy != corev1.RestartPolicyNever || ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0) != 3600 {
 			t.Errorf("%s goes on: %+v", does, pod.Spec)
 		}
 		if pod.Labels[resources.LabelNetwork] != "" || len(pod.OwnerReferences) != 1 || pod.OwnerReferences[0].Name != "root" {
@@ -131,20 +132,26 @@ func mountsOf(pod *corev1.Pod) []string {
 				continue
 			}
 			for _, source := range volume.Projected.Sources {
-				name, items := "", []corev1.KeyToPath(nil)
-				if source.ConfigMap != nil {
-					name, items = "ConfigMap "+source.ConfigMap.Name+":", source.ConfigMap.Items
-				} else {
-					name, items = "Secret "+source.Secret.Name+":", source.Secret.Items
-				}
-				for _, item := range items {
-					name += " " + item.Path
-				}
-				mounts = append(mounts, name+at)
+				mounts = append(mounts, filesOf(source)+at)
 			}
 		}
 	}
 	return mounts
+}
+
+// filesOf says which files a part of a volume has, if it names them.
+func filesOf(source corev1.VolumeProjection) string {
+	var name string
+	var items []corev1.KeyToPath
+	if source.ConfigMap != nil {
+		name, items = "ConfigMap "+source.ConfigMap.Name+":", source.ConfigMap.Items
+	} else {
+		name, items = "Secret "+source.Secret.Name+":", source.Secret.Items
+	}
+	for _, item := range items {
+		name += " " + item.Path
+	}
+	return name
 }
 
 // The policy closes the pods of its run, and only these, to everybody.

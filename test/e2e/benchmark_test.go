@@ -35,7 +35,7 @@ const (
 func (c *cluster) testBenchmark(t *testing.T) {
 	t.Parallel()
 	c.newNamespace(t, benchmarkNamespace, "restricted")
-	endpoint := c.startBucket(t, benchmarkNamespace)
+	endpoint := c.startBucket(t, bucketNamespace, benchmarkNamespace)
 	t.Run("operator killed", func(t *testing.T) {
 		t.Parallel()
 		s := c.newBenchmarkSchedule(t, "steady", 2)

@@ -28,12 +28,13 @@ const (
 	bucketSecret    = "results-writer"
 )
 
-// startBucket starts a server that keeps a bucket in memory, and gives the benchmarks of a
-// namespace the credentials of it. It says where the bucket is, within the cluster.
-func (c *cluster) startBucket(t *testing.T, namespace string) (endpoint string) {
+// startBucket starts a server in a namespace of its own that keeps a bucket in memory, and
+// gives whoever uses it from another one the credentials. It says where the bucket is,
+// within the cluster.
+func (c *cluster) startBucket(t *testing.T, own, namespace string) (endpoint string) {
 	t.Helper()
-	c.newNamespace(t, bucketNamespace, "restricted")
-	about := metav1.ObjectMeta{Namespace: bucketNamespace, Name: "bucket", Labels: map[string]string{"app": "bucket"}}
+	c.newNamespace(t, own, "restricted")
+	about := metav1.ObjectMeta{Namespace: own, Name: "bucket", Labels: map[string]string{"app": "bucket"}}
 	pod := &corev1.Pod{ObjectMeta: about, Spec: corev1.PodSpec{
 		AutomountServiceAccountToken: ptr.To(false),
 		SecurityContext: &corev1.PodSecurityContext{
@@ -65,15 +66,18 @@ func (c *cluster) startBucket(t *testing.T, namespace string) (endpoint string) 
 			}
 		})
 	}
-	return fmt.Sprintf("http://bucket.%s.svc.cluster.local:%d", bucketNamespace, bucketPort)
+	return fmt.Sprintf("http://bucket.%s.svc.cluster.local:%d", own, bucketPort)
 }
 
 // uploadTo is a place in the bucket of a server.
 func uploadTo(endpoint string) *v1alpha1.BenchmarkUpload {
+	return &v1alpha1.BenchmarkUpload{URL: inBucket(endpoint, "nightly"), SecretName: bucketSecret}
+}
+
+// inBucket is the URL of a place in the bucket of a server.
+func inBucket(endpoint, prefix string) string {
 	parameters := url.Values{"endpoint": {endpoint}, "region": {"e2e"}, "use_path_style": {"true"}}
-	return &v1alpha1.BenchmarkUpload{
-		URL: "s3://" + buckets.Name + "/nightly?" + parameters.Encode(), SecretName: bucketSecret,
-	}
+	return "s3://" + buckets.Name + "/" + prefix + "?" + parameters.Encode()
 }
 
 // checkUploaded reads the result where the status says that it is, as a user would.

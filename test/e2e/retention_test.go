@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -16,7 +15,8 @@ import (
 const retentionNamespace = "retained"
 
 // testRetention deletes a network that keeps its disks and makes it again: the
-// chain goes on. So it does when the network was stopped. Then it lets go of the
+// chain goes on. So it does when the network was stopped, and when all that there is of it
+// comes from a backup. Then it lets go of the
 // disks, its lifetime ends, and nothing stays. Most of the time it waits for
 // lifetimes to end, so other parts run beside it.
 func (c *cluster) testRetention(t *testing.T) {
@@ -27,18 +27,13 @@ func (c *cluster) testRetention(t *testing.T) {
 	first := c.create(t, retentionNamespace, "retained", &spec)
 	hash, height := first.waitForHeight(t, blocksAfter)
 	first.remove(t)
-	eventually(t, "the end of the first network", func(ctx context.Context) error {
-		if _, err := first.read(ctx); client.IgnoreNotFound(err) != nil || err == nil {
-			return fmt.Errorf("it is there (%w)", err)
-		}
-		return nil
-	})
+	first.waitUntilGone(t)
 
 	second := c.create(t, retentionNamespace, "retained", &spec)
 	if again, _ := second.waitForHeight(t, height+1); again != hash {
 		t.Errorf("the genesis hash is %s, want %s as before", again, hash)
 	}
-	second.testStop(t)
+	second.testStop(t, second.testBackup)
 	second.patch(t, `{"volume": {"retention": "Delete"}}`)
 	second.waitFor(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
 	second.patch(t, `{"lifetime": {"durationSeconds": 60, "action": "Delete"}}`)
