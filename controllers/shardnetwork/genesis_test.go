@@ -8,8 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // A key that is lost is never made again: the chain knows another one.
@@ -157,6 +160,62 @@ func TestRetained(t *testing.T) {
 	for name, object := range cluster.objects(second.Name) {
 		if !metav1.IsControlledBy(object, second) {
 			t.Errorf("%s is not deleted with its network", name)
+		}
+	}
+}
+
+// Of a network that is restored, the genesis document comes first and the keys last:
+// before they are all there, no validator is made, and then it is the same chain.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	first := cluster.create()
+	cluster.mustReconcile(first)
+	before := cluster.objects(first.Name)
+	for _, object := range before {
+		// There is no garbage collector here.
+		if err := cluster.client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cluster.client.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := topology.New(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := resources.GenesisFile(before["ConfigMap/quickstart-genesis"].(*corev1.ConfigMap))
+	made := []client.Object{resources.RestoredGenesis(first, []byte(document))}
+	for _, node := range plan.Nodes {
+		key := before["Secret/"+resources.KeyName(node.Name)].(*corev1.Secret)
+		made = append(made, resources.RestoredKey(first, node, resources.KeyFile(key)))
+	}
+
+	var second *v1alpha1.ShardNetwork
+	for i, object := range made {
+		if err := cluster.client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		if second == nil {
+			second = cluster.create()
+		}
+		cluster.mustReconcile(second)
+		if i < len(made)-1 {
+			check(t, second, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonKeyMissing)
+			if _, found := cluster.objects(second.Name)["StatefulSet/quickstart-s0-p0"]; found {
+				t.Fatalf("there are validators after %d of %d objects", i+1, len(made))
+			}
+		}
+	}
+	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied)
+	after := cluster.objects(second.Name)
+	if again := resources.GenesisFile(after["ConfigMap/quickstart-genesis"].(*corev1.ConfigMap)); again != document {
+		t.Errorf("the genesis document is %s, want %s", again, document)
+	}
+	for _, object := range after {
+		if !metav1.IsControlledBy(object, second) {
+			t.Errorf("%s is not deleted with its network", object.GetName())
 		}
 	}
 }

@@ -126,6 +126,10 @@ func (b *bringing) bring(ctx context.Context) error {
 	if err := b.make(ctx, resources.RestoredGenesis(b.network, b.genesis)); err != nil {
 		return err
 	}
+	// Somebody may have applied the network meanwhile, which then has others.
+	if err := b.checkKept(ctx); err != nil {
+		return err
+	}
 	if err := b.fill(ctx); err != nil {
 		return err
 	}
@@ -147,7 +151,7 @@ func (b *bringing) bring(ctx context.Context) error {
 	return nil
 }
 
-// make creates an object that may be there: what was there was compared before.
+// make creates an object that may be there: what is there is compared by itself.
 func (b *bringing) make(ctx context.Context, object client.Object) error {
 	err := b.run.Client.Create(ctx, object)
 	if apierrors.IsAlreadyExists(err) {
