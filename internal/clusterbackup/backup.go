@@ -49,7 +49,7 @@ func Backup(ctx context.Context, options BackupOptions) (_ *backup.Manifest, err
 	if k.run, err = begin(ctx, &options.Options); err != nil {
 		return nil, err
 	}
-	defer func() { err = joined(err, k.run.end(ctx)) }()
+	defer func() { err = k.run.close(ctx, err) }()
 	return k.head, k.keep(ctx)
 }
 

@@ -129,7 +129,7 @@ func (y *yard) seen(network *v1alpha1.ShardNetwork) {
 // write writes a file of a node's data.
 func (y *yard) write(node, file, content string) {
 	y.t.Helper()
-	path := filepath.Join(y.disk(resources.ClaimName(node)), "data", file)
+	path := filepath.Join(y.disk(resources.ClaimName(node)), "data", filepath.FromSlash(file))
 	y.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)))
 }
 
@@ -350,6 +350,29 @@ func TestBackupsThatFail(t *testing.T) {
 	}
 }
 
+// Who ends a backup in the middle leaves as little.
+func TestBackupsThatAreEnded(t *testing.T) {
+	server := buckets.Serve(t)
+	y := newYard(t, server.URL("ended"))
+	y.stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	y.before = func(command string, given map[string]string) error {
+		if command == "keep-node" && given["node"] == "net-s1-p1" {
+			cancel()
+		}
+		return nil
+	}
+	_, err := Backup(ctx, BackupOptions{Options: y.options, Network: "net"})
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "left") {
+		t.Errorf("the error is %v", err)
+	}
+	y.checkClean()
+	if left := server.Keys(t); len(left) > 0 {
+		t.Errorf("the bucket has %v", left)
+	}
+}
+
 // A place that is taken is refused, and what is there stays.
 func TestBackupsOverOthers(t *testing.T) {
 	server := buckets.Serve(t)
@@ -412,7 +435,7 @@ func TestRestoresThatAreInterrupted(t *testing.T) {
 	}
 	to.did()
 	// What the pod left when it was killed goes.
-	to.must(os.MkdirAll(filepath.Join(to.disk(resources.ClaimName("net-s1-p0")), "data.restoring", "half"), 0o700))
+	to.write("net-s1-p0", "../data.restoring/blobs/half", "half")
 
 	to.before = func(string, map[string]string) error { return nil }
 	_, err = to.restore(t.Context())

@@ -66,7 +66,7 @@ func manifestOf(network *v1alpha1.ShardNetwork) ([]byte, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: network.Namespace, Name: network.Name},
 		Spec:       *network.Spec.DeepCopy(),
 	}
-	again.Spec.Node.Image = cmp.Or(again.Spec.Node.Image, network.Status.NodeImage)
+	again.Spec.Node.Image = cmp.Or(network.Status.NodeImage, again.Spec.Node.Image)
 	return Encode(again)
 }
 

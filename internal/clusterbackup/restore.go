@@ -48,7 +48,7 @@ func Restore(ctx context.Context, options RestoreOptions) (_ *backup.Manifest, _
 	if b.run, err = begin(ctx, &options.Options); err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = joined(err, b.run.end(ctx)) }()
+	defer func() { err = b.run.close(ctx, err) }()
 	if b.from, err = b.read(ctx); err != nil {
 		return nil, nil, fmt.Errorf("read the backup: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,6 +29,8 @@ const (
 	// to end.
 	endTimeout = time.Minute
 	idLength   = 10
+	// silence is how long a pod may wait before somebody is told for what.
+	silence = 15 * time.Second
 )
 
 // Options say how pods reach a place in a bucket.
@@ -183,6 +184,7 @@ func (r *run) finish(ctx context.Context, pod *corev1.Pod) error {
 
 // await waits until a pod is as it should be. One that failed never is.
 func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) error {
+	began, told := time.Now(), ""
 	for {
 		if err := r.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return fmt.Errorf("wait for pod %s: %w", pod.Name, err)
@@ -192,6 +194,10 @@ func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) erro
 		}
 		if ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded; ended {
 			return fmt.Errorf("pod %s: %s", pod.Name, lastWords(pod))
+		}
+		if words := waitsFor(pod); pod.Status.Phase == corev1.PodPending && words != told && time.Since(began) > silence {
+			told = words
+			r.tell("pod %s %s", pod.Name, words)
 		}
 		if err := r.pause(ctx); err != nil {
 			return fmt.Errorf("pod %s %s: %w", pod.Name, waitsFor(pod), err)
@@ -255,10 +261,21 @@ func waitsFor(pod *corev1.Pod) string {
 	return "is " + string(pod.Status.Phase)
 }
 
+// close ends a run that came to an error, or to none. What was done is done, whatever
+// cannot be removed.
+func (r *run) close(ctx context.Context, err error) error {
+	left := r.end(ctx)
+	if err == nil && left != nil {
+		r.tell("warning: %v", left)
+		return nil
+	}
+	return joined(err, left)
+}
+
 // joined is an error with what could not be removed after it.
 func joined(err, left error) error {
-	if err == nil || left == nil {
-		return errors.Join(err, left)
+	if left == nil {
+		return err
 	}
 	return fmt.Errorf("%w; and %w", err, left)
 }
