@@ -13,7 +13,7 @@ import (
 
 // backupFlags say what one pod of a backup is about.
 type backupFlags struct {
-	url, folder, node, address string
+	url, folder, node, address, passwordHash string
 }
 
 // newBackupCommands are what the pods of a backup or restore of a network do.
@@ -43,8 +43,8 @@ func newBackupCommands() []*cobra.Command {
 				if err != nil {
 					return err
 				}
-				return clusterbackup.Serve(ctx, given.url, listener)
-			}, "listen"),
+				return clusterbackup.Serve(ctx, given.url, given.passwordHash, listener)
+			}, "listen", "password-sha256"),
 	}
 }
 
@@ -65,6 +65,8 @@ func newBackupPart(use, short string, do func(context.Context, *backupFlags) err
 			flags.StringVar(&given.node, name, "", "name of the node")
 		case "listen":
 			flags.StringVar(&given.address, name, "", "address to show them at")
+		case "password-sha256":
+			flags.StringVar(&given.passwordHash, name, "", "SHA-256, in hexadecimal, of the password of who is shown them")
 		}
 	}
 	for _, name := range append(takes, "url") {

@@ -53,7 +53,7 @@ func TestPodsOfBackups(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := runPod(t, run.NewContentsServer(), ""); err == nil || !strings.Contains(err.Error(), "is no complete backup") {
+	if err := runPod(t, run.NewContentsServer("hash"), ""); err == nil || !strings.Contains(err.Error(), "is no complete backup") {
 		t.Errorf("the error is %v", err)
 	}
 	for _, pod := range []*corev1.Pod{run.NewNetworkKeeper(network, plan), run.NewNodeKeeper(network, node)} {

@@ -5,6 +5,7 @@ package clusterbackup
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -45,9 +46,16 @@ func readContents(ctx context.Context, place backup.Place) (*contents, error) {
 	return read, err
 }
 
+// hashOf is what the pod is told of the password of who asks: its arguments are no secret.
+func hashOf(password string) string {
+	sum := sha256.Sum256([]byte(password))
+	return hex.EncodeToString(sum[:])
+}
+
 // Serve shows the network's own files of a backup, once they are checked, until it is told
-// to end. Whoever can ask has the keys: the listener had better be the pod's own.
-func Serve(ctx context.Context, url string, listener net.Listener) error {
+// to end, to who knows a password of this hash: keys are among them, and more people may
+// forward ports to a pod than may read Secrets.
+func Serve(ctx context.Context, url, passwordHash string, listener net.Listener) error {
 	var content []byte
 	if err := at(ctx, url, func(place backup.Place) error {
 		read, err := readContents(ctx, place)
@@ -60,7 +68,12 @@ func Serve(ctx context.Context, url string, listener net.Listener) error {
 		return errors.Join(err, listener.Close())
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+contentsPath, func(out http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+contentsPath, func(out http.ResponseWriter, request *http.Request) {
+		_, password, _ := request.BasicAuth()
+		if subtle.ConstantTimeCompare([]byte(hashOf(password)), []byte(passwordHash)) != 1 {
+			http.Error(out, "the password is another one", http.StatusUnauthorized)
+			return
+		}
 		out.Header().Set("Content-Type", "application/json")
 		_, _ = out.Write(content)
 	})
@@ -73,11 +86,12 @@ func Serve(ctx context.Context, url string, listener net.Listener) error {
 }
 
 // fetchContents asks for what Serve shows.
-func fetchContents(ctx context.Context, address string) (*contents, error) {
+func fetchContents(ctx context.Context, address, password string) (*contents, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+contentsPath, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
+	request.SetBasicAuth("", password)
 	// Straight to the pod, whatever the environment says of proxies.
 	response, err := (&http.Client{Transport: &http.Transport{}}).Do(request)
 	if err != nil {

@@ -8,21 +8,25 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/backup"
@@ -371,6 +375,63 @@ func TestBackupsThatAreEnded(t *testing.T) {
 	if left := server.Keys(t); len(left) > 0 {
 		t.Errorf("the bucket has %v", left)
 	}
+}
+
+// An API server that is away for a moment ends no backup, and one that stays away does.
+func TestBackupsDuringOutages(t *testing.T) {
+	server := buckets.Serve(t)
+	for name, test := range map[string]struct {
+		failures int64
+		want     string
+	}{
+		"a moment": {20, ""},
+		"for good": {1 << 40, "wait for pod backup-network-"},
+	} {
+		y := newYard(t, server.URL(strings.ReplaceAll(name, " ", "-")))
+		y.stop()
+		direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: y.client.Scheme()})
+		y.must(err)
+		var asked atomic.Int64
+		y.options.Client = interceptor.NewClient(direct, interceptor.Funcs{
+			Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				if _, isPod := object.(*corev1.Pod); isPod && asked.Add(1) <= test.failures {
+					return apierrors.NewServiceUnavailable("the API server is away")
+				}
+				return next.Get(ctx, key, object, options...)
+			},
+		})
+		_, err = y.backup()
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, test.want)
+		}
+		y.checkClean()
+	}
+}
+
+// The files of a backup are shown to nobody who does not know the password.
+func TestContentsAreForWhoAsked(t *testing.T) {
+	server := buckets.Serve(t)
+	y := newYard(t, server.URL("kept"))
+	y.stop()
+	_, err := y.backup()
+	y.must(err)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	y.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, y.options.URL, hashOf("right"), listener) }()
+	for _, wrong := range []string{"", "wrong", hashOf("right")} {
+		if _, err := fetchContents(t.Context(), listener.Addr().String(), wrong); err == nil || !strings.Contains(err.Error(), "401") {
+			t.Errorf("with %q the error is %v", wrong, err)
+		}
+	}
+	read, err := fetchContents(t.Context(), listener.Addr().String(), "right")
+	y.must(err)
+	if len(read.Files) != 10 || read.Of.Network != "net" {
+		t.Errorf("there is %+v", read.Of)
+	}
+	cancel()
+	y.must(<-ended)
 }
 
 // A place that is taken is refused, and what is there stays.

@@ -154,7 +154,7 @@ func (m *machine) do(ctx context.Context, pod *corev1.Pod, message *string) erro
 		m.mutex.Lock()
 		m.address = listener.Addr().String()
 		m.mutex.Unlock()
-		return Serve(ctx, url, listener)
+		return Serve(ctx, url, given["password-sha256"], listener)
 	case "formats":
 		*message = m.formats
 		return nil

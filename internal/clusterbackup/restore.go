@@ -4,6 +4,7 @@ package clusterbackup
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -92,7 +93,8 @@ type bringing struct {
 
 // read has a pod show what the backup has of the network.
 func (b *bringing) read(ctx context.Context) (*contents, error) {
-	pod := b.run.NewContentsServer()
+	password := rand.Text()
+	pod := b.run.NewContentsServer(hashOf(password))
 	if err := b.run.Client.Create(ctx, pod); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (b *bringing) read(ctx context.Context) (*contents, error) {
 		}
 		var read *contents
 		err := b.options.Forward(ctx, pod, resources.ContentsPort, func(address string) (err error) {
-			read, err = fetchContents(ctx, address)
+			read, err = fetchContents(ctx, address, password)
 			return err
 		})
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -184,9 +185,12 @@ func (r *run) finish(ctx context.Context, pod *corev1.Pod) error {
 
 // await waits until a pod is as it should be. One that failed never is.
 func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) error {
-	began, told := time.Now(), ""
+	began, seen, told := time.Now(), time.Now(), ""
 	for {
-		if err := r.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+		err := r.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+		if err == nil {
+			seen = time.Now()
+		} else if lasting(err) || time.Since(seen) > r.outage() {
 			return fmt.Errorf("wait for pod %s: %w", pod.Name, err)
 		}
 		if done() {
@@ -203,6 +207,15 @@ func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) erro
 			return fmt.Errorf("pod %s %s: %w", pod.Name, waitsFor(pod), err)
 		}
 	}
+}
+
+// outage is how long the API server may be away while a pod copies for hours.
+func (r *run) outage() time.Duration { return 120 * cmp.Or(r.poll, pollInterval) }
+
+// lasting tells errors that do not go away by themselves.
+func lasting(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // place makes a pod and waits until it has a machine.

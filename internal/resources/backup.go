@@ -161,9 +161,10 @@ func (r *BackupRun) NewClearer(network *v1alpha1.ShardNetwork) *corev1.Pod {
 }
 
 // NewContentsServer is the pod that shows the network's own files to whoever forwards a
-// port to it.
-func (r *BackupRun) NewContentsServer() *corev1.Pod {
-	return r.pod("contents", "serve-backup", "--listen="+net.JoinHostPort("127.0.0.1", strconv.Itoa(ContentsPort)))
+// port to it and knows the password of a hash.
+func (r *BackupRun) NewContentsServer(passwordHash string) *corev1.Pod {
+	return r.pod("contents", "serve-backup",
+		"--listen="+net.JoinHostPort("127.0.0.1", strconv.Itoa(ContentsPort)), "--password-sha256="+passwordHash)
 }
 
 // NewFormatsProbe is the pod that says which formats the nodes of an image read.

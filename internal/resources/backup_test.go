@@ -38,7 +38,7 @@ func keepers(run *resources.BackupRun, fixture *fixture) map[string]*corev1.Pod 
 		"keep-node":    run.NewNodeKeeper(fixture.network, node),
 		"seal-backup":  run.NewSealer(fixture.network),
 		"clear-backup": run.NewClearer(fixture.network),
-		"serve-backup": run.NewContentsServer(),
+		"serve-backup": run.NewContentsServer("hash"),
 		"restore-node": run.NewNodeRestorer(fixture.network, node, nil),
 	}
 }
@@ -178,7 +178,7 @@ func TestThePolicyOfBackups(t *testing.T) {
 	if got, want := egressOf(run.NewPolicy()), "*:443/TCP *:53/UDP *:53/TCP 169.254.0.0/16:80/TCP 169.254.0.0/16:988/TCP"; got != want {
 		t.Errorf("it reaches %s, want %s", got, want)
 	}
-	if pod := run.NewContentsServer(); pod.Spec.ServiceAccountName != "uploads" || len(credentialsOf(pod)) > 0 {
+	if pod := run.NewContentsServer("hash"); pod.Spec.ServiceAccountName != "uploads" || len(credentialsOf(pod)) > 0 {
 		t.Errorf("it is of %q with %v", pod.Spec.ServiceAccountName, credentialsOf(pod))
 	}
 }
