@@ -41,6 +41,10 @@ var stalling = map[string][]string{
 		v1alpha1.ReasonSysctlForbidden,
 		v1alpha1.ReasonPodForbidden,
 	},
+	v1alpha1.ConditionProducing: {
+		v1alpha1.ReasonWrongGenesis,
+		v1alpha1.ReasonSupplyNotConserved,
+	},
 	v1alpha1.ConditionUpdated: {
 		v1alpha1.ReasonOnlyCopy,
 		v1alpha1.ReasonRolledBack,

@@ -31,6 +31,12 @@ func TestStalled(t *testing.T) {
 	begun(paused)
 	keepsEnding(&paused.Nodes[0])
 
+	stray, inflated := healthy(t, 2, 2), healthy(t, 2, 2)
+	stray.Nodes[2].Status.GenesisHash = "other"
+	for i := range inflated.Nodes {
+		inflated.Nodes[i].Status.Supply.Conserved = false
+	}
+
 	imaged := healthy(t, 2, 2).Network
 	imaged.Spec.Node.Image = "shardnode:2"
 	imaged.Status.NodeImage, imaged.Status.Formats = "shardnode:1", ptr.To[int32](1)
@@ -58,8 +64,12 @@ func TestStalled(t *testing.T) {
 		"an image of other formats": {
 			conditions: []metav1.Condition{policy.ImageCompatible(&other, &policy.Probe{})}, want: v1alpha1.ReasonFormatsDiffer,
 		},
-		"an only copy":           {conditions: []metav1.Condition{policy.NewRollout(alone).Updated}, want: v1alpha1.ReasonOnlyCopy},
-		"a refused spec":         {conditions: []metav1.Condition{policy.NewRollout(refused).Updated}, want: v1alpha1.ReasonRolledBack},
+		"an only copy":    {conditions: []metav1.Condition{policy.NewRollout(alone).Updated}, want: v1alpha1.ReasonOnlyCopy},
+		"a refused spec":  {conditions: []metav1.Condition{policy.NewRollout(refused).Updated}, want: v1alpha1.ReasonRolledBack},
+		"another genesis": {conditions: []metav1.Condition{policy.Producing(stray)}, want: v1alpha1.ReasonWrongGenesis},
+		"another sum of value": {
+			conditions: []metav1.Condition{policy.Producing(inflated)}, want: v1alpha1.ReasonSupplyNotConserved,
+		},
 		"a paused update":        {conditions: []metav1.Condition{policy.NewRollout(paused).Updated}},
 		"the lifetime has ended": {conditions: append(ended, policy.KeyMissing("a-key"))},
 		"the first cause": {
