@@ -134,6 +134,9 @@ func (r *run) explain(err error) error {
 		reason, words := policy.BenchmarkNameTaken(taken.Kind, taken.Name)
 		r.status = r.benchmark.Status.DeepCopy()
 		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+	case owned.Unanswered(err):
+		// It is tried again, and nothing that was to be noted is so.
+		r.status = r.benchmark.Status.DeepCopy()
 	default:
 		reason, words := policy.ApplyRefused(err)
 		// What was to be noted is not so.

@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,9 +13,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -303,6 +307,36 @@ func TestABrokenRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An API server that does not answer is no news of a benchmark, and is asked again.
+func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, nil)
+	c.underLoad()
+	before, told := c.benchmark.DeepCopy(), len(c.events.Events)
+	reconciler := &Reconciler{
+		client: c.client, reader: silentAboutNetworks{c.client}, recorder: c.events, settings: c.settings,
+		now: func() time.Time { return c.clock },
+	}
+	_, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.benchmark)})
+	c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.benchmark), c.benchmark))
+	if err == nil || !equality.Semantic.DeepEqual(before.Status, c.benchmark.Status) || len(c.events.Events) != told {
+		t.Errorf("it is told %+v: %v", c.ready(), err)
+	}
+	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
+}
+
+// silentAboutNetworks is an API server that does not answer who reads networks.
+type silentAboutNetworks struct{ client.Reader }
+
+func (s silentAboutNetworks) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
+	if _, ok := object.(*v1alpha1.ShardNetwork); ok {
+		return apierrors.NewTimeoutError("the request did not end in time", 1)
+	}
+	return s.Reader.Get(ctx, key, object, options...)
 }
 
 // A chain that does not keep up is what is measured.

@@ -125,6 +125,9 @@ func (r *run) explain(err error) error {
 		// What was to be noted is not so.
 		r.status = r.fault.Status.DeepCopy()
 		policy.HoldFault(r.fault, r.status, reason, words, r.now())
+	case owned.Unanswered(err):
+		// It is tried again, and nothing that was to be noted is so.
+		r.status = r.fault.Status.DeepCopy()
 	default:
 		reason, words := policy.ApplyRefused(err)
 		r.status = r.fault.Status.DeepCopy()

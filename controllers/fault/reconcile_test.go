@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -399,6 +402,38 @@ func TestFaultsThatAreRefused(t *testing.T) {
 			t.Error("a pod was made all the same")
 		}
 	}
+}
+
+// An API server that does not answer is no news of a fault, and is asked again.
+func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	c.running()
+	c.until("the pod begins", func() bool { return c.fault.Status.Phase == v1alpha1.FaultRunning })
+	before, told := c.fault.DeepCopy(), len(c.events.Events)
+	reconciler := c.reconciler(c.client)
+	reconciler.reader = silentAboutNetworks{c.client}
+	_, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.fault)})
+	c.read(c.fault)
+	if err == nil || !equality.Semantic.DeepEqual(before.Status, c.fault.Status) || len(c.events.Events) != told {
+		t.Errorf("it is told %+v: %v", ready(c.fault), err)
+	}
+	c.until("the end", c.ended)
+	if c.fault.Status.Phase != v1alpha1.FaultMeasured {
+		t.Errorf("the fault is %s", c.fault.Status.Phase)
+	}
+}
+
+// silentAboutNetworks is an API server that does not answer who reads networks.
+type silentAboutNetworks struct{ client.Reader }
+
+func (s silentAboutNetworks) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
+	if _, ok := object.(*v1alpha1.ShardNetwork); ok {
+		return apierrors.NewTimeoutError("the request did not end in time", 1)
+	}
+	return s.Reader.Get(ctx, key, object, options...)
 }
 
 // What has the name of its pod and is somebody else's stays.
