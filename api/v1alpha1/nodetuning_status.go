@@ -33,7 +33,8 @@ type NodeTuningStatus struct {
 	MachinesTuned *int32 `json:"machinesTuned,omitempty"`
 
 	// machines are those that have settings of this tuning, or may have. Their old
-	// values are put back when they are no longer selected, or the tuning goes.
+	// values are put back when they are no longer selected, or the tuning goes. On
+	// machines that it has no room for, nothing is set.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5000

@@ -4,8 +4,8 @@ package nodetuning
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,27 +24,38 @@ const handOver = time.Minute
 
 // noteMachines notes in the status which machines have settings, or may have, and
 // forgets those that are gone. It comes before any of their agents is asked: until
-// then, an agent on a new machine changes nothing.
+// then, an agent on a new machine changes nothing. One on a machine that the status
+// has no room for is not asked.
 func (r *run) noteMachines(ctx context.Context, observation *policy.TuningObservation) error {
 	noted := map[string]v1alpha1.TunedMachine{}
 	for _, machine := range r.status.Machines {
 		noted[machine.Name] = machine
 	}
-	machines := map[string]v1alpha1.TunedMachine{}
+	var known, further []*policy.Agent
 	for leaving, agents := range map[bool][]policy.Agent{false: observation.Agents, true: observation.Leaving} {
 		for i := range agents {
+			agent := &agents[i]
 			// The first agent of a machine that has no place yet has changed nothing.
-			name := agents[i].Machine
-			machine, known := noted[name]
-			if known || leaving || runsOn(agents[i].Pod) {
-				machine.Name = name
-				machines[name] = machine
+			if _, found := noted[agent.Machine]; found {
+				known = append(known, agent)
+			} else if leaving || runsOn(agent.Pod) {
+				further = append(further, agent)
 			}
 		}
 	}
-	r.status.Machines = make([]v1alpha1.TunedMachine, 0, len(machines))
-	for _, name := range slices.Sorted(maps.Keys(machines)) {
-		r.status.Machines = append(r.status.Machines, machines[name])
+	byName := func(a, b *policy.Agent) int { return strings.Compare(a.Machine, b.Machine) }
+	slices.SortFunc(further, byName)
+	room := min(len(further), max(policy.MaxTunedMachines-len(known), 0))
+	for _, agent := range further[room:] {
+		agent.NoRoom = true
+	}
+	known = append(known, further[:room]...)
+	slices.SortFunc(known, byName)
+	r.status.Machines = make([]v1alpha1.TunedMachine, 0, len(known))
+	for _, agent := range known {
+		r.status.Machines = append(r.status.Machines, v1alpha1.TunedMachine{
+			Name: agent.Machine, SettingsHash: noted[agent.Machine].SettingsHash,
+		})
 	}
 	if equality.Semantic.DeepEqual(r.tuning.Status.Machines, r.status.Machines) {
 		return nil

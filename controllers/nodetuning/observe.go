@@ -156,7 +156,7 @@ func (r *run) askAgents(ctx context.Context, agents []policy.Agent, settingsHash
 	group.SetLimit(parallelAgents)
 	for i := range agents {
 		agent := &agents[i]
-		if !answers(agent.Pod) {
+		if agent.NoRoom || !answers(agent.Pod) {
 			continue
 		}
 		group.Go(func() error {

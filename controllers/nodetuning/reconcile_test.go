@@ -5,6 +5,7 @@ package nodetuning
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
@@ -290,6 +292,40 @@ func TestMachinesAreNotedBeforeTheyAreAsked(t *testing.T) {
 	c.reconcile()
 	if !asked {
 		t.Error("the agent was not asked")
+	}
+}
+
+// A machine that the status has no room for is left as it is, and Ready says so.
+func TestMoreMachinesThanTheStatusHolds(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.reconcile()
+	var noted []v1alpha1.TunedMachine
+	for i := range policy.MaxTunedMachines {
+		name := fmt.Sprintf("a-%04d", i)
+		noted = append(noted, v1alpha1.TunedMachine{Name: name})
+		c.nodes[name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{corev1.LabelOSStable: string(corev1.Linux)},
+		}}
+	}
+	c.tuning.Status.Machines = noted
+	c.must(c.client.Status().Update(t.Context(), c.tuning))
+	one := c.addMachine()
+	c.settleAt(policy.MaxTunedMachines + 1)
+	c.reconciler.agents = askedAgents(func() { t.Errorf("the agent of %s is asked, and the machine is not noted", one.name) })
+	c.reconcile()
+	if len(c.tuning.Status.Machines) != policy.MaxTunedMachines || strings.Contains(c.noted(), one.name) {
+		t.Errorf("%d machines are noted, want those of before", len(c.tuning.Status.Machines))
+	}
+
+	// It is noted once there is room for it.
+	for i := range 3 {
+		delete(c.nodes, noted[i].Name)
+	}
+	c.reconciler.agents = c
+	c.reconcile()
+	if len(c.tuning.Status.Machines) != policy.MaxTunedMachines-2 || !strings.Contains(c.noted(), one.name) {
+		t.Errorf("%d machines are noted, want %s among them", len(c.tuning.Status.Machines), one.name)
 	}
 }
 

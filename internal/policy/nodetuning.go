@@ -14,6 +14,9 @@ import (
 	"github.com/shardyard/shardyard/internal/tuning"
 )
 
+// MaxTunedMachines is as many machines as a status holds.
+const MaxTunedMachines = 5000
+
 // TuningObservation is a NodeTuning as it was last seen.
 type TuningObservation struct {
 	Tuning *v1alpha1.NodeTuning
@@ -46,6 +49,9 @@ type Agent struct {
 	// TakenOver is true when that agent has done there what it was told.
 	Rival     string
 	TakenOver bool
+	// NoRoom is true when the status has no room for the machine, whose agent is then
+	// not asked and changes nothing.
+	NoRoom bool
 }
 
 // Done says whether the machine is as its agent was told.
@@ -251,6 +257,10 @@ func missingAgent(observation *TuningObservation) string {
 
 func agentTrouble(agent *Agent, namespace string) string {
 	pod := agent.Pod
+	if agent.NoRoom {
+		return fmt.Sprintf("changes nothing, because status.machines has room for %d machines: "+
+			"let several NodeTunings select them", MaxTunedMachines)
+	}
 	if pod == nil {
 		return "has no pod yet"
 	}

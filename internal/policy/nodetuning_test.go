@@ -92,7 +92,11 @@ func leave(observation *policy.TuningObservation) {
 }
 
 func troublesOfTunings() []trouble {
+	crowded := tuned(policy.MaxTunedMachines + 1)
+	last := &crowded.Agents[policy.MaxTunedMachines]
+	last.Report, last.NoRoom = nil, true
 	return []trouble{
+		{v1alpha1.ReasonAgentsMissing, policy.TuningReady(crowded)},
 		{v1alpha1.ReasonApplyFailed, policy.TuningApplyFailed(errors.New(
 			`apply DaemonSet of agents: namespaces "shardyard-node-tuning" not found`))},
 		ofTuning(v1alpha1.ReasonNoMachines, policy.TuningReady, func(observation *policy.TuningObservation) {
