@@ -196,7 +196,9 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 		return breakRun(o, status, run, fmt.Sprintf("its network cannot become ready: %s: %s", stalled.Reason, quote(stalled.Message)))
 	}
 	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionReady)
-	if ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == network.Generation {
+	isReady := ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == network.Generation
+	leaving := drained(network)
+	if isReady && leaving == "" {
 		run.NetworkUID = string(network.UID)
 		if status.NodeImage == "" && !namesImage(o.Benchmark, run) {
 			status.NodeImage = network.Status.NodeImage
@@ -206,7 +208,10 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 		return TaskWait
 	}
 	words := "nothing is said of it"
-	if ready != nil {
+	switch {
+	case isReady:
+		words = "its machines are drained: " + leaving
+	case ready != nil:
 		words = fmt.Sprintf("%s: %s", ready.Reason, quote(ready.Message))
 	}
 	if run.StartTime != nil && o.Now.Sub(run.StartTime.Time) > networkPatience {
@@ -274,6 +279,8 @@ func endRecording(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run
 		return breakRun(o, status, run, "its recorder ended and did not say what it recorded")
 	case recorded.Fault != "":
 		return breakRun(o, status, run, recorded.Fault)
+	case letGoMeanwhile(o.Network, recorded) != "":
+		return breakRun(o, status, run, letGoMeanwhile(o.Network, recorded))
 	default:
 		run.MeasuredFrom, run.MeasuredTo = &recorded.From, &recorded.To
 		run.TransfersPerSecond = recorded.TransfersPerSecond
@@ -395,16 +402,30 @@ func endJudged(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) {
 // runLost says why the network of a run is no longer what it was when it was ready, or
 // no longer carries the load of the run; empty when neither is so.
 func runLost(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string {
-	if !o.named() {
-		return networkLost(o.Network, run)
+	lost := networkLost(o.Network, run)
+	if o.named() {
+		lost = claimLost(o, run)
 	}
-	if lost := claimLost(o, run); lost != "" {
+	switch {
+	case lost != "":
 		return lost
-	}
-	if !o.claimed() || !resources.RunOf(o.Network, run.Number) {
+	case o.named() && (!o.claimed() || !resources.RunOf(o.Network, run.Number)):
 		return "somebody gave its network another load: its labels no longer say that it carries that of the run"
+	default:
+		return letGo(o.Network)
 	}
-	return ""
+}
+
+// letGoMeanwhile says that nodes of the network of a run may be evicted since some time
+// before the end of what was measured; empty when none may.
+func letGoMeanwhile(network *v1alpha1.ShardNetwork, recorded *BenchmarkRecorded) string {
+	if network == nil {
+		return ""
+	}
+	if kept := notKept(network); kept == nil || kept.LastTransitionTime.After(recorded.To.Time) {
+		return ""
+	}
+	return letGo(network)
 }
 
 // networkLost says why the network of a run is no longer what it was when it was

@@ -64,6 +64,14 @@ func (c *benchmarkCase) networkCondition(kind string, status metav1.ConditionSta
 	})
 }
 
+// drains has nodes of the network be evicted since a time.
+func (c *benchmarkCase) drains(since time.Time) {
+	c.Network.Status.Conditions = append(c.Network.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionMachinesKept, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonDraining,
+		Message: "words", LastTransitionTime: metav1.NewTime(since),
+	})
+}
+
 // loader gives the recorder a loader beside it, with a status.
 func (c *benchmarkCase) loader(status corev1.ContainerStatus) {
 	c.Benchmark.Spec.Load.OpenLoop = &v1alpha1.OpenLoopLoad{}
@@ -155,6 +163,18 @@ func TestStepsOfARun(t *testing.T) {
 			},
 			policy.TaskWait, v1alpha1.RunRemoving,
 		},
+		"a network that is ready and is drained": {
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.drains(benchmarkNow) }, policy.TaskWait, v1alpha1.RunPreparing,
+		},
+		"a recorder that had ended before its network was drained": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodSucceeded
+				c.Recorded = &policy.BenchmarkRecorded{To: metav1.NewMicroTime(benchmarkNow.Add(-time.Minute))}
+				c.drains(benchmarkNow)
+			},
+			policy.TaskWait, v1alpha1.RunRemoving,
+		},
 		"a recorder that had ended before its network went": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
@@ -221,6 +241,18 @@ func TestWhatBreaksARun(t *testing.T) {
 				c.networkCondition(v1alpha1.ConditionWithinBudget, metav1.ConditionFalse, v1alpha1.ReasonBudgetExceeded)
 			},
 			"its network is not within its budget: BudgetExceeded: words",
+		},
+		"its network is drained": {
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.drains(benchmarkNow) }, "machines of its network are drained: words",
+		},
+		"its network was drained before the recorder ended": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.Recorder.Status.Phase = corev1.PodSucceeded
+				c.Recorded = &policy.BenchmarkRecorded{To: metav1.NewMicroTime(benchmarkNow)}
+				c.drains(benchmarkNow.Add(-time.Minute))
+			},
+			"machines of its network are drained: words",
 		},
 		"the recorder is another": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Recorder.UID = "other" },

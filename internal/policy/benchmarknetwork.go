@@ -91,6 +91,9 @@ func networkUnready(network *v1alpha1.ShardNetwork) string {
 		updated.Status == metav1.ConditionFalse {
 		return fmt.Sprintf("its nodes do not run what its spec says yet: %s: %s", updated.Reason, quote(updated.Message))
 	}
+	if words := drained(network); words != "" {
+		return "its machines are drained: " + words
+	}
 	return ""
 }
 

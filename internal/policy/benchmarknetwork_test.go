@@ -52,6 +52,20 @@ func TestStepsOfARunOfANamedNetwork(t *testing.T) {
 			},
 			policy.TaskWait, v1alpha1.RunPreparing,
 		},
+		"a network of which a drain waits": {
+			v1alpha1.RunPreparing,
+			func(c *benchmarkCase) {
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
+			},
+			policy.TaskWait, v1alpha1.RunPreparing,
+		},
+		"a drain that waits while it is measured": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
+			},
+			policy.TaskWait, v1alpha1.RunRecording,
+		},
 		"a network at rest": {v1alpha1.RunPreparing, func(*benchmarkCase) {}, policy.TaskWait, v1alpha1.RunRecording},
 		"a recorder that runs": {
 			// It begins the load by itself, whatever the profile.
@@ -121,6 +135,22 @@ func TestWhatBreaksARunOfANamedNetwork(t *testing.T) {
 			},
 			"its network was not ready within 30m0s: it is not ready: Degraded: words",
 		},
+		"a drain that does not end": {
+			v1alpha1.RunPreparing,
+			func(c *benchmarkCase) {
+				started := metav1.NewTime(benchmarkNow.Add(-31 * time.Minute))
+				c.status.Runs[0].StartTime = &started
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
+			},
+			"its network was not ready within 30m0s: its machines are drained: words",
+		},
+		"a drain that evicts somebody": {
+			v1alpha1.RunRecording,
+			func(c *benchmarkCase) {
+				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDraining)
+			},
+			"machines of its network are drained: words",
+		},
 		"its spec changes": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.Generation = 2 }, "somebody changed the spec of its network",
 		},
@@ -153,6 +183,9 @@ func TestNamedNetworksThatAreUnfit(t *testing.T) {
 		"its nodes are replaced by others":    func(c *benchmarkCase) { c.Network.Status.Update = &v1alpha1.UpdateStatus{} },
 		"its nodes do not run what its spec says yet: AwaitingHeight: words": func(c *benchmarkCase) {
 			c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
+		},
+		"its machines are drained: words": func(c *benchmarkCase) {
+			c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
 		},
 		"it has not taken up its spec yet": func(c *benchmarkCase) { c.Network.Generation = 2 },
 		"nothing is said of it yet":        func(c *benchmarkCase) { c.Network.Status.Conditions = nil },

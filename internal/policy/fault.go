@@ -265,10 +265,5 @@ func faultNetworkLost(network *v1alpha1.ShardNetwork, status *v1alpha1.FaultStat
 	if words := rollsOut(network); words != "" {
 		return "its network " + words
 	}
-	// One that only waits takes nobody away.
-	if kept := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionMachinesKept); kept != nil &&
-		kept.Status == metav1.ConditionFalse && kept.Reason == v1alpha1.ReasonDraining {
-		return "machines of its network are drained: " + quote(kept.Message)
-	}
-	return ""
+	return letGo(network)
 }

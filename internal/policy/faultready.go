@@ -115,9 +115,8 @@ func networkWaits(o *FaultObservation) string {
 	if words := rollsOut(network); words != "" {
 		return fmt.Sprintf("network %s %s", network.Name, words)
 	}
-	if kept := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionMachinesKept); kept != nil &&
-		kept.Status == metav1.ConditionFalse {
-		return fmt.Sprintf("machines of network %s are drained: %s", network.Name, quote(kept.Message))
+	if words := drained(network); words != "" {
+		return fmt.Sprintf("machines of network %s are drained: %s", network.Name, words)
 	}
 	return ""
 }
