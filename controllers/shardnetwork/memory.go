@@ -54,9 +54,9 @@ type memory struct {
 	// tcp is what nodes last said of the settings that their kernels use, by pod.
 	tcp map[types.UID]*chain.TCP
 	// warnings are what the cluster last said of pods and StatefulSets of nodes
-	// that do not come up, by name; lastWarnings is when that was.
+	// that do not come up, by name, and warningLooks when it was asked.
 	warnings     map[string][]corev1.Event
-	lastWarnings time.Time
+	warningLooks warningLooks
 }
 
 // objectKey names an object of the network.

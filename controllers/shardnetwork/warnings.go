@@ -18,8 +18,14 @@ import (
 )
 
 const (
-	// warningInterval is how often events are read.
-	warningInterval = 5 * time.Second
+	// warningInterval is how often events are read at first, and maxWarningInterval is
+	// how seldom at last, of nodes that stay as they are.
+	warningInterval    = 5 * time.Second
+	maxWarningInterval = 40 * time.Second
+
+	// warningsPerPage is how many events are read at once: a namespace may have very
+	// many, of others mostly.
+	warningsPerPage = 500
 
 	// warningAge is how long an event explains why a pod is not there: a pod
 	// that its machine refuses is soon replaced by one that is refused as well.
@@ -41,22 +47,63 @@ func (r *run) readWarnings(ctx context.Context) error {
 		}
 	}
 	if len(silent) == 0 {
-		r.memory.warnings = nil
+		r.memory.warnings, r.memory.warningLooks = nil, warningLooks{}
 		return nil
 	}
-	if r.now().Sub(r.memory.lastWarnings) >= warningInterval {
+	if r.memory.warningLooks.due(r.now(), silent) {
 		found := map[string][]corev1.Event{}
 		for _, s := range r.sites {
 			if err := r.listWarnings(ctx, s, found); err != nil {
 				return s.wrap(err)
 			}
 		}
-		r.memory.warnings, r.memory.lastWarnings = found, r.now()
+		r.memory.warnings = found
+		r.memory.warningLooks.done(r.now(), silent)
 	}
 	for _, node := range silent {
 		node.Warnings = r.warningsOf(node)
 	}
 	return nil
+}
+
+// warningLooks are the looks at events for nodes that do not come up.
+type warningLooks struct {
+	// last is when the last one was, about which nodes, and pause how long until the
+	// next one.
+	last  time.Time
+	about map[string]bool
+	pause time.Duration
+}
+
+// due says whether it is time for another look: soon when there is another node to
+// explain than at the last one, and less and less often while they are the same.
+func (l *warningLooks) due(now time.Time, silent []*policy.Node) bool {
+	return now.Sub(l.last) >= l.next(silent)
+}
+
+// done notes a look.
+func (l *warningLooks) done(now time.Time, silent []*policy.Node) {
+	pause := min(2*l.next(silent), maxWarningInterval)
+	if l.news(silent) {
+		pause = warningInterval
+	}
+	l.last, l.pause, l.about = now, pause, map[string]bool{}
+	for _, node := range silent {
+		l.about[node.Validator.Name] = true
+	}
+}
+
+// next is how long after the last look the next one is.
+func (l *warningLooks) next(silent []*policy.Node) time.Duration {
+	if l.news(silent) {
+		return warningInterval
+	}
+	return l.pause
+}
+
+// news says whether there is a node that the last look was not about.
+func (l *warningLooks) news(silent []*policy.Node) bool {
+	return slices.ContainsFunc(silent, func(node *policy.Node) bool { return !l.about[node.Validator.Name] })
 }
 
 func needsExplanation(node *policy.Node) bool {
@@ -72,26 +119,32 @@ func (r *run) listWarnings(ctx context.Context, s *site, found map[string][]core
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	list := &corev1.EventList{}
-	err := s.reader.List(ctx, list, client.InNamespace(r.network.Namespace),
-		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning)})
-	if !s.home() && fleet.Unavailable(err) {
-		// The next run finds that the cluster cannot be used.
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list warnings: %w", err)
-	}
 	ours := map[string]bool{}
 	for _, validator := range s.validators {
 		ours[validator.Name], ours[resources.PodName(validator.Name)] = true, true
 	}
-	for i := range list.Items {
-		if name := list.Items[i].InvolvedObject.Name; ours[name] {
-			found[name] = append(found[name], list.Items[i])
+	next := ""
+	for {
+		list := &corev1.EventList{}
+		err := s.reader.List(ctx, list, client.InNamespace(r.network.Namespace),
+			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning)},
+			client.Limit(warningsPerPage), client.Continue(next))
+		if !s.home() && fleet.Unavailable(err) {
+			// The next run finds that the cluster cannot be used.
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("list warnings: %w", err)
+		}
+		for i := range list.Items {
+			if name := list.Items[i].InvolvedObject.Name; ours[name] {
+				found[name] = append(found[name], list.Items[i])
+			}
+		}
+		if next = list.Continue; next == "" {
+			return nil
 		}
 	}
-	return nil
 }
 
 // warningsOf are the warnings about a node's pod and StatefulSet, the latest

@@ -5,6 +5,7 @@ package shardnetwork
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 func TestExplains(t *testing.T) {
@@ -52,7 +54,7 @@ func TestExplains(t *testing.T) {
 	}
 }
 
-// One request finds the warnings about all nodes, and nothing else counts.
+// One look finds the warnings about all nodes, page by page, and nothing else counts.
 func TestReadWarnings(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
@@ -79,10 +81,17 @@ func TestReadWarnings(t *testing.T) {
 	}
 	cluster.reconciler.reader = interceptor.NewClient(direct, interceptor.Funcs{
 		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			if _, ok := list.(*corev1.EventList); ok {
+			if _, ok := list.(*corev1.EventList); !ok {
+				return next.List(ctx, list, options...)
+			}
+			given := (&client.ListOptions{}).ApplyOptions(options)
+			if given.Continue == "" {
 				lists++
 			}
-			return next.List(ctx, list, options...)
+			if given.Limit == 0 {
+				t.Error("all events of the namespace are read at once")
+			}
+			return next.List(ctx, list, append(options, client.Limit(1))...)
 		},
 	})
 	cluster.mustReconcile(network)
@@ -92,6 +101,37 @@ func TestReadWarnings(t *testing.T) {
 	}
 	if lists != 1 {
 		t.Errorf("events were listed %d times, want once for all nodes", lists)
+	}
+	for range 24 {
+		cluster.mustReconcile(network)
+	}
+	if lists != 5 {
+		t.Errorf("events were listed %d times in two minutes, want fewer and fewer, 5", lists)
+	}
+}
+
+// Of nodes that stay as they are the cluster is asked less and less, and soon again once
+// there is another.
+func TestWarningLooks(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	node := func(name string) *policy.Node { return &policy.Node{Validator: topology.Validator{Name: name}} }
+	var (
+		looks  warningLooks
+		silent = []*policy.Node{node("a")}
+		seen   []int
+	)
+	for second := range 200 {
+		if second == 120 {
+			silent = append(silent, node("b"))
+		}
+		if now := start.Add(time.Duration(second) * time.Second); looks.due(now, silent) {
+			looks.done(now, silent)
+			seen = append(seen, second)
+		}
+	}
+	if want := []int{0, 5, 15, 35, 75, 115, 120, 125, 135, 155, 195}; !slices.Equal(seen, want) {
+		t.Errorf("it was asked at %d, want %d", seen, want)
 	}
 }
 
