@@ -228,7 +228,7 @@ func lostDiskEffects(observation *policy.Observation) int {
 	lost := &observation.Nodes[0]
 	lost.Status, lost.Pod.Status = nil, corev1.PodStatus{Phase: corev1.PodPending}
 	lost.LostDisk = &policy.LostDisk{}
-	before := map[string]policy.LostDisk{lost.Validator.Name: {Since: effectsTime.Add(-400 * time.Second)}}
+	before := map[string]policy.LostDisk{lost.Validator.Name: {Since: effectsTime.Add(-400 * time.Second), Seen: effectsTime}}
 	return len(policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Replace)
 }
 

@@ -24,6 +24,8 @@ type LostDisk struct {
 	// nothing else, and Height the highest block that any node knew of then.
 	Since  time.Time
 	Height uint64
+	// Seen is when that was last looked at.
+	Seen time.Time
 	// Next says what becomes of the node; empty while nobody has decided.
 	Next string
 }

@@ -21,6 +21,10 @@ type LostVolumes struct {
 	Disks map[string]LostDisk
 }
 
+// lookGap is how long after a look at a disk the next one may be for the time between
+// them to count: they come every few seconds, unless the operator is away or cannot look.
+const lookGap = time.Minute
+
 // NewDisk is the node that last got a new disk.
 type NewDisk struct {
 	Name string
@@ -51,8 +55,8 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 			continue
 		}
 		disk := *node.LostDisk
-		disk.Since, disk.Height = observation.Now, observation.highest()
-		if earlier, ok := before[node.Validator.Name]; ok && earlier.Claim == disk.Claim && disturbance == "" {
+		disk.Since, disk.Height, disk.Seen = observation.Now, observation.highest(), observation.Now
+		if earlier, ok := before[node.Validator.Name]; ok && disturbance == "" && disk.follows(&earlier) {
 			disk.Since, disk.Height = earlier.Since, earlier.Height
 		}
 		q := question{observation, turns, node, &disk, i}
@@ -77,6 +81,11 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 		lost.Disks[node.Validator.Name] = disk
 	}
 	return lost
+}
+
+// follows says whether a disk was seen to be gone not long ago as well.
+func (d *LostDisk) follows(earlier *LostDisk) bool {
+	return d.Claim == earlier.Claim && d.Seen.Sub(earlier.Seen) <= lookGap
 }
 
 // lostAfter is how long a disk has been gone before there is a new one, and how long

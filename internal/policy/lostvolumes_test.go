@@ -62,7 +62,7 @@ func lostFor(observation *policy.Observation, since time.Duration) map[string]po
 	for i := range observation.Nodes {
 		if disk := observation.Nodes[i].LostDisk; disk != nil {
 			earlier := *disk
-			earlier.Since, earlier.Height = now.Add(-since), 100
+			earlier.Since, earlier.Height, earlier.Seen = now.Add(-since), 100, now.Add(-5*time.Second)
 			before[observation.Nodes[i].Validator.Name] = earlier
 		}
 	}
@@ -302,6 +302,23 @@ func TestLostVolumesWaitAnewAfterAHalt(t *testing.T) {
 	disk := policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Disks["quickstart-s0-p0"]
 	if !disk.Since.Equal(now) || disk.Height != 1201 {
 		t.Errorf("after a halt it is gone since %s, when the highest block was %d", disk.Since, disk.Height)
+	}
+}
+
+// A time in which nobody looked is none in which the disk was gone at every look.
+func TestLostVolumesWaitAnewAfterATimeWithoutALook(t *testing.T) {
+	t.Parallel()
+	for unseen, want := range map[time.Duration]time.Time{time.Minute: now.Add(-time.Hour), time.Minute + time.Second: now} {
+		observation := healthy(t, 2, 2)
+		lose(observation, 0)
+		before := lostFor(observation, time.Hour)
+		disk := before["quickstart-s0-p0"]
+		disk.Seen = now.Add(-unseen)
+		before["quickstart-s0-p0"] = disk
+		lost := policy.NewLostVolumes(observation, before, policy.NewDisk{}, false)
+		if since := lost.Disks["quickstart-s0-p0"].Since; !since.Equal(want) || (len(lost.Replace) > 0) == want.Equal(now) {
+			t.Errorf("%s after the last look it is gone since %s, and %v get a new disk", unseen, since, lost.Replace)
+		}
 	}
 }
 
