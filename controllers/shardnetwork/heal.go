@@ -26,12 +26,21 @@ func (r *run) healNodes(ctx context.Context) error {
 	if r.observation == nil {
 		return nil
 	}
-	occupied, err := r.occupied(ctx)
+	occupied, err := r.occupied(ctx, r.client)
 	if err != nil {
 		return err
 	}
 	r.observation.Occupied = occupied
 	healing := policy.NewHealing(r.observation)
+	if len(healing.Restart) > 0 {
+		changed, err := r.occupiedByNow(ctx)
+		if err != nil {
+			return err
+		}
+		if changed {
+			healing = policy.NewHealing(r.observation)
+		}
+	}
 	r.note(healing.KeepingUp)
 	r.status.NodesBehind = healing.Behind
 	for _, i := range healing.Restart {
@@ -49,10 +58,25 @@ func (r *run) healNodes(ctx context.Context) error {
 	return r.replaceLostDisks(ctx, r.replaces || len(healing.Restart) > 0)
 }
 
-// occupied says which fault or benchmark has the network for itself; empty when none
-// has. What keeps nodes behind is meant to then, or what starts one again would be
-// measured.
-func (r *run) occupied(ctx context.Context) (string, error) {
+// occupiedByNow says whether something has the network for itself that a cache does not
+// have yet, and notes what: a fault that begins is not to have a node started again that
+// it is of.
+func (r *run) occupiedByNow(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	occupied, err := r.occupied(ctx, r.reader)
+	if err != nil {
+		return false, err
+	}
+	changed := r.observation.Occupied != occupied
+	r.observation.Occupied = occupied
+	return changed, nil
+}
+
+// occupied says which fault or benchmark has the network for itself, as a reader has
+// faults; empty when none has. What keeps nodes behind is meant to then, or what starts
+// one again would be measured.
+func (r *run) occupied(ctx context.Context, reader client.Reader) (string, error) {
 	if name, ok := resources.RunNetworkOwner(r.network); ok {
 		return fmt.Sprintf("the network is of a run of the Benchmark %s", name), nil
 	}
@@ -64,7 +88,7 @@ func (r *run) occupied(ctx context.Context) (string, error) {
 		return "the network carries the load of a Benchmark", nil
 	}
 	faults := &v1alpha1.FaultList{}
-	if err := r.client.List(ctx, faults, client.InNamespace(r.network.Namespace)); err != nil {
+	if err := reader.List(ctx, faults, client.InNamespace(r.network.Namespace)); err != nil {
 		return "", fmt.Errorf("list faults: %w", err)
 	}
 	for i := range faults.Items {

@@ -3,6 +3,7 @@
 package shardnetwork
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -160,11 +163,9 @@ func TestNobodyIsStartedAgainWhileTheChainStandsStill(t *testing.T) {
 	pods.checkGoes()
 }
 
-// What keeps a node behind on purpose is no reason to start it again.
-func TestFaultIsNotHealed(t *testing.T) {
-	t.Parallel()
-	pods := healed(t)
-	c := pods.clusters[""]
+// runFault has a fault of a validator go on.
+func (c *cluster) runFault(pods *runningPods) *v1alpha1.Fault {
+	c.t.Helper()
 	fault := &v1alpha1.Fault{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "cut-off"},
 		Spec: v1alpha1.FaultSpec{
@@ -172,13 +173,22 @@ func TestFaultIsNotHealed(t *testing.T) {
 			Validators: v1alpha1.FaultValidators{Names: []string{pods.plan.Nodes[1].Name}},
 		},
 	}
-	if err := c.client.Create(t.Context(), fault); err != nil {
-		t.Fatal(err)
+	if err := c.client.Create(c.t.Context(), fault); err != nil {
+		c.t.Fatal(err)
 	}
 	fault.Status.Phase = v1alpha1.FaultRunning
-	if err := c.client.Status().Update(t.Context(), fault); err != nil {
-		t.Fatal(err)
+	if err := c.client.Status().Update(c.t.Context(), fault); err != nil {
+		c.t.Fatal(err)
 	}
+	return fault
+}
+
+// What keeps a node behind on purpose is no reason to start it again.
+func TestFaultIsNotHealed(t *testing.T) {
+	t.Parallel()
+	pods := healed(t)
+	c := pods.clusters[""]
+	fault := c.runFault(pods)
 	pods.advance(3*time.Minute, 1)
 	pods.checkGoes()
 	if message := check(t, pods.network, v1alpha1.ConditionKeepingUp, metav1.ConditionUnknown, v1alpha1.ReasonNotJudged); !strings.Contains(
@@ -192,6 +202,28 @@ func TestFaultIsNotHealed(t *testing.T) {
 	}
 	pods.advance(65*time.Second, 1)
 	pods.checkGoes(1)
+}
+
+// A fault that begins just now may not be in a cache.
+func TestFaultThatBeginsIsNotHealed(t *testing.T) {
+	t.Parallel()
+	pods := healed(t)
+	c := pods.clusters[""]
+	direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.reconciler.client = interceptor.NewClient(direct, interceptor.Funcs{
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, ok := list.(*v1alpha1.FaultList); ok {
+				return nil
+			}
+			return next.List(ctx, list, options...)
+		},
+	})
+	c.runFault(pods)
+	pods.advance(3*time.Minute, 1)
+	pods.checkGoes()
 }
 
 // Where nothing is to be healed, it is told.

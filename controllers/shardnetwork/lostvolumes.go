@@ -94,10 +94,19 @@ func (s *site) hasMachine(ctx context.Context, names []string) (bool, error) {
 }
 
 // replaceLostDisks gives the node a new disk that policy picks, given whether another one
-// goes in this run: its StatefulSet makes claim and pod again. What was seen of disks is in nobody's status, so that another
-// operator waits as long again.
+// goes in this run: its StatefulSet makes claim and pod again. What was seen of disks is
+// in nobody's status, so that another operator waits as long again.
 func (r *run) replaceLostDisks(ctx context.Context, goes bool) error {
 	lost := policy.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
+	if len(lost.Replace) > 0 {
+		changed, err := r.occupiedByNow(ctx)
+		if err != nil {
+			return err
+		}
+		if changed {
+			lost = policy.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
+		}
+	}
 	r.memory.lostDisks = lost.Disks
 	for i := range r.observation.Nodes {
 		node := &r.observation.Nodes[i]
