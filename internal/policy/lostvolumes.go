@@ -44,11 +44,13 @@ type NewDisk struct {
 //
 // An update goes on meanwhile, and may wait for that very node: it keeps the others of
 // the shard as long as one of it is away. A node that it has yet to replace is left to
-// it, because a pod that is made again runs what the spec says.
+// it, because a pod that is made again runs what the spec says. One that waits for its
+// height replaces nobody, and such a pod runs what all ran last: see asBefore.
 func NewLostVolumes(observation *Observation, before map[string]LostDisk, last NewDisk, goes bool) LostVolumes {
 	turns := newTurns(observation)
 	lost := LostVolumes{Disks: map[string]LostDisk{}}
 	disturbance := disturbanceOf(observation, turns)
+	waitsForHeight := observation.Network.Status.StableRevision != nil && isScheduled(observation, observation.count())
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		if node.LostDisk == nil {
@@ -65,7 +67,7 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 			disk.Next = "spec.healing.lostVolumes is Report, so it is left alone: " + newDiskAdvice(observation.Network, node)
 		case disturbance != "":
 			disk.Next = "it gets a new one later, because something else goes on: " + disturbance
-		case node.Outdated:
+		case node.Outdated && !waitsForHeight:
 			disk.Next = "it gets a new one once the update has replaced the node: see the condition Updated"
 		case observation.Now.Sub(disk.Since) < lostAfter(observation):
 			disk.Next = fmt.Sprintf("it gets a new one if that is still so after %s, from %s on",

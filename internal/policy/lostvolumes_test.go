@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -76,6 +77,13 @@ func haltAnswering(observation *policy.Observation) {
 			node.Status.FinalizedTimeMs = now.Add(-time.Minute).UnixMilli()
 		}
 	})
+}
+
+// atHeight has an update wait for its height that is to replace all nodes.
+func atHeight(observation *policy.Observation) {
+	observation.Wanted = &v1alpha1.NodeRevision{Name: "wanted"}
+	observation.Network.Spec.Update.AtHeight = ptr.To[int64](1_000_000)
+	all(observation, func(node *policy.Node) { node.Outdated = true })
 }
 
 func TestMachinesOf(t *testing.T) {
@@ -197,6 +205,13 @@ func TestLostVolumes(t *testing.T) {
 		}),
 		"an update has yet to replace it": ofProducer(nil, "once the update has replaced the node: see the condition Updated",
 			func(observation *policy.Observation) { observation.Nodes[0].Outdated = true }),
+
+		"an update waits for its height": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+			atHeight(observation)
+			observation.Network.Status.StableRevision = &v1alpha1.NodeRevision{Name: "before"}
+		}),
+		"an update waits for its height, and nothing ran before": ofProducer(nil, "once the update has replaced the node",
+			func(observation *policy.Observation) { atHeight(observation) }),
 
 		// What the node needs from others.
 		"the other's copy lacks something": ofProducer(nil,
