@@ -195,10 +195,8 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 		stalled.Status == metav1.ConditionTrue {
 		return breakRun(o, status, run, fmt.Sprintf("its network cannot become ready: %s: %s", stalled.Reason, quote(stalled.Message)))
 	}
-	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionReady)
-	isReady := ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == network.Generation
-	leaving := drained(network)
-	if isReady && leaving == "" {
+	words := runNetworkWaits(network)
+	if words == "" {
 		run.NetworkUID = string(network.UID)
 		if status.NodeImage == "" && !namesImage(o.Benchmark, run) {
 			status.NodeImage = network.Status.NodeImage
@@ -207,18 +205,27 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 		underWay(o, status, RunName(run)+": its network is ready")
 		return TaskWait
 	}
-	words := "nothing is said of it"
-	switch {
-	case isReady:
-		words = "its machines are drained: " + leaving
-	case ready != nil:
-		words = fmt.Sprintf("%s: %s", ready.Reason, quote(ready.Message))
-	}
 	if run.StartTime != nil && o.Now.Sub(run.StartTime.Time) > networkPatience {
 		return breakRun(o, status, run, fmt.Sprintf("its network was not ready within %s: %s", networkPatience, words))
 	}
 	underWay(o, status, fmt.Sprintf("%s: its network is not ready yet: %s", RunName(run), words))
 	return TaskWait
+}
+
+// runNetworkWaits says what keeps the network of a run from being measured; empty when
+// nothing does.
+func runNetworkWaits(network *v1alpha1.ShardNetwork) string {
+	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case ready == nil:
+		return "nothing is said of it"
+	case ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != network.Generation:
+		return fmt.Sprintf("%s: %s", ready.Reason, quote(ready.Message))
+	}
+	if words := drained(network); words != "" {
+		return "its machines are drained: " + words
+	}
+	return ""
 }
 
 // recordRun has the run recorded under its load.
