@@ -106,8 +106,9 @@ func networkOfClaim(claim *corev1.PersistentVolumeClaim) string {
 	return claim.Labels[resources.LabelNetwork]
 }
 
-// claimOfValidator is the form of the names that resources.ClaimName makes.
-var claimOfValidator = regexp.MustCompile(`^data-([a-z](?:[-a-z0-9]*[a-z0-9])?)-(?:s\d+-p\d+|v\d+)-0$`)
+// claimOfValidator is the form of the names that resources.ClaimName makes of those of
+// producers, chunk validators, rpc nodes and archives.
+var claimOfValidator = regexp.MustCompile(`^data-([a-z](?:[-a-z0-9]*[a-z0-9])?)-(?:s\d+-p\d+|[vra]\d+)-0$`)
 
 // networkOfVolume is the network that a volume was made for whose claim is gone;
 // empty for other volumes. Volumes carry no labels of their claims, so the

@@ -105,6 +105,17 @@ func TestFind(t *testing.T) {
 			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "default", name)}
 		}, []string{"PersistentVolume default net pvc-1 10Gi fast Released"}},
+		"volumes of nodes of every role": {func(cluster *sweep.Cluster) {
+			for i, node := range []string{
+				topology.ProducerName("net", 0, 1), topology.ChunkValidatorName("net", 2), topology.RPCNodeName("net", 3), topology.ArchiveName("net", 4),
+			} {
+				cluster.Volumes = append(cluster.Volumes,
+					volume(fmt.Sprintf("pvc-%d", i), corev1.VolumeReleased, "default", resources.ClaimName(node)))
+			}
+		}, []string{
+			"PersistentVolume default net pvc-0 10Gi fast Released", "PersistentVolume default net pvc-1 10Gi fast Released",
+			"PersistentVolume default net pvc-2 10Gi fast Released", "PersistentVolume default net pvc-3 10Gi fast Released",
+		}},
 		"a volume that could not be deleted": {func(cluster *sweep.Cluster) {
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeFailed, "default", "data-my-net-2-s10-p1-0")}
 		}, []string{"PersistentVolume default my-net-2 pvc-1 10Gi fast Failed"}},
