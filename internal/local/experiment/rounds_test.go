@@ -8,8 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
@@ -83,5 +87,23 @@ func TestARunThatFailsEndsTheOtherOne(t *testing.T) {
 	})
 	if !errors.Is(err, failed) || !strings.HasPrefix(err.Error(), "run 1 of after: ") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// Whoever is the last of two that end at the same time has nothing left to remove.
+func TestAFolderThatIsRemovedAlready(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		folder := filepath.Join(t.TempDir(), "networks")
+		if err := os.Mkdir(folder, folderMode); err != nil {
+			t.Fatal(err)
+		}
+		var removing errgroup.Group
+		for range 4 {
+			removing.Go(func() error { return removeEmpty(folder) })
+		}
+		if err := removing.Wait(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -89,12 +89,17 @@ func (o *Options) record(
 	})
 }
 
-// removeEmpty removes a folder that nothing is in.
+// removeEmpty removes a folder that nothing is in. Of runs side by side, the other one may
+// have removed it.
 func removeEmpty(folder string) error {
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
-		return err
+	entries, err := os.ReadDir(folder)
+	if err == nil && len(entries) == 0 {
+		err = os.Remove(folder)
 	}
-	return os.Remove(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // describePrograms says with what the result was made.
