@@ -29,7 +29,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args[1:])
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := unknownCommand(root, args[1:])
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if exit, ok := errors.AsType[exitError](err); ok {
 		return exit.code
 	}

@@ -310,3 +310,24 @@ func TestPluginName(t *testing.T) {
 		t.Errorf("help is %q, want it to show %q", &stdout, want)
 	}
 }
+
+// A word that is no command is not help that was asked for.
+func TestUnknownCommand(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"bench rnu":       `error: unknown command "rnu" for "shardyard bench": is it run?`,
+		"bench run2go":    `error: unknown command "run2go" for "shardyard bench"`,
+		"trace show":      `error: unknown command "show" for "shardyard trace"`,
+		"collect net":     `error: unknown command "net" for "shardyard collect"`,
+		"report compared": `error: unknown command "compared" for "shardyard report": is it compare?`,
+	} {
+		if got := shardyardFails(t, strings.Fields(line)...); len(got) != 1 || got[0] != want {
+			t.Errorf("%s fails with %q, want %q", line, got, want)
+		}
+	}
+	for _, line := range []string{"bench", "bench --help", "help bench", "bench -h rnu"} {
+		if out := shardyard(t, strings.Fields(line)...); !strings.Contains(out, "Available Commands:") {
+			t.Errorf("%s prints %s", line, out)
+		}
+	}
+}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -52,6 +54,24 @@ func newRootCommand(program string) *cobra.Command {
 	)
 	root.SetVersionTemplate("shardyard {{.Version}}\n")
 	return root
+}
+
+// suggestedDistance is how many letters a word may be off of a command that is meant.
+const suggestedDistance = 2
+
+// unknownCommand refuses a word after a command that only has others below it. The library
+// shows the help of that command instead, and a script that has a word wrong goes on.
+func unknownCommand(root *cobra.Command, args []string) error {
+	found, rest, err := root.Find(args)
+	if err != nil || found.Runnable() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+		return nil
+	}
+	words := fmt.Sprintf("unknown command %q for %q", rest[0], found.CommandPath())
+	found.SuggestionsMinimumDistance = suggestedDistance
+	if known := found.SuggestionsFor(rest[0]); len(known) > 0 {
+		words += ": is it " + strings.Join(known, " or ") + "?"
+	}
+	return errors.New(words)
 }
 
 // addManifestFlag adds the flag that names the manifest.
