@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // processesFile is runtime.json: which processes run the network, and where
@@ -72,11 +73,14 @@ func (f *processesFile) remove() error {
 	return nil
 }
 
-// processes reads which processes run a network.
+// errNotRunning says that a network has no processes.
+var errNotRunning = errors.New("does not run")
+
+// processes reads which processes run a network. Whoever is killed leaves the file.
 func (d networkDir) processes() (*processes, error) {
 	content, err := os.ReadFile(d.runtime())
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the network of %s does not run", d)
+		return nil, fmt.Errorf("the network of %s %w", d, errNotRunning)
 	}
 	if err != nil {
 		return nil, err
@@ -84,6 +88,9 @@ func (d networkDir) processes() (*processes, error) {
 	var current processes
 	if err := json.Unmarshal(content, &current); err != nil {
 		return nil, fmt.Errorf("read %s: %w", d.runtime(), err)
+	}
+	if current.PID > 0 && errors.Is(syscall.Kill(current.PID, 0), syscall.ESRCH) {
+		return nil, fmt.Errorf("the network of %s %w: what ran it was process %d, which is no more", d, errNotRunning, current.PID)
 	}
 	return &current, nil
 }

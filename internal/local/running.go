@@ -35,7 +35,7 @@ func FindRunning(stateDir, network string) (*Running, error) {
 		}
 		running := []string{}
 		for _, name := range names {
-			if _, err := os.Stat(networkDir(filepath.Join(stateDir, name)).runtime()); err == nil {
+			if _, err := networkDir(filepath.Join(stateDir, name)).processes(); !errors.Is(err, errNotRunning) {
 				running = append(running, name)
 			}
 		}

@@ -3,7 +3,9 @@
 package local
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +30,16 @@ func keep(t *testing.T, stateDir, network, processes string) {
 	}
 }
 
+// endedPID is that of a process that is no more.
+func endedPID(t *testing.T) int {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "true")
+	if err := command.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return command.Process.Pid
+}
+
 const oneOfTwo = `{"network": "one", "validators": [
 	{"name": "a", "pid": 0, "http": "127.0.0.1:1"}, {"name": "b", "pid": 7, "http": "127.0.0.1:2"}]}`
 
@@ -45,6 +57,12 @@ func TestFindRunning(t *testing.T) {
 
 	keep(t, stateDir, "one", oneOfTwo)
 	keep(t, stateDir, "stopped", "")
+	// Nothing of a network is in a file, and whoever was killed has left what ran.
+	if err := os.WriteFile(filepath.Join(stateDir, "notes.txt"), nil, fileMode); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, stateDir, "killed", fmt.Sprintf(`{"network": "killed", "pid": %d, "validators": [
+		{"name": "a", "pid": 7, "http": "127.0.0.1:4"}]}`, endedPID(t)))
 	for _, name := range []string{"", "one"} {
 		running, err := FindRunning(stateDir, name)
 		if err != nil {
@@ -55,7 +73,8 @@ func TestFindRunning(t *testing.T) {
 		}
 	}
 	refused("stopped", "does not run")
-	if names, err := Names(stateDir); err != nil || !slices.Equal(names, []string{"one", "stopped"}) {
+	refused("killed", "does not run: what ran it was process ")
+	if names, err := Names(stateDir); err != nil || !slices.Equal(names, []string{"killed", "one", "stopped"}) {
 		t.Errorf("the networks are %q (%v)", names, err)
 	}
 

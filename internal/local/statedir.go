@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/otlp"
@@ -62,12 +63,12 @@ func (d networkDir) node(name string) nodeDir {
 }
 
 // exists says whether there is a network: the genesis document is what is
-// written last when one is made.
+// written last when one is made. Other files may be beside networks.
 func (d networkDir) exists() (bool, error) {
 	switch _, err := os.Stat(d.genesis()); {
 	case err == nil:
 		return true, nil
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	default:
 		return false, err
