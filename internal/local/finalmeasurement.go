@@ -32,8 +32,9 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 	return measured, err
 }
 
-// lastSample asks the validators until one of them answers: on a machine that is
-// too busy for any to answer in time, a run is measured all the same.
+// lastSample asks the validators until one of them answers, and knows of the chain of this
+// run: on a machine that is too busy for any to answer in time, or with nodes that were just
+// started again, a run is measured all the same.
 func (r *run) lastSample(ctx context.Context) bench.Sample {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -41,7 +42,7 @@ func (r *run) lastSample(ctx context.Context) bench.Sample {
 	defer ticker.Stop()
 	for {
 		sample := sampleAll(ctx, r.group.supervisors)
-		if sample.Best() != nil {
+		if best := sample.Best(); best != nil && best.FinalizedHeight >= r.base.FinalizedHeight {
 			return sample
 		}
 		select {

@@ -32,8 +32,10 @@ type run struct {
 	window  bench.Window
 	// base is the chain as it was before the load.
 	base *chain.Status
-	// last is the chain as it was seen last.
-	last bench.Sample
+	// last is the chain as it was seen last, and furthest what was told of its highest
+	// block: a node that began anew knows of none until it processes one.
+	last     bench.Sample
+	furthest *chain.Status
 	// violation is the first contradiction or loss that the audit found.
 	violation error
 	// recording is nil when nothing is recorded.
@@ -124,6 +126,9 @@ func (r *run) carry(ctx context.Context) error {
 // observe takes a sample of the run.
 func (r *run) observe(sample bench.Sample) {
 	r.last = sample
+	if best := sample.Best(); best != nil && (r.furthest == nil || best.FinalizedHeight >= r.furthest.FinalizedHeight) {
+		r.furthest = best
+	}
 	r.window.Observe(sample)
 	for _, status := range sample.Answers() {
 		if err := r.audit.Observe(status); err != nil && r.violation == nil {

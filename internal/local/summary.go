@@ -81,11 +81,11 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 		summary.CPUMicrosecondsPerTransfer = &microseconds
 	}
 	summary.StatesArchived = r.statesArchived(network)
-	if best := r.last.Best(); best != nil {
-		summary.Height = best.FinalizedHeight
-		summary.Executed = best.Transfers - r.base.Transfers
-		summary.CrossShard = best.CrossShard - r.base.CrossShard
-		summary.MissedChunks = best.MissedChunks - r.base.MissedChunks
+	if seen := r.furthest; seen != nil {
+		summary.Height = seen.FinalizedHeight
+		summary.Executed = seen.Transfers - r.base.Transfers
+		summary.CrossShard = seen.CrossShard - r.base.CrossShard
+		summary.MissedChunks = seen.MissedChunks - r.base.MissedChunks
 	}
 	return summary
 }
