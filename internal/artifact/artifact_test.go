@@ -126,6 +126,21 @@ func TestSite(t *testing.T) {
 		!strings.Contains(err.Error(), "is inside") {
 		t.Errorf("the error is %v, want that a site is not among what it shows", err)
 	}
+	// However the two are written.
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{relative, "file://" + folder} {
+		if _, err := artifact.WriteSite(t.Context(), place, filepath.Join(folder, "site")); err == nil ||
+			!strings.Contains(err.Error(), "is inside") {
+			t.Errorf("the error of %s is %v, want that a site is not among what it shows", place, err)
+		}
+	}
 }
 
 // What a newer program wrote is shown as far as this one knows it, and kept in the site as

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bucket"
 )
 
 // SiteFile is the page of all results of a site.
@@ -22,7 +23,9 @@ const SiteFile = "index.html"
 // WriteSite writes a site of all results below a folder, or the URL of a place in a
 // bucket: what it shows is made anew from each result. It returns how many there are.
 func WriteSite(ctx context.Context, place, site string) (_ int, err error) {
-	if within, err := filepath.Rel(place, site); err == nil && filepath.IsLocal(within) {
+	if inside, err := isInside(site, place); err != nil {
+		return 0, err
+	} else if inside {
 		// The next site would show what this one holds as well.
 		return 0, fmt.Errorf("%s is inside %s, whose results it is to show", site, place)
 	}
@@ -63,6 +66,22 @@ func WriteSite(ctx context.Context, place, site string) (_ int, err error) {
 		return 0, err
 	}
 	return len(results), os.WriteFile(filepath.Join(site, SiteFile), page.Bytes(), fileMode)
+}
+
+// isInside says whether a folder is inside a place, which may be another way to write it.
+func isInside(folder, place string) (bool, error) {
+	around, ok, err := bucket.Folder(place)
+	if err != nil || !ok {
+		return false, err
+	}
+	if around, err = filepath.Abs(around); err == nil {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return false, err
+	}
+	within, err := filepath.Rel(around, folder)
+	return err == nil && filepath.IsLocal(within), nil
 }
 
 // copyProfiles copies the profiles that the page of a result links to.
