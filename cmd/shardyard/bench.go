@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bucket"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local"
 	"github.com/shardyard/shardyard/internal/local/experiment"
@@ -264,8 +266,8 @@ func (f *benchFlags) options(ctx context.Context, benchmark *v1alpha1.Benchmark)
 		}
 		options.BaselineName = artifact.Name(f.baseline)
 	}
-	options.Repeat = f.repeat(options)
-	return options, nil
+	options.Repeat, err = f.repeat(options)
+	return options, err
 }
 
 // profileKind is the kind of the profiles that are wanted; empty for none.
@@ -324,20 +326,43 @@ func (f *benchFlags) findShardnodes(options *experiment.Options) error {
 	return err
 }
 
-// repeat is the command line that makes another result from the artifact.
-func (f *benchFlags) repeat(options *experiment.Options) []string {
+// repeat is the command line that makes another result from the artifact: in its folder,
+// where what was named from here is elsewhere.
+func (f *benchFlags) repeat(options *experiment.Options) ([]string, error) {
 	repeat := []string{"shardyard", "bench", "run", "-f", artifact.BenchmarkFile}
-	if options.Shardnode != "" {
-		repeat = append(repeat, "--shardnode", options.Shardnode)
+	add := func(flag, value string) {
+		if value != "" {
+			repeat = append(repeat, flag, value)
+		}
 	}
+	add("--shardnode", options.Shardnode)
 	for _, variant := range slices.Sorted(maps.Keys(options.Shardnodes)) {
-		repeat = append(repeat, "--shardnode", variant+"="+options.Shardnodes[variant])
+		add("--shardnode", variant+"="+options.Shardnodes[variant])
 	}
-	if f.stateDir != "" {
-		repeat = append(repeat, "--state-dir", f.stateDir)
+	stateDir, err := fromAnywhere(f.stateDir)
+	if err != nil {
+		return nil, err
 	}
-	if f.baseline != "" {
-		repeat = append(repeat, "--baseline", f.baseline)
+	add("--state-dir", stateDir)
+	baseline := f.baseline
+	if baseline != noBaseline {
+		if baseline, err = fromAnywhere(baseline); err != nil {
+			return nil, err
+		}
 	}
-	return repeat
+	add("--baseline", baseline)
+	add("--profile", string(options.Profile))
+	add("--profile-variant", options.ProfileVariant)
+	if options.ProfileSeconds > 0 {
+		add("--profile-seconds", strconv.Itoa(int(options.ProfileSeconds)))
+	}
+	return repeat, nil
+}
+
+// fromAnywhere is a place as it is named in any folder.
+func fromAnywhere(place string) (string, error) {
+	if place == "" || bucket.IsURL(place) {
+		return place, nil
+	}
+	return filepath.Abs(place)
 }

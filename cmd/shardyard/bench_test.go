@@ -18,6 +18,8 @@ import (
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/figures"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/experiment"
 )
 
 const (
@@ -117,6 +119,44 @@ func TestBenchOptions(t *testing.T) {
 }
 
 // A benchmark whose nodes do not start has no result, and no exit code of one.
+// The command line that makes another result is for whoever is in the folder of this one.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const run = "shardyard bench run -f benchmark.yaml "
+	for name, test := range map[string]struct {
+		given   benchFlags
+		options experiment.Options
+		want    string
+	}{
+		"folders": {
+			benchFlags{baseline: "results/first", stateDir: "state"}, experiment.Options{},
+			run + "--state-dir " + filepath.Join(here, "state") + " --baseline " + filepath.Join(here, "results/first"),
+		},
+		"no baseline": {
+			benchFlags{baseline: noBaseline}, experiment.Options{Shardnode: "/bin/node"},
+			run + "--shardnode /bin/node --baseline none",
+		},
+		"a bucket": {benchFlags{baseline: "gs://bucket/first"}, experiment.Options{}, run + "--baseline gs://bucket/first"},
+		// What a profile costs is in the figures.
+		"a profile": {
+			benchFlags{profileVariant: "after"}, experiment.Options{Profile: chain.ProfileCPU, ProfileVariant: "after"},
+			run + "--profile CPU --profile-variant after",
+		},
+		"a profile afterwards": {
+			benchFlags{profileSeconds: 9}, experiment.Options{Profile: chain.ProfileCPU, ProfileSeconds: 9},
+			run + "--profile CPU --profile-seconds 9",
+		},
+	} {
+		if got, err := test.given.repeat(&test.options); err != nil || strings.Join(got, " ") != test.want {
+			t.Errorf("%s: the command line is %q (%v), want %q", name, got, err, test.want)
+		}
+	}
+}
+
 func TestBenchFails(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "artifact")
