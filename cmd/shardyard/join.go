@@ -76,6 +76,8 @@ func (o *joinOptions) members(command *cobra.Command, arguments []string) ([]joi
 	switch {
 	case (o.outputs.File == "") == (len(arguments) == 0):
 		return nil, errors.New("name the clusters as NAME=CONTEXT,DOMAIN, or with --terraform")
+	case o.outputs.File == "" && (command.Flags().Changed("home") || command.Flags().Changed("token-command")):
+		return nil, errors.New("--home and --token-command go with --terraform")
 	case o.outputs.File == "":
 		return joining.OfContexts(o.home.rules(), arguments)
 	default:

@@ -287,7 +287,18 @@ func TestOtherErrors(t *testing.T) {
 		"no cluster":      {[]string{"sweep", "--kubeconfig", "nowhere"}, "error: find cluster: stat nowhere: no such file or directory"},
 		"unknown sweep":   {[]string{"sweep", "-o", "yaml"}, `error: unknown output format "yaml": want table or json`},
 		"unknown command": {[]string{"fly"}, `error: unknown command "fly" for "shardyard"`},
-		"argument":        {[]string{"validate", "-f", quickstart, "more"}, `error: unknown command "more" for "shardyard validate"`},
+		"a join without Terraform": {
+			[]string{"join", "a=context,domain", "--home", "us"}, "error: --home and --token-command go with --terraform",
+		},
+		"a scrape of nothing": {
+			[]string{"up", "-f", quickstart, "--page", "off", "--scrape-interval", "5s"},
+			"error: --scrape-interval is of the page, and --page is off",
+		},
+		"a file of no folder": {
+			[]string{"trace", "critical-path", "spans.otlp", "--state-dir", "state"},
+			"error: --state-dir is for a network of this machine, and not for files, --jaeger or --tempo",
+		},
+		"argument": {[]string{"validate", "-f", quickstart, "more"}, `error: unknown command "more" for "shardyard validate"`},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -165,6 +165,9 @@ func (options *traceOptions) readAll(command *cobra.Command) (spans []trace.Span
 	if store == nil && command.Flags().Changed("since") {
 		return nil, errors.New("--since is for --jaeger and --tempo")
 	}
+	if options.stateDir != "" && (store != nil || len(options.files) > 0) {
+		return nil, errors.New("--state-dir is for a network of this machine, and not for files, --jaeger or --tempo")
+	}
 	if store != nil {
 		return options.readStore(command.Context(), store, command.ErrOrStderr())
 	}

@@ -87,6 +87,9 @@ func runUp(command *cobra.Command, options local.Options, format string) error {
 	if !ok {
 		return fmt.Errorf("unknown output format %q: want text or json", format)
 	}
+	if options.Page.Address == local.PageOff && command.Flags().Changed("scrape-interval") {
+		return errors.New("--scrape-interval is of the page, and --page is off")
+	}
 	if err := completeUp(&options); err != nil {
 		return err
 	}
