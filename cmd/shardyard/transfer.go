@@ -37,6 +37,7 @@ looks it up.
 What became of it is proven by a final block, where the genesis document is at hand, as
 for shardyard account.
 
+No transfer moves less than spec.protocol.leastBalance of the network, by default 10.
 A transfer expires after some blocks, so that what became of it is known at the end
 even if no chunk takes it. Nonces of an account must rise: while a load pays from the
 same account, either may be refused.`
@@ -60,7 +61,7 @@ func newTransferCommand() *cobra.Command {
 		Use:     "transfer --from ACCOUNT --to ACCOUNT --amount UNITS",
 		Short:   "Send a transfer and wait until a finalised block has it",
 		Long:    transferLong,
-		Example: "  shardyard transfer --from genesis/0 --to genesis/1 --amount 5",
+		Example: "  shardyard transfer --from genesis/0 --to genesis/1 --amount 500",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			write, ok := transferFormats[format]

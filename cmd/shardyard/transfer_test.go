@@ -10,11 +10,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/account"
+	"github.com/shardyard/shardyard/internal/manifest"
 )
 
 // serveOutcome serves what a node answers of which every transfer has one
@@ -224,5 +227,33 @@ func TestNodeRefusals(t *testing.T) {
 				t.Errorf("it says %q, want %q", lines, test.want)
 			}
 		})
+	}
+}
+
+// What help and documents show as an example is a transfer that a network with defaults
+// takes.
+func TestExamplesOfTransfers(t *testing.T) {
+	t.Parallel()
+	network, err := manifest.Read(quickstart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("../../docs/local.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	amounts := regexp.MustCompile(`shardyard (?:transfer|faucet) .*--amount (\d+)`)
+	for place, text := range map[string]string{
+		"transfer": newTransferCommand().Example, "faucet": newFaucetCommand().Example, "docs/local.md": string(document),
+	} {
+		found := amounts.FindAllStringSubmatch(text, -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no example", place)
+		}
+		for _, example := range found {
+			if amount, err := strconv.ParseInt(example[1], 10, 64); err != nil || amount < *network.Spec.Protocol.LeastBalance {
+				t.Errorf("%s: %q moves less than %d, which no transfer does (%v)", place, example[0], *network.Spec.Protocol.LeastBalance, err)
+			}
+		}
 	}
 }
