@@ -118,7 +118,6 @@ func TestBenchOptions(t *testing.T) {
 	}
 }
 
-// A benchmark whose nodes do not start has no result, and no exit code of one.
 // The command line that makes another result is for whoever is in the folder of this one.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
@@ -133,21 +132,25 @@ func TestRepeat(t *testing.T) {
 		want    string
 	}{
 		"folders": {
-			benchFlags{baseline: "results/first", stateDir: "state"}, experiment.Options{},
+			benchFlags{baseline: "results/first", stateDir: "state"},
+			experiment.Options{},
 			run + "--state-dir " + filepath.Join(here, "state") + " --baseline " + filepath.Join(here, "results/first"),
 		},
 		"no baseline": {
-			benchFlags{baseline: noBaseline}, experiment.Options{Shardnode: "/bin/node"},
+			benchFlags{baseline: noBaseline},
+			experiment.Options{Shardnode: "/bin/node"},
 			run + "--shardnode /bin/node --baseline none",
 		},
 		"a bucket": {benchFlags{baseline: "gs://bucket/first"}, experiment.Options{}, run + "--baseline gs://bucket/first"},
 		// What a profile costs is in the figures.
 		"a profile": {
-			benchFlags{profileVariant: "after"}, experiment.Options{Profile: chain.ProfileCPU, ProfileVariant: "after"},
+			benchFlags{profileVariant: "after"},
+			experiment.Options{Profile: chain.ProfileCPU, ProfileVariant: "after"},
 			run + "--profile CPU --profile-variant after",
 		},
 		"a profile afterwards": {
-			benchFlags{profileSeconds: 9}, experiment.Options{Profile: chain.ProfileCPU, ProfileSeconds: 9},
+			benchFlags{profileSeconds: 9},
+			experiment.Options{Profile: chain.ProfileCPU, ProfileSeconds: 9},
 			run + "--profile CPU --profile-seconds 9",
 		},
 	} {
@@ -157,6 +160,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// A benchmark whose nodes do not start has no result, and no exit code of one.
 func TestBenchFails(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "artifact")

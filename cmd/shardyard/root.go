@@ -62,8 +62,9 @@ const suggestedDistance = 2
 // unknownCommand refuses a word after a command that only has others below it. The library
 // shows the help of that command instead, and a script that has a word wrong goes on.
 func unknownCommand(root *cobra.Command, args []string) error {
-	found, rest, err := root.Find(args)
-	if err != nil || found.Runnable() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+	// What it does not find, it says when it runs.
+	found, rest, _ := root.Find(args)
+	if found == nil || found == root || found.Runnable() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return nil
 	}
 	words := fmt.Sprintf("unknown command %q for %q", rest[0], found.CommandPath())

@@ -154,19 +154,28 @@ func (options *traceOptions) read(command *cobra.Command) ([]trace.Span, error) 
 	return lastHeights(spans, options.last), nil
 }
 
+// check says whether the options are of one source of spans, which may be a store.
+func (options *traceOptions) check(command *cobra.Command, isStore bool) error {
+	hasFiles := len(options.files) > 0
+	switch {
+	case isStore && hasFiles:
+		return errors.New("name either files, or a Jaeger or a Tempo")
+	case !isStore && command.Flags().Changed("since"):
+		return errors.New("--since is for --jaeger and --tempo")
+	case options.stateDir != "" && (isStore || hasFiles):
+		return errors.New("--state-dir is for a network of this machine, and not for files, --jaeger or --tempo")
+	default:
+		return nil
+	}
+}
+
 func (options *traceOptions) readAll(command *cobra.Command) (spans []trace.Span, err error) {
 	store, err := options.kept.store()
 	if err != nil {
 		return nil, err
 	}
-	if store != nil && len(options.files) > 0 {
-		return nil, errors.New("name either files, or a Jaeger or a Tempo")
-	}
-	if store == nil && command.Flags().Changed("since") {
-		return nil, errors.New("--since is for --jaeger and --tempo")
-	}
-	if options.stateDir != "" && (store != nil || len(options.files) > 0) {
-		return nil, errors.New("--state-dir is for a network of this machine, and not for files, --jaeger or --tempo")
+	if err := options.check(command, store != nil); err != nil {
+		return nil, err
 	}
 	if store != nil {
 		return options.readStore(command.Context(), store, command.ErrOrStderr())

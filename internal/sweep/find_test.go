@@ -107,7 +107,8 @@ func TestFind(t *testing.T) {
 		}, []string{"PersistentVolume default net pvc-1 10Gi fast Released"}},
 		"volumes of nodes of every role": {func(cluster *sweep.Cluster) {
 			for i, node := range []string{
-				topology.ProducerName("net", 0, 1), topology.ChunkValidatorName("net", 2), topology.RPCNodeName("net", 3), topology.ArchiveName("net", 4),
+				topology.ProducerName("net", 0, 1), topology.ChunkValidatorName("net", 2),
+				topology.RPCNodeName("net", 3), topology.ArchiveName("net", 4),
 			} {
 				cluster.Volumes = append(cluster.Volumes,
 					volume(fmt.Sprintf("pvc-%d", i), corev1.VolumeReleased, "default", resources.ClaimName(node)))
