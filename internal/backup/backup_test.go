@@ -205,6 +205,9 @@ func TestDamageIsFound(t *testing.T) {
 		"a path that leads out": {
 			write(backup.ManifestFile, `{"version": 1, "files": [{"path": "../genesis.json"}]}`), "leads out of it",
 		},
+		"a path that leads out of a node's data": {
+			write(backup.ManifestFile, `{"version": 1, "files": [{"path": "nodes/a/data/../key"}]}`), "leads out of it",
+		},
 	}
 	onBoth(t, func(t *testing.T, on shelf) {
 		t.Helper()

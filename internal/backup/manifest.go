@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 )
 
@@ -86,7 +87,8 @@ func Read(ctx context.Context, from Place) (_ *Manifest, err error) {
 		return nil, fmt.Errorf("the backup %s has version %d, and this program reads %d", from, manifest.Version, Version)
 	}
 	for _, file := range manifest.Files {
-		if !filepath.IsLocal(filepath.FromSlash(file.Path)) {
+		// One that is not as short as can be may lead out of a folder that is cut off.
+		if !filepath.IsLocal(filepath.FromSlash(file.Path)) || path.Clean(file.Path) != file.Path {
 			return nil, fmt.Errorf("%s of the backup %s names the file %q, which leads out of it", ManifestFile, from, file.Path)
 		}
 	}
