@@ -88,7 +88,7 @@ func Encode(network *v1alpha1.ShardNetwork) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// chosen are the nodes of some names; all without one.
+// chosen are the nodes of some names, each once; all without one.
 func chosen(plan *topology.Plan, names []string) ([]topology.Validator, error) {
 	if len(names) == 0 {
 		return plan.Nodes, nil
@@ -99,7 +99,9 @@ func chosen(plan *topology.Plan, names []string) ([]topology.Validator, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("network %s has no node %s", plan.Network, name)
 		}
-		nodes = append(nodes, plan.Nodes[i])
+		if isNamed := func(node topology.Validator) bool { return node.Name == name }; !slices.ContainsFunc(nodes, isNamed) {
+			nodes = append(nodes, plan.Nodes[i])
+		}
 	}
 	return nodes, nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // Only a network whose operator says that it is stopped, as it is now, and that has no
@@ -48,5 +49,15 @@ func TestCheckStopped(t *testing.T) {
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, test.want)
 		}
+	}
+}
+
+// Two pods at a time would write to the disk of a node that is named twice.
+func TestNodesAreChosenOnce(t *testing.T) {
+	t.Parallel()
+	plan := &topology.Plan{Network: "net", Nodes: []topology.Validator{{Name: "net-s0-p0"}, {Name: "net-s0-p1"}}}
+	nodes, err := chosen(plan, []string{"net-s0-p1", "net-s0-p0", "net-s0-p1"})
+	if err != nil || len(nodes) != 2 || nodes[0].Name != "net-s0-p1" || nodes[1].Name != "net-s0-p0" {
+		t.Errorf("the nodes are %v (%v)", nodes, err)
 	}
 }
