@@ -643,3 +643,26 @@ func (y *yard) disown() {
 		}
 	}
 }
+
+// Who may make pods and forward no ports is told, and does not wait for as long as a pod may run.
+func TestRestoresThatReachNoPod(t *testing.T) {
+	server := buckets.Serve(t)
+	y := newYard(t, server.URL("kept"))
+	y.stop()
+	_, err := y.backup()
+	y.must(err)
+	for name, refusal := range map[string]error{
+		"at once": apierrors.NewForbidden(corev1.Resource("pods/portforward"), "pod", errors.New("no")),
+		"in time": errors.New("unable to upgrade connection"),
+	} {
+		y.options.poll = time.Millisecond
+		_, err = y.restore(t.Context(), func(options *RestoreOptions) {
+			options.Forward = func(context.Context, *corev1.Pod, int, func(string) error) error { return refusal }
+		})
+		if !errors.Is(err, refusal) || !strings.Contains(err.Error(), "read the backup: pod backup-contents-") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		y.options.poll = 20 * time.Millisecond
+		y.checkClean()
+	}
+}

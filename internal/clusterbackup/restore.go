@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -98,6 +99,7 @@ func (b *bringing) read(ctx context.Context) (*contents, error) {
 	if err := b.run.Client.Create(ctx, pod); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	for {
 		if err := b.run.await(ctx, pod, func() bool { return pod.Status.Phase == corev1.PodRunning }); err != nil {
 			return nil, err
@@ -110,7 +112,11 @@ func (b *bringing) read(ctx context.Context) (*contents, error) {
 		if err == nil {
 			return read, client.IgnoreNotFound(b.run.Client.Delete(ctx, pod))
 		}
-		// A pod that runs may not answer yet, and one that fails says so.
+		// A pod that runs may not answer yet, and one that fails says so. Who may forward no
+		// ports is never answered.
+		if lasting(err) || time.Since(began) > b.run.patience() {
+			return nil, fmt.Errorf("pod %s does not answer: %w", pod.Name, err)
+		}
 		if ended := b.run.pause(ctx); ended != nil {
 			return nil, err
 		}

@@ -212,6 +212,10 @@ func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) erro
 // outage is how long the API server may be away while a pod copies for hours.
 func (r *run) outage() time.Duration { return 120 * cmp.Or(r.poll, pollInterval) }
 
+// patience is how long a pod that runs may take to read the files of a large network
+// before it shows them.
+func (r *run) patience() time.Duration { return 1200 * cmp.Or(r.poll, pollInterval) }
+
 // lasting tells errors that do not go away by themselves.
 func lasting(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) ||
