@@ -17,7 +17,7 @@ import (
 const (
 	// defaultAtOnce is how many nodes of a cluster are copied at a time.
 	defaultAtOnce = 8
-	// defaultPodTime is how long a pod may take to copy one.
+	// defaultPodTime is how long a pod may wait, and how long copy one.
 	defaultPodTime = 6 * time.Hour
 )
 
@@ -48,7 +48,7 @@ func (f *clusterBackupFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.serviceAccount, "service-account", "", "ServiceAccount of the namespace that the cloud lets use the bucket")
 	flags.StringVar(&f.image, "image", "", "image of the pods, an operator's (default that of the cluster's operator)")
 	flags.IntVar(&f.atOnce, "at-once", defaultAtOnce, "of how many nodes of a cluster data is copied at a time")
-	flags.DurationVar(&f.timeout, "timeout", defaultPodTime, "how long a pod of a cluster may take to copy the data of a node")
+	flags.DurationVar(&f.timeout, "timeout", defaultPodTime, "how long a pod of a cluster may wait, and then copy the data of a node")
 	command.MarkFlagsMutuallyExclusive("secret", "service-account")
 }
 

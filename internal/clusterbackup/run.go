@@ -47,7 +47,7 @@ type Options struct {
 	Image string
 	// AtOnce is how many nodes' data is copied at a time.
 	AtOnce int
-	// Deadline is how long a pod may take.
+	// Deadline is how long a pod may wait to begin, and then take.
 	Deadline time.Duration
 	// Progress is told what happens.
 	Progress io.Writer
@@ -183,9 +183,12 @@ func (r *run) finish(ctx context.Context, pod *corev1.Pod) error {
 	return client.IgnoreNotFound(r.Client.Delete(ctx, pod))
 }
 
-// await waits until a pod is as it should be. One that failed never is.
+// await waits until a pod is as it should be. One that failed never is, and neither is one
+// that nothing becomes of: one without a machine has no deadline, and nobody keeps that of
+// one whose machine is gone.
 func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) error {
 	began, seen, told := time.Now(), time.Now(), ""
+	changed, phase := began, pod.Status.Phase
 	for {
 		err := r.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		if err == nil {
@@ -198,6 +201,12 @@ func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) erro
 		}
 		if ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded; ended {
 			return fmt.Errorf("pod %s: %s", pod.Name, lastWords(pod))
+		}
+		if pod.Status.Phase != phase {
+			changed, phase = time.Now(), pod.Status.Phase
+		}
+		if time.Since(changed) > r.Deadline+r.outage() {
+			return fmt.Errorf("pod %s %s, for longer than the %s that it may take", pod.Name, waitsFor(pod), r.Deadline)
 		}
 		if words := waitsFor(pod); pod.Status.Phase == corev1.PodPending && words != told && time.Since(began) > silence {
 			told = words
@@ -252,13 +261,22 @@ func (o *Options) pause(ctx context.Context) error {
 
 // lastWords are what a pod that ended said of it.
 func lastWords(pod *corev1.Pod) string {
+	reason := ""
 	for i := range pod.Status.ContainerStatuses {
-		if ended := pod.Status.ContainerStatuses[i].State.Terminated; ended != nil && ended.Message != "" {
+		ended := pod.Status.ContainerStatuses[i].State.Terminated
+		if ended != nil && ended.Message != "" {
 			return strings.TrimPrefix(strings.TrimSpace(ended.Message), "error: ")
+		}
+		if ended != nil {
+			reason = ended.Reason
 		}
 	}
 	if pod.Status.Message != "" {
 		return pod.Status.Message
+	}
+	if reason != "" {
+		// What was killed, for its memory for one, said nothing.
+		return "it ended as " + reason
 	}
 	return "it ended as " + string(pod.Status.Phase)
 }
