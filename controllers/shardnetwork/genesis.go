@@ -31,6 +31,11 @@ func (r *run) ensureGenesis(ctx context.Context) error {
 	if document == nil {
 		return r.createGenesis(ctx)
 	}
+	// Keys that were retained are there before the disks are full.
+	if document.Annotations[resources.AnnotationRestore] != "" && !r.began {
+		r.note(policy.GenesisRestored(document.Name))
+		return errBlocked
+	}
 	if err := r.home().ensureOwnership(ctx, document); err != nil {
 		return err
 	}

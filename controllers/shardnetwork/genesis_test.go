@@ -220,6 +220,57 @@ func TestRestored(t *testing.T) {
 	}
 }
 
+// While a backup is put back onto the disks of a network that kept its keys, no node is
+// made, and nodes that are there stay.
+func TestRestoredUnderWay(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	first := cluster.create()
+	cluster.mustReconcile(first)
+	before := cluster.objects(first.Name)
+	document := before["ConfigMap/quickstart-genesis"].(*corev1.ConfigMap)
+	mark := func(document *corev1.ConfigMap, state string) {
+		t.Helper()
+		old := document.DeepCopy()
+		document.Annotations = map[string]string{resources.AnnotationRestore: state}
+		if err := cluster.client.Patch(t.Context(), document, client.MergeFrom(old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark(document, "it")
+	cluster.mustReconcile(first)
+	check(t, first, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
+
+	other := newCluster(t)
+	kept := first.DeepCopy()
+	kept.Namespace = other.namespace
+	plan, err := topology.New(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := resources.RestoredGenesis(kept, []byte(resources.GenesisFile(document)))
+	restored.Annotations = map[string]string{resources.AnnotationRestore: "it"}
+	made := []client.Object{restored}
+	for _, node := range plan.Nodes {
+		key := before["Secret/"+resources.KeyName(node.Name)].(*corev1.Secret)
+		made = append(made, resources.RestoredKey(kept, node, resources.KeyFile(key)))
+	}
+	for _, object := range made {
+		if err := other.client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := other.create()
+	other.mustReconcile(second)
+	message := check(t, second, v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending)
+	if _, found := other.objects(second.Name)["StatefulSet/quickstart-s0-p0"]; found || !strings.Contains(message, "is being put back") {
+		t.Errorf("there are validators before all disks are full: %s", message)
+	}
+	mark(restored, "")
+	other.mustReconcile(second)
+	check(t, second, v1alpha1.ConditionGenesisReady, metav1.ConditionTrue, v1alpha1.ReasonGenesisCreated)
+}
+
 // What has a name that the network needs and belongs to somebody else is left
 // alone.
 func TestNameTaken(t *testing.T) {

@@ -30,6 +30,14 @@ func GenesisWaits(lost []LostCluster) metav1.Condition {
 			"see the condition ClustersAvailable")
 }
 
+// GenesisRestored is a network of which disks are put back from a backup that its ConfigMap
+// of the genesis document tells of.
+func GenesisRestored(configMap string) metav1.Condition {
+	return condition(v1alpha1.ConditionGenesisReady, metav1.ConditionFalse, v1alpha1.ReasonGenesisPending, fmt.Sprintf(
+		"a backup is being put back, says the ConfigMap %s, and no node is made before all of it is there: "+
+			"if nobody does that any more, delete this network, and restore it again", configMap))
+}
+
 // GenesisMismatch is a genesis document, in a ConfigMap, of another network
 // than the spec's; difference says how.
 func GenesisMismatch(configMap, difference string) metav1.Condition {

@@ -93,6 +93,7 @@ func troubles(t *testing.T) []trouble {
 		troublesOfLostVolumes(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},
+		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisRestored("quickstart-genesis")},
 		trouble{v1alpha1.ReasonGenesisMismatch, policy.GenesisMismatch("quickstart-genesis", "spec.genesis.seed is another")},
 		trouble{v1alpha1.ReasonGenesisMissing, policy.GenesisMissing("quickstart-genesis")},
 		trouble{v1alpha1.ReasonKeyMissing, policy.KeyMissing("quickstart-s0-p0-key")},
