@@ -186,7 +186,8 @@ func (y *yard) checkRestored(want *yard) {
 	for of, document := range genesis {
 		y.must(y.client.Get(ctx, client.ObjectKey{Namespace: of.namespace, Name: resources.GenesisName("net")}, document))
 	}
-	if got := genesis[y]; resources.GenesisFile(got) != resources.GenesisFile(genesis[want]) || len(got.OwnerReferences) > 0 {
+	if got := genesis[y]; resources.GenesisFile(got) != resources.GenesisFile(genesis[want]) || len(got.OwnerReferences) > 0 ||
+		got.Annotations[resources.AnnotationRestore] != "" {
 		y.t.Errorf("the genesis document is %+v", got)
 	}
 	for _, node := range nodeNames {
@@ -509,6 +510,83 @@ func TestRestoresThatAreInterrupted(t *testing.T) {
 	to.checkRestored(from)
 }
 
+// A restore that fails once all disks are full is gone on with as well.
+func TestRestoresThatGetNoKeys(t *testing.T) {
+	server := buckets.Serve(t)
+	from := newYard(t, server.URL("kept"))
+	from.stop()
+	_, err := from.backup()
+	from.must(err)
+
+	to := newYard(t, server.URL("kept"))
+	direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: to.client.Scheme()})
+	to.must(err)
+	refusal := apierrors.NewForbidden(corev1.Resource("secrets"), "net-s1-p0-key", errors.New("exceeded quota: team"))
+	to.options.Client = interceptor.NewClient(direct, interceptor.Funcs{
+		Create: func(ctx context.Context, next client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if object.GetName() == resources.KeyName("net-s1-p0") {
+				return refusal
+			}
+			return next.Create(ctx, object, options...)
+		},
+	})
+	if _, err := to.restore(t.Context()); !errors.Is(err, refusal) {
+		t.Fatalf("the error is %v", err)
+	}
+	to.did()
+	to.options.Client = to.client
+	_, err = to.restore(t.Context())
+	to.must(err)
+	if did, want := to.did(), []string{"serve-backup", "formats"}; !slices.Equal(did, want) {
+		t.Errorf("it did %v, want %v", did, want)
+	}
+	to.checkClean()
+	to.checkRestored(from)
+}
+
+// Keys come for no network whose disks did not stay, or that runs by now.
+func TestRestoresThatAreDisturbed(t *testing.T) {
+	server := buckets.Serve(t)
+	from := newYard(t, server.URL("kept"))
+	from.stop()
+	_, err := from.backup()
+	from.must(err)
+	for name, test := range map[string]struct {
+		disturb func(y *yard) error
+		want    string
+	}{
+		"a claim goes": {func(y *yard) error {
+			claim := &corev1.PersistentVolumeClaim{}
+			claim.Namespace, claim.Name = y.namespace, resources.ClaimName("net-s0-p0")
+			claim.Finalizers = nil
+			return y.client.Delete(context.Background(), claim)
+		}, "data-net-s0-p0-0 is still of an earlier network"},
+		"a node runs": {func(y *yard) error {
+			return y.client.Create(context.Background(), &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: y.namespace, Name: "net-s0-p0-0", Labels: resources.NetworkLabels("net")},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Args: []string{"none"}}}},
+			})
+		}, "1 StatefulSets and pods of a network net are there"},
+	} {
+		y := newYard(t, server.URL("kept"))
+		y.options.AtOnce = 1
+		y.before = func(command string, given map[string]string) error {
+			if command == "restore-node" && given["node"] == "net-s1-p1" {
+				return test.disturb(y)
+			}
+			return nil
+		}
+		if _, err := y.restore(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, test.want)
+		}
+		secrets := &corev1.SecretList{}
+		y.must(y.client.List(t.Context(), secrets, client.InNamespace(y.namespace)))
+		if len(secrets.Items) > 0 || y.genesisMark() == "" {
+			t.Errorf("%s: there are %d Secrets", name, len(secrets.Items))
+		}
+	}
+}
+
 func TestRefusedRestores(t *testing.T) {
 	server := buckets.Serve(t)
 	from := newYard(t, server.URL("kept"))
@@ -530,6 +608,15 @@ func TestRefusedRestores(t *testing.T) {
 			here := network.DeepCopy()
 			here.Namespace = y.namespace
 			y.must(y.client.Create(t.Context(), resources.RestoredClaim(here, node)))
+		}, "net-s0-p1 has a disk already, by the claim data-net-s0-p1-0: with --replace"},
+		"a disk of an earlier restore": {"kept", func(y *yard, _ *RestoreOptions) {
+			here := network.DeepCopy()
+			here.Namespace = y.namespace
+			read, err := readContents(t.Context(), open(t, y.options.URL))
+			y.must(err)
+			claim := resources.RestoredClaim(here, node)
+			claim.Annotations = map[string]string{resources.AnnotationRestore: filled + read.ID}
+			y.must(y.client.Create(t.Context(), claim))
 		}, "net-s0-p1 has a disk already, by the claim data-net-s0-p1-0: with --replace"},
 		"another key": {"kept", func(y *yard, _ *RestoreOptions) {
 			here := network.DeepCopy()
@@ -553,7 +640,7 @@ func TestRefusedRestores(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: y.namespace, Name: "net-s0-p0-0", Labels: resources.NetworkLabels("net")},
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Args: []string{"none"}}}},
 			}))
-		}, "1 StatefulSets and pods of an earlier network net are still there"},
+		}, "1 StatefulSets and pods of a network net are there: delete it"},
 		"other formats": {"kept", func(y *yard, _ *RestoreOptions) {
 			y.formats = "8"
 		}, "the data of net-s0-p0 has formats 7, and shardnode:made reads 8"},
@@ -608,6 +695,13 @@ func TestRestoreReplaces(t *testing.T) {
 	if _, err := y.restore(t.Context()); err == nil || !strings.Contains(err.Error(), "with --replace") {
 		t.Errorf("the error is %v", err)
 	}
+	var marked atomic.Int64
+	y.before = func(command string, _ map[string]string) error {
+		if command == "restore-node" && y.genesisMark() != "" {
+			marked.Add(1)
+		}
+		return nil
+	}
 	_, err = y.restore(t.Context(), func(options *RestoreOptions) {
 		options.Replace = true
 		options.Manifest = []byte(strings.Replace(networkManifest, "size: 1Gi", "size: 1Gi, retention: Retain", 1))
@@ -618,7 +712,21 @@ func TestRestoreReplaces(t *testing.T) {
 			t.Errorf("%s has %v, want %v", node, got, want[node])
 		}
 	}
+	// Its keys let the operator make nodes.
+	if marked.Load() != 4 || y.genesisMark() != "" {
+		t.Errorf("of 4 disks, %d are filled while the genesis document says so, which says %q in the end", marked.Load(), y.genesisMark())
+	}
 	y.checkClean()
+}
+
+// genesisMark is what the genesis document says of a restore.
+func (y *yard) genesisMark() string {
+	document := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: y.namespace, Name: resources.GenesisName("net")}
+	if err := y.client.Get(context.Background(), key, document); err != nil {
+		y.t.Error(err)
+	}
+	return document.Annotations[resources.AnnotationRestore]
 }
 
 // disown has what a network made stay.

@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/resources"
-	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // RestoreOptions say what is put back.
@@ -121,128 +118,4 @@ func (b *bringing) read(ctx context.Context) (*contents, error) {
 			return nil, err
 		}
 	}
-}
-
-// bring makes everything. The genesis document comes first and the keys last: the operator
-// makes no network with one of them and without the others.
-func (b *bringing) bring(ctx context.Context) error {
-	for _, class := range resources.NewStorageClasses(b.network) {
-		if err := b.make(ctx, class); err != nil {
-			return err
-		}
-	}
-	if err := b.make(ctx, resources.RestoredGenesis(b.network, b.genesis)); err != nil {
-		return err
-	}
-	// Somebody may have applied the network meanwhile, which then has others.
-	if err := b.checkKept(ctx); err != nil {
-		return err
-	}
-	if err := b.fill(ctx); err != nil {
-		return err
-	}
-	for _, node := range b.nodes {
-		if err := b.mark(ctx, node, ""); err != nil {
-			return err
-		}
-	}
-	if b.token != "" {
-		if err := b.make(ctx, resources.RestoredAdminToken(b.network, b.token)); err != nil {
-			return err
-		}
-	}
-	for _, node := range b.plan.Nodes {
-		if err := b.make(ctx, resources.RestoredKey(b.network, node, b.keys[node.Name])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// make creates an object that may be there: what is there is compared by itself.
-func (b *bringing) make(ctx context.Context, object client.Object) error {
-	err := b.run.Client.Create(ctx, object)
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
-// fill puts the data of nodes onto their disks, of some at a time. A pod decides where a
-// disk is made, so the next is made once it has a machine.
-func (b *bringing) fill(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(b.options.AtOnce)
-	placing := make(chan struct{}, 1)
-	for _, node := range b.nodes {
-		if b.there.filled[node.Name] {
-			b.run.tell("the data of %s is there already", node.Name)
-			continue
-		}
-		group.Go(func() error {
-			if err := b.fillNode(ctx, node, placing); err != nil {
-				return fmt.Errorf("put back the data of %s: %w", node.Name, err)
-			}
-			b.run.tell("put back the data of %s", node.Name)
-			return nil
-		})
-	}
-	return group.Wait()
-}
-
-func (b *bringing) fillNode(ctx context.Context, node topology.Validator, placing chan struct{}) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case placing <- struct{}{}:
-	}
-	pod, err := b.placeRestorer(ctx, node)
-	<-placing
-	if err != nil {
-		return err
-	}
-	if err := b.run.finish(ctx, pod); err != nil {
-		return err
-	}
-	return b.mark(ctx, node, filledWith(b.from.ID))
-}
-
-// placeRestorer makes the claim of a node and the pod that fills it, and waits until the
-// pod has a machine.
-func (b *bringing) placeRestorer(ctx context.Context, node topology.Validator) (*corev1.Pod, error) {
-	claim := resources.RestoredClaim(b.network, node)
-	claim.Annotations = map[string]string{resources.AnnotationRestore: fillingWith(b.from.ID)}
-	switch err := b.run.Client.Create(ctx, claim); {
-	case apierrors.IsAlreadyExists(err):
-		if err := b.mark(ctx, node, fillingWith(b.from.ID)); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, err
-	}
-	pod := b.run.NewNodeRestorer(b.network, node, b.there.machines)
-	if err := b.run.place(ctx, pod); err != nil {
-		return nil, err
-	}
-	b.there.machines[pod.Spec.NodeName]++
-	return pod, nil
-}
-
-// mark says on a claim how far its disk is; empty takes back what was said.
-func (b *bringing) mark(ctx context.Context, node topology.Validator, state string) error {
-	claim := &corev1.PersistentVolumeClaim{}
-	key := client.ObjectKey{Namespace: b.network.Namespace, Name: resources.ClaimName(node.Name)}
-	if err := b.run.Client.Get(ctx, key, claim); err != nil {
-		return err
-	}
-	before := claim.DeepCopy()
-	if state == "" {
-		delete(claim.Annotations, resources.AnnotationRestore)
-	} else {
-		if claim.Annotations == nil {
-			claim.Annotations = map[string]string{}
-		}
-		claim.Annotations[resources.AnnotationRestore] = state
-	}
-	return b.run.Client.Patch(ctx, claim, client.MergeFrom(before))
 }

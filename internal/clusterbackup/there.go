@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,17 +26,19 @@ const annotationMachine = "volume.kubernetes.io/selected-node"
 
 // there is what a cluster has of a network that is to be restored.
 type there struct {
-	// disks says which nodes have one whose data nobody put back, and filled which have the
+	// restore is what claims are marked with: this restore, or the one that it goes on with.
+	// The same backup may come back to a network twice, and between that it ran.
+	restore string
+	// disks says which nodes have one whose data nobody puts back, and filled which have the
 	// data of this backup, from a restore that did not come to its end.
 	disks, filled map[string]bool
 	// machines counts the disks that were made for each.
 	machines map[string]int
 }
 
-// fillingWith and filledWith are what a claim says while the backup of an ID comes onto its
-// disk, and once it is there.
-func fillingWith(id string) string { return "Filling " + id }
-func filledWith(id string) string  { return "Filled " + id }
+// filling and filled are what a claim says, with the restore, while the backup comes onto
+// its disk, and once it is there.
+const filling, filled = "Filling ", "Filled "
 
 // check refuses what would do harm to what is there, before anything is written.
 func (b *bringing) check(ctx context.Context) error {
@@ -58,21 +61,27 @@ func (b *bringing) check(ctx context.Context) error {
 
 // checkGone refuses a network that is there, and one of which pods may still have disks.
 func (b *bringing) checkGone(ctx context.Context) error {
-	name, namespace := b.network.Name, b.network.Namespace
+	name := b.network.Name
 	err := b.run.Client.Get(ctx, client.ObjectKeyFromObject(b.network), &v1alpha1.ShardNetwork{})
 	if err == nil {
-		return fmt.Errorf("network %s is there already, in the namespace %s: delete it first", name, namespace)
+		return fmt.Errorf("network %s is there already, in the namespace %s: delete it first", name, b.network.Namespace)
 	}
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
+	return b.checkNobody(ctx)
+}
+
+// checkNobody refuses a network of which nodes may have their disks.
+func (b *bringing) checkNobody(ctx context.Context) error {
+	name, namespace := b.network.Name, b.network.Namespace
 	of := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{resources.LabelNetwork: name}}
 	sets, pods := &appsv1.StatefulSetList{}, &corev1.PodList{}
 	if err := errors.Join(b.run.Client.List(ctx, sets, of...), b.run.Client.List(ctx, pods, of...)); err != nil {
 		return err
 	}
 	if count := len(sets.Items) + len(pods.Items); count > 0 {
-		return fmt.Errorf("%d StatefulSets and pods of an earlier network %s are still there: wait until they are gone", count, name)
+		return fmt.Errorf("%d StatefulSets and pods of a network %s are there: delete it, and wait until they are gone", count, name)
 	}
 	return nil
 }
@@ -122,9 +131,23 @@ func (b *bringing) find(ctx context.Context, wanted, live client.Object) (bool, 
 	return true, nil
 }
 
+// lookAtRestore sees whether another restore of the same backup did not come to its end.
+func (b *bringing) lookAtRestore(ctx context.Context) error {
+	b.there.restore = b.from.ID + "-" + b.run.ID
+	document := &corev1.ConfigMap{}
+	found, err := b.find(ctx, resources.RestoredGenesis(b.network, nil), document)
+	if found && strings.HasPrefix(document.Annotations[resources.AnnotationRestore], b.from.ID+"-") {
+		b.there.restore = document.Annotations[resources.AnnotationRestore]
+	}
+	return err
+}
+
 // lookAtDisks finds the claims that are there, and refuses those with data of others.
 func (b *bringing) lookAtDisks(ctx context.Context) error {
 	b.there = there{disks: map[string]bool{}, filled: map[string]bool{}, machines: map[string]int{}}
+	if err := b.lookAtRestore(ctx); err != nil {
+		return err
+	}
 	for _, node := range b.plan.Nodes {
 		live := &corev1.PersistentVolumeClaim{}
 		found, err := b.find(ctx, resources.RestoredClaim(b.network, node), live)
@@ -136,12 +159,12 @@ func (b *bringing) lookAtDisks(ctx context.Context) error {
 		}
 		chosen := slices.ContainsFunc(b.nodes, func(n topology.Validator) bool { return n.Name == node.Name })
 		state := live.Annotations[resources.AnnotationRestore]
-		b.there.filled[node.Name] = state == filledWith(b.from.ID)
-		b.there.disks[node.Name] = state == ""
+		b.there.filled[node.Name] = state == filled+b.there.restore
+		b.there.disks[node.Name] = !strings.HasPrefix(state, filling)
 		if machine := live.Annotations[annotationMachine]; machine != "" && (!chosen || b.there.filled[node.Name]) {
 			b.there.machines[machine]++
 		}
-		ours := state == fillingWith(b.from.ID) || state == filledWith(b.from.ID)
+		ours := state == filling+b.there.restore || b.there.filled[node.Name]
 		if chosen && !ours && !b.options.Replace {
 			return fmt.Errorf("%s has a disk already, by the claim %s: with --replace, what is on it is removed", node.Name, live.Name)
 		}
