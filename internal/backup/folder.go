@@ -56,12 +56,15 @@ func (f *folder) fail(ctx context.Context, cause error) error {
 	if f.made {
 		return errors.Join(cause, os.RemoveAll(f.path))
 	}
-	return errors.Join(cause, f.clear(ctx))
+	return errors.Join(cause, f.clear(ctx, func(string) bool { return true }))
 }
 
-func (f *folder) clear(context.Context) error {
+func (f *folder) clear(_ context.Context, isOne func(string) bool) error {
 	entries, err := os.ReadDir(f.path)
 	for _, entry := range entries {
+		if !isOne(entry.Name()) {
+			continue
+		}
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.path, entry.Name())))
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/shardyard/shardyard/internal/bucket"
 )
@@ -42,12 +43,15 @@ func (o *objects) get(ctx context.Context, path string) (io.ReadCloser, error) {
 
 func (o *objects) fail(ctx context.Context, cause error) error { return o.batch.Fail(ctx, cause) }
 
-func (o *objects) clear(ctx context.Context) error {
+func (o *objects) clear(ctx context.Context, isOne func(string) bool) error {
 	names, err := o.List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
+		if first, _, _ := strings.Cut(name, "/"); !isOne(first) {
+			continue
+		}
 		err = errors.Join(err, o.Remove(ctx, name))
 	}
 	return err

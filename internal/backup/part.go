@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 // partsFolder has the lists of the parts of a backup that several programs make. Nobody
@@ -88,17 +89,30 @@ func Clear(ctx context.Context, place Place) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return place.clear(ctx)
+	return place.clear(ctx, isOfParts)
 }
 
-// Contents reads the files of a backup that are wanted, and checks them.
-func (m *Manifest) Contents(ctx context.Context, from Place, wanted func(path string) bool) (map[string][]byte, error) {
-	contents := map[string][]byte{}
+// isOfParts says of the first name of a path whether parts of a backup have it. What others
+// put below the place meanwhile, another backup for one, is theirs.
+func isOfParts(first string) bool {
+	return slices.Contains([]string{NetworkFile, GenesisFile, NodesFolder, partsFolder}, first)
+}
+
+// Contents reads the files of a backup that are wanted, and checks them. They are of no
+// more than some bytes altogether: what a bucket says of sizes is nobody's word.
+func (m *Manifest) Contents(
+	ctx context.Context, from Place, maxBytes int64, wanted func(path string) bool,
+) (map[string][]byte, error) {
+	contents, left := map[string][]byte{}, maxBytes
 	for i := range m.Files {
 		file := &m.Files[i]
 		if !wanted(file.Path) {
 			continue
 		}
+		if file.Bytes < 0 || file.Bytes > left {
+			return nil, fmt.Errorf("the backup %s has more than %d bytes besides the data of nodes, with %s", from, maxBytes, file.Path)
+		}
+		left -= file.Bytes
 		var content bytes.Buffer
 		if err := file.read(ctx, from, &content); err != nil {
 			return nil, err

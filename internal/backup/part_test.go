@@ -56,7 +56,7 @@ func TestBackupsOfParts(t *testing.T) {
 		if err := manifest.Verify(t.Context(), from); err != nil {
 			t.Error(err)
 		}
-		contents, err := manifest.Contents(t.Context(), from, func(path string) bool { return manifest.DataOf(path) == "" })
+		contents, err := manifest.Contents(t.Context(), from, 1000, func(path string) bool { return manifest.DataOf(path) == "" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +84,14 @@ func TestBackupsOfPartsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		on.put(t, "kept", backup.NetworkFile, []byte("kind: ShardNotwork")...)
-		if _, err := manifest.Contents(t.Context(), from, func(string) bool { return true }); err == nil ||
+		if _, err := manifest.Contents(t.Context(), from, 1000, func(string) bool { return true }); err == nil ||
 			!strings.Contains(err.Error(), "manifest.yaml has the checksum") {
 			t.Errorf("the error is %v", err)
+		}
+		manifest.Files[0].Bytes = 1 << 40
+		if _, err := manifest.Contents(t.Context(), from, 1000, func(string) bool { return true }); err == nil ||
+			!strings.Contains(err.Error(), "has more than 1000 bytes besides the data of nodes, with manifest.yaml") {
+			t.Errorf("the error of a large file is %v", err)
 		}
 		before := on.files(t)
 		if err := backup.Clear(t.Context(), from); err == nil || !strings.Contains(err.Error(), "is a backup, and stays") {
@@ -113,10 +118,12 @@ func TestBackupsThatLackAPart(t *testing.T) {
 		if second == nil || !strings.Contains(second.Error(), "is not empty") {
 			t.Errorf("another backup ends with %v", second)
 		}
+		// Somebody put something of theirs there meanwhile.
+		on.put(t, "kept", "later.json", []byte("{}")...)
 		if err := backup.Clear(t.Context(), from); err != nil {
 			t.Fatal(err)
 		}
-		if left := on.files(t); len(left) > 0 {
+		if left := on.files(t); len(left) != 1 || !strings.HasSuffix(left[0], "kept/later.json") {
 			t.Errorf("%v are left", left)
 		}
 	})

@@ -25,8 +25,8 @@ type Place interface {
 	get(ctx context.Context, path string) (io.ReadCloser, error)
 	// fail is why a backup is not complete, once what was put there is removed.
 	fail(ctx context.Context, cause error) error
-	// clear removes all that is there.
-	clear(ctx context.Context) error
+	// clear removes what is there, if the first name of its path is one of some.
+	clear(ctx context.Context, isOne func(first string) bool) error
 }
 
 // Open finds the place that a path, a file:// URL or the URL of a bucket names.

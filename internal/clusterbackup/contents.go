@@ -20,6 +20,10 @@ import (
 // contentsPath is where the contents of a backup are shown.
 const contentsPath = "/contents.json"
 
+// maxContentBytes bounds the network's own files, which are in the memory of a pod and of
+// who asks: the genesis document fits a ConfigMap, and a node has some hundred bytes.
+const maxContentBytes = 16 << 20
+
 // contents are what a backup has besides the data of nodes, keys included.
 type contents struct {
 	// Of is the backup's manifest without its files, and ID what tells it from others.
@@ -42,7 +46,7 @@ func readContents(ctx context.Context, place backup.Place) (*contents, error) {
 	sum := sha256.Sum256(whole)
 	read := &contents{Of: *manifest, ID: hex.EncodeToString(sum[:8])}
 	read.Of.Files = nil
-	read.Files, err = manifest.Contents(ctx, place, func(path string) bool { return manifest.DataOf(path) == "" })
+	read.Files, err = manifest.Contents(ctx, place, maxContentBytes, func(path string) bool { return manifest.DataOf(path) == "" })
 	return read, err
 }
 
