@@ -72,9 +72,7 @@ func Clear(ctx context.Context, url string) error {
 // RestoreNode puts the data of a node onto its disk, whose root is a folder: whole, in the
 // place of what was there, or not at all.
 func RestoreNode(ctx context.Context, url, folder, node string) error {
-	data := filepath.Join(folder, filepath.Base(backup.DataFolder(node)))
-	partial := data + ".restoring"
-	return at(ctx, url, func(place backup.Place) (err error) {
+	return at(ctx, url, func(place backup.Place) error {
 		manifest, err := backup.Read(ctx, place)
 		if err != nil {
 			return err
@@ -82,21 +80,9 @@ func RestoreNode(ctx context.Context, url, folder, node string) error {
 		if manifest.Node(node) == nil {
 			return fmt.Errorf("the backup %s has no data of a node %s", place, node)
 		}
-		if err := os.RemoveAll(partial); err != nil {
-			return err
-		}
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, os.RemoveAll(partial))
-			}
-		}()
-		if err := manifest.Put(ctx, place, partial, func(path string) (string, bool) { return backup.InData(node, path) }); err != nil {
-			return err
-		}
-		if err := os.RemoveAll(data); err != nil {
-			return err
-		}
-		return os.Rename(partial, data)
+		return backup.Replace(filepath.Join(folder, filepath.Base(backup.DataFolder(node))), func(partial string) error {
+			return manifest.Put(ctx, place, partial, func(path string) (string, bool) { return backup.InData(node, path) })
+		})
 	})
 }
 

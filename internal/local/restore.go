@@ -183,21 +183,8 @@ func (r *restoration) putFile(path string, mode os.FileMode) error {
 }
 
 // putData puts the data of a node beside its place, and there once it is complete.
-func (r *restoration) putData(ctx context.Context, node nodeDir) (err error) {
-	partial := node.data() + ".restoring"
-	if err := os.RemoveAll(partial); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(partial))
-		}
-	}()
-	if err := r.source.put(ctx, r.dir.relative(node.data()), partial); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(node.data()); err != nil {
-		return err
-	}
-	return os.Rename(partial, node.data())
+func (r *restoration) putData(ctx context.Context, node nodeDir) error {
+	return backup.Replace(node.data(), func(partial string) error {
+		return r.source.put(ctx, r.dir.relative(node.data()), partial)
+	})
 }
