@@ -179,7 +179,8 @@ func (k *keeping) clear(ctx context.Context) error {
 		err = k.run.do(ctx, k.run.NewClearer(k.network))
 	}
 	if err != nil {
-		return fmt.Errorf("something of it may be left at the place, which is no backup and has keys: remove it: %w", err)
+		return fmt.Errorf("something of it may be left at the place, which has keys, and is a backup only if it has %s: remove it otherwise: %w",
+			backup.ManifestFile, err)
 	}
 	return nil
 }
