@@ -37,7 +37,9 @@ func TestLastWords(t *testing.T) {
 		return []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &terminated}}}
 	}
 	for want, status := range map[string]corev1.PodStatus{
-		"the disk is broken": {ContainerStatuses: ended(corev1.ContainerStateTerminated{Reason: "Error", Message: "error: the disk is broken\n"})},
+		"the disk is broken": {
+			ContainerStatuses: ended(corev1.ContainerStateTerminated{Reason: "Error", Message: "error: the disk is broken\n"}),
+		},
 		"it was evicted": {
 			Message: "it was evicted", ContainerStatuses: ended(corev1.ContainerStateTerminated{Reason: "Error"}),
 		},
