@@ -40,6 +40,10 @@ const (
 	// BackupHead is a file of the folder that says what the backup is of.
 	BackupHead = "head.json"
 
+	// contentsDeadlineSeconds is how long that pod has keys in its memory at most, also of
+	// somebody whose command was killed: it copies no disk.
+	contentsDeadlineSeconds = 1800
+
 	volumeBackup = "backup"
 	manifestFile = "manifest.yaml"
 	nodesFolder  = "nodes"
@@ -163,8 +167,10 @@ func (r *BackupRun) NewClearer(network *v1alpha1.ShardNetwork) *corev1.Pod {
 // NewContentsServer is the pod that shows the network's own files to whoever forwards a
 // port to it and knows the password of a hash.
 func (r *BackupRun) NewContentsServer(passwordHash string) *corev1.Pod {
-	return r.pod("contents", "serve-backup",
+	pod := r.pod("contents", "serve-backup",
 		"--listen="+net.JoinHostPort("127.0.0.1", strconv.Itoa(ContentsPort)), "--password-sha256="+passwordHash)
+	pod.Spec.ActiveDeadlineSeconds = ptr.To(min(r.DeadlineSeconds, contentsDeadlineSeconds))
+	return pod
 }
 
 // NewFormatsProbe is the pod that says which formats the nodes of an image read.

@@ -271,3 +271,17 @@ func avoided(affinity *corev1.Affinity) string {
 	}
 	return strings.Join(found, ", ")
 }
+
+// Who has keys in memory has them for no longer than it takes to show them.
+func TestDeadlinesOfBackups(t *testing.T) {
+	t.Parallel()
+	for deadline, want := range map[int64]int64{6 * 3600: 1800, 60: 60} {
+		run := &resources.BackupRun{Namespace: "yard", ID: "7", DeadlineSeconds: deadline}
+		if got := *run.NewContentsServer("hash").Spec.ActiveDeadlineSeconds; got != want {
+			t.Errorf("of %d seconds, it may run %d, want %d", deadline, got, want)
+		}
+		if got := *run.NewClearer(&v1alpha1.ShardNetwork{}).Spec.ActiveDeadlineSeconds; got != deadline {
+			t.Errorf("of %d seconds, others may run %d", deadline, got)
+		}
+	}
+}
