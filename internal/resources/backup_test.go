@@ -63,7 +63,8 @@ func TestPodSecurityOfBackups(t *testing.T) {
 		if mounts := pod.Spec.AutomountServiceAccountToken; mounts == nil || *mounts {
 			t.Errorf("%s has a token", does)
 		}
-		if pod.Spec.RestartPolicy != corev1.RestartPolicyNever || ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0) != 3600 {
+		deadline := map[bool]int64{false: 3600, true: 1800}[does == "serve-backup"]
+		if pod.Spec.RestartPolicy != corev1.RestartPolicyNever || ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0) != deadline {
 			t.Errorf("%s goes on: %+v", does, pod.Spec)
 		}
 		if pod.Labels[resources.LabelNetwork] != "" || len(pod.OwnerReferences) != 1 || pod.OwnerReferences[0].Name != "root" {
