@@ -9,7 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -30,7 +30,7 @@ func (r *run) applyShared(ctx context.Context) error {
 
 // makeNetwork makes the network of the present run, without load, or has the one that
 // is named carry the load of the run.
-func (r *run) makeNetwork(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) makeNetwork(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	if r.benchmark.Spec.Network.Name != "" {
 		return r.claim(ctx, observation.Network)
 	}
@@ -63,7 +63,7 @@ func (r *run) present() *v1alpha1.BenchmarkRunStatus {
 }
 
 // makeRecorder makes the pod that records the present run.
-func (r *run) makeRecorder(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) makeRecorder(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	inputs := r.inputs()
 	inputs.NodeImage = observation.Network.Status.NodeImage
 	if len(observation.NodeImageIDs) == 1 {
@@ -92,7 +92,7 @@ func (r *run) inputs() resources.RecorderInputs {
 
 // beginLoad gives the very network that is recorded its load: with its UID, the
 // cluster makes no other one in its place.
-func (r *run) beginLoad(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) beginLoad(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	network := r.network()
 	network.UID = observation.Network.UID
 	network.Spec.Load = r.benchmark.Spec.Load.DeepCopy()

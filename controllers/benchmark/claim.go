@@ -14,13 +14,15 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // observeNamed finds the network that the benchmark names, and who else does something
 // with it.
-func (r *run) observeNamed(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) observeNamed(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	network := &v1alpha1.ShardNetwork{}
 	key := client.ObjectKey{Namespace: r.benchmark.Namespace, Name: r.benchmark.Spec.Network.Name}
 	if err := r.reader.Get(ctx, key, network); err != nil {
@@ -57,7 +59,7 @@ func (r *run) claimant(ctx context.Context, network *v1alpha1.ShardNetwork) (str
 	if err != nil {
 		return "", err
 	}
-	if !policy.LoadClaimed(network, other) {
+	if !benchmarkpolicy.LoadClaimed(network, other) {
 		return "", nil
 	}
 	return name, nil
@@ -72,7 +74,7 @@ func (r *run) faults(ctx context.Context, network string) ([]string, error) {
 	}
 	var names []string
 	for i := range faults.Items {
-		if fault := &faults.Items[i]; policy.FaultGoesOn(fault.Status.Phase) && fault.Spec.NetworkName == network {
+		if fault := &faults.Items[i]; faultpolicy.GoesOn(fault.Status.Phase) && fault.Spec.NetworkName == network {
 			names = append(names, fault.Name)
 		}
 	}
@@ -97,13 +99,13 @@ func (r *run) claim(ctx context.Context, network *v1alpha1.ShardNetwork) error {
 
 // leave leaves a network that is named as it was before, after its recorder: two would
 // tell its nodes their load.
-func (r *run) leave(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) leave(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	if err := r.removeRecorder(ctx, observation); err != nil {
 		return err
 	}
 	network, present := observation.Network, r.present()
-	ended := observation.Recorder == nil || policy.PodEnded(observation.Recorder)
-	if network == nil || !ended || !resources.MarkedBy(network, r.benchmark) || !policy.Released(present, len(r.runs)) {
+	ended := observation.Recorder == nil || pods.Ended(observation.Recorder)
+	if network == nil || !ended || !resources.MarkedBy(network, r.benchmark) || !benchmarkpolicy.Released(present, len(r.runs)) {
 		return nil
 	}
 	return r.applyNamed(ctx, resources.NewRelease(network))

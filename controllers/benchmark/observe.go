@@ -16,13 +16,13 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/figures"
 	"github.com/shardyard/shardyard/internal/bench/summary"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // observe finds what there is of a benchmark.
-func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error) {
-	observation := &policy.BenchmarkObservation{Benchmark: r.benchmark, Now: r.now()}
+func (r *run) observe(ctx context.Context) (*benchmarkpolicy.Observation, error) {
+	observation := &benchmarkpolicy.Observation{Benchmark: r.benchmark, Now: r.now()}
 	for i, planned := range r.runs {
 		observation.Runs = append(observation.Runs, v1alpha1.BenchmarkRunStatus{
 			Number: int32(i + 1), Variant: planned.VariantName, Repetition: int32(planned.Repetition),
@@ -32,7 +32,7 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 		return nil, err
 	}
 	var err error
-	if present, ok := policy.PresentRun(r.status); ok {
+	if present, ok := benchmarkpolicy.PresentRun(r.status); ok {
 		if observation.NodeImageIDs, err = r.nodeImageIDs(ctx, &r.status.Runs[present]); err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (r *run) observe(ctx context.Context) (*policy.BenchmarkObservation, error)
 }
 
 // observeNetwork finds the network of the benchmark.
-func (r *run) observeNetwork(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) observeNetwork(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	if r.benchmark.Spec.Network.Name != "" {
 		return r.observeNamed(ctx, observation)
 	}
@@ -98,12 +98,12 @@ func (r *run) findPod(ctx context.Context, name string) (*corev1.Pod, error) {
 }
 
 // recorded is what a recorder said; nil when it said nothing that is understood.
-func recorded(pod *corev1.Pod) *policy.BenchmarkRecorded {
+func recorded(pod *corev1.Pod) *benchmarkpolicy.Recorded {
 	said, err := summary.Decode[summary.Run](lastMessage(pod))
 	if err != nil {
 		return nil
 	}
-	return &policy.BenchmarkRecorded{
+	return &benchmarkpolicy.Recorded{
 		Fault:              said.Fault,
 		From:               metav1.NewMicroTime(time.UnixMilli(said.Window.BeginMs)),
 		To:                 metav1.NewMicroTime(time.UnixMilli(said.Window.EndMs)),
@@ -112,16 +112,16 @@ func recorded(pod *corev1.Pod) *policy.BenchmarkRecorded {
 }
 
 // judged is what the judge said; nil when it said nothing that is understood.
-func judged(pod *corev1.Pod) *policy.BenchmarkJudged {
+func judged(pod *corev1.Pod) *benchmarkpolicy.Judged {
 	said, err := summary.Decode[summary.Result](lastMessage(pod))
 	if err != nil {
 		return nil
 	}
 	phase := v1alpha1.BenchmarkPhase(said.Outcome)
-	if !policy.BenchmarkEnded(phase) {
+	if !benchmarkpolicy.Ended(phase) {
 		return nil
 	}
-	made := &policy.BenchmarkJudged{Phase: phase, Words: said.Words}
+	made := &benchmarkpolicy.Judged{Phase: phase, Words: said.Words}
 	for i := range said.Figures {
 		figure := &said.Figures[i]
 		made.Figures = append(made.Figures, v1alpha1.BenchmarkFigureStatus{Figure: figure.Name, Value: figures.Number(figure.Value)})

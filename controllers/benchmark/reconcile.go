@@ -15,7 +15,8 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/bench"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 )
 
 // Reconcile takes one benchmark a step on, and reports how far it is.
@@ -28,7 +29,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		// What a benchmark made goes with it: all of it has an owner. What it claimed stays.
 		return ctrl.Result{}, r.releaseLeft(ctx, request.NamespacedName)
 	}
-	if benchmark.DeletionTimestamp != nil || policy.BenchmarkEnded(benchmark.Status.Phase) {
+	if benchmark.DeletionTimestamp != nil || benchmarkpolicy.Ended(benchmark.Status.Phase) {
 		return ctrl.Result{}, nil
 	}
 	run := &run{
@@ -38,7 +39,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := errors.Join(run.advance(ctx), run.report(ctx)); err != nil {
 		return ctrl.Result{}, err
 	}
-	if policy.BenchmarkEnded(run.status.Phase) {
+	if benchmarkpolicy.Ended(run.status.Phase) {
 		return ctrl.Result{}, nil
 	}
 	if run.moved {
@@ -79,13 +80,13 @@ type run struct {
 // advance does what there is to do next.
 func (r *run) advance(ctx context.Context) error {
 	now := metav1.NewTime(r.now())
-	if words := policy.BenchmarkRefused(r.benchmark); words != "" {
-		policy.RefuseBenchmark(r.benchmark, r.status, words, now)
+	if words := benchmarkpolicy.Refused(r.benchmark); words != "" {
+		benchmarkpolicy.Refuse(r.benchmark, r.status, words, now)
 		return nil
 	}
 	if r.settings.Image == "" {
-		reason, words := policy.NoRecorders()
-		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+		reason, words := benchmarkpolicy.NoRecorders()
+		benchmarkpolicy.Hold(r.benchmark, r.status, reason, words, now)
 		return nil
 	}
 	observation, err := r.observe(ctx)
@@ -94,30 +95,30 @@ func (r *run) advance(ctx context.Context) error {
 		err = r.applyShared(ctx)
 	}
 	if err == nil {
-		err = r.do(ctx, policy.AdvanceBenchmark(observation, r.status), observation)
+		err = r.do(ctx, benchmarkpolicy.Advance(observation, r.status), observation)
 	}
 	return r.explain(err)
 }
 
 // do does a task.
-func (r *run) do(ctx context.Context, task policy.BenchmarkTask, observation *policy.BenchmarkObservation) error {
-	r.moved = task != policy.TaskWait
+func (r *run) do(ctx context.Context, task benchmarkpolicy.Task, observation *benchmarkpolicy.Observation) error {
+	r.moved = task != benchmarkpolicy.TaskWait
 	switch task {
-	case policy.TaskMakeNetwork:
+	case benchmarkpolicy.TaskMakeNetwork:
 		return r.makeNetwork(ctx, observation)
-	case policy.TaskMakeRecorder:
+	case benchmarkpolicy.TaskMakeRecorder:
 		return r.makeRecorder(ctx, observation)
-	case policy.TaskBeginLoad:
+	case benchmarkpolicy.TaskBeginLoad:
 		return r.beginLoad(ctx, observation)
-	case policy.TaskRemove:
+	case benchmarkpolicy.TaskRemove:
 		return r.remove(ctx, observation)
-	case policy.TaskMakeJudge:
+	case benchmarkpolicy.TaskMakeJudge:
 		return r.makeJudge(ctx)
-	case policy.TaskRemoveJudge:
+	case benchmarkpolicy.TaskRemoveJudge:
 		return r.removePod(ctx, "judge", observation.Judge)
-	case policy.TaskMakeUploader:
+	case benchmarkpolicy.TaskMakeUploader:
 		return r.makeUploader(ctx)
-	case policy.TaskRemoveUploader:
+	case benchmarkpolicy.TaskRemoveUploader:
 		return r.removePod(ctx, "uploader", observation.Uploader)
 	default:
 		return nil
@@ -131,17 +132,17 @@ func (r *run) explain(err error) error {
 	case err == nil, errors.Is(err, context.Canceled), apierrors.IsConflict(err):
 		return err
 	case ok:
-		reason, words := policy.BenchmarkNameTaken(taken.Kind, taken.Name)
+		reason, words := benchmarkpolicy.NameTaken(taken.Kind, taken.Name)
 		r.status = r.benchmark.Status.DeepCopy()
-		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+		benchmarkpolicy.Hold(r.benchmark, r.status, reason, words, now)
 	case owned.Unanswered(err):
 		// It is tried again, and nothing that was to be noted is so.
 		r.status = r.benchmark.Status.DeepCopy()
 	default:
-		reason, words := policy.ApplyRefused(err)
+		reason, words := condition.ApplyRefused(err)
 		// What was to be noted is not so.
 		r.status = r.benchmark.Status.DeepCopy()
-		policy.HoldBenchmark(r.benchmark, r.status, reason, words, now)
+		benchmarkpolicy.Hold(r.benchmark, r.status, reason, words, now)
 	}
 	return err
 }

@@ -9,13 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 )
 
 // remove removes the network of a run, and its recorder: whatever is left of one run
 // would be part of the next. The network goes last but all that it made, so that
 // once it is gone, its nodes are.
-func (r *run) remove(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) remove(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	if r.benchmark.Spec.Network.Name != "" {
 		return r.leave(ctx, observation)
 	}
@@ -28,9 +29,9 @@ func (r *run) remove(ctx context.Context, observation *policy.BenchmarkObservati
 }
 
 // removeRecorder removes the recorder of a run.
-func (r *run) removeRecorder(ctx context.Context, observation *policy.BenchmarkObservation) error {
+func (r *run) removeRecorder(ctx context.Context, observation *benchmarkpolicy.Observation) error {
 	// What a recorder that failed wrote into its log is worth reading.
-	if pod := observation.Recorder; pod != nil && (!policy.PodEnded(pod) || r.present().Fault == "") {
+	if pod := observation.Recorder; pod != nil && (!pods.Ended(pod) || r.present().Fault == "") {
 		if err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
 			return fmt.Errorf("delete recorder: %w", err)
 		}

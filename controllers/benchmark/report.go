@@ -12,7 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 )
 
 // stepInterval keeps a benchmark that moves on from taking all of its steps at
@@ -25,7 +25,7 @@ var fine = []string{v1alpha1.ReasonUnderWay, v1alpha1.ReasonSucceeded}
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
 	r.status.ObservedGeneration = r.benchmark.Generation
-	r.status.RunsSummary = policy.RunsSummary(r.status, len(r.runs))
+	r.status.RunsSummary = benchmarkpolicy.RunsSummary(r.status, len(r.runs))
 	if equality.Semantic.DeepEqual(&r.benchmark.Status, r.status) {
 		return nil
 	}

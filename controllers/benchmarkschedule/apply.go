@@ -14,7 +14,9 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/drift"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	schedulepolicy "github.com/shardyard/shardyard/internal/policy/benchmarkschedule"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -23,21 +25,21 @@ var errNameTaken = errors.New("it belongs to somebody else")
 
 // start makes the benchmark that is due. When that fails, nothing is noted of it, so
 // it is tried again.
-func (r *run) start(ctx context.Context, observation *policy.ScheduleObservation, due time.Time) error {
-	benchmark, err := r.make(ctx, due, policy.LastSucceeded(observation))
+func (r *run) start(ctx context.Context, observation *schedulepolicy.Observation, due time.Time) error {
+	benchmark, err := r.make(ctx, due, schedulepolicy.LastSucceeded(observation))
 	switch {
 	case err == nil:
-		policy.NoteMade(observation, r.status, benchmark, due)
+		schedulepolicy.NoteMade(observation, r.status, benchmark, due)
 		return nil
 	case errors.Is(err, context.Canceled):
 		return err
 	}
 	r.status, r.news = r.schedule.Status.DeepCopy(), nil
-	reason, words := policy.ApplyRefused(err)
+	reason, words := condition.ApplyRefused(err)
 	if errors.Is(err, errNameTaken) {
-		reason, words = policy.BenchmarkNameTaken(v1alpha1.KindBenchmark, resources.ScheduledName(r.schedule.Name, due))
+		reason, words = benchmarkpolicy.NameTaken(v1alpha1.KindBenchmark, resources.ScheduledName(r.schedule.Name, due))
 	}
-	policy.HoldSchedule(observation, r.status, reason, words)
+	schedulepolicy.Hold(observation, r.status, reason, words)
 	return err
 }
 

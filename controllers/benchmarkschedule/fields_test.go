@@ -12,7 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
-	"github.com/shardyard/shardyard/internal/policy"
+	schedulepolicy "github.com/shardyard/shardyard/internal/policy/benchmarkschedule"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/test/fields"
 )
@@ -90,17 +90,17 @@ func effectsOf(t *testing.T, schedule *v1alpha1.BenchmarkSchedule) map[fields.Ef
 }
 
 // observed is a schedule at a time.
-func observed(t *testing.T, schedule *v1alpha1.BenchmarkSchedule, now time.Time) *policy.ScheduleObservation {
+func observed(t *testing.T, schedule *v1alpha1.BenchmarkSchedule, now time.Time) *schedulepolicy.Observation {
 	t.Helper()
 	location, err := time.LoadLocation(schedule.Spec.TimeZone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	timetable, err := policy.NewTimetable(schedule.Spec.Schedule, location, now)
+	timetable, err := schedulepolicy.NewTimetable(schedule.Spec.Schedule, location, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &policy.ScheduleObservation{Schedule: schedule, Timetable: timetable, Now: now}
+	return &schedulepolicy.Observation{Schedule: schedule, Timetable: timetable, Now: now}
 }
 
 // started are the times for which benchmarks are made in three days, by an operator
@@ -110,7 +110,7 @@ func started(t *testing.T, schedule *v1alpha1.BenchmarkSchedule, looks time.Dura
 	var found []time.Time
 	status := &v1alpha1.BenchmarkScheduleStatus{ObservedGeneration: -1}
 	for elapsed := time.Duration(0); elapsed < 72*time.Hour; elapsed += looks {
-		step := policy.AdvanceSchedule(observed(t, schedule, made.Add(elapsed)), status)
+		step := schedulepolicy.Advance(observed(t, schedule, made.Add(elapsed)), status)
 		if step.Start != nil {
 			found = append(found, *step.Start)
 		}
@@ -137,7 +137,7 @@ func removed(t *testing.T, schedule *v1alpha1.BenchmarkSchedule) []string {
 		})
 	}
 	var names []string
-	for _, benchmark := range policy.AdvanceSchedule(observation, schedule.Status.DeepCopy()).Remove {
+	for _, benchmark := range schedulepolicy.Advance(observation, schedule.Status.DeepCopy()).Remove {
 		names = append(names, benchmark.Name)
 	}
 	return names

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	schedulepolicy "github.com/shardyard/shardyard/internal/policy/benchmarkschedule"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -61,7 +61,7 @@ type run struct {
 	schedule *v1alpha1.BenchmarkSchedule
 	// status is what will be reported, and news what will be told with it.
 	status *v1alpha1.BenchmarkScheduleStatus
-	news   []policy.ScheduleNews
+	news   []schedulepolicy.News
 	// until is when to look again; zero when nothing comes of time alone.
 	until time.Time
 }
@@ -72,7 +72,7 @@ func (r *run) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	step := policy.AdvanceSchedule(observation, r.status)
+	step := schedulepolicy.Advance(observation, r.status)
 	r.news, r.until = step.News, step.Until
 	var failed []error
 	if step.Start != nil {
@@ -85,12 +85,12 @@ func (r *run) advance(ctx context.Context) error {
 }
 
 // observe finds the benchmarks of the schedule.
-func (r *run) observe(ctx context.Context) (*policy.ScheduleObservation, error) {
-	observation := &policy.ScheduleObservation{Schedule: r.schedule, Now: r.now()}
+func (r *run) observe(ctx context.Context) (*schedulepolicy.Observation, error) {
+	observation := &schedulepolicy.Observation{Schedule: r.schedule, Now: r.now()}
 	spec := &r.schedule.Spec
 	location, err := time.LoadLocation(spec.TimeZone)
 	if err == nil {
-		observation.Timetable, err = policy.NewTimetable(spec.Schedule, location, observation.Now)
+		observation.Timetable, err = schedulepolicy.NewTimetable(spec.Schedule, location, observation.Now)
 	}
 	if err != nil {
 		observation.Invalid = err.Error()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/fault"
-	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -24,7 +24,7 @@ import (
 const finalizer = "shardyard.dev/fault"
 
 // makePod makes the pod that measures the fault, and all that it needs.
-func (r *run) makePod(ctx context.Context, observation *policy.FaultObservation) error {
+func (r *run) makePod(ctx context.Context, observation *faultpolicy.Observation) error {
 	inputs := resources.FaultInputs{
 		Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain, KeptByNodes: fault.PartInPod(&r.fault.Spec) != "",
 	}
@@ -64,7 +64,7 @@ func (r *run) release(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // kill deletes the very pods that are noted, without the time that a pod has to end.
-func (r *run) kill(ctx context.Context, observation *policy.FaultObservation) error {
+func (r *run) kill(ctx context.Context, observation *faultpolicy.Observation) error {
 	var failed error
 	for _, noted := range r.status.Victims {
 		pod := observation.Victims[noted.Validator]

@@ -10,7 +10,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/manifest"
-	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/fields"
@@ -79,7 +79,7 @@ func effectsOf(t *testing.T, wanted *v1alpha1.Fault) map[fields.Effect]string {
 		inMeasurement: fields.Text(t, []int32{
 			wanted.Spec.BaselineSeconds, wanted.Spec.DurationSeconds, wanted.Spec.RecoverySeconds,
 		}),
-		inRefusal: policy.FaultRefused(wanted),
+		inRefusal: faultpolicy.Refused(wanted),
 		inProgram: fields.Text(t, fault.ProgramOf(&wanted.Spec)),
 	}
 }

@@ -27,7 +27,8 @@ import (
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
-	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/adminapi"
@@ -317,7 +318,7 @@ func (c *cluster) act() {
 		return
 	}
 	switch {
-	case pod == nil || resources.Gated(pod) || policy.PodEnded(pod):
+	case pod == nil || resources.Gated(pod) || pods.Ended(pod):
 	case pod.Status.Phase == corev1.PodPending:
 		c.watchers = append(c.watchers, string(pod.UID))
 		c.begin(pod)
@@ -363,7 +364,7 @@ func (c *cluster) until(what string, holds func() bool) {
 	c.t.Fatalf("%s: waited in vain; it was told\n%s", what, strings.Join(c.told, "\n"))
 }
 
-func (c *cluster) ended() bool { return policy.FaultEnded(c.fault.Status.Phase) }
+func (c *cluster) ended() bool { return faultpolicy.Ended(c.fault.Status.Phase) }
 
 // running waits until the pod that measures runs.
 func (c *cluster) running() *corev1.Pod {
@@ -410,7 +411,7 @@ func (c *cluster) checkNotMeasured(reason, words string) {
 	if len(c.fault.Finalizers) > 0 {
 		c.t.Errorf("it cannot go: %q", c.fault.Finalizers)
 	}
-	if pod := c.watcher(); pod != nil && !policy.PodEnded(pod) {
+	if pod := c.watcher(); pod != nil && !pods.Ended(pod) {
 		c.t.Errorf("its pod is %s", pod.Status.Phase)
 	}
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // observe finds what there is of a fault.
-func (r *run) observe(ctx context.Context) (*policy.FaultObservation, error) {
-	observation := &policy.FaultObservation{Fault: r.fault, Now: r.now()}
+func (r *run) observe(ctx context.Context) (*faultpolicy.Observation, error) {
+	observation := &faultpolicy.Observation{Fault: r.fault, Now: r.now()}
 	if err := r.observeNetwork(ctx, observation); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (r *run) observe(ctx context.Context) (*policy.FaultObservation, error) {
 }
 
 // observeNetwork finds the network, and the validators that the fault is of.
-func (r *run) observeNetwork(ctx context.Context, observation *policy.FaultObservation) error {
+func (r *run) observeNetwork(ctx context.Context, observation *faultpolicy.Observation) error {
 	network := &v1alpha1.ShardNetwork{}
 	err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.fault.Namespace, Name: r.fault.Spec.NetworkName}, network)
 	if apierrors.IsNotFound(err) {
@@ -83,7 +84,7 @@ func (r *run) claimant(ctx context.Context, network *v1alpha1.ShardNetwork) (str
 	if err != nil {
 		return "", fmt.Errorf("read benchmark: %w", err)
 	}
-	if !policy.LoadClaimed(network, benchmark) {
+	if !benchmarkpolicy.LoadClaimed(network, benchmark) {
 		return "", nil
 	}
 	return name, nil
@@ -91,13 +92,13 @@ func (r *run) claimant(ctx context.Context, network *v1alpha1.ShardNetwork) (str
 
 // observePod finds the pod that measures. One of somebody else is in the way of a fault
 // that is to begin, and means that the pod of one that goes on is gone.
-func (r *run) observePod(ctx context.Context, observation *policy.FaultObservation) error {
+func (r *run) observePod(ctx context.Context, observation *faultpolicy.Observation) error {
 	pod := &corev1.Pod{}
 	found, err := r.objects.Find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name))
 	if found {
 		observation.Pod, observation.Measured = pod, measured(pod)
 	}
-	begun := policy.FaultGoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil
+	begun := faultpolicy.GoesOn(r.status.Phase) || r.fault.DeletionTimestamp != nil
 	if _, taken := errors.AsType[*owned.NameTakenError](err); taken && begun {
 		err = nil
 	}

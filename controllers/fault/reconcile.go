@@ -14,7 +14,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/owned"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 )
 
 // Reconcile takes one fault a step on, and reports how far it is.
@@ -30,7 +31,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	switch {
 	case wanted.DeletionTimestamp != nil:
 		err = run.goAway(ctx)
-	case policy.FaultEnded(wanted.Status.Phase):
+	case faultpolicy.Ended(wanted.Status.Phase):
 		return ctrl.Result{}, run.tidy(ctx)
 	default:
 		err = errors.Join(run.advance(ctx), run.report(ctx))
@@ -73,38 +74,38 @@ type run struct {
 
 // advance does what there is to do next.
 func (r *run) advance(ctx context.Context) error {
-	if words := policy.FaultRefused(r.fault); words != "" {
-		policy.RefuseFault(r.fault, r.status, words, r.now())
+	if words := faultpolicy.Refused(r.fault); words != "" {
+		faultpolicy.Refuse(r.fault, r.status, words, r.now())
 		return nil
 	}
-	if r.settings.Image == "" && !policy.FaultGoesOn(r.status.Phase) {
-		reason, words := policy.NoWatchers()
-		policy.HoldFault(r.fault, r.status, reason, words, r.now())
+	if r.settings.Image == "" && !faultpolicy.GoesOn(r.status.Phase) {
+		reason, words := faultpolicy.NoWatchers()
+		faultpolicy.Hold(r.fault, r.status, reason, words, r.now())
 		return nil
 	}
 	observation, err := r.observe(ctx)
 	if err == nil {
-		err = r.do(ctx, policy.AdvanceFault(observation, r.status), observation)
+		err = r.do(ctx, faultpolicy.Advance(observation, r.status), observation)
 	}
 	return r.explain(err)
 }
 
 // do does a task.
-func (r *run) do(ctx context.Context, task policy.FaultTask, observation *policy.FaultObservation) error {
-	r.moved = task != policy.FaultWait
+func (r *run) do(ctx context.Context, task faultpolicy.Task, observation *faultpolicy.Observation) error {
+	r.moved = task != faultpolicy.TaskWait
 	switch task {
-	case policy.FaultMakePod:
+	case faultpolicy.TaskMakePod:
 		return r.makePod(ctx, observation)
-	case policy.FaultDiscard:
+	case faultpolicy.TaskDiscard:
 		return r.objects.Delete(ctx, observation.Pod, metav1.DeletePropagationBackground)
-	case policy.FaultRelease:
+	case faultpolicy.TaskRelease:
 		return r.release(ctx, observation.Pod)
-	case policy.FaultKill:
+	case faultpolicy.TaskKill:
 		return r.kill(ctx, observation)
-	case policy.FaultTakeBack:
+	case faultpolicy.TaskTakeBack:
 		over, err := r.takeBack(ctx, observation, r.status.StopTime)
 		if err == nil && over {
-			policy.FaultTakenBack(observation, r.status)
+			faultpolicy.TakenBack(observation, r.status)
 		}
 		return err
 	default:
@@ -118,20 +119,20 @@ func (r *run) explain(err error) error {
 	case err == nil, errors.Is(err, context.Canceled), apierrors.IsConflict(err):
 		return err
 	case isNotTakenBack(err):
-		reason, words := policy.FaultNotTakenBack(err)
-		policy.HoldFault(r.fault, r.status, reason, words, r.now())
+		reason, words := faultpolicy.NotTakenBack(err)
+		faultpolicy.Hold(r.fault, r.status, reason, words, r.now())
 	case ok:
-		reason, words := policy.FaultNameTaken(taken.Kind, taken.Name)
+		reason, words := faultpolicy.NameTaken(taken.Kind, taken.Name)
 		// What was to be noted is not so.
 		r.status = r.fault.Status.DeepCopy()
-		policy.HoldFault(r.fault, r.status, reason, words, r.now())
+		faultpolicy.Hold(r.fault, r.status, reason, words, r.now())
 	case owned.Unanswered(err):
 		// It is tried again, and nothing that was to be noted is so.
 		r.status = r.fault.Status.DeepCopy()
 	default:
-		reason, words := policy.ApplyRefused(err)
+		reason, words := condition.ApplyRefused(err)
 		r.status = r.fault.Status.DeepCopy()
-		policy.HoldFault(r.fault, r.status, reason, words, r.now())
+		faultpolicy.Hold(r.fault, r.status, reason, words, r.now())
 	}
 	return err
 }

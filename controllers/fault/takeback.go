@@ -20,7 +20,8 @@ import (
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
-	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -40,7 +41,7 @@ func (r *run) goAway(ctx context.Context) error {
 	if !controllerutil.ContainsFinalizer(r.fault, finalizer) {
 		return nil
 	}
-	if policy.FaultEnded(r.status.Phase) {
+	if faultpolicy.Ended(r.status.Phase) {
 		// By now the network may have another fault.
 		return r.tidy(ctx)
 	}
@@ -56,7 +57,7 @@ func (r *run) goAway(ctx context.Context) error {
 		return r.letGo(ctx)
 	}
 	r.gone = false
-	policy.DeletedFault(r.fault, r.status, r.now())
+	faultpolicy.Deleted(r.fault, r.status, r.now())
 	return r.report(ctx)
 }
 
@@ -64,7 +65,7 @@ func (r *run) goAway(ctx context.Context) error {
 func (r *run) tidy(ctx context.Context) error {
 	pod := &corev1.Pod{}
 	// What a pod that has ended wrote into its log is worth reading.
-	if found, err := r.objects.Find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name)); err == nil && found && !policy.PodEnded(pod) {
+	if found, err := r.objects.Find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name)); err == nil && found && !pods.Ended(pod) {
 		if err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
 			return err
 		}
@@ -74,8 +75,8 @@ func (r *run) tidy(ctx context.Context) error {
 
 // takeBack ends the pod that measures, and then the fault of nodes that it may have
 // begun. It says whether nothing is left to be ended.
-func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation, since *metav1.Time) (bool, error) {
-	if pod := observation.Pod; pod != nil && !policy.PodEnded(pod) {
+func (r *run) takeBack(ctx context.Context, observation *faultpolicy.Observation, since *metav1.Time) (bool, error) {
+	if pod := observation.Pod; pod != nil && !pods.Ended(pod) {
 		r.moved = true
 		return false, r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground)
 	}
@@ -86,12 +87,12 @@ func (r *run) takeBack(ctx context.Context, observation *policy.FaultObservation
 	}
 	if part == fault.Process {
 		// Nobody is there to be told.
-		over := since == nil || policy.FaultOverByItself(r.fault, since.Time, r.now())
+		over := since == nil || faultpolicy.OverByItself(r.fault, since.Time, r.now())
 		r.moved = over
 		return over, nil
 	}
 	err := r.endNodeFaults(ctx)
-	if err != nil && since != nil && policy.FaultOverByItself(r.fault, since.Time, r.now()) {
+	if err != nil && since != nil && faultpolicy.OverByItself(r.fault, since.Time, r.now()) {
 		ctrl.LoggerFrom(ctx).Info("nodes that were not told ended the fault by their own clocks", "reason", err.Error())
 		return true, nil
 	}

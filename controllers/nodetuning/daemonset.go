@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/drift"
-	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 )
 
 // applyDaemonSet brings a DaemonSet of agents up to date, and returns it as the
@@ -20,7 +20,7 @@ import (
 func (r *run) applyDaemonSet(ctx context.Context, wanted *appsv1.DaemonSet) (*appsv1.DaemonSet, error) {
 	set, err := r.bringUpToDate(ctx, wanted)
 	if err != nil {
-		r.note(policy.TuningApplyFailed(err))
+		r.note(tuningpolicy.ApplyFailed(err))
 		return nil, fmt.Errorf("apply DaemonSet %s: %w", wanted.Name, err)
 	}
 	return set, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
@@ -26,13 +27,13 @@ const handOver = time.Minute
 // forgets those that are gone. It comes before any of their agents is asked: until
 // then, an agent on a new machine changes nothing. One on a machine that the status
 // has no room for is not asked.
-func (r *run) noteMachines(ctx context.Context, observation *policy.TuningObservation) error {
+func (r *run) noteMachines(ctx context.Context, observation *tuningpolicy.Observation) error {
 	noted := map[string]v1alpha1.TunedMachine{}
 	for _, machine := range r.status.Machines {
 		noted[machine.Name] = machine
 	}
-	var known, further []*policy.Agent
-	for leaving, agents := range map[bool][]policy.Agent{false: observation.Agents, true: observation.Leaving} {
+	var known, further []*tuningpolicy.Agent
+	for leaving, agents := range map[bool][]tuningpolicy.Agent{false: observation.Agents, true: observation.Leaving} {
 		for i := range agents {
 			agent := &agents[i]
 			// The first agent of a machine that has no place yet has changed nothing.
@@ -43,9 +44,9 @@ func (r *run) noteMachines(ctx context.Context, observation *policy.TuningObserv
 			}
 		}
 	}
-	byName := func(a, b *policy.Agent) int { return strings.Compare(a.Machine, b.Machine) }
+	byName := func(a, b *tuningpolicy.Agent) int { return strings.Compare(a.Machine, b.Machine) }
 	slices.SortFunc(further, byName)
-	room := min(len(further), max(policy.MaxTunedMachines-len(known), 0))
+	room := min(len(further), max(tuningpolicy.MaxMachines-len(known), 0))
 	for _, agent := range further[room:] {
 		agent.NoRoom = true
 	}
@@ -66,7 +67,7 @@ func (r *run) noteMachines(ctx context.Context, observation *policy.TuningObserv
 // recall says of machines whose agents give no answer whether they read back all
 // settings not long ago. What is known of it from before this program began
 // counts from when it began.
-func (r *run) recall(agents []policy.Agent, settingsHash string) {
+func (r *run) recall(agents []tuningpolicy.Agent, settingsHash string) {
 	known := r.readBack[r.tuning.Name]
 	readBack := map[string]time.Time{}
 	tuned := policy.TunedMachines(r.tuning, settingsHash)
@@ -87,7 +88,7 @@ func (r *run) recall(agents []policy.Agent, settingsHash string) {
 
 // putBack has agents without settings put the old values back on the machines
 // that are to have them, and takes these agents away once all have.
-func (r *run) putBack(ctx context.Context, observation *policy.TuningObservation) error {
+func (r *run) putBack(ctx context.Context, observation *tuningpolicy.Observation) error {
 	name := resources.RestoringName(r.tuning.Name)
 	if len(observation.Leaving) > 0 {
 		machines := make([]string, 0, len(observation.Leaving))
@@ -99,7 +100,7 @@ func (r *run) putBack(ctx context.Context, observation *policy.TuningObservation
 			return err
 		}
 		r.askAgents(ctx, observation.Leaving, tuning.Hash(tuning.NoSettings))
-		if done, _ := policy.TuningRestored(observation); !done {
+		if done, _ := tuningpolicy.Restored(observation); !done {
 			return nil
 		}
 	} else if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.settings.Namespace, Name: name}, &appsv1.DaemonSet{}); err != nil {

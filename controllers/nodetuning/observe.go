@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -31,7 +31,7 @@ type agentPods struct {
 
 // observe finds which machines are selected, and which are to get their old
 // values back.
-func (r *run) observe(ctx context.Context) (*policy.TuningObservation, error) {
+func (r *run) observe(ctx context.Context) (*tuningpolicy.Observation, error) {
 	pods, err := r.listAgents(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (r *run) observe(ctx context.Context) (*policy.TuningObservation, error) {
 	for _, machine := range r.tuning.Status.Machines {
 		machines[machine.Name] = true
 	}
-	observation := &policy.TuningObservation{Tuning: r.tuning, Namespace: r.settings.Namespace}
+	observation := &tuningpolicy.Observation{Tuning: r.tuning, Namespace: r.settings.Namespace}
 	for _, machine := range slices.Sorted(maps.Keys(machines)) {
 		selected, exists, err := r.look(ctx, machine, pods)
 		if err != nil {
@@ -58,13 +58,13 @@ func (r *run) observe(ctx context.Context) (*policy.TuningObservation, error) {
 		case !exists:
 			// Its kernel is gone, and what was set with it.
 		case selected:
-			agent := policy.Agent{Machine: machine, Pod: pods.own[machine]}
+			agent := tuningpolicy.Agent{Machine: machine, Pod: pods.own[machine]}
 			if !runsOn(agent.Pod) {
 				agent.Rival = rival
 			}
 			observation.Agents = append(observation.Agents, agent)
 		case machines[machine]:
-			agent := policy.Agent{Machine: machine, Pod: pods.restorers[machine], Rival: rival}
+			agent := tuningpolicy.Agent{Machine: machine, Pod: pods.restorers[machine], Rival: rival}
 			agent.TakenOver = rival != "" && r.takenOver(ctx, pods.rivals[machine])
 			observation.Leaving = append(observation.Leaving, agent)
 		}
@@ -151,7 +151,7 @@ func machineOf(pod *corev1.Pod) string {
 
 // askAgents asks every agent that runs for its report about some settings. One
 // that does not answer is an observation, no error.
-func (r *run) askAgents(ctx context.Context, agents []policy.Agent, settingsHash string) {
+func (r *run) askAgents(ctx context.Context, agents []tuningpolicy.Agent, settingsHash string) {
 	var group errgroup.Group
 	group.SetLimit(parallelAgents)
 	for i := range agents {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
-	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
@@ -115,8 +115,8 @@ func (r *run) tune(ctx context.Context) error {
 	if err := r.putBack(ctx, observation); err != nil {
 		return err
 	}
-	r.note(policy.TuningReady(observation))
-	r.note(policy.TuningSteady(observation))
+	r.note(tuningpolicy.Ready(observation))
+	r.note(tuningpolicy.Steady(observation))
 	r.summarise(observation, tuning.Hash(encoded))
 	return nil
 }
@@ -143,7 +143,7 @@ func (r *run) restore(ctx context.Context) error {
 	if err := r.putBack(ctx, observation); err != nil {
 		return err
 	}
-	done, waits := policy.TuningRestored(observation)
+	done, waits := tuningpolicy.Restored(observation)
 	r.summarise(observation, "")
 	if !done {
 		r.note(waits)
@@ -157,7 +157,7 @@ func (r *run) restore(ctx context.Context) error {
 // has, and a NodeTuning that is deleted goes.
 func (r *run) letBe(ctx context.Context) error {
 	if r.deleted() && r.holdsFinalizer() && len(r.status.Machines) > 0 {
-		condition := policy.TuningDisabled(len(r.status.Machines))
+		condition := tuningpolicy.Disabled(len(r.status.Machines))
 		r.recorder.Eventf(r.tuning, nil, corev1.EventTypeWarning, condition.Reason, "Delete", "%s", reporting.Note(condition.Message))
 	}
 	return r.letGo(ctx)
@@ -168,7 +168,7 @@ func (r *run) letBe(ctx context.Context) error {
 func (r *run) letGo(ctx context.Context) error {
 	r.gone = r.deleted()
 	if !r.gone {
-		r.note(policy.TuningDisabled(len(r.status.Machines)))
+		r.note(tuningpolicy.Disabled(len(r.status.Machines)))
 		meta.RemoveStatusCondition(&r.status.Conditions, v1alpha1.ConditionSteady)
 		r.status.MachinesWanted, r.status.MachinesTuned = nil, nil
 		r.status.Settings, r.status.Exceptions, r.status.ExceptionsOmitted = nil, nil, 0

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
@@ -301,7 +301,7 @@ func TestMoreMachinesThanTheStatusHolds(t *testing.T) {
 	c := newCluster(t)
 	c.reconcile()
 	var noted []v1alpha1.TunedMachine
-	for i := range policy.MaxTunedMachines {
+	for i := range tuningpolicy.MaxMachines {
 		name := fmt.Sprintf("a-%04d", i)
 		noted = append(noted, v1alpha1.TunedMachine{Name: name})
 		c.nodes[name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{
@@ -311,10 +311,10 @@ func TestMoreMachinesThanTheStatusHolds(t *testing.T) {
 	c.tuning.Status.Machines = noted
 	c.must(c.client.Status().Update(t.Context(), c.tuning))
 	one := c.addMachine()
-	c.settleAt(policy.MaxTunedMachines + 1)
+	c.settleAt(tuningpolicy.MaxMachines + 1)
 	c.reconciler.agents = askedAgents(func() { t.Errorf("the agent of %s is asked, and the machine is not noted", one.name) })
 	c.reconcile()
-	if len(c.tuning.Status.Machines) != policy.MaxTunedMachines || strings.Contains(c.noted(), one.name) {
+	if len(c.tuning.Status.Machines) != tuningpolicy.MaxMachines || strings.Contains(c.noted(), one.name) {
 		t.Errorf("%d machines are noted, want those of before", len(c.tuning.Status.Machines))
 	}
 
@@ -324,7 +324,7 @@ func TestMoreMachinesThanTheStatusHolds(t *testing.T) {
 	}
 	c.reconciler.agents = c
 	c.reconcile()
-	if len(c.tuning.Status.Machines) != policy.MaxTunedMachines-2 || !strings.Contains(c.noted(), one.name) {
+	if len(c.tuning.Status.Machines) != tuningpolicy.MaxMachines-2 || !strings.Contains(c.noted(), one.name) {
 		t.Errorf("%d machines are noted, want %s among them", len(c.tuning.Status.Machines), one.name)
 	}
 }

@@ -13,19 +13,19 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
-	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 )
 
 // summarise puts what was observed into the status: of selected machines, as far
 // as they read back the settings of that hash.
-func (r *run) summarise(observation *policy.TuningObservation, settingsHash string) {
+func (r *run) summarise(observation *tuningpolicy.Observation, settingsHash string) {
 	r.status.MachinesWanted = ptr.To(int32(observation.Wanted))
 	r.status.MachinesTuned = ptr.To(int32(observation.Done()))
 	if len(observation.Agents) == 0 && r.deleted() {
 		r.status.MachinesTuned = nil
 	}
-	r.status.Machines = policy.NotedMachines(observation, r.status.Machines, settingsHash)
-	r.status.Settings, r.status.Exceptions, r.status.ExceptionsOmitted = policy.TuningSummary(observation)
+	r.status.Machines = tuningpolicy.NotedMachines(observation, r.status.Machines, settingsHash)
+	r.status.Settings, r.status.Exceptions, r.status.ExceptionsOmitted = tuningpolicy.Summary(observation)
 }
 
 // report writes the status when it has changed.
@@ -60,7 +60,7 @@ func (r *run) writeStatus(ctx context.Context) error {
 // noteStalled says whether the tuning waits for somebody to change something.
 func (r *run) noteStalled() {
 	if ready := meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionReady); ready != nil {
-		if stalled := policy.TuningStalled(ready); stalled != nil {
+		if stalled := tuningpolicy.Stalled(ready); stalled != nil {
 			r.note(*stalled)
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -92,7 +93,7 @@ func (r *run) occupied(ctx context.Context, reader client.Reader) (string, error
 		return "", fmt.Errorf("list faults: %w", err)
 	}
 	for i := range faults.Items {
-		if fault := &faults.Items[i]; fault.Spec.NetworkName == r.network.Name && policy.FaultGoesOn(fault.Status.Phase) {
+		if fault := &faults.Items[i]; fault.Spec.NetworkName == r.network.Name && faultpolicy.GoesOn(fault.Status.Phase) {
 			return fmt.Sprintf("the Fault %s goes on", fault.Name), nil
 		}
 	}

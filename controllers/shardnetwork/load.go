@@ -22,6 +22,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -77,7 +78,7 @@ func (r *run) loadedByRecorder(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read Benchmark %s: %w", name, err)
 	}
-	return policy.LoadClaimed(r.network, benchmark), nil
+	return benchmarkpolicy.LoadClaimed(r.network, benchmark), nil
 }
 
 // tellRefusedLoad has the log say which nodes did not take their load. They are

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // ObjectsApplied is a network of which the clusters have all objects.
@@ -16,13 +18,13 @@ func ObjectsApplied(objects, clusters int) metav1.Condition {
 	if clusters > 1 {
 		holder = fmt.Sprintf("%d clusters have", clusters)
 	}
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied,
+	return condition.New(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonObjectsApplied,
 		fmt.Sprintf("%s all %d objects of the network", holder, objects))
 }
 
 // ApplyUnknown is a network of which some clusters cannot be asked.
 func ApplyUnknown(lost []LostCluster) metav1.Condition {
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable,
+	return condition.New(v1alpha1.ConditionApplied, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable,
 		"nothing is known of the objects in "+namesOf(lost)+": see the condition ClustersAvailable")
 }
 
@@ -35,24 +37,24 @@ const (
 
 // ObjectsPending is a network whose objects wait for something.
 func ObjectsPending(what string) metav1.Condition {
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending,
+	return condition.New(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonObjectsPending,
 		"the objects of the network wait for "+what)
 }
 
 // NameTaken is an object that the network needs and somebody else has.
 func NameTaken(kind, name string) metav1.Condition {
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, fmt.Sprintf(
+	return condition.New(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, fmt.Sprintf(
 		"the %s %s belongs to somebody else: delete it, or choose another name for the network", kind, name))
 }
 
 // PredecessorRemains is an object that the network needs and that is about to go
 // with an earlier network of its name.
 func PredecessorRemains(kind, name string) metav1.Condition {
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonPredecessorRemains, fmt.Sprintf(
+	return condition.New(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonPredecessorRemains, fmt.Sprintf(
 		"the %s %s is about to go with an earlier network of this name: the network waits until it is gone", kind, name))
 }
 
 // ApplyFailed is an object that the cluster refuses; cause says which and why.
 func ApplyFailed(cause error) metav1.Condition {
-	return condition(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, quote(cause.Error()))
+	return condition.New(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, wording.Quote(cause.Error()))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // awaitsHeight says whether an update to what is wanted would begin only at a height
@@ -79,7 +80,7 @@ func awaiting(observation *Observation, nodes census, at int64) string {
 // postponed says what is not done yet.
 func postponed(observation *Observation, nodes census) string {
 	if fields := differences(observation.Network.Status.StableRevision, observation.Wanted); len(fields) > 0 {
-		return "the change of " + list(fields)
+		return "the change of " + wording.List(fields)
 	}
 	return fmt.Sprintf("the replacement of %d of %d nodes", nodes.outdated, nodes.total)
 }

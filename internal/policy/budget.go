@@ -9,21 +9,22 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/cost"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 )
 
 // WithinBudget says whether the estimated cost of a network is known to be
 // within its budget.
 func WithinBudget(budget *v1alpha1.BudgetSpec, estimate *cost.Estimate) metav1.Condition {
 	if budget == nil {
-		return condition(v1alpha1.ConditionWithinBudget, metav1.ConditionTrue, v1alpha1.ReasonNoBudget, "the spec has no budget")
+		return condition.New(v1alpha1.ConditionWithinBudget, metav1.ConditionTrue, v1alpha1.ReasonNoBudget, "the spec has no budget")
 	}
 	if refusal := cost.Check(budget, estimate); refusal != nil {
-		return condition(v1alpha1.ConditionWithinBudget, metav1.ConditionFalse, refusal.Reason, refusal.Words)
+		return condition.New(v1alpha1.ConditionWithinBudget, metav1.ConditionFalse, refusal.Reason, refusal.Words)
 	}
 	message := fmt.Sprintf("the network costs an estimated %s USD per hour", estimate.USDPerHour)
 	if estimate.USDPerRun != nil {
 		message += fmt.Sprintf(" and %s USD for its lifetime of %s", estimate.USDPerRun, estimate.Lifetime)
 	}
-	return condition(v1alpha1.ConditionWithinBudget, metav1.ConditionTrue, v1alpha1.ReasonBudgetKept,
+	return condition.New(v1alpha1.ConditionWithinBudget, metav1.ConditionTrue, v1alpha1.ReasonBudgetKept,
 		message+"; prices of "+estimate.PricesDate)
 }

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // LostCluster is a member cluster that cannot be used now.
@@ -38,11 +40,11 @@ var lostReasons = []string{
 func ClustersAvailable(members int, lost []LostCluster, networkWaits bool) metav1.Condition {
 	switch {
 	case members == 0:
-		return condition(v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonOwnCluster,
+		return condition.New(v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonOwnCluster,
 			"the network is in the operator's own cluster")
 	case len(lost) == 0:
-		return condition(v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable,
-			"all that it spans can be used: the operator's own and "+count(members, "member cluster"))
+		return condition.New(v1alpha1.ConditionClustersAvailable, metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable,
+			"all that it spans can be used: the operator's own and "+wording.Count(members, "member cluster"))
 	}
 	worst := slices.MinFunc(lost, func(a, b LostCluster) int {
 		return slices.Index(lostReasons, a.Reason) - slices.Index(lostReasons, b.Reason)
@@ -51,7 +53,7 @@ func ClustersAvailable(members int, lost []LostCluster, networkWaits bool) metav
 	if len(lost) > 1 {
 		message += fmt.Sprintf(" (and so for %d more of %d clusters)", len(lost)-1, members)
 	}
-	return condition(v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, worst.Reason, message)
+	return condition.New(v1alpha1.ConditionClustersAvailable, metav1.ConditionFalse, worst.Reason, message)
 }
 
 // consequence is what it means for the network.
@@ -59,7 +61,7 @@ func (l *LostCluster) consequence(networkWaits bool) string {
 	if networkWaits {
 		return "Nothing of the network is made or changed until it can be used"
 	}
-	return fmt.Sprintf("Nothing is changed for its %s; the rest of the network goes on", count(l.Nodes, "node"))
+	return fmt.Sprintf("Nothing is changed for its %s; the rest of the network goes on", wording.Count(l.Nodes, "node"))
 }
 
 // words say why a cluster cannot be used, and what to do about it.
@@ -69,12 +71,12 @@ func (l *LostCluster) words() string {
 		return fmt.Sprintf("there is no Secret %s with the kubeconfig of that cluster: make it with shardyard join", l.Name)
 	case v1alpha1.ReasonClusterSecretInvalid:
 		return fmt.Sprintf("the Secret %s does not say how to reach the cluster: %s. Make it again with shardyard join",
-			l.Name, quote(l.Cause.Error()))
+			l.Name, wording.Quote(l.Cause.Error()))
 	case v1alpha1.ReasonClusterReplaced:
 		return fmt.Sprintf("the Secret %s names another cluster than the one that holds %s of the network: %s. "+
-			"Have it name that one again with shardyard join", l.Name, count(l.Nodes, "node"), quote(l.Cause.Error()))
+			"Have it name that one again with shardyard join", l.Name, wording.Count(l.Nodes, "node"), wording.Quote(l.Cause.Error()))
 	default:
-		return fmt.Sprintf("the cluster %s cannot be used now: %s", l.Name, quote(l.Cause.Error()))
+		return fmt.Sprintf("the cluster %s cannot be used now: %s", l.Name, wording.Quote(l.Cause.Error()))
 	}
 }
 
@@ -86,7 +88,7 @@ func ObjectsRemain(left map[string]map[string]int, lost []LostCluster, failed er
 	for _, cluster := range slices.Sorted(maps.Keys(left)) {
 		var kinds []string
 		for _, kind := range slices.Sorted(maps.Keys(left[cluster])) {
-			kinds = append(kinds, count(left[cluster][kind], kind))
+			kinds = append(kinds, wording.Count(left[cluster][kind], kind))
 		}
 		words = append(words, fmt.Sprintf("the cluster %s still has %s", cluster, strings.Join(kinds, ", ")))
 	}
@@ -97,9 +99,9 @@ func ObjectsRemain(left map[string]map[string]int, lost []LostCluster, failed er
 			"take "+v1alpha1.FinalizerClusters+" out of metadata.finalizers of the network")
 	}
 	if failed != nil {
-		words = append(words, quote(failed.Error()))
+		words = append(words, wording.Quote(failed.Error()))
 	}
-	return condition(v1alpha1.ConditionRemoved, metav1.ConditionFalse, reason, strings.Join(words, "; "))
+	return condition.New(v1alpha1.ConditionRemoved, metav1.ConditionFalse, reason, strings.Join(words, "; "))
 }
 
 // Deleting sums up a network that is being deleted.
@@ -110,7 +112,7 @@ func Deleting(conditions []metav1.Condition) metav1.Condition {
 			message += ": " + conditions[i].Message
 		}
 	}
-	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeleting, message)
+	return condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeleting, message)
 }
 
 // namesOf lists clusters.
@@ -119,5 +121,5 @@ func namesOf(lost []LostCluster) string {
 	for i := range lost {
 		names = append(names, lost[i].Name)
 	}
-	return list(names)
+	return wording.List(names)
 }

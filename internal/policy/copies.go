@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // maxCopyLag is how many blocks a producer may be behind the chain for others to
@@ -37,7 +38,7 @@ func uncounted(node *Node, best *chain.Status, now time.Time) string {
 	case !status.Copy.Complete && len(status.Copy.Missing) == 0:
 		return "has no complete copy of the shard"
 	case !status.Copy.Complete:
-		return "has no complete copy of the shard: " + quote(status.Copy.Missing[0])
+		return "has no complete copy of the shard: " + wording.Quote(status.Copy.Missing[0])
 	case status.FinalizedHeight+maxCopyLag < best.FinalizedHeight:
 		return fmt.Sprintf("is at height %d, the chain at %d", status.FinalizedHeight, best.FinalizedHeight)
 	default:

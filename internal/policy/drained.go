@@ -7,30 +7,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
-// drained says that machines of a network are drained, or are to be; empty when none is.
+// Drained says that machines of a network are drained, or are to be; empty when none is.
 // Nothing that is measured begins then.
-func drained(network *v1alpha1.ShardNetwork) string {
-	if kept := notKept(network); kept != nil {
-		return quote(kept.Message)
+func Drained(network *v1alpha1.ShardNetwork) string {
+	if kept := NotKept(network); kept != nil {
+		return wording.Quote(kept.Message)
 	}
 	return ""
 }
 
-// letGo says that nodes of a network may be evicted from their machines; empty when none
+// LetGo says that nodes of a network may be evicted from their machines; empty when none
 // may. What is measured would be blamed on something else. A drain that only waits takes
 // nobody away.
-func letGo(network *v1alpha1.ShardNetwork) string {
-	if kept := notKept(network); kept != nil && kept.Reason == v1alpha1.ReasonDraining {
-		return "machines of its network are drained: " + quote(kept.Message)
+func LetGo(network *v1alpha1.ShardNetwork) string {
+	if kept := NotKept(network); kept != nil && kept.Reason == v1alpha1.ReasonDraining {
+		return "machines of its network are drained: " + wording.Quote(kept.Message)
 	}
 	return ""
 }
 
-// notKept is the condition of a network whose machines do not keep their validators; nil
+// NotKept is the condition of a network whose machines do not keep their validators; nil
 // when they do.
-func notKept(network *v1alpha1.ShardNetwork) *metav1.Condition {
+func NotKept(network *v1alpha1.ShardNetwork) *metav1.Condition {
 	kept := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionMachinesKept)
 	if kept == nil || kept.Status != metav1.ConditionFalse {
 		return nil

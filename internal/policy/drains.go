@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // Drains are what becomes of the nodes on machines that are about to lose their
@@ -99,7 +101,7 @@ func (t *turns) standsStill() bool {
 // the first that may go, and about the first that stays.
 func machinesKept(observation *Observation, goes, waits string) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
-		return condition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, reason, message)
+		return condition.New(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, reason, message)
 	}
 	switch {
 	case goes != "" && waits != "":
@@ -109,10 +111,10 @@ func machinesKept(observation *Observation, goes, waits string) metav1.Condition
 	case waits != "":
 		return no(v1alpha1.ReasonDrainWaiting, waits)
 	case len(observation.UnknownMachines) > 0:
-		return condition(v1alpha1.ConditionMachinesKept, metav1.ConditionUnknown, v1alpha1.ReasonMachinesUnknown,
+		return condition.New(v1alpha1.ConditionMachinesKept, metav1.ConditionUnknown, v1alpha1.ReasonMachinesUnknown,
 			observation.UnknownMachines[0].words())
 	default:
-		return condition(v1alpha1.ConditionMachinesKept, metav1.ConditionTrue, v1alpha1.ReasonNothingDrained,
+		return condition.New(v1alpha1.ConditionMachinesKept, metav1.ConditionTrue, v1alpha1.ReasonNothingDrained,
 			"no machine of a validator is cordoned or about to be removed")
 	}
 }
@@ -121,10 +123,10 @@ func machinesKept(observation *Observation, goes, waits string) metav1.Condition
 func (u *UnknownMachines) words() string {
 	if u.Cluster == "" {
 		return fmt.Sprintf("the machines of the operator's own cluster cannot be looked at, so no validator may be evicted from them: %s. "+
-			"Give the operator the role of its chart", quote(u.Cause.Error()))
+			"Give the operator the role of its chart", wording.Quote(u.Cause.Error()))
 	}
 	return fmt.Sprintf("the machines of the cluster %s cannot be looked at, so no validator may be evicted from them: %s. "+
-		"Join the cluster again with shardyard join", u.Cluster, quote(u.Cause.Error()))
+		"Join the cluster again with shardyard join", u.Cluster, wording.Quote(u.Cause.Error()))
 }
 
 // firstOf is the first of two that says anything.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -38,13 +39,13 @@ func evicted(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 			advice += ", where data is without spec.volume"
 		}
 		return &diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf(
-			"the machine of %s is out of disk: %s; %s", name, quote(words), advice)}
+			"the machine of %s is out of disk: %s; %s", name, wording.Quote(words), advice)}
 	case strings.Contains(short, "memory"):
 		return &diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
 			"the machine of %s is out of memory: %s; set spec.node.resources.requests.memory to what a node takes",
-			name, quote(words))}
+			name, wording.Quote(words))}
 	default:
-		return &diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf("%s was evicted: %s", name, quote(words))}
+		return &diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf("%s was evicted: %s", name, wording.Quote(words))}
 	}
 }
 
@@ -66,7 +67,7 @@ func ended(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 }
 
 func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, last *corev1.ContainerStateTerminated) diagnosis {
-	name, words := validator.Name, lastWords(last.Message)
+	name, words := validator.Name, wording.LastWords(last.Message)
 	switch {
 	case last.Reason == "OOMKilled":
 		return diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
@@ -75,7 +76,7 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 	case statesContradict(words):
 		return diagnosis{v1alpha1.ReasonStatesContradict, fmt.Sprintf(
 			"%s has another state than the chain: %s. Keep its disk and its log, kubectl logs --previous %s, and report it",
-			name, quote(words), resources.PodName(name))}
+			name, wording.Quote(words), resources.PodName(name))}
 	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
 		advice := "give its machine more room: without spec.volume, data is on the machine's own disk"
 		if network.Spec.Volume != nil {
@@ -83,7 +84,7 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 			advice = fmt.Sprintf("raise %s.size, or, where the storage class of %s does not let it grow, make the network again "+
 				"with a larger one or a smaller spec.node.storage.retentionBlocks", field, resources.ClaimName(name))
 		}
-		return diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf("the disk of %s is full: %s; %s", name, quote(words), advice)}
+		return diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf("the disk of %s is full: %s; %s", name, wording.Quote(words), advice)}
 	case words == "":
 		return diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
 			"%s ends with exit code %d and says nothing (%s): see kubectl logs --previous %s",
@@ -91,7 +92,7 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 	default:
 		return diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
 			"%s ends with exit code %d: %s. See kubectl logs --previous %s",
-			name, last.ExitCode, quote(words), resources.PodName(name))}
+			name, last.ExitCode, wording.Quote(words), resources.PodName(name))}
 	}
 }
 

@@ -27,7 +27,7 @@ func News(then, now *metav1.Condition) (kind string, worth bool) {
 	if now.Type == v1alpha1.ConditionKeepingUp && !newsOfNodesBehind(then, now) {
 		return "", false
 	}
-	if now.Status == metav1.ConditionFalse && !awaitsItsHeight(now) || now.Reason == v1alpha1.ReasonLifetimeEnding {
+	if now.Status == metav1.ConditionFalse && !AwaitsItsHeight(now) || now.Reason == v1alpha1.ReasonLifetimeEnding {
 		return corev1.EventTypeWarning, true
 	}
 	return corev1.EventTypeNormal, true

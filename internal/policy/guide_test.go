@@ -3,22 +3,21 @@
 package policy_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/test/guide"
 )
+
+// root is the folder of the repository.
+var root = filepath.Join("..", "..")
 
 // fine are the reasons of conditions that are as they should be.
 var fine = []string{
@@ -54,93 +53,37 @@ var fine = []string{
 	v1alpha1.ReasonMeasured,
 }
 
-// The guide shows every trouble in the section of its reason, in the very words
-// that the cluster shows, and no other words.
+// The guide shows every trouble of a network, and no others.
 func TestGuideShowsEveryMessage(t *testing.T) {
 	t.Parallel()
-	sections := readGuide(t)
-	shown := map[string]bool{}
+	shown := guide.Read(t, root, v1alpha1.KindShardNetwork)
 	for _, trouble := range troubles(t) {
-		if trouble.condition.Reason != trouble.reason {
-			t.Errorf("the reason is %s, want %s: %s", trouble.condition.Reason, trouble.reason, trouble.condition.Message)
-			continue
-		}
-		block := render(trouble.condition)
-		shown[block] = true
-		if section, ok := sections[trouble.reason]; !ok {
-			t.Errorf("the guide has no section %s, which shows\n%s", trouble.reason, block)
-		} else if !slices.Contains(blocks(section), block) {
-			t.Errorf("section %s of the guide does not show\n%s", trouble.reason, block)
-		}
+		shown.Shows(t, trouble.reason, trouble.condition)
 	}
-	for reason, section := range sections {
-		for _, block := range blocks(section) {
-			if isCondition.MatchString(block) && !shown[block] {
-				t.Errorf("section %s of the guide shows what no test makes\n%s", reason, block)
-			}
-		}
-	}
+	shown.NothingElse(t)
 }
 
+// Every reason has a section, of whichever kind it is.
 func TestGuideHasEveryReason(t *testing.T) {
 	t.Parallel()
-	sections := readGuide(t)
+	sections := guide.Read(t, root, v1alpha1.KindShardNetwork).Reasons()
 	reasons := declaredReasons(t)
 	for _, reason := range reasons {
-		if _, ok := sections[reason]; ok == slices.Contains(fine, reason) {
+		if ok := slices.Contains(sections, reason); ok == slices.Contains(fine, reason) {
 			t.Errorf("the guide has a section %s: %v, want %v", reason, ok, !ok)
 		}
 	}
-	for reason := range sections {
+	for _, reason := range sections {
 		if !slices.Contains(reasons, reason) {
 			t.Errorf("the guide has a section %s, which is no reason", reason)
 		}
 	}
 }
 
-var isCondition = regexp.MustCompile(`^\w+ (True|False|Unknown) \w+\n`)
-
-// render is how the command in the guide prints a condition.
-func render(condition metav1.Condition) string {
-	return fmt.Sprintf("%s %s %s\n%s", condition.Type, condition.Status, condition.Reason, condition.Message)
-}
-
-// readGuide is the text of every section about a reason, by reason.
-func readGuide(t *testing.T) map[string]string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "troubleshooting.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sections := map[string]string{}
-	heading := regexp.MustCompile("^`(\\w+)`\n")
-	for part := range strings.SplitSeq(string(content), "\n### ") {
-		match := heading.FindStringSubmatch(part)
-		if match == nil {
-			continue
-		}
-		section, _, _ := strings.Cut(part, "\n## ")
-		sections[match[1]] = section
-	}
-	return sections
-}
-
-// blocks are the code blocks of a section.
-func blocks(section string) []string {
-	var found []string
-	for i, part := range strings.Split(section, "\n```") {
-		if i%2 == 1 {
-			_, code, _ := strings.Cut(part, "\n")
-			found = append(found, code)
-		}
-	}
-	return found
-}
-
 // declaredReasons are all that the API declares.
 func declaredReasons(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "api", "v1alpha1", "*conditions.go"))
+	files, err := filepath.Glob(filepath.Join(root, "api", "v1alpha1", "*conditions.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

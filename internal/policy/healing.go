@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -51,11 +53,11 @@ func NewHealing(observation *Observation) Healing {
 	}
 	switch {
 	case turns.best == nil:
-		healing.KeepingUp = condition(v1alpha1.ConditionKeepingUp, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
+		healing.KeepingUp = condition.New(v1alpha1.ConditionKeepingUp, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
 			"no node answers, so nothing is known of the chain")
 		return healing
 	case excuse != "":
-		healing.KeepingUp = condition(v1alpha1.ConditionKeepingUp, metav1.ConditionUnknown, v1alpha1.ReasonNotJudged,
+		healing.KeepingUp = condition.New(v1alpha1.ConditionKeepingUp, metav1.ConditionUnknown, v1alpha1.ReasonNotJudged,
 			"no node is held to account for being behind the chain: "+excuse)
 		return healing
 	}
@@ -125,14 +127,14 @@ func (h *Healing) decide(observation *Observation, turns *turns) {
 		}
 	}
 	if number == 0 {
-		h.KeepingUp = condition(v1alpha1.ConditionKeepingUp, metav1.ConditionTrue, v1alpha1.ReasonAllKeepUp,
+		h.KeepingUp = condition.New(v1alpha1.ConditionKeepingUp, metav1.ConditionTrue, v1alpha1.ReasonAllKeepUp,
 			"no node that answers is behind the chain")
 		return
 	}
 	if number > 1 {
 		worst.message += fmt.Sprintf(" (and %d more behind)", number-1)
 	}
-	h.KeepingUp = condition(v1alpha1.ConditionKeepingUp, metav1.ConditionFalse, worst.reason, worst.message)
+	h.KeepingUp = condition.New(v1alpha1.ConditionKeepingUp, metav1.ConditionFalse, worst.reason, worst.message)
 }
 
 // find is what becomes of one node that is behind, and has it start again if it is
@@ -148,12 +150,12 @@ func (h *Healing) find(observation *Observation, turns *turns, record *v1alpha1.
 	case node.Status == nil:
 		// Its machine starts it again if it stays so.
 		return diagnosis{v1alpha1.ReasonNodeBehind, fmt.Sprintf("%s does not answer, and was %d blocks behind the chain at %s",
-			record.Name, *record.BehindBlocks, instant(record.SinceTime.Time))}
+			record.Name, *record.BehindBlocks, wording.Instant(record.SinceTime.Time))}
 	case record.Restarts >= maxHealingRestarts:
 		return diagnosis{v1alpha1.ReasonHealingGaveUp, fmt.Sprintf(
 			"%s, although it was started again %s, the last time at %s: see its log and its machine, and delete its pod, "+
 				"or its volume claim as well if its data is at fault", standing(node, record, turns),
-			count(maxHealingRestarts, "time"), instant(record.RestartTime.Time))}
+			wording.Count(maxHealingRestarts, "time"), wording.Instant(record.RestartTime.Time))}
 	case spec.Mode != v1alpha1.HealingRestart:
 		return diagnosis{v1alpha1.ReasonNodeBehind, standing(node, record, turns) + "; spec.healing.mode is Report, so it is left alone"}
 	case !over:
@@ -182,12 +184,12 @@ func patience(spec *v1alpha1.HealingSpec, restarts int32) time.Duration {
 func restarted(record *v1alpha1.NodeBehind, limit time.Duration) diagnosis {
 	return diagnosis{v1alpha1.ReasonNodeRestarted, fmt.Sprintf(
 		"%s was started again at %s, time %d of at most %d in a row: it has %s from when it is back to come closer to the chain",
-		record.Name, instant(record.RestartTime.Time), record.Restarts, maxHealingRestarts, limit)}
+		record.Name, wording.Instant(record.RestartTime.Time), record.Restarts, maxHealingRestarts, limit)}
 }
 
 // standing says where a node is, and since when it is no closer to the chain.
 func standing(node *Node, record *v1alpha1.NodeBehind, turns *turns) string {
-	status, since := node.Status, instant(record.SinceTime.Time)
+	status, since := node.Status, wording.Instant(record.SinceTime.Time)
 	lag := lagOf(status, turns.best)
 	switch {
 	case isAt(status.FinalizedHeight, record.FinalizedHeight):

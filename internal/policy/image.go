@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // imageReasons are why a container waits for its image.
@@ -31,7 +32,7 @@ func unavailableImage(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 	}
 	return &diagnosis{v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
 		"the image %s of %s cannot be had: %s. Correct spec.node.image, or let the machines reach its registry",
-		node.Pod.Spec.Containers[0].Image, node.Validator.Name, quote(imageWords(waiting, node.Warnings)))}
+		node.Pod.Spec.Containers[0].Image, node.Validator.Name, wording.Quote(imageWords(waiting, node.Warnings)))}
 }
 
 // waitingForImage is a container of a pod that waits for its image; nil when none

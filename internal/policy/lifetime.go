@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // The end of a lifetime is announced for its last tenth, but not for longer
@@ -42,26 +44,26 @@ func LifetimeEnded(network *v1alpha1.ShardNetwork, now time.Time) bool {
 func WithinLifetime(network *v1alpha1.ShardNetwork, now time.Time) metav1.Condition {
 	end, ends := EndOfLifetime(network)
 	if !ends {
-		return condition(v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonNoLifetime,
+		return condition.New(v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonNoLifetime,
 			"the network stays until it is deleted")
 	}
 	fate := "stopped"
 	if network.Spec.Lifetime.Action == v1alpha1.LifetimeDelete {
 		fate = "deleted"
 	}
-	message := fmt.Sprintf("the network is %s at %s, %s after its creation", fate, instant(end), lifetime(network))
+	message := fmt.Sprintf("the network is %s at %s, %s after its creation", fate, wording.Instant(end), lifetime(network))
 	if end.Sub(now) > min(lifetime(network)/announcedShare, announcedMost) {
-		return condition(v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonLifetimeRunning, message)
+		return condition.New(v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonLifetimeRunning, message)
 	}
-	return condition(v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonLifetimeEnding,
+	return condition.New(v1alpha1.ConditionWithinLifetime, metav1.ConditionTrue, v1alpha1.ReasonLifetimeEnding,
 		message+": raise spec.lifetime.durationSeconds to keep it for longer")
 }
 
 // Deleted is a network that is deleted because its lifetime has ended.
 func Deleted(network *v1alpha1.ShardNetwork) metav1.Condition {
 	end, _ := EndOfLifetime(network)
-	return condition(v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, v1alpha1.ReasonLifetimeEnded, fmt.Sprintf(
-		"the lifetime of the network ended at %s, %s after its creation, and it is deleted", instant(end), lifetime(network)))
+	return condition.New(v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, v1alpha1.ReasonLifetimeEnded, fmt.Sprintf(
+		"the lifetime of the network ended at %s, %s after its creation, and it is deleted", wording.Instant(end), lifetime(network)))
 }
 
 // Stopped are the conditions of a network that is stopped because its lifetime
@@ -69,20 +71,20 @@ func Deleted(network *v1alpha1.ShardNetwork) metav1.Condition {
 // cluster. Those that tell of nodes and of the chain follow the first.
 func Stopped(network *v1alpha1.ShardNetwork, running, unobserved int) []metav1.Condition {
 	end, _ := EndOfLifetime(network)
-	ended := fmt.Sprintf("the lifetime of the network ended at %s, %s after its creation, and ", instant(end), lifetime(network))
+	ended := fmt.Sprintf("the lifetime of the network ended at %s, %s after its creation, and ", wording.Instant(end), lifetime(network))
 	reason, message := v1alpha1.ReasonStopped, ended+"it is stopped; its disks are kept. "+
 		"Raise spec.lifetime.durationSeconds, or leave out spec.lifetime, and the chain goes on"
 	switch {
 	case running > 0:
-		reason, message = v1alpha1.ReasonStopping, ended+count(running, "node")+" of it still run or end"
+		reason, message = v1alpha1.ReasonStopping, ended+wording.Count(running, "node")+" of it still run or end"
 	case unobserved > 0:
 		reason, message = v1alpha1.ReasonStopping, fmt.Sprintf("%snothing is known of its %s in clusters that cannot be used now: "+
-			"see the condition ClustersAvailable", ended, count(unobserved, "node"))
+			"see the condition ClustersAvailable", ended, wording.Count(unobserved, "node"))
 	}
-	found := []metav1.Condition{condition(v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, reason, message)}
+	found := []metav1.Condition{condition.New(v1alpha1.ConditionWithinLifetime, metav1.ConditionFalse, reason, message)}
 	const see = "the lifetime of the network has ended: see the condition WithinLifetime"
 	for _, kind := range []string{v1alpha1.ConditionNodesReady, v1alpha1.ConditionProducing} {
-		found = append(found, condition(kind, metav1.ConditionFalse, reason, see))
+		found = append(found, condition.New(kind, metav1.ConditionFalse, reason, see))
 	}
 	unknown := []string{v1alpha1.ConditionTCPTuned, v1alpha1.ConditionUpdated, v1alpha1.ConditionKeepingUp, v1alpha1.ConditionMachinesKept}
 	if network.Spec.Volume != nil {
@@ -92,9 +94,7 @@ func Stopped(network *v1alpha1.ShardNetwork, running, unobserved int) []metav1.C
 		unknown = append(unknown, v1alpha1.ConditionStatesArchived)
 	}
 	for _, kind := range unknown {
-		found = append(found, condition(kind, metav1.ConditionUnknown, reason, see))
+		found = append(found, condition.New(kind, metav1.ConditionUnknown, reason, see))
 	}
 	return found
 }
-
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

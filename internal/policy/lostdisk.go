@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // LostDisk is a node's disk that is gone for good.
@@ -37,7 +39,7 @@ func (d *LostDisk) Refuse(cluster string, cause error) {
 	if cluster != "" {
 		advice = "Join the cluster " + cluster + " again with shardyard join"
 	}
-	d.Next = fmt.Sprintf("it gets no new one, because its claim cannot be deleted: %s. %s", quote(cause.Error()), advice)
+	d.Next = fmt.Sprintf("it gets no new one, because its claim cannot be deleted: %s. %s", wording.Quote(cause.Error()), advice)
 }
 
 // LostClaim is the disk of a claim whose volume its cluster says that it does not
@@ -55,7 +57,7 @@ func LostClaim(claim *corev1.PersistentVolumeClaim) *LostDisk {
 func LostWithMachines(claim *corev1.PersistentVolumeClaim, volume *corev1.PersistentVolume) *LostDisk {
 	return &LostDisk{Claim: claim.UID, Why: fmt.Sprintf(
 		"its claim %s is bound to the PersistentVolume %s, which is only on the machine %s, and the cluster has no such machine",
-		claim.Name, volume.Name, list(MachinesOf(claim, volume)))}
+		claim.Name, volume.Name, wording.List(MachinesOf(claim, volume)))}
 }
 
 // MachinesOf are the only machines that a claim's volume can be used on; none when it
@@ -107,7 +109,7 @@ func Unscheduled(pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Spec.NodeName != "" {
 		return false
 	}
-	scheduled := podCondition(pod, corev1.PodScheduled)
+	scheduled := pods.Condition(pod, corev1.PodScheduled)
 	return scheduled != nil && scheduled.Status == corev1.ConditionFalse
 }
 

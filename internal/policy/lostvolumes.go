@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -71,7 +72,7 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 			disk.Next = "it gets a new one once the update has replaced the node: see the condition Updated"
 		case observation.Now.Sub(disk.Since) < lostAfter(observation):
 			disk.Next = fmt.Sprintf("it gets a new one if that is still so after %s, from %s on",
-				lostAfter(observation), instant(disk.Since))
+				lostAfter(observation), wording.Instant(disk.Since))
 		default:
 			if disk.Next = firstOf(q.turn(last, goes || len(lost.Replace) > 0), q.need()); disk.Next != "" {
 				disk.Next = "it gets no new one for now: it " + disk.Next

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 )
 
 // Machines are what a network's NodeTuning says of the cluster's machines.
@@ -36,7 +37,7 @@ func TunedMachines(nodeTuning *v1alpha1.NodeTuning, settingsHash string) map[str
 func TuningAwaited(network *v1alpha1.ShardNetwork, tuning *v1alpha1.NodeTuning) metav1.Condition {
 	name := network.Spec.Placement.NodeTuning
 	no := func(reason, message string) metav1.Condition {
-		return condition(v1alpha1.ConditionMachinesTuned, metav1.ConditionFalse, reason, message)
+		return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionFalse, reason, message)
 	}
 	if tuning == nil {
 		return no(v1alpha1.ReasonTuningMissing, fmt.Sprintf(
@@ -54,7 +55,7 @@ func TuningAwaited(network *v1alpha1.ShardNetwork, tuning *v1alpha1.NodeTuning) 
 	case ready.Status != metav1.ConditionTrue:
 		return no(v1alpha1.ReasonTuningNotReady, fmt.Sprintf("the NodeTuning %s is not ready: %s", name, ready.Message))
 	default:
-		return condition(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
+		return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
 			fmt.Sprintf("all machines of the NodeTuning %s read back its settings", name))
 	}
 }
@@ -65,12 +66,12 @@ func TuningAwaited(network *v1alpha1.ShardNetwork, tuning *v1alpha1.NodeTuning) 
 func MachinesTuned(observation *Observation, machines *Machines) metav1.Condition {
 	name := observation.Network.Spec.Placement.NodeTuning
 	if name == "" {
-		return condition(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
+		return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
 			"spec.placement.nodeTuning names no NodeTuning")
 	}
 	here := len(observation.Plan.In(""))
 	if here == 0 {
-		return condition(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
+		return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
 			"no validator is planned for the operator's own cluster, whose machines the NodeTuning "+name+" is about")
 	}
 	if machines.Tuning == nil || machines.Tuning.DeletionTimestamp != nil {
@@ -84,7 +85,7 @@ func MachinesTuned(observation *Observation, machines *Machines) metav1.Conditio
 		}
 		placed++
 		if machine := node.Pod.Spec.NodeName; !machines.Tuned[machine] {
-			return condition(v1alpha1.ConditionMachinesTuned, metav1.ConditionFalse, v1alpha1.ReasonMachineNotTuned, fmt.Sprintf(
+			return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionFalse, v1alpha1.ReasonMachineNotTuned, fmt.Sprintf(
 				"the machine %s of %s does not have the NodeTuning %s: let its spec.nodeSelector select that machine, "+
 					"and see kubectl describe nodetuning %s", machine, node.Validator.Name, name, name))
 		}
@@ -92,7 +93,7 @@ func MachinesTuned(observation *Observation, machines *Machines) metav1.Conditio
 	if placed < here {
 		return TuningAwaited(observation.Network, machines.Tuning)
 	}
-	return condition(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
+	return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
 		fmt.Sprintf("the machines of all %d nodes in the operator's own cluster have the NodeTuning %s", placed, name))
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
+	"github.com/shardyard/shardyard/internal/tuning"
 )
 
 // onTunedMachines is a network that requires a NodeTuning, which its machines
@@ -18,19 +20,28 @@ func onTunedMachines(t *testing.T) (*policy.Observation, *policy.Machines) {
 	t.Helper()
 	observation := healthy(t, 2, 2)
 	observation.Network.Spec.Placement.NodeTuning = "high-throughput"
-	machines := &policy.Machines{Tuning: tuned(4).Tuning, Tuned: map[string]bool{}}
-	machines.Tuning.Status.Conditions = []metav1.Condition{ready(tuned(4))}
+	machines := &policy.Machines{Tuning: nodeTuning(), Tuned: map[string]bool{}}
 	for i := range observation.Nodes {
 		machines.Tuned[observation.Nodes[i].Pod.Spec.NodeName] = true
 	}
 	return observation, machines
 }
 
-// ready is the condition Ready of a NodeTuning as its status has it.
-func ready(observation *policy.TuningObservation) metav1.Condition {
-	condition := policy.TuningReady(observation)
-	condition.ObservedGeneration = observation.Tuning.Generation
-	return condition
+// nodeTuning is a NodeTuning of four machines, the second of which says something of
+// some settings.
+func nodeTuning(said ...tuning.SettingReport) *v1alpha1.NodeTuning {
+	found := &v1alpha1.NodeTuning{ObjectMeta: metav1.ObjectMeta{Name: "high-throughput", Generation: 3}}
+	observation := &tuningpolicy.Observation{Tuning: found, Wanted: 4}
+	for i := range observation.Wanted {
+		observation.Agents = append(observation.Agents, tuningpolicy.Agent{Machine: fmt.Sprintf("machine-%d", i), Recent: true})
+	}
+	if len(said) > 0 {
+		observation.Agents[1].Report = &tuning.Report{Settings: said}
+	}
+	ready := tuningpolicy.Ready(observation)
+	ready.ObservedGeneration = found.Generation
+	found.Status.Conditions = []metav1.Condition{ready}
+	return found
 }
 
 func ofMachines(t *testing.T, reason string, change func(*policy.Observation, *policy.Machines)) trouble {
@@ -56,9 +67,9 @@ func troublesOfMachines(t *testing.T) []trouble {
 		}),
 		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *policy.Observation, machines *policy.Machines) {
 			noPod(&observation.Nodes[0])
-			unready := tuned(4)
-			say(&unready.Agents[1], "rmemMaxBytes", v1alpha1.SettingUnavailable, readOnly)
-			machines.Tuning.Status.Conditions[0] = ready(unready)
+			machines.Tuning = nodeTuning(tuning.SettingReport{
+				Name: "rmemMaxBytes", State: v1alpha1.SettingUnavailable, Message: "set net.core.rmem_max: permission denied",
+			})
 		}),
 		ofMachines(t, v1alpha1.ReasonMachineNotTuned, func(_ *policy.Observation, machines *policy.Machines) {
 			delete(machines.Tuned, "machine-2")

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // Machine is what its cluster says of the machine that a node's pod is on.
@@ -93,7 +94,7 @@ func lostMachine(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 		return &diagnosis{v1alpha1.ReasonMachineNotReady, fmt.Sprintf(
 			"the machine %s of %s is not ready since %s: %s. Bring it back, or, once it is switched off for good, kubectl delete node %s",
 			machine.Name, name, machine.NotReady.LastTransitionTime.UTC().Format(time.RFC3339),
-			quote(machine.NotReady.Message), machine.Name)}
+			wording.Quote(machine.NotReady.Message), machine.Name)}
 	default:
 		return nil
 	}

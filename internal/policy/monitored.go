@@ -8,11 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // PodMonitorApplied is a network whose PodMonitor the cluster has.
 func PodMonitorApplied(name string) metav1.Condition {
-	return condition(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied,
+	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied,
 		"the PodMonitor "+name+" has the nodes scraped")
 }
 
@@ -26,13 +28,13 @@ func PodMonitorUnavailable(clusters []string) metav1.Condition {
 		}
 		lacking = append(lacking, cluster)
 	}
-	return condition(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable,
-		"there is no kind PodMonitor (monitoring.coreos.com/v1) in "+list(lacking)+": install the Prometheus operator there, "+
+	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable,
+		"there is no kind PodMonitor (monitoring.coreos.com/v1) in "+wording.List(lacking)+": install the Prometheus operator there, "+
 			"or have the pods' port http scraped at /metrics by another way; the network runs without")
 }
 
 // PodMonitorFailed is a PodMonitor that cannot be made; cause says why.
 func PodMonitorFailed(cause error) metav1.Condition {
-	return condition(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorFailed,
-		"the PodMonitor of the network cannot be made: "+quote(cause.Error())+"; the network runs without")
+	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorFailed,
+		"the PodMonitor of the network cannot be made: "+wording.Quote(cause.Error())+"; the network runs without")
 }

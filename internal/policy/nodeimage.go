@@ -11,6 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // ImageChoice is which image the nodes of a network are made with.
@@ -110,7 +113,7 @@ func FormatsOf(pod *corev1.Pod) (formats *int32, done bool) {
 // probe is how finding it out goes.
 func ImageCompatible(choice *ImageChoice, probe *Probe) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
-		return condition(v1alpha1.ConditionImageCompatible, metav1.ConditionFalse, reason, message)
+		return condition.New(v1alpha1.ConditionImageCompatible, metav1.ConditionFalse, reason, message)
 	}
 	switch {
 	case choice.refused() && choice.Image != choice.Wanted:
@@ -125,24 +128,24 @@ func ImageCompatible(choice *ImageChoice, probe *Probe) metav1.Condition {
 	if choice.found != nil && choice.found.Formats == nil {
 		message += ", which does not say its formats"
 	}
-	return condition(v1alpha1.ConditionImageCompatible, metav1.ConditionTrue, v1alpha1.ReasonImageInUse, message)
+	return condition.New(v1alpha1.ConditionImageCompatible, metav1.ConditionTrue, v1alpha1.ReasonImageInUse, message)
 }
 
 func unchecked(choice *ImageChoice, probe *Probe, no func(reason, message string) metav1.Condition) metav1.Condition {
 	if probe.Failed != nil {
 		return no(v1alpha1.ReasonImageUnchecked, fmt.Sprintf(
 			"the formats of the image %s cannot be looked up: %s. The nodes stay as they are, with %s, until then",
-			choice.Wanted, quote(probe.Failed.Error()), choice.Image))
+			choice.Wanted, wording.Quote(probe.Failed.Error()), choice.Image))
 	}
 	words := ""
 	if probe.Pod != nil {
 		if waiting := waitingForImage(probe.Pod); waiting != nil {
 			return no(v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
 				"the image %s cannot be had: %s. The nodes stay as they are, with %s. Correct spec.node.image, or let the machines reach its registry",
-				choice.Wanted, quote(imageWords(waiting, nil)), choice.Image))
+				choice.Wanted, wording.Quote(imageWords(waiting, nil)), choice.Image))
 		}
-		if scheduled := podCondition(probe.Pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
-			words = ", which has no machine: " + quote(schedulerWords(scheduled.Message))
+		if scheduled := pods.Condition(probe.Pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
+			words = ", which has no machine: " + wording.Quote(pods.SchedulerWords(scheduled.Message))
 		}
 	}
 	return no(v1alpha1.ReasonImageUnchecked, fmt.Sprintf(

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // NodesReady says whether every node of the plan takes part, and if not, what
@@ -16,13 +18,13 @@ import (
 func NodesReady(observation *Observation) metav1.Condition {
 	total, ready := len(observation.Nodes), observation.ReadyNodes()
 	if ready == total {
-		return condition(v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady,
+		return condition.New(v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady,
 			fmt.Sprintf("all %d nodes take part in the chain", total))
 	}
 
 	worst, same, unknown := worstDiagnosis(observation)
 	if same == 0 {
-		return condition(v1alpha1.ConditionNodesReady, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, fmt.Sprintf(
+		return condition.New(v1alpha1.ConditionNodesReady, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, fmt.Sprintf(
 			"%d of %d nodes take part; %s in clusters that cannot be used now: see the condition ClustersAvailable",
 			ready, total, unknownNodes(unknown)))
 	}
@@ -33,12 +35,12 @@ func NodesReady(observation *Observation) metav1.Condition {
 	if unknown > 0 {
 		message += "; " + unknownNodes(unknown)
 	}
-	return condition(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, worst.reason, message)
+	return condition.New(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, worst.reason, message)
 }
 
 // unknownNodes are those that nobody tells anything of, nor they themselves.
 func unknownNodes(number int) string {
-	return fmt.Sprintf("nothing is known of %s", count(number, "node"))
+	return fmt.Sprintf("nothing is known of %s", wording.Count(number, "node"))
 }
 
 // worstDiagnosis is the first of the worst, how many nodes have the same reason,

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -78,7 +78,7 @@ func (n *Node) Ready() bool {
 	if n.Unobserved {
 		return n.SaysReady
 	}
-	return n.Pod != nil && podReady(n.Pod) && !n.lost()
+	return n.Pod != nil && pods.Ready(n.Pod) && !n.lost()
 }
 
 // lost says whether a node does not answer whose machine does not either. What
@@ -156,23 +156,4 @@ func (o *Observation) genesis() string {
 		}
 	}
 	return most
-}
-
-// podReady says whether a pod is ready and stays.
-func podReady(pod *corev1.Pod) bool {
-	condition := podCondition(pod, corev1.PodReady)
-	return pod.DeletionTimestamp == nil && condition != nil && condition.Status == corev1.ConditionTrue
-}
-
-func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == kind {
-			return &pod.Status.Conditions[i]
-		}
-	}
-	return nil
-}
-
-func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }

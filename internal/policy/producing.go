@@ -11,6 +11,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -32,11 +34,11 @@ const (
 func Producing(observation *Observation) metav1.Condition {
 	best := observation.Best()
 	if best == nil {
-		return condition(v1alpha1.ConditionProducing, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
+		return condition.New(v1alpha1.ConditionProducing, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
 			"no node answers, so nothing is known of the chain")
 	}
 	no := func(reason, message string) metav1.Condition {
-		return condition(v1alpha1.ConditionProducing, metav1.ConditionFalse, reason, message)
+		return condition.New(v1alpha1.ConditionProducing, metav1.ConditionFalse, reason, message)
 	}
 	if stranger := otherGenesis(observation); stranger != "" {
 		return no(v1alpha1.ReasonWrongGenesis, fmt.Sprintf(
@@ -58,9 +60,9 @@ func Producing(observation *Observation) metav1.Condition {
 	if silent := silentShards(best, int(observation.Network.Spec.ProducersPerShard)); len(silent) > 0 {
 		return no(v1alpha1.ReasonShardsNotProducing, fmt.Sprintf(
 			"shards without a chunk in the latest blocks: %s. See the pods of their producers: kubectl get pods -l %s=%s,%s=%s",
-			list(silent), resources.LabelNetwork, observation.Network.Name, resources.LabelShard, silent[0]))
+			wording.List(silent), resources.LabelNetwork, observation.Network.Name, resources.LabelShard, silent[0]))
 	}
-	return condition(v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing,
+	return condition.New(v1alpha1.ConditionProducing, metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing,
 		fmt.Sprintf("finalised blocks hold chunks of all %d shards", len(best.Shards)))
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 )
 
 // decisive are the conditions that Ready sums up, the first causes first.
@@ -32,7 +33,7 @@ var decisive = []string{
 // and keeps no network from being ready: its nodes run what they are to until then.
 func Ready(conditions []metav1.Condition) metav1.Condition {
 	if stalled := meta.FindStatusCondition(conditions, v1alpha1.ConditionStalled); stalled != nil {
-		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, stalled.Reason, stalled.Message)
+		return condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, stalled.Reason, stalled.Message)
 	}
 	reason := v1alpha1.ReasonStarting
 	if wasReady(conditions) {
@@ -49,20 +50,20 @@ func Ready(conditions []metav1.Condition) metav1.Condition {
 			if found == nil {
 				found = &metav1.Condition{Status: metav1.ConditionUnknown, Message: kind + " is not known yet"}
 			}
-			if found.Status == status && !awaitsItsHeight(found) {
-				return condition(v1alpha1.ConditionReady, status, reason, found.Message)
+			if found.Status == status && !AwaitsItsHeight(found) {
+				return condition.New(v1alpha1.ConditionReady, status, reason, found.Message)
 			}
 		}
 	}
 	message := "the network runs as its spec says"
-	if updated := meta.FindStatusCondition(conditions, v1alpha1.ConditionUpdated); awaitsItsHeight(updated) {
+	if updated := meta.FindStatusCondition(conditions, v1alpha1.ConditionUpdated); AwaitsItsHeight(updated) {
 		message = "the network runs as it is to until its update begins: " + updated.Message
 	}
-	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, message)
+	return condition.New(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, message)
 }
 
-// awaitsItsHeight says whether a condition is of an update that is scheduled.
-func awaitsItsHeight(found *metav1.Condition) bool {
+// AwaitsItsHeight says whether a condition is of an update that is scheduled.
+func AwaitsItsHeight(found *metav1.Condition) bool {
 	return found != nil && found.Type == v1alpha1.ConditionUpdated && found.Status == metav1.ConditionFalse &&
 		found.Reason == v1alpha1.ReasonAwaitingHeight
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -35,7 +36,7 @@ func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 		"the machine refuses a TCP setting of %s: %s. "+
 			"Allow the unsafe sysctls net.core.* and net.ipv4.* in its kubelet and bbr in its "+
 			"net.ipv4.tcp_allowed_congestion_control, or set spec.tcp.profile to NodeDefault",
-		node.Validator.Name, quote(words))}
+		node.Validator.Name, wording.Quote(words))}
 }
 
 // machineRefusesSysctl tells a machine's words from those of a policy, which
@@ -53,12 +54,12 @@ func noPod(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 	for _, warning := range node.Warnings {
 		if strings.Contains(warning, "forbidden") || strings.Contains(warning, "admission") {
 			return &diagnosis{v1alpha1.ReasonPodForbidden, fmt.Sprintf(
-				"the cluster refuses the pod of %s: %s. %s", node.Validator.Name, quote(warning), refusalAdvice(warning))}
+				"the cluster refuses the pod of %s: %s. %s", node.Validator.Name, wording.Quote(warning), refusalAdvice(warning))}
 		}
 	}
 	if len(node.Warnings) > 0 {
 		return &diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf(
-			"%s has no pod: %s", node.Validator.Name, quote(node.Warnings[0]))}
+			"%s has no pod: %s", node.Validator.Name, wording.Quote(node.Warnings[0]))}
 	}
 	return &diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " has no pod yet"}
 }
@@ -77,5 +78,5 @@ func stuck(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 	}
 	return &diagnosis{v1alpha1.ReasonStuck, fmt.Sprintf(
 		"the machine %s cannot set up %s: %s. See kubectl describe pod %s",
-		node.Pod.Spec.NodeName, node.Validator.Name, quote(node.Warnings[0]), resources.PodName(node.Validator.Name))}
+		node.Pod.Spec.NodeName, node.Validator.Name, wording.Quote(node.Warnings[0]), resources.PodName(node.Validator.Name))}
 }

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // Rollout is what to do about nodes that run something else than they are to.
@@ -97,7 +99,7 @@ func rest(observation *Observation, nodes census) Rollout {
 	before := observation.Network.Status.Update
 	switch {
 	case observation.Unapplied:
-		return Rollout{Update: before, Updated: condition(v1alpha1.ConditionUpdated, metav1.ConditionUnknown,
+		return Rollout{Update: before, Updated: condition.New(v1alpha1.ConditionUpdated, metav1.ConditionUnknown,
 			v1alpha1.ReasonObjectsPending,
 			"it is not known that every object of the network is as the spec says: see the condition Applied")}
 	case observation.Settling:
@@ -106,7 +108,7 @@ func rest(observation *Observation, nodes census) Rollout {
 	}
 	rollout := Rollout{
 		Complete: nodes.back == nodes.total,
-		Updated: condition(v1alpha1.ConditionUpdated, metav1.ConditionTrue, v1alpha1.ReasonUpToDate,
+		Updated: condition.New(v1alpha1.ConditionUpdated, metav1.ConditionTrue, v1alpha1.ReasonUpToDate,
 			fmt.Sprintf("all %d nodes run what the spec says", nodes.total)),
 	}
 	if before == nil || rollout.Complete {
@@ -207,12 +209,12 @@ func (r *Rollout) meet(observation *Observation, trouble string) {
 		return
 	case v1alpha1.OnTroubleRollBack:
 		if stable != nil && observation.Wanted != nil && stable.Name != observation.Wanted.Name {
-			r.Update.Phase, r.Update.Trouble = v1alpha1.UpdateRollingBack, shorten(trouble)
+			r.Update.Phase, r.Update.Trouble = v1alpha1.UpdateRollingBack, wording.Shorten(trouble)
 			return
 		}
 		// Nobody knows what they ran before.
 	}
-	r.Update.Phase, r.Update.Trouble = v1alpha1.UpdatePaused, shorten(trouble)
+	r.Update.Phase, r.Update.Trouble = v1alpha1.UpdatePaused, wording.Shorten(trouble)
 }
 
 // pick picks the nodes whose turn it is, and says what the first that stays waits
@@ -246,7 +248,7 @@ func (r *Rollout) pick(observation *Observation) (first wait) {
 }
 
 func updated(reason, message string) metav1.Condition {
-	return condition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, reason, message)
+	return condition.New(v1alpha1.ConditionUpdated, metav1.ConditionFalse, reason, message)
 }
 
 func rollingBack(observation *Observation, update *v1alpha1.UpdateStatus, left int) metav1.Condition {
@@ -258,7 +260,7 @@ func rollingBack(observation *Observation, update *v1alpha1.UpdateStatus, left i
 func refusal(observation *Observation, update *v1alpha1.UpdateStatus) string {
 	what := "what the spec asks of the nodes"
 	if fields := differences(observation.Network.Status.StableRevision, observation.Wanted); len(fields) > 0 {
-		what = "the change of " + list(fields)
+		what = "the change of " + wording.List(fields)
 	}
 	return fmt.Sprintf("%s was rolled back: %s", what, update.Trouble)
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -50,7 +52,7 @@ func RouteUnavailable(network *v1alpha1.ShardNetwork) metav1.Condition {
 // RouteFailed is a route that cannot be made, or not be removed; cause says why.
 func RouteFailed(cause error) metav1.Condition {
 	return routed(metav1.ConditionFalse, v1alpha1.ReasonRouteFailed,
-		"the route to the rpc nodes cannot be made as the spec says: "+quote(cause.Error())+"; the network runs all the same")
+		"the route to the rpc nodes cannot be made as the spec says: "+wording.Quote(cause.Error())+"; the network runs all the same")
 }
 
 // Routed says what became of a route that is made.
@@ -90,7 +92,7 @@ func ingressTaken(network *v1alpha1.ShardNetwork, ingress *networkingv1.Ingress)
 		return RoutePending(network)
 	}
 	return routed(metav1.ConditionTrue, v1alpha1.ReasonRouteTaken, fmt.Sprintf("the Ingress %s leads requests for %s, at %s, to the rpc nodes",
-		resources.RPCServiceName(network.Name), list(network.Spec.RPCRoute.Hostnames), list(addresses)))
+		resources.RPCServiceName(network.Name), wording.List(network.Spec.RPCRoute.Hostnames), wording.List(addresses)))
 }
 
 // routeStatus is what gateways say of a route.
@@ -127,7 +129,7 @@ func httpRouteTaken(network *v1alpha1.ShardNetwork, route *routeStatus, generati
 				silent = append(silent, gateway)
 			case found.Status == metav1.ConditionFalse:
 				return routed(metav1.ConditionFalse, v1alpha1.ReasonRouteRefused, fmt.Sprintf("%s says of the HTTPRoute %s: %s, %s",
-					gateways(network, []v1alpha1.RPCGateway{gateway}), resources.RPCServiceName(network.Name), found.Reason, quote(found.Message)))
+					gateways(network, []v1alpha1.RPCGateway{gateway}), resources.RPCServiceName(network.Name), found.Reason, wording.Quote(found.Message)))
 			}
 		}
 	}
@@ -138,7 +140,7 @@ func httpRouteTaken(network *v1alpha1.ShardNetwork, route *routeStatus, generati
 	}
 	return routed(metav1.ConditionTrue, v1alpha1.ReasonRouteTaken, fmt.Sprintf(
 		"the HTTPRoute %s leads requests for %s, by %s, to the rpc nodes",
-		resources.RPCServiceName(network.Name), list(wanted.Hostnames), gateways(network, wanted.HTTPRoute.ParentRefs)))
+		resources.RPCServiceName(network.Name), wording.List(wanted.Hostnames), gateways(network, wanted.HTTPRoute.ParentRefs)))
 }
 
 // isOf says whether this is said by a gateway of the spec.
@@ -170,9 +172,9 @@ func gateways(network *v1alpha1.ShardNetwork, parents []v1alpha1.RPCGateway) str
 	if len(names) == 1 {
 		return "the Gateway " + names[0]
 	}
-	return "the Gateways " + list(names)
+	return "the Gateways " + wording.List(names)
 }
 
 func routed(status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return condition(v1alpha1.ConditionRouted, status, reason, message)
+	return condition.New(v1alpha1.ConditionRouted, status, reason, message)
 }

@@ -3,18 +3,16 @@
 package policy
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 )
 
 // stalling are the reasons of conditions that are False until somebody changes
 // something. What may pass by itself is not among them: a cluster that does not
-// answer, a machine that is still to come or that another NodeTuning has for the
-// time being, an image that is pulled again.
+// answer, a machine that is still to come, an image that is pulled again.
 var stalling = map[string][]string{
 	v1alpha1.ConditionWithinBudget: {
 		v1alpha1.ReasonBudgetExceeded,
@@ -49,11 +47,6 @@ var stalling = map[string][]string{
 		v1alpha1.ReasonOnlyCopy,
 		v1alpha1.ReasonRolledBack,
 	},
-	// Of a NodeTuning, and of a BenchmarkSchedule.
-	v1alpha1.ConditionReady: {
-		v1alpha1.ReasonSettingsUnavailable,
-		v1alpha1.ReasonInvalidSchedule,
-	},
 }
 
 // Stalled finds what keeps a network from getting ready until somebody changes
@@ -69,23 +62,10 @@ func Stalled(conditions []metav1.Condition, settling bool) *metav1.Condition {
 			continue
 		}
 		if cause := meta.FindStatusCondition(conditions, kind); cause != nil {
-			if stalled := stalledBy(cause); stalled != nil {
+			if stalled := condition.Stalled(cause, stalling[cause.Type]...); stalled != nil {
 				return stalled
 			}
 		}
 	}
 	return nil
-}
-
-// TuningStalled finds what keeps a NodeTuning from getting ready until somebody
-// changes something; nil when nothing does.
-func TuningStalled(ready *metav1.Condition) *metav1.Condition { return stalledBy(ready) }
-
-// stalledBy is the condition Stalled of what stalls by a condition.
-func stalledBy(cause *metav1.Condition) *metav1.Condition {
-	if cause.Status != metav1.ConditionFalse || !slices.Contains(stalling[cause.Type], cause.Reason) {
-		return nil
-	}
-	stalled := condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, cause.Reason, cause.Message)
-	return &stalled
 }

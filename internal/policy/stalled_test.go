@@ -105,17 +105,3 @@ func TestReadyWhileStalled(t *testing.T) {
 	conditions = append(conditions, *policy.Stalled(conditions, false))
 	checkCondition(t, policy.Ready(conditions), metav1.ConditionFalse, v1alpha1.ReasonNameTaken, "the Service a belongs to somebody else")
 }
-
-func TestTuningStalled(t *testing.T) {
-	t.Parallel()
-	for reason, want := range map[string]bool{
-		v1alpha1.ReasonSettingsUnavailable: true,
-		v1alpha1.ReasonAgentsMissing:       false,
-		v1alpha1.ReasonNoMachines:          false,
-	} {
-		ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason}
-		if stalled := policy.TuningStalled(&ready); (stalled != nil) != want {
-			t.Errorf("%s stalls by %+v, want %v", reason, stalled, want)
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/archives"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -20,7 +21,7 @@ func StatesArchived(observation *Observation) metav1.Condition {
 		}
 	}
 	said := func(status metav1.ConditionStatus, reason, words string) metav1.Condition {
-		return condition(v1alpha1.ConditionStatesArchived, status, reason, words)
+		return condition.New(v1alpha1.ConditionStatesArchived, status, reason, words)
 	}
 	switch standing, words := archives.Stand(observation.Network.Spec.Node.Storage, observation.Best(), seen); standing {
 	case archives.Current:

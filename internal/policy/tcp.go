@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -19,7 +20,7 @@ import (
 func TCPTuned(observation *Observation) metav1.Condition {
 	wanted := resources.Sysctls(observation.Network.Spec.TCP.Profile)
 	if len(wanted) == 0 {
-		return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
+		return condition.New(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
 			"the profile NodeDefault leaves the settings to the machines")
 	}
 	silent, outdated := 0, 0
@@ -37,25 +38,25 @@ func TCPTuned(observation *Observation) metav1.Condition {
 		effective := readBack(tcp)
 		for _, sysctl := range wanted {
 			if got := effective[sysctl.Name]; got != sysctl.Value {
-				return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionFalse, v1alpha1.ReasonNotTuned, fmt.Sprintf(
+				return condition.New(v1alpha1.ConditionTCPTuned, metav1.ConditionFalse, v1alpha1.ReasonNotTuned, fmt.Sprintf(
 					"%s reads back %s=%s, but the profile %s sets %s: see what else sets it on its machine",
 					node.Validator.Name, sysctl.Name, orNothing(got), observation.Network.Spec.TCP.Profile, sysctl.Value))
 			}
 		}
 	}
 	if outdated > 0 {
-		return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionUnknown, v1alpha1.ReasonUpdating,
+		return condition.New(v1alpha1.ConditionTCPTuned, metav1.ConditionUnknown, v1alpha1.ReasonUpdating,
 			fmt.Sprintf("%d of %d nodes are not replaced yet", outdated, len(observation.Nodes)))
 	}
 	if silent > 0 {
-		return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
+		return condition.New(v1alpha1.ConditionTCPTuned, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
 			fmt.Sprintf("%d of %d nodes do not answer", silent, len(observation.Nodes)))
 	}
 	settings := make([]string, 0, len(wanted))
 	for _, sysctl := range wanted {
 		settings = append(settings, sysctl.Name+"="+sysctl.Value)
 	}
-	return condition(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
+	return condition.New(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonTuned,
 		fmt.Sprintf("all %d nodes read back %s", len(observation.Nodes), strings.Join(settings, ", ")))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 )
 
 const (
@@ -91,7 +92,7 @@ func notReadySince(pod *corev1.Pod, since time.Time) time.Time {
 	if made := pod.CreationTimestamp.Time; made.After(since) {
 		since = made
 	}
-	if condition := podCondition(pod, corev1.PodReady); condition != nil && condition.LastTransitionTime.After(since) {
+	if condition := pods.Condition(pod, corev1.PodReady); condition != nil && condition.LastTransitionTime.After(since) {
 		since = condition.LastTransitionTime.Time
 	}
 	return since

@@ -83,13 +83,13 @@ func ofChain(
 	return trouble{reason, find(observation)}
 }
 
-// troubles are what the guide is about: at least one of every reason.
+// troubles are what the guide says of networks: at least one of every reason.
 func troubles(t *testing.T) []trouble {
 	t.Helper()
 	found := slices.Concat(
 		troublesOfNodes(t), troublesOfChains(t), troublesOfRollouts(t), troublesOfClusters(t), troublesOfMoney(t), troublesOfLifetimes(t),
-		troublesOfTunings(), troublesOfMachines(t), troublesOfImages(), troublesOfDrains(t), troublesOfHealing(t),
-		troublesOfSchedules(t), troublesOfRoutes(), troublesOfVolumes(t), troublesOfArchives(t),
+		troublesOfMachines(t), troublesOfImages(), troublesOfDrains(t), troublesOfHealing(t),
+		troublesOfRoutes(), troublesOfVolumes(t), troublesOfArchives(t),
 		troublesOfLostVolumes(t))
 	return append(found,
 		trouble{v1alpha1.ReasonGenesisPending, policy.GenesisPending()},

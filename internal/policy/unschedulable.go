@@ -10,35 +10,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // unschedulable is a pod that no machine takes, or whose disk is not there.
 func unschedulable(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
-	scheduled := podCondition(node.Pod, corev1.PodScheduled)
+	scheduled := pods.Condition(node.Pod, corev1.PodScheduled)
 	if scheduled == nil || scheduled.Status != corev1.ConditionFalse {
 		return nil
 	}
-	name, words := node.Validator.Name, schedulerWords(scheduled.Message)
+	name, words := node.Validator.Name, pods.SchedulerWords(scheduled.Message)
 	if reachesNoVolume(words) {
 		return &diagnosis{v1alpha1.ReasonVolumeUnreachable, fmt.Sprintf(
-			"the disk of %s is where no machine takes its pod: %s. %s", name, quote(words), volumeAdvice(network, node))}
+			"the disk of %s is where no machine takes its pod: %s. %s", name, wording.Quote(words), volumeAdvice(network, node))}
 	}
 	if mentionsVolume(words) {
 		return &diagnosis{v1alpha1.ReasonVolumePending, fmt.Sprintf(
 			"the disk of %s is not there: %s. %s; see kubectl describe pvc %s",
-			name, quote(words), classAdvice(network, node), resources.ClaimName(name))}
+			name, wording.Quote(words), classAdvice(network, node), resources.ClaimName(name))}
 	}
 	return &diagnosis{v1alpha1.ReasonUnschedulable, fmt.Sprintf(
-		"no machine takes %s: %s. %s", name, quote(words), machineAdvice(network, node))}
-}
-
-// schedulerWords leaves out what the scheduler says of other pods that it might
-// have moved out of the way.
-func schedulerWords(message string) string {
-	words, _, _ := strings.Cut(message, " preemption: ")
-	return strings.TrimSuffix(words, " no new claims to deallocate,")
+		"no machine takes %s: %s. %s", name, wording.Quote(words), machineAdvice(network, node))}
 }
 
 // reachesNoVolume says whether a pod's disk is there, but on a machine or in a

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -194,13 +195,13 @@ func (v *Volume) trouble() string {
 	case !v.known() || v.gone() || v.has():
 		return ""
 	case v.Refused != nil:
-		return "the claim " + v.name() + " cannot be made to ask for more: " + quote(v.Refused.Error())
+		return "the claim " + v.name() + " cannot be made to ask for more: " + wording.Quote(v.Refused.Error())
 	}
 	for _, kind := range []corev1.PersistentVolumeClaimConditionType{
 		corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimNodeResizeError,
 	} {
 		if failed := v.condition(kind); failed != nil {
-			return "the claim " + v.name() + " does not grow: " + quote(firstOf(failed.Message, failed.Reason))
+			return "the claim " + v.name() + " does not grow: " + wording.Quote(firstOf(failed.Message, failed.Reason))
 		}
 	}
 	switch state := v.Claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]; state {

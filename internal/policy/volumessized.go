@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // VolumesSized says whether all volumes have the size of the spec, how many do, and
@@ -36,17 +38,17 @@ func VolumesSized(volumes []Volume, now time.Time, awaited string) metav1.Condit
 	case len(found.awaitStart) > 0:
 		return sizedCondition(metav1.ConditionFalse, v1alpha1.ReasonFileSystemPending, fmt.Sprintf(
 			"%s; the file systems of these claims grow when their nodes start again, which the condition Updated tells of: %s",
-			said, list(found.awaitStart)))
+			said, wording.List(found.awaitStart)))
 	case len(found.growing) > 0:
 		return sizedCondition(metav1.ConditionFalse, v1alpha1.ReasonVolumesGrowing,
-			said+"; these claims grow: "+list(found.growing)+found.unread())
+			said+"; these claims grow: "+wording.List(found.growing)+found.unread())
 	case len(found.pending) > 0:
 		return sizedCondition(metav1.ConditionFalse, v1alpha1.ReasonVolumePending,
-			said+"; these claims have no volume yet: "+list(found.pending))
+			said+"; these claims have no volume yet: "+wording.List(found.pending))
 	default:
 		return sizedCondition(metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, fmt.Sprintf(
 			"%s; nothing is known of %s in clusters that cannot be used now: see the condition ClustersAvailable",
-			said, count(found.unobserved, "volume")))
+			said, wording.Count(found.unobserved, "volume")))
 	}
 }
 
@@ -139,7 +141,7 @@ func (c *volumeCensus) barriers() string {
 	}
 	words := make([]string, 0, len(order))
 	for _, key := range order {
-		names := list(claims[key])
+		names := wording.List(claims[key])
 		switch key.barrier {
 		case noClass:
 			words = append(words, fmt.Sprintf("no storage class lets these claims grow, which have none: %s", names))
@@ -161,17 +163,17 @@ func (c *volumeCensus) unread() string {
 		return ""
 	}
 	first := c.unreadable[0]
-	return fmt.Sprintf(" (whether the storage class %s lets it is not known: %s)", first.class(), quote(first.ClassFailed.Error()))
+	return fmt.Sprintf(" (whether the storage class %s lets it is not known: %s)", first.class(), wording.Quote(first.ClassFailed.Error()))
 }
 
 // failure says whose claims cannot be looked at, and what to do about it.
 func (v *Volume) failure() string {
 	if v.Validator.Cluster == "" {
 		return fmt.Sprintf("the volume claims in the operator's own cluster cannot be looked at: %s. Give the operator the role of its chart",
-			quote(v.Failed.Error()))
+			wording.Quote(v.Failed.Error()))
 	}
 	return fmt.Sprintf("the volume claims in the cluster %s cannot be looked at: %s. Join the cluster again with shardyard join",
-		v.Validator.Cluster, quote(v.Failed.Error()))
+		v.Validator.Cluster, wording.Quote(v.Failed.Error()))
 }
 
 // firstAndMore is the first of some words, and how many there are like it.
@@ -183,5 +185,5 @@ func firstAndMore(words []string) string {
 }
 
 func sizedCondition(status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return condition(v1alpha1.ConditionVolumesSized, status, reason, message)
+	return condition.New(v1alpha1.ConditionVolumesSized, status, reason, message)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -104,7 +105,7 @@ func settled(node *Node, now time.Time) bool {
 		// Nobody tells since when. It is not replaced as long as that is so.
 		return true
 	}
-	condition := podCondition(node.Pod, corev1.PodReady)
+	condition := pods.Condition(node.Pod, corev1.PodReady)
 	return now.Sub(condition.LastTransitionTime.Time) >= settleTime
 }
 

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -190,7 +190,7 @@ func (h *happening) untilMeasured(t *testing.T) {
 		if err := h.Get(ctx, client.ObjectKeyFromObject(h.Fault), h.Fault); err != nil {
 			return err
 		}
-		if !policy.FaultEnded(h.Status.Phase) {
+		if !faultpolicy.Ended(h.Status.Phase) {
 			return fmt.Errorf("it is %s: %+v", h.Status.Phase, h.Status.Conditions)
 		}
 		return nil

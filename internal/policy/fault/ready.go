@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package fault
 
 import (
 	"fmt"
@@ -11,14 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // programName is as the admin API of nodes has it.
 var programName = regexp.MustCompile(`^shardnode-[A-Za-z0-9._-]{0,245}$`)
 
-// FaultRefused says why no cluster can have a fault happen; empty when one can.
-func FaultRefused(fault *v1alpha1.Fault) string {
+// Refused says why no cluster can have a fault happen; empty when one can.
+func Refused(fault *v1alpha1.Fault) string {
 	spec := &fault.Spec
 	silent := spec.Action == v1alpha1.FaultActionPause ||
 		spec.Kill != nil && spec.Kill.Restart == v1alpha1.FaultRestartAfterDuration
@@ -34,32 +36,32 @@ func FaultRefused(fault *v1alpha1.Fault) string {
 	}
 }
 
-// RefuseFault ends a fault that no cluster can have happen.
-func RefuseFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, words string, now time.Time) {
+// Refuse ends a fault that no cluster can have happen.
+func Refuse(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, words string, now time.Time) {
 	endFault(fault, status, v1alpha1.ReasonNotRunnable, words, now)
 }
 
-// HoldFault notes what a fault waits for.
-func HoldFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words string, now time.Time) {
+// Hold notes what a fault waits for.
+func Hold(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words string, now time.Time) {
 	if status.Phase == "" {
 		status.Phase = v1alpha1.FaultPending
 	}
 	noteFault(fault, status, metav1.ConditionFalse, reason, words, now)
 }
 
-// DeletedFault notes that a fault is taken back because it is deleted.
-func DeletedFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, now time.Time) {
+// Deleted notes that a fault is taken back because it is deleted.
+func Deleted(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, now time.Time) {
 	noteFault(fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is deleted, and taken back before it goes", now)
 }
 
-// FaultNameTaken is a fault of which an object's name is taken.
-func FaultNameTaken(kind, name string) (reason, words string) {
+// NameTaken is a fault of which an object's name is taken.
+func NameTaken(kind, name string) (reason, words string) {
 	return v1alpha1.ReasonNameTaken, fmt.Sprintf("the %s %s belongs to somebody else: delete it, or make a fault of another name", kind, name)
 }
 
-// FaultNotTakenBack is a fault that nodes could not be told the end of.
-func FaultNotTakenBack(cause error) (reason, words string) {
-	return v1alpha1.ReasonTakingBack, "it is taken back, and not all nodes could be told yet: " + quote(cause.Error())
+// NotTakenBack is a fault that nodes could not be told the end of.
+func NotTakenBack(cause error) (reason, words string) {
+	return v1alpha1.ReasonTakingBack, "it is taken back, and not all nodes could be told yet: " + wording.Quote(cause.Error())
 }
 
 // NoWatchers is a fault of an operator that can make no pods that measure.
@@ -70,7 +72,7 @@ func NoWatchers() (reason, words string) {
 
 // faultUnfit says why a fault is not for its network, whatever comes; empty when it is
 // or when there is no such network yet.
-func faultUnfit(o *FaultObservation) string {
+func faultUnfit(o *Observation) string {
 	network := o.Network
 	if network == nil {
 		return ""
@@ -89,13 +91,13 @@ func faultUnfit(o *FaultObservation) string {
 
 // networkWaits says why it could not be told now what comes of a fault; empty when it
 // could.
-func networkWaits(o *FaultObservation) string {
+func networkWaits(o *Observation) string {
 	network := o.Network
 	if network == nil {
 		return fmt.Sprintf("there is no network %s in this namespace", o.Fault.Spec.NetworkName)
 	}
 	for i := range o.Others {
-		if FaultGoesOn(o.Others[i].Status.Phase) {
+		if GoesOn(o.Others[i].Status.Phase) {
 			return fmt.Sprintf("the fault %s of network %s goes on", o.Others[i].Name, network.Name)
 		}
 	}
@@ -110,12 +112,12 @@ func networkWaits(o *FaultObservation) string {
 	case ready == nil || ready.ObservedGeneration != network.Generation:
 		return fmt.Sprintf("it is not known yet whether network %s is ready", network.Name)
 	case ready.Status != metav1.ConditionTrue:
-		return fmt.Sprintf("network %s is not ready: %s: %s", network.Name, ready.Reason, quote(ready.Message))
+		return fmt.Sprintf("network %s is not ready: %s: %s", network.Name, ready.Reason, wording.Quote(ready.Message))
 	}
 	if words := rollsOut(network); words != "" {
 		return fmt.Sprintf("network %s %s", network.Name, words)
 	}
-	if words := drained(network); words != "" {
+	if words := policy.Drained(network); words != "" {
 		return fmt.Sprintf("machines of network %s are drained: %s", network.Name, words)
 	}
 	return ""
@@ -125,14 +127,14 @@ func networkWaits(o *FaultObservation) string {
 // while that waits for a height.
 func rollsOut(network *v1alpha1.ShardNetwork) string {
 	updated := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionUpdated)
-	if updated != nil && updated.Status == metav1.ConditionFalse && !awaitsItsHeight(updated) {
-		return fmt.Sprintf("is rolled out: %s: %s", updated.Reason, quote(updated.Message))
+	if updated != nil && updated.Status == metav1.ConditionFalse && !policy.AwaitsItsHeight(updated) {
+		return fmt.Sprintf("is rolled out: %s: %s", updated.Reason, wording.Quote(updated.Message))
 	}
 	return ""
 }
 
 // faultUnderWay notes what happens.
-func faultUnderWay(o *FaultObservation, status *v1alpha1.FaultStatus, words string) {
+func faultUnderWay(o *Observation, status *v1alpha1.FaultStatus, words string) {
 	noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonUnderWay, words, o.Now)
 }
 
@@ -140,7 +142,7 @@ func faultUnderWay(o *FaultObservation, status *v1alpha1.FaultStatus, words stri
 func endFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words string, now time.Time) {
 	status.Phase = v1alpha1.FaultNotMeasured
 	if status.Problem == "" {
-		status.Problem = shorten(words)
+		status.Problem = wording.Shorten(words)
 	}
 	noteFault(fault, status, metav1.ConditionFalse, reason, words, now)
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

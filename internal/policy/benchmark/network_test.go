@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package benchmark_test
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -33,54 +33,54 @@ func TestStepsOfARunOfANamedNetwork(t *testing.T) {
 	cases := map[string]struct {
 		phase v1alpha1.BenchmarkRunPhase
 		given func(c *benchmarkCase)
-		task  policy.BenchmarkTask
+		task  benchmarkpolicy.Task
 		want  v1alpha1.BenchmarkRunPhase
 	}{
-		"a network with its own load": {v1alpha1.RunPreparing, unclaim, policy.TaskMakeNetwork, v1alpha1.RunPreparing},
+		"a network with its own load": {v1alpha1.RunPreparing, unclaim, benchmarkpolicy.TaskMakeNetwork, v1alpha1.RunPreparing},
 		"the claim of an earlier run": {
 			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Labels[resources.LabelRun] = "7" },
-			policy.TaskMakeNetwork, v1alpha1.RunPreparing,
+			benchmarkpolicy.TaskMakeNetwork, v1alpha1.RunPreparing,
 		},
 		"a network that still has its own load": {
 			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Status.Load = &v1alpha1.LoadStatus{} },
-			policy.TaskWait, v1alpha1.RunPreparing,
+			benchmarkpolicy.TaskWait, v1alpha1.RunPreparing,
 		},
 		"a network that was overloaded by an earlier run": {
 			v1alpha1.RunPreparing,
 			func(c *benchmarkCase) {
 				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDegraded)
 			},
-			policy.TaskWait, v1alpha1.RunPreparing,
+			benchmarkpolicy.TaskWait, v1alpha1.RunPreparing,
 		},
 		"a network of which a drain waits": {
 			v1alpha1.RunPreparing,
 			func(c *benchmarkCase) {
 				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
 			},
-			policy.TaskWait, v1alpha1.RunPreparing,
+			benchmarkpolicy.TaskWait, v1alpha1.RunPreparing,
 		},
 		"a drain that waits while it is measured": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
 				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
 			},
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
-		"a network at rest": {v1alpha1.RunPreparing, func(*benchmarkCase) {}, policy.TaskWait, v1alpha1.RunRecording},
+		"a network at rest": {v1alpha1.RunPreparing, func(*benchmarkCase) {}, benchmarkpolicy.TaskWait, v1alpha1.RunRecording},
 		"a recorder that runs": {
 			// It begins the load by itself, whatever the profile.
-			v1alpha1.RunRecording, func(*benchmarkCase) {}, policy.TaskWait, v1alpha1.RunRecording,
+			v1alpha1.RunRecording, func(*benchmarkCase) {}, benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a recorder that goes before another run": {
 			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder.Status.Phase = corev1.PodSucceeded },
-			policy.TaskRemove, v1alpha1.RunRemoving,
+			benchmarkpolicy.TaskRemove, v1alpha1.RunRemoving,
 		},
 		"a network before another run": {
-			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder = nil }, policy.TaskWait, v1alpha1.RunRecorded,
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder = nil }, benchmarkpolicy.TaskWait, v1alpha1.RunRecorded,
 		},
 		"a network after the last run": {
 			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder, c.Runs = nil, c.Runs[:1] },
-			policy.TaskRemove, v1alpha1.RunRemoving,
+			benchmarkpolicy.TaskRemove, v1alpha1.RunRemoving,
 		},
 		"a network that is released": {
 			v1alpha1.RunRemoving,
@@ -88,7 +88,7 @@ func TestStepsOfARunOfANamedNetwork(t *testing.T) {
 				c.Recorder, c.Runs = nil, c.Runs[:1]
 				unclaim(c)
 			},
-			policy.TaskWait, v1alpha1.RunRecorded,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecorded,
 		},
 	}
 	for name, test := range cases {
@@ -96,7 +96,7 @@ func TestStepsOfARunOfANamedNetwork(t *testing.T) {
 			t.Parallel()
 			c := newNamedCase(test.phase)
 			test.given(c)
-			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			task := benchmarkpolicy.Advance(c.Observation, c.status)
 			if run := c.status.Runs[0]; task != test.task || run.Phase != test.want || run.Fault != "" {
 				t.Errorf("there is %s to do, and the run is %s (%s), want %s and %s", task, run.Phase, run.Fault, test.task, test.want)
 			}
@@ -129,7 +129,7 @@ func TestWhatBreaksARunOfANamedNetwork(t *testing.T) {
 		"it does not become ready again": {
 			v1alpha1.RunPreparing,
 			func(c *benchmarkCase) {
-				started := metav1.NewTime(benchmarkNow.Add(-31 * time.Minute))
+				started := metav1.NewTime(now.Add(-31 * time.Minute))
 				c.status.Runs[0].StartTime = &started
 				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDegraded)
 			},
@@ -138,7 +138,7 @@ func TestWhatBreaksARunOfANamedNetwork(t *testing.T) {
 		"a drain that does not end": {
 			v1alpha1.RunPreparing,
 			func(c *benchmarkCase) {
-				started := metav1.NewTime(benchmarkNow.Add(-31 * time.Minute))
+				started := metav1.NewTime(now.Add(-31 * time.Minute))
 				c.status.Runs[0].StartTime = &started
 				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
 			},
@@ -164,8 +164,8 @@ func TestWhatBreaksARunOfANamedNetwork(t *testing.T) {
 			t.Parallel()
 			c := newNamedCase(test.phase)
 			test.given(c)
-			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
-			if run := &c.status.Runs[0]; task != policy.TaskWait || run.Phase != v1alpha1.RunRemoving || run.Fault != test.want {
+			task := benchmarkpolicy.Advance(c.Observation, c.status)
+			if run := &c.status.Runs[0]; task != benchmarkpolicy.TaskWait || run.Phase != v1alpha1.RunRemoving || run.Fault != test.want {
 				t.Errorf("there is %s to do, and the run is %s: %q, want %q", task, run.Phase, run.Fault, test.want)
 			}
 		})
@@ -177,7 +177,7 @@ func TestNamedNetworksThatAreUnfit(t *testing.T) {
 	t.Parallel()
 	for want, given := range map[string]func(c *benchmarkCase){
 		"there is no ShardNetwork running":    func(c *benchmarkCase) { c.Network = nil },
-		"is being deleted":                    func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+		"is being deleted":                    func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: now} },
 		"it has the Fault cut, kill":          func(c *benchmarkCase) { c.Faults = []string{"cut", "kill"} },
 		"carries the load of the Benchmark b": func(c *benchmarkCase) { c.Claimant = "b" },
 		"its nodes are replaced by others":    func(c *benchmarkCase) { c.Network.Status.Update = &v1alpha1.UpdateStatus{} },
@@ -199,9 +199,9 @@ func TestNamedNetworksThatAreUnfit(t *testing.T) {
 			c := newNamedCase(v1alpha1.RunPreparing)
 			c.status.Runs = nil
 			given(c)
-			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			task := benchmarkpolicy.Advance(c.Observation, c.status)
 			refused := c.status.Phase == v1alpha1.BenchmarkFailed && len(c.status.Runs) == 0
-			if task != policy.TaskWait || !refused || !strings.Contains(c.words(), want) {
+			if task != benchmarkpolicy.TaskWait || !refused || !strings.Contains(c.words(), want) {
 				t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
 			}
 		})
@@ -220,14 +220,14 @@ func TestLoadClaimed(t *testing.T) {
 		"another of its name":           {func(c *benchmarkCase) { c.Benchmark.UID = "other" }, false},
 		"one that names another":        {func(c *benchmarkCase) { c.Benchmark.Spec.Network.Name = "other" }, false},
 		"one that has ended":            {func(c *benchmarkCase) { c.Benchmark.Status.Phase = v1alpha1.BenchmarkFailed }, false},
-		"one that goes":                 {func(c *benchmarkCase) { c.Benchmark.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, false},
+		"one that goes":                 {func(c *benchmarkCase) { c.Benchmark.DeletionTimestamp = &metav1.Time{Time: now} }, false},
 		"without its labels":            {func(c *benchmarkCase) { delete(c.Network.Labels, resources.LabelLoad) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newNamedCase(v1alpha1.RunRecording)
 			test.given(c)
-			if got := policy.LoadClaimed(c.Network, c.Benchmark); got != test.want {
+			if got := benchmarkpolicy.LoadClaimed(c.Network, c.Benchmark); got != test.want {
 				t.Errorf("the network carries its load: %v, want %v", got, test.want)
 			}
 		})

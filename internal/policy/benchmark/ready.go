@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package benchmark
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// BenchmarkRefused says why no cluster of the operator can run a benchmark; empty
+// Refused says why no cluster of the operator can run a benchmark; empty
 // when it can.
-func BenchmarkRefused(benchmark *v1alpha1.Benchmark) string {
+func Refused(benchmark *v1alpha1.Benchmark) string {
 	for _, region := range benchmark.Spec.Network.Template.Spec.Regions {
 		if region.Cluster != "" {
 			return fmt.Sprintf("region %s of its network is in another cluster, where the recorder does not reach its nodes: "+
@@ -52,28 +52,23 @@ func usersRefused(benchmark *v1alpha1.Benchmark) string {
 	}
 }
 
-// RefuseBenchmark ends a benchmark that cannot be run.
-func RefuseBenchmark(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, words string, now metav1.Time) {
+// Refuse ends a benchmark that cannot be run.
+func Refuse(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, words string, now metav1.Time) {
 	finish(benchmark, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNotRunnable, words, now)
 }
 
-// HoldBenchmark notes what keeps a benchmark from being taken on, for now.
-func HoldBenchmark(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, reason, words string, now metav1.Time) {
+// Hold notes what keeps a benchmark from being taken on, for now.
+func Hold(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, reason, words string, now metav1.Time) {
 	if status.Phase == "" {
 		status.Phase = v1alpha1.BenchmarkPending
 	}
 	noteReady(benchmark, status, metav1.ConditionFalse, reason, words, now)
 }
 
-// BenchmarkNameTaken is a benchmark of which an object's name is taken.
-func BenchmarkNameTaken(kind, name string) (reason, words string) {
+// NameTaken is a benchmark of which an object's name is taken.
+func NameTaken(kind, name string) (reason, words string) {
 	return v1alpha1.ReasonNameTaken, fmt.Sprintf(
 		"the %s %s belongs to somebody else: delete it, or make a benchmark of another name", kind, name)
-}
-
-// ApplyRefused is a resource of which the cluster refuses something that it needs.
-func ApplyRefused(cause error) (reason, words string) {
-	return v1alpha1.ReasonApplyFailed, quote(cause.Error())
 }
 
 // NoRecorders is a benchmark of an operator that can make no recorders.
@@ -82,12 +77,12 @@ func NoRecorders() (reason, words string) {
 }
 
 // underWay notes what happens.
-func underWay(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, words string) {
+func underWay(o *Observation, status *v1alpha1.BenchmarkStatus, words string) {
 	noteReady(o.Benchmark, status, metav1.ConditionFalse, v1alpha1.ReasonUnderWay, words, metav1.NewTime(o.Now))
 }
 
 // end notes what a benchmark came to.
-func end(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, phase v1alpha1.BenchmarkPhase, reason, words string) {
+func end(o *Observation, status *v1alpha1.BenchmarkStatus, phase v1alpha1.BenchmarkPhase, reason, words string) {
 	finish(o.Benchmark, status, phase, reason, words, metav1.NewTime(o.Now))
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package nodetuning
 
 import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -10,10 +10,10 @@ import (
 // maxExceptions is as many exceptions as a status holds.
 const maxExceptions = 32
 
-// TuningSummary counts how the machines have each setting, and names the first
+// Summary counts how the machines have each setting, and names the first
 // exceptions.
-func TuningSummary(
-	observation *TuningObservation,
+func Summary(
+	observation *Observation,
 ) (settings []v1alpha1.SettingSummary, exceptions []v1alpha1.SettingException, omitted int32) {
 	index := map[string]int{}
 	for i, setting := range tuning.Settings(&observation.Tuning.Spec.Settings) {
@@ -49,13 +49,13 @@ func TuningSummary(
 // noted before: all but those that are no longer selected and got their old values
 // back. They have the settings of that hash if they read them back not long ago.
 func NotedMachines(
-	observation *TuningObservation, noted []v1alpha1.TunedMachine, settingsHash string,
+	observation *Observation, noted []v1alpha1.TunedMachine, settingsHash string,
 ) []v1alpha1.TunedMachine {
 	tuned, leaving := map[string]bool{}, map[string]bool{}
 	for i := range observation.Agents {
 		tuned[observation.Agents[i].Machine] = observation.Agents[i].Done()
 	}
-	if done, _ := TuningRestored(observation); done {
+	if done, _ := Restored(observation); done {
 		for i := range observation.Leaving {
 			leaving[observation.Leaving[i].Machine] = true
 		}

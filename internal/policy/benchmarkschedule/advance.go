@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package benchmarkschedule
 
 import (
 	"fmt"
@@ -12,14 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // maxHistory is how many benchmarks that ended a status lists.
 const maxHistory = 32
 
-// ScheduleObservation is a schedule and its benchmarks.
-type ScheduleObservation struct {
+// Observation is a schedule and its benchmarks.
+type Observation struct {
 	Schedule *v1alpha1.BenchmarkSchedule
 	// Timetable is nil when the schedule cannot be understood, and Invalid says why.
 	Timetable *Timetable
@@ -29,8 +30,8 @@ type ScheduleObservation struct {
 	Now        time.Time
 }
 
-// ScheduleStep is what there is to do for a schedule.
-type ScheduleStep struct {
+// Step is what there is to do for a schedule.
+type Step struct {
 	// Start is the time for which a benchmark is to be made; nil for none.
 	Start *time.Time
 	// Remove are benchmarks that are no longer kept.
@@ -39,24 +40,24 @@ type ScheduleStep struct {
 	// alone.
 	Until time.Time
 	// News are worth an event once the status is written.
-	News []ScheduleNews
+	News []News
 }
 
-// ScheduleNews is something that happened to a schedule.
-type ScheduleNews struct {
+// News is something that happened to a schedule.
+type News struct {
 	// Kind is the type of the event.
 	Kind string
 	// Reason is one word, and Words the sentence.
 	Reason, Words string
 }
 
-// AdvanceSchedule finds what there is to do now, and the status that says what is so
+// Advance finds what there is to do now, and the status that says what is so
 // once that is done. Every time of the schedule is considered once: a benchmark is
 // started for it, which is then noted, or it is counted as missed. What is there is
 // always noted, whoever made it: of one that was made and not noted, nobody makes a
 // second one.
-func AdvanceSchedule(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) ScheduleStep {
-	step := ScheduleStep{}
+func Advance(o *Observation, status *v1alpha1.BenchmarkScheduleStatus) Step {
+	step := Step{}
 	noted := noteEnded(o, status, &step)
 	noteActive(o, status, &step)
 	step.Remove = surplus(o)
@@ -69,7 +70,7 @@ func AdvanceSchedule(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleS
 }
 
 // decide says what becomes of the times of a schedule.
-func decide(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) {
+func decide(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step) {
 	if o.Timetable == nil {
 		setSchedule(o, status, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, fmt.Sprintf(
 			"no benchmark is started: spec.schedule %q in %s cannot be understood: %s",
@@ -97,7 +98,7 @@ func decide(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, st
 // begin has times count from now when the timetable is another than before, or was
 // suspended, and from its creation when the schedule is new. That is noted before
 // anything comes of it: false when there was nothing to note.
-func begin(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) bool {
+func begin(o *Observation, status *v1alpha1.BenchmarkScheduleStatus) bool {
 	if status.Timetable == o.Timetable.String() && status.ConsideredTime != nil {
 		return false
 	}
@@ -112,7 +113,7 @@ func begin(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) boo
 
 // consider decides about the times that passed since the last one that was decided
 // about. Only the latest of several is worth a benchmark: they are all the same.
-func consider(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) {
+func consider(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step) {
 	due, number := o.Timetable.passed(status.ConsideredTime.Time, o.Now)
 	if number == 0 {
 		return
@@ -137,10 +138,10 @@ func consider(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, 
 
 // noteStarted notes the benchmark that is started, and that those before it are
 // missed.
-func noteStarted(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep, due time.Time, number int) {
+func noteStarted(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step, due time.Time, number int) {
 	status.LastScheduleTime = &metav1.Time{Time: due}
 	name := resources.ScheduledName(o.Schedule.Name, due)
-	words := fmt.Sprintf("the benchmark %s was started, which was due at %s", name, instant(due))
+	words := fmt.Sprintf("the benchmark %s was started, which was due at %s", name, wording.Instant(due))
 	step.tell(corev1.EventTypeNormal, v1alpha1.ReasonStarted, words)
 	if number > 1 {
 		earlier := fmt.Sprintf("%s earlier passed without one", atLeast(number-1, "time"))
@@ -154,7 +155,7 @@ func noteStarted(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatu
 
 // miss notes that no benchmark is started for times that passed.
 func miss(
-	o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep, reason string, number int, words string,
+	o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step, reason string, number int, words string,
 ) {
 	addMissed(status, number)
 	step.tell(corev1.EventTypeWarning, reason, words)
@@ -162,10 +163,10 @@ func miss(
 }
 
 // whyLate says why a benchmark was not made when it was due.
-func whyLate(o *ScheduleObservation, due time.Time) string {
+func whyLate(o *Observation, due time.Time) string {
 	ready := meta.FindStatusCondition(o.Schedule.Status.Conditions, v1alpha1.ConditionReady)
 	if ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason != v1alpha1.ReasonInvalidSchedule {
-		return fmt.Sprintf("it could not be made, %s: %s", ready.Reason, quote(ready.Message))
+		return fmt.Sprintf("it could not be made, %s: %s", ready.Reason, wording.Quote(ready.Message))
 	}
 	return fmt.Sprintf("the operator came to it %s later", o.Now.Sub(due).Round(time.Second))
 }
@@ -181,25 +182,25 @@ func addMissed(status *v1alpha1.BenchmarkScheduleStatus, number int) {
 // missedWords says which times were missed.
 func missedWords(due time.Time, number int) string {
 	if number == 1 {
-		return fmt.Sprintf("no benchmark was started at %s", instant(due))
+		return fmt.Sprintf("no benchmark was started at %s", wording.Instant(due))
 	}
-	return fmt.Sprintf("no benchmark was started at %s, the last of which was %s", atLeast(number, "time"), instant(due))
+	return fmt.Sprintf("no benchmark was started at %s, the last of which was %s", atLeast(number, "time"), wording.Instant(due))
 }
 
 // atLeast counts things as far as they are counted.
 func atLeast(number int, thing string) string {
 	if number >= maxCounted-1 {
-		return "at least " + count(number, thing)
+		return "at least " + wording.Count(number, thing)
 	}
-	return count(number, thing)
+	return wording.Count(number, thing)
 }
 
-func (s *ScheduleStep) tell(kind, reason, words string) {
-	s.News = append(s.News, ScheduleNews{Kind: kind, Reason: reason, Words: words})
+func (s *Step) tell(kind, reason, words string) {
+	s.News = append(s.News, News{Kind: kind, Reason: reason, Words: words})
 }
 
 // NoteMade notes the benchmark that was made for the step.
-func NoteMade(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, benchmark *v1alpha1.Benchmark, due time.Time) {
+func NoteMade(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, benchmark *v1alpha1.Benchmark, due time.Time) {
 	status.Active = &v1alpha1.ActiveBenchmark{
 		Name: benchmark.Name, UID: string(benchmark.UID), ScheduleTime: metav1.NewTime(due),
 	}
@@ -207,10 +208,10 @@ func NoteMade(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, 
 }
 
 // noteScheduled says when the next benchmark is due.
-func noteScheduled(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus) {
-	words := fmt.Sprintf("the next benchmark is due at %s", instant(status.NextScheduleTime.Time)) + underWayWords(status)
+func noteScheduled(o *Observation, status *v1alpha1.BenchmarkScheduleStatus) {
+	words := fmt.Sprintf("the next benchmark is due at %s", wording.Instant(status.NextScheduleTime.Time)) + underWayWords(status)
 	if considered := status.ConsideredTime.Time; considered.Sub(o.Now) > time.Minute {
-		words += fmt.Sprintf("; the clock was put back: times up to %s are done with", instant(considered))
+		words += fmt.Sprintf("; the clock was put back: times up to %s are done with", wording.Instant(considered))
 	}
 	setSchedule(o, status, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 }

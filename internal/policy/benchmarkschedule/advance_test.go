@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package benchmarkschedule_test
 
 import (
 	"fmt"
@@ -16,15 +16,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	schedulepolicy "github.com/shardyard/shardyard/internal/policy/benchmarkschedule"
 	"github.com/shardyard/shardyard/internal/resources"
 )
+
+var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
 // scheduleCase is a schedule in a cluster whose clock, and operator, do what a test
 // wants.
 type scheduleCase struct {
 	schedule   *v1alpha1.BenchmarkSchedule
-	timetable  *policy.Timetable
+	timetable  *schedulepolicy.Timetable
 	invalid    string
 	benchmarks []v1alpha1.Benchmark
 	now        time.Time
@@ -57,12 +60,12 @@ func newScheduleCase(t *testing.T, schedule string) *scheduleCase {
 }
 
 // observe looks at the schedule as an operator does, without doing anything.
-func (c *scheduleCase) observe() (policy.ScheduleStep, *v1alpha1.BenchmarkScheduleStatus, *policy.ScheduleObservation) {
-	o := &policy.ScheduleObservation{
+func (c *scheduleCase) observe() (schedulepolicy.Step, *v1alpha1.BenchmarkScheduleStatus, *schedulepolicy.Observation) {
+	o := &schedulepolicy.Observation{
 		Schedule: c.schedule, Timetable: c.timetable, Invalid: c.invalid, Benchmarks: c.benchmarks, Now: c.now,
 	}
 	status := c.schedule.Status.DeepCopy()
-	step := policy.AdvanceSchedule(o, status)
+	step := schedulepolicy.Advance(o, status)
 	status.ObservedGeneration = c.schedule.Generation
 	return step, status, o
 }
@@ -81,7 +84,7 @@ func (c *scheduleCase) once() bool {
 		c.remove(benchmark.Name)
 	}
 	if step.Start != nil {
-		policy.NoteMade(o, status, c.make(*step.Start), *step.Start)
+		schedulepolicy.NoteMade(o, status, c.make(*step.Start), *step.Start)
 	}
 	for _, news := range step.News {
 		c.news = append(c.news, news.Kind+" "+news.Reason+": "+news.Words)
@@ -314,8 +317,8 @@ func TestWhatAScheduleStarts(t *testing.T) {
 }
 
 // halfPast is another timetable.
-var halfPast = func() *policy.Timetable {
-	timetable, err := policy.NewTimetable("30 * * * *", time.UTC, now)
+var halfPast = func() *schedulepolicy.Timetable {
+	timetable, err := schedulepolicy.NewTimetable("30 * * * *", time.UTC, now)
 	if err != nil {
 		panic(err)
 	}
@@ -354,7 +357,7 @@ func TestABenchmarkThatCouldNotBeMade(t *testing.T) {
 	if step.Start == nil {
 		t.Fatal("no benchmark is started")
 	}
-	policy.HoldSchedule(o, c.status, v1alpha1.ReasonApplyFailed, "exceeded quota")
+	schedulepolicy.Hold(o, c.status, v1alpha1.ReasonApplyFailed, "exceeded quota")
 	c.at("13:10:01")
 	want := "False DeadlinePassed: no benchmark was started at 2026-11-21T13:00:00Z: it could not be made, ApplyFailed: exceeded quota, " +
 		"and spec.startingDeadlineSeconds is 600"
@@ -536,7 +539,7 @@ func (c *chaos) happen() {
 func (c *chaos) underWay() int {
 	number := 0
 	for i := range c.benchmarks {
-		if !policy.BenchmarkEnded(c.benchmarks[i].Status.Phase) {
+		if !benchmarkpolicy.Ended(c.benchmarks[i].Status.Phase) {
 			number++
 		}
 	}
@@ -565,42 +568,4 @@ func TestEveryTimeIsConsideredOnce(t *testing.T) {
 			r.Fatalf("%d are started and %d missed, of %d", len(c.dues), c.missed(), passed)
 		}
 	})
-}
-
-// troublesOfSchedules are those of a schedule of every hour.
-func troublesOfSchedules(t *testing.T) []trouble {
-	t.Helper()
-	of := func(reason, kind string, given func(c *scheduleCase)) trouble {
-		c := newScheduleCase(t, "0 * * * *")
-		c.at("12:30:00")
-		given(c)
-		return trouble{reason, *meta.FindStatusCondition(c.status.Conditions, kind)}
-	}
-	return []trouble{
-		of(v1alpha1.ReasonInvalidSchedule, v1alpha1.ConditionReady, func(c *scheduleCase) {
-			c.schedule.Spec.TimeZone = "Europe/Bielefeld"
-			c.timetable, c.invalid = nil, "unknown time zone Europe/Bielefeld"
-			c.at("13:00:00")
-		}),
-		of(v1alpha1.ReasonInvalidSchedule, v1alpha1.ConditionReady, func(c *scheduleCase) {
-			c.schedule.Spec.Schedule = "0 0 30 2 *"
-			_, err := policy.NewTimetable(c.schedule.Spec.Schedule, time.UTC, c.now)
-			c.timetable, c.invalid = nil, err.Error()
-			c.at("13:00:00")
-		}),
-		of(v1alpha1.ReasonPreviousUnderWay, v1alpha1.ConditionOnTime, func(c *scheduleCase) {
-			c.at("13:00:00")
-			c.at("14:00:00")
-		}),
-		of(v1alpha1.ReasonDeadlinePassed, v1alpha1.ConditionOnTime, func(c *scheduleCase) { c.at("13:45:00") }),
-		of(v1alpha1.ReasonDeadlinePassed, v1alpha1.ConditionOnTime, func(c *scheduleCase) { c.at("16:45:00") }),
-		of(v1alpha1.ReasonDeadlinePassed, v1alpha1.ConditionOnTime, func(c *scheduleCase) {
-			c.now = now.Add(time.Hour)
-			_, _, o := c.observe()
-			policy.HoldSchedule(o, c.status, v1alpha1.ReasonApplyFailed, `apply Benchmark nightly-29921100: benchmarks.shardyard.dev `+
-				`"nightly-29921100" is forbidden: exceeded quota: team, requested: count/benchmarks.shardyard.dev=1, `+
-				`used: count/benchmarks.shardyard.dev=5, limited: count/benchmarks.shardyard.dev=5`)
-			c.at("13:45:00")
-		}),
-	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package fault
 
 import (
 	"fmt"
@@ -14,6 +14,9 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -22,26 +25,26 @@ import (
 // nodes that nobody could tell.
 const nodeEndPatience = time.Minute
 
-// FaultTask is what there is to do next for a fault.
-type FaultTask string
+// Task is what there is to do next for a fault.
+type Task string
 
 const (
-	// FaultWait says that something is under way, or in the way.
-	FaultWait FaultTask = "Wait"
-	// FaultMakePod makes the pod that measures the fault, behind its gate.
-	FaultMakePod FaultTask = "MakePod"
-	// FaultDiscard deletes a pod that has done nothing and knows the network as it was.
-	FaultDiscard FaultTask = "Discard"
-	// FaultRelease lets that pod begin.
-	FaultRelease FaultTask = "Release"
-	// FaultKill deletes the pods that are noted.
-	FaultKill FaultTask = "Kill"
-	// FaultTakeBack ends the pod that measures, and the fault.
-	FaultTakeBack FaultTask = "TakeBack"
+	// TaskWait says that something is under way, or in the way.
+	TaskWait Task = "Wait"
+	// TaskMakePod makes the pod that measures the fault, behind its gate.
+	TaskMakePod Task = "MakePod"
+	// TaskDiscard deletes a pod that has done nothing and knows the network as it was.
+	TaskDiscard Task = "Discard"
+	// TaskRelease lets that pod begin.
+	TaskRelease Task = "Release"
+	// TaskKill deletes the pods that are noted.
+	TaskKill Task = "Kill"
+	// TaskTakeBack ends the pod that measures, and the fault.
+	TaskTakeBack Task = "TakeBack"
 )
 
-// FaultObservation is a fault and what there is of it in the cluster.
-type FaultObservation struct {
+// Observation is a fault and what there is of it in the cluster.
+type Observation struct {
 	Fault *v1alpha1.Fault
 	// Network is the network of the fault; nil when there is none.
 	Network *v1alpha1.ShardNetwork
@@ -63,77 +66,77 @@ type FaultObservation struct {
 	Now     time.Time
 }
 
-// FaultEnded says whether a fault is in a phase that is for good.
-func FaultEnded(phase v1alpha1.FaultPhase) bool {
+// Ended says whether a fault is in a phase that is for good.
+func Ended(phase v1alpha1.FaultPhase) bool {
 	return phase == v1alpha1.FaultMeasured || phase == v1alpha1.FaultNotMeasured
 }
 
-// FaultGoesOn says whether a fault may be in effect, or be taken back.
-func FaultGoesOn(phase v1alpha1.FaultPhase) bool {
+// GoesOn says whether a fault may be in effect, or be taken back.
+func GoesOn(phase v1alpha1.FaultPhase) bool {
 	return phase == v1alpha1.FaultRunning || phase == v1alpha1.FaultStopping
 }
 
-// AdvanceFault takes a fault one step on: what there is to do now, and the status that
+// Advance takes a fault one step on: what there is to do now, and the status that
 // says what is so once that is done. The pod that measures begins once the status names
 // it, and pods are killed once it names them, so whoever comes in between does neither a
 // second time.
-func AdvanceFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+func Advance(o *Observation, status *v1alpha1.FaultStatus) Task {
 	switch status.Phase {
 	case v1alpha1.FaultRunning:
 		return runFault(o, status)
 	case v1alpha1.FaultStopping:
-		return FaultTakeBack
+		return TaskTakeBack
 	default:
 		return beginFault(o, status)
 	}
 }
 
 // beginFault has the pod of a fault made, and notes it once nothing is in the way.
-func beginFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+func beginFault(o *Observation, status *v1alpha1.FaultStatus) Task {
 	status.Phase = v1alpha1.FaultPending
 	if words := faultUnfit(o); words != "" {
 		endFault(o.Fault, status, v1alpha1.ReasonNotRunnable, words, o.Now)
-		return FaultWait
+		return TaskWait
 	}
 	if words := networkWaits(o); words != "" {
 		noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonNetworkWaits, "nothing was done: "+words, o.Now)
-		return FaultWait
+		return TaskWait
 	}
 	if o.Pod == nil {
 		faultUnderWay(o, status, "the pod that measures it is made")
-		return FaultMakePod
+		return TaskMakePod
 	}
 	if o.Pod.DeletionTimestamp != nil {
 		faultUnderWay(o, status, "it waits until a pod that has done nothing is gone")
-		return FaultWait
+		return TaskWait
 	}
 	if !resources.Knows(o.Pod, o.Network) {
 		faultUnderWay(o, status, "the spec of its network was changed, and the pod that measures it is made again")
-		return FaultDiscard
+		return TaskDiscard
 	}
 	status.Phase = v1alpha1.FaultRunning
 	status.PodUID = string(o.Pod.UID)
 	status.NetworkUID, status.NetworkGeneration = string(o.Network.UID), o.Network.Generation
 	status.ValidatorsTotal = int32(len(o.Scope))
 	faultUnderWay(o, status, "the pod that measures it starts")
-	return FaultWait
+	return TaskWait
 }
 
 // runFault has a fault measured.
-func runFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+func runFault(o *Observation, status *v1alpha1.FaultStatus) Task {
 	pod := o.Pod
 	switch {
 	case pod == nil || string(pod.UID) != status.PodUID:
 		return stopFault(o, status, "the pod that measured it was deleted")
 	case pod.Status.Phase == corev1.PodFailed:
-		return stopFault(o, status, "the pod that measured it ended: "+podTrouble(pod))
-	case PodEnded(pod) && o.Measured == nil:
+		return stopFault(o, status, "the pod that measured it ended: "+pods.Trouble(pod))
+	case pods.Ended(pod) && o.Measured == nil:
 		return stopFault(o, status, "the pod that measured it ended and did not say what came of it")
-	case PodEnded(pod) && nobodyKilled(o, status):
+	case pods.Ended(pod) && nobodyKilled(o, status):
 		return stopFault(o, status, "nobody was killed, and the pod that measured it took something else for that")
-	case PodEnded(pod):
+	case pods.Ended(pod):
 		faultMeasured(o, status)
-		return FaultWait
+		return TaskWait
 	case pod.DeletionTimestamp != nil:
 		return stopFault(o, status, "the pod that measured it was deleted")
 	}
@@ -142,43 +145,43 @@ func runFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 	}
 	if resources.Gated(pod) {
 		faultUnderWay(o, status, "the pod that measures it starts")
-		return FaultRelease
+		return TaskRelease
 	}
 	if pod.Status.Phase != corev1.PodRunning {
-		if o.Now.Sub(pod.CreationTimestamp.Time) > recorderPatience {
-			return stopFault(o, status, fmt.Sprintf("the pod that measures it did not start within %s: %s", recorderPatience, podTrouble(pod)))
+		if o.Now.Sub(pod.CreationTimestamp.Time) > pods.Patience {
+			return stopFault(o, status, fmt.Sprintf("the pod that measures it did not start within %s: %s", pods.Patience, pods.Trouble(pod)))
 		}
-		faultUnderWay(o, status, "the pod that measures it starts: "+podTrouble(pod))
-		return FaultWait
+		faultUnderWay(o, status, "the pod that measures it starts: "+pods.Trouble(pod))
+		return TaskWait
 	}
 	if fault.PartInPod(&o.Fault.Spec) == "" {
 		return killFault(o, status)
 	}
 	faultUnderWay(o, status, "a pod measures the network before, during and after the fault, which it begins")
-	return FaultWait
+	return TaskWait
 }
 
 // killFault has validators killed while the pod that measures says that it is time.
-func killFault(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
-	due := podReady(o.Pod)
+func killFault(o *Observation, status *v1alpha1.FaultStatus) Task {
+	due := pods.Ready(o.Pod)
 	switch {
 	case len(status.Victims) == 0 && !due:
 		faultUnderWay(o, status, "a pod measures the network before the fault")
-		return FaultWait
+		return TaskWait
 	case len(status.Victims) == 0:
 		return noteVictims(o, status)
 	}
 	alive := func(noted v1alpha1.FaultPod) bool { return o.victim(noted) != nil }
 	if due && slices.ContainsFunc(status.Victims, alive) {
-		faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", count(len(status.Victims), "validator")))
-		return FaultKill
+		faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(status.Victims), "validator")))
+		return TaskKill
 	}
 	faultUnderWay(o, status, "a pod measures the network during and after the fault")
-	return FaultWait
+	return TaskWait
 }
 
 // victim is the very pod that is noted; nil once it is gone.
-func (o *FaultObservation) victim(noted v1alpha1.FaultPod) *corev1.Pod {
+func (o *Observation) victim(noted v1alpha1.FaultPod) *corev1.Pod {
 	if live := o.Victims[noted.Validator]; live != nil && string(live.UID) == noted.UID {
 		return live
 	}
@@ -187,7 +190,7 @@ func (o *FaultObservation) victim(noted v1alpha1.FaultPod) *corev1.Pod {
 
 // nobodyKilled says whether a fault that kills pods has killed none of them: a node that is
 // slow, or ends by itself, looks as if it had.
-func nobodyKilled(o *FaultObservation, status *v1alpha1.FaultStatus) bool {
+func nobodyKilled(o *Observation, status *v1alpha1.FaultStatus) bool {
 	return fault.PartInPod(&o.Fault.Spec) == "" && !slices.ContainsFunc(status.Victims, func(noted v1alpha1.FaultPod) bool {
 		live := o.victim(noted)
 		return live == nil || live.DeletionTimestamp != nil
@@ -195,7 +198,7 @@ func nobodyKilled(o *FaultObservation, status *v1alpha1.FaultStatus) bool {
 }
 
 // noteVictims notes the very pods that are deleted next.
-func noteVictims(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
+func noteVictims(o *Observation, status *v1alpha1.FaultStatus) Task {
 	var victims []v1alpha1.FaultPod
 	for i := range o.Scope {
 		name := o.Scope[i].Name
@@ -206,12 +209,12 @@ func noteVictims(o *FaultObservation, status *v1alpha1.FaultStatus) FaultTask {
 		victims = append(victims, v1alpha1.FaultPod{Validator: name, UID: string(pod.UID)})
 	}
 	status.Victims = victims
-	faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", count(len(victims), "validator")))
-	return FaultWait
+	faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(victims), "validator")))
+	return TaskWait
 }
 
 // faultMeasured notes what came of a fault.
-func faultMeasured(o *FaultObservation, status *v1alpha1.FaultStatus) {
+func faultMeasured(o *Observation, status *v1alpha1.FaultStatus) {
 	said := o.Measured
 	status.StartTime, status.EndTime = said.StartTime, said.EndTime
 	status.RecoveryMilliseconds = said.RecoveryMilliseconds
@@ -230,22 +233,22 @@ func faultMeasured(o *FaultObservation, status *v1alpha1.FaultStatus) {
 
 // stopFault notes why a fault is not measured. What is left of it is taken back once
 // that is noted.
-func stopFault(o *FaultObservation, status *v1alpha1.FaultStatus, problem string) FaultTask {
-	status.Phase, status.Problem = v1alpha1.FaultStopping, shorten(problem)
+func stopFault(o *Observation, status *v1alpha1.FaultStatus, problem string) Task {
+	status.Phase, status.Problem = v1alpha1.FaultStopping, wording.Shorten(problem)
 	now := metav1.NewTime(o.Now)
 	status.StopTime = &now
 	noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is taken back, and not measured: "+status.Problem, o.Now)
-	return FaultWait
+	return TaskWait
 }
 
-// FaultTakenBack notes that nothing is left of a fault that is not measured.
-func FaultTakenBack(o *FaultObservation, status *v1alpha1.FaultStatus) {
+// TakenBack notes that nothing is left of a fault that is not measured.
+func TakenBack(o *Observation, status *v1alpha1.FaultStatus) {
 	endFault(o.Fault, status, v1alpha1.ReasonNotMeasured, "the fault is over, and what came of it is not known: "+status.Problem, o.Now)
 }
 
-// FaultOverByItself says whether the nodes have ended a fault that they keep by their own
+// OverByItself says whether the nodes have ended a fault that they keep by their own
 // clocks, since it was to be taken back at a time.
-func FaultOverByItself(fault *v1alpha1.Fault, since, now time.Time) bool {
+func OverByItself(fault *v1alpha1.Fault, since, now time.Time) bool {
 	return now.Sub(since) > time.Duration(fault.Spec.DurationSeconds)*time.Second+nodeEndPatience
 }
 
@@ -265,5 +268,5 @@ func faultNetworkLost(network *v1alpha1.ShardNetwork, status *v1alpha1.FaultStat
 	if words := rollsOut(network); words != "" {
 		return "its network " + words
 	}
-	return letGo(network)
+	return policy.LetGo(network)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package nodetuning
 
 import (
 	"fmt"
@@ -11,14 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
 
-// MaxTunedMachines is as many machines as a status holds.
-const MaxTunedMachines = 5000
+// MaxMachines is as many machines as a status holds.
+const MaxMachines = 5000
 
-// TuningObservation is a NodeTuning as it was last seen.
-type TuningObservation struct {
+// Observation is a NodeTuning as it was last seen.
+type Observation struct {
 	Tuning *v1alpha1.NodeTuning
 	// Namespace is where its agents are.
 	Namespace string
@@ -63,11 +66,11 @@ func (a *Agent) Done() bool {
 }
 
 // Done counts the selected machines that are as their agents were told.
-func (o *TuningObservation) Done() int { return countAgents(o.Agents, (*Agent).Done) }
+func (o *Observation) Done() int { return countAgents(o.Agents, (*Agent).Done) }
 
 // restored counts the machines that have their old values back, or got others
 // since.
-func (o *TuningObservation) restored() int {
+func (o *Observation) restored() int {
 	return countAgents(o.Leaving, func(agent *Agent) bool { return agent.TakenOver || agent.Report != nil && agent.Report.Done() })
 }
 
@@ -81,11 +84,11 @@ func countAgents(agents []Agent, is func(*Agent) bool) int {
 	return number
 }
 
-// TuningReady says whether all selected machines read back all settings, and if
+// Ready says whether all selected machines read back all settings, and if
 // not, what a person can do about it.
-func TuningReady(observation *TuningObservation) metav1.Condition {
+func Ready(observation *Observation) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
-		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
+		return condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
 	}
 	total := max(observation.Wanted, len(observation.Agents))
 	if total == 0 && !observation.Settling {
@@ -109,7 +112,7 @@ func TuningReady(observation *TuningObservation) metav1.Condition {
 	if left := len(observation.Leaving) - observation.restored(); left > 0 {
 		message += fmt.Sprintf("; of those that are no longer selected, %s", notRestored(observation))
 	}
-	return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, message)
+	return condition.New(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, message)
 }
 
 // wasTuned says whether all machines of the present spec were tuned when they
@@ -119,20 +122,20 @@ func wasTuned(nodeTuning *v1alpha1.NodeTuning) bool {
 	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == nodeTuning.Generation
 }
 
-// TuningRestored says whether the machines that are to get their old values back
+// Restored says whether the machines that are to get their old values back
 // have them, and if not, whom it waits for.
-func TuningRestored(observation *TuningObservation) (done bool, waits metav1.Condition) {
+func Restored(observation *Observation) (done bool, waits metav1.Condition) {
 	if observation.restored() == len(observation.Leaving) {
 		return true, metav1.Condition{}
 	}
-	return false, condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, notRestored(observation))
+	return false, condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRestoring, notRestored(observation))
 }
 
 // notRestored says how many machines have their old values back, and why the
 // first of the others has not.
-func notRestored(observation *TuningObservation) string {
+func notRestored(observation *Observation) string {
 	total := len(observation.Leaving)
-	words := fmt.Sprintf("%d of %s %s back", observation.restored(), count(total, "machine"), haveOldValues(total))
+	words := fmt.Sprintf("%d of %s %s back", observation.restored(), wording.Count(total, "machine"), haveOldValues(total))
 	waits := ""
 	for i := range observation.Leaving {
 		agent := &observation.Leaving[i]
@@ -143,7 +146,7 @@ func notRestored(observation *TuningObservation) string {
 				waits = fmt.Sprintf("the agent of %s %s", agent.Machine, agentTrouble(agent, observation.Namespace))
 			}
 		case agent.Report.Trouble != "":
-			return fmt.Sprintf("%s; on %s: %s", words, agent.Machine, quote(agent.Report.Trouble))
+			return fmt.Sprintf("%s; on %s: %s", words, agent.Machine, wording.Quote(agent.Report.Trouble))
 		}
 	}
 	if waits == "" {
@@ -159,9 +162,16 @@ func haveOldValues(machines int) string {
 	return "have their old values"
 }
 
-// TuningDisabled is a NodeTuning of an operator that tunes no machines; left is
+// Stalled finds what keeps a NodeTuning from getting ready until somebody
+// changes something; nil when nothing does. A machine that is still to come, or that
+// another NodeTuning has for the time being, is not among that.
+func Stalled(ready *metav1.Condition) *metav1.Condition {
+	return condition.Stalled(ready, v1alpha1.ReasonSettingsUnavailable)
+}
+
+// Disabled is a NodeTuning of an operator that tunes no machines; left is
 // how many still have its settings.
-func TuningDisabled(left int) metav1.Condition {
+func Disabled(left int) metav1.Condition {
 	message := "the operator tunes no machines: set nodeTuning.enabled of its chart"
 	switch {
 	case left == 1:
@@ -169,16 +179,16 @@ func TuningDisabled(left int) metav1.Condition {
 	case left > 1:
 		message += fmt.Sprintf("; %d machines keep what was set until they start anew", left)
 	}
-	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTuningDisabled, message)
+	return condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTuningDisabled, message)
 }
 
-// TuningApplyFailed is a NodeTuning whose agents cannot be made; cause says why.
-func TuningApplyFailed(cause error) metav1.Condition {
-	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, quote(cause.Error()))
+// ApplyFailed is a NodeTuning whose agents cannot be made; cause says why.
+func ApplyFailed(cause error) metav1.Condition {
+	return condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, wording.Quote(cause.Error()))
 }
 
-// TuningSteady says whether anybody else changes what is set.
-func TuningSteady(observation *TuningObservation) metav1.Condition {
+// Steady says whether anybody else changes what is set.
+func Steady(observation *Observation) metav1.Condition {
 	reporting, drifted, first := 0, 0, ""
 	for i := range observation.Agents {
 		agent := &observation.Agents[i]
@@ -191,19 +201,19 @@ func TuningSteady(observation *TuningObservation) metav1.Condition {
 				continue
 			}
 			if drifted++; drifted == 1 {
-				first = fmt.Sprintf("on %s, %s", agent.Machine, quote(setting.Message))
+				first = fmt.Sprintf("on %s, %s", agent.Machine, wording.Quote(setting.Message))
 			}
 		}
 	}
 	switch {
 	case reporting == 0:
-		return condition(v1alpha1.ConditionSteady, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
+		return condition.New(v1alpha1.ConditionSteady, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
 			"no machine answers, so nothing is known of their settings")
 	case drifted > 0:
-		return condition(v1alpha1.ConditionSteady, metav1.ConditionFalse, v1alpha1.ReasonDrifted,
+		return condition.New(v1alpha1.ConditionSteady, metav1.ConditionFalse, v1alpha1.ReasonDrifted,
 			first+andMore(drifted)+": see what else sets it")
 	default:
-		return condition(v1alpha1.ConditionSteady, metav1.ConditionTrue, v1alpha1.ReasonNothingDrifted,
+		return condition.New(v1alpha1.ConditionSteady, metav1.ConditionTrue, v1alpha1.ReasonNothingDrifted,
 			fmt.Sprintf("nobody else changed a setting of the %d of %d machines that answer",
 				reporting, max(observation.Wanted, len(observation.Agents))))
 	}
@@ -222,7 +232,7 @@ func unavailable(agents []Agent) string {
 				continue
 			}
 			if count++; count == 1 {
-				first = fmt.Sprintf("%s does not take %s: %s", agents[i].Machine, setting.Name, quote(setting.Message))
+				first = fmt.Sprintf("%s does not take %s: %s", agents[i].Machine, setting.Name, wording.Quote(setting.Message))
 			}
 		}
 	}
@@ -240,7 +250,7 @@ func andMore(count int) string {
 }
 
 // missingAgent says why the first of those that are not done is not.
-func missingAgent(observation *TuningObservation) string {
+func missingAgent(observation *Observation) string {
 	name, namespace := observation.Tuning.Name, observation.Namespace
 	for i := range observation.Agents {
 		agent := &observation.Agents[i]
@@ -259,13 +269,13 @@ func agentTrouble(agent *Agent, namespace string) string {
 	pod := agent.Pod
 	if agent.NoRoom {
 		return fmt.Sprintf("changes nothing, because status.machines has room for %d machines: "+
-			"let several NodeTunings select them", MaxTunedMachines)
+			"let several NodeTunings select them", MaxMachines)
 	}
 	if pod == nil {
 		return "has no pod yet"
 	}
-	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
-		return fmt.Sprintf("has no place: %s", quote(schedulerWords(scheduled.Message)))
+	if scheduled := pods.Condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
+		return fmt.Sprintf("has no place: %s", wording.Quote(pods.SchedulerWords(scheduled.Message)))
 	}
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]
@@ -274,10 +284,11 @@ func agentTrouble(agent *Agent, namespace string) string {
 			last = status.State.Terminated
 		}
 		if last != nil && status.State.Running == nil {
-			return fmt.Sprintf("ends with exit code %d: %s", last.ExitCode, quote(strings.TrimPrefix(lastWords(last.Message), "error: ")))
+			words := strings.TrimPrefix(wording.LastWords(last.Message), "error: ")
+			return fmt.Sprintf("ends with exit code %d: %s", last.ExitCode, wording.Quote(words))
 		}
 		if waiting := status.State.Waiting; waiting != nil && waiting.Message != "" {
-			return fmt.Sprintf("does not start: %s", quote(waiting.Message))
+			return fmt.Sprintf("does not start: %s", wording.Quote(waiting.Message))
 		}
 	}
 	if pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package wording
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 	maxNames = 8
 )
 
-// lastWords is the last line of a log, without the form of a log line.
-func lastWords(message string) string {
+// LastWords is the last line of a log, without the form of a log line.
+func LastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	var line struct {
@@ -32,8 +33,8 @@ func lastWords(message string) string {
 	return line.Message
 }
 
-// quote makes somebody else's words fit into a sentence.
-func quote(words string) string {
+// Quote makes somebody else's words fit into a sentence.
+func Quote(words string) string {
 	words = strings.Join(strings.Fields(words), " ")
 	words = strings.TrimRight(words, ".")
 	if len(words) > maxQuoteBytes {
@@ -42,26 +43,29 @@ func quote(words string) string {
 	return words
 }
 
-// shorten makes words fit into a status.
-func shorten(words string) string {
+// Shorten makes words fit into a status.
+func Shorten(words string) string {
 	if len(words) <= maxStatusBytes {
 		return words
 	}
 	return strings.ToValidUTF8(words[:maxStatusBytes], "") + "…"
 }
 
-// list names some and counts the rest.
-func list(names []string) string {
+// List names some and counts the rest.
+func List(names []string) string {
 	if len(names) <= maxNames {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }
 
-// count is a number of things, whose plural ends in s.
-func count(number int, thing string) string {
+// Count is a number of things, whose plural ends in s.
+func Count(number int, thing string) string {
 	if number == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", number, thing)
 }
+
+// Instant is a time as sentences name it.
+func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

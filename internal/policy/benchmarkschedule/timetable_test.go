@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package benchmarkschedule_test
 
 import (
 	"strings"
@@ -8,16 +8,16 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/shardyard/shardyard/internal/policy"
+	schedulepolicy "github.com/shardyard/shardyard/internal/policy/benchmarkschedule"
 )
 
-func newTimetable(t *testing.T, schedule, zone string) *policy.Timetable {
+func newTimetable(t *testing.T, schedule, zone string) *schedulepolicy.Timetable {
 	t.Helper()
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	timetable, err := policy.NewTimetable(schedule, location, now)
+	timetable, err := schedulepolicy.NewTimetable(schedule, location, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestSchedulesThatCannotBeUnderstood(t *testing.T) {
 		"0 0 0 * * *":              "expected exactly 5 fields",
 		"0 0 * * MONDAY,THURSDAYS": "failed to parse int",
 	} {
-		if _, err := policy.NewTimetable(schedule, time.UTC, now); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := schedulepolicy.NewTimetable(schedule, time.UTC, now); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error of %q is %v, want %q", schedule, err, want)
 		}
 	}

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package nodetuning_test
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
 
@@ -29,21 +29,21 @@ const (
 )
 
 // tuned is a NodeTuning of a number of machines that all read back its settings.
-func tuned(machines int) *policy.TuningObservation {
+func tuned(machines int) *tuningpolicy.Observation {
 	nodeTuning := &v1alpha1.NodeTuning{
 		ObjectMeta: metav1.ObjectMeta{Name: "high-throughput", Generation: 3},
 		Spec: v1alpha1.NodeTuningSpec{Settings: v1alpha1.NodeTuningSettings{
 			InterfaceQdisc: v1alpha1.QdiscFQ, RmemMaxBytes: 134217728, TCPMTUProbing: v1alpha1.MTUProbingAfterBlackHole,
 		}},
 	}
-	observation := &policy.TuningObservation{Tuning: nodeTuning, Namespace: "shardyard-node-tuning", Wanted: machines}
+	observation := &tuningpolicy.Observation{Tuning: nodeTuning, Namespace: "shardyard-node-tuning", Wanted: machines}
 	for i := range machines {
 		report := &tuning.Report{Held: 3}
 		for _, setting := range tuning.Settings(&nodeTuning.Spec.Settings) {
 			report.Settings = append(report.Settings, tuning.SettingReport{Name: setting.Name, State: v1alpha1.SettingApplied})
 		}
 		machine := fmt.Sprintf("machine-%d", i)
-		observation.Agents = append(observation.Agents, policy.Agent{Machine: machine, Report: report, Pod: &corev1.Pod{
+		observation.Agents = append(observation.Agents, tuningpolicy.Agent{Machine: machine, Report: report, Pod: &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "high-throughput-" + machine},
 			Spec:       corev1.PodSpec{NodeName: machine},
 			Status:     corev1.PodStatus{Phase: corev1.PodRunning},
@@ -53,7 +53,7 @@ func tuned(machines int) *policy.TuningObservation {
 }
 
 // say has an agent say something of a setting.
-func say(agent *policy.Agent, setting string, state v1alpha1.SettingState, message string) {
+func say(agent *tuningpolicy.Agent, setting string, state v1alpha1.SettingState, message string) {
 	for i := range agent.Report.Settings {
 		if agent.Report.Settings[i].Name == setting {
 			agent.Report.Settings[i].State, agent.Report.Settings[i].Message = state, message
@@ -62,104 +62,35 @@ func say(agent *policy.Agent, setting string, state v1alpha1.SettingState, messa
 }
 
 // silent is an agent whose container waits or has ended.
-func silent(agent *policy.Agent, state corev1.ContainerState, last *corev1.ContainerStateTerminated) {
+func silent(agent *tuningpolicy.Agent, state corev1.ContainerState, last *corev1.ContainerStateTerminated) {
 	agent.Report = nil
 	agent.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		State: state, LastTerminationState: corev1.ContainerState{Terminated: last},
 	}}
 }
 
-// ofTuning is a trouble of a NodeTuning of three machines.
-func ofTuning(
-	reason string, find func(*policy.TuningObservation) metav1.Condition, change func(*policy.TuningObservation),
-) trouble {
-	observation := tuned(3)
-	change(observation)
-	return trouble{reason, find(observation)}
-}
-
-func restored(observation *policy.TuningObservation) metav1.Condition {
-	_, waits := policy.TuningRestored(observation)
+func restored(observation *tuningpolicy.Observation) metav1.Condition {
+	_, waits := tuningpolicy.Restored(observation)
 	return waits
 }
 
 // leave has the machines of a NodeTuning get their old values back.
-func leave(observation *policy.TuningObservation) {
+func leave(observation *tuningpolicy.Observation) {
 	observation.Leaving, observation.Agents = observation.Agents, nil
 	for i := range observation.Leaving {
 		observation.Leaving[i].Report = &tuning.Report{}
 	}
 }
 
-func troublesOfTunings() []trouble {
-	crowded := tuned(policy.MaxTunedMachines + 1)
-	last := &crowded.Agents[policy.MaxTunedMachines]
-	last.Report, last.NoRoom = nil, true
-	return []trouble{
-		{v1alpha1.ReasonAgentsMissing, policy.TuningReady(crowded)},
-		{v1alpha1.ReasonApplyFailed, policy.TuningApplyFailed(errors.New(
-			`apply DaemonSet of agents: namespaces "shardyard-node-tuning" not found`))},
-		ofTuning(v1alpha1.ReasonNoMachines, policy.TuningReady, func(observation *policy.TuningObservation) {
-			observation.Agents, observation.Wanted = nil, 0
-		}),
-		ofTuning(v1alpha1.ReasonSettingsUnavailable, policy.TuningReady, func(observation *policy.TuningObservation) {
-			for i := range observation.Agents {
-				say(&observation.Agents[i], "interfaceQdisc", v1alpha1.SettingUnavailable, noDiscipline)
-			}
-			say(&observation.Agents[1], "rmemMaxBytes", v1alpha1.SettingUnavailable, readOnly)
-		}),
-		ofTuning(v1alpha1.ReasonMachineTaken, policy.TuningReady, func(observation *policy.TuningObservation) {
-			agent := &observation.Agents[1]
-			agent.Report, agent.Rival = nil, "other"
-		}),
-		ofTuning(v1alpha1.ReasonAgentsMissing, policy.TuningReady, func(observation *policy.TuningObservation) {
-			silent(&observation.Agents[1], corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason: "ErrImagePull", Message: `failed to pull and unpack image "ghcr.io/shardyard/operator:nope": not found`,
-			}}, nil)
-		}),
-		ofTuning(v1alpha1.ReasonAgentsMissing, policy.TuningReady, func(observation *policy.TuningObservation) {
-			observation.Agents = observation.Agents[:2]
-		}),
-		ofTuning(v1alpha1.ReasonAgentsMissing, policy.TuningReady, func(observation *policy.TuningObservation) {
-			agent := &observation.Agents[0]
-			agent.Report = nil
-			agent.Pod.Spec.NodeName = ""
-			agent.Pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
-				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: noPort,
-			}}}
-		}),
-		ofTuning(v1alpha1.ReasonRestoring, restored, func(observation *policy.TuningObservation) {
-			leave(observation)
-			observation.Leaving[2].Report.Held = 1
-			observation.Leaving[2].Report.Trouble = "put net.core.rmem_max back to 212992: " + readOnly
-		}),
-		ofTuning(v1alpha1.ReasonRestoring, restored, func(observation *policy.TuningObservation) {
-			leave(observation)
-			observation.Leaving[0].Report = nil
-		}),
-		{v1alpha1.ReasonTuningDisabled, policy.TuningDisabled(0)},
-		{v1alpha1.ReasonTuningDisabled, policy.TuningDisabled(3)},
-		ofTuning(v1alpha1.ReasonDrifted, policy.TuningSteady, func(observation *policy.TuningObservation) {
-			say(&observation.Agents[0], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
-			say(&observation.Agents[2], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
-		}),
-		ofTuning(v1alpha1.ReasonNoAnswer, policy.TuningSteady, func(observation *policy.TuningObservation) {
-			for i := range observation.Agents {
-				observation.Agents[i].Report = nil
-			}
-		}),
-	}
-}
-
 func TestTuned(t *testing.T) {
 	t.Parallel()
-	checkCondition(t, policy.TuningReady(tuned(3)), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3 machines read back all settings")
-	checkCondition(t, policy.TuningSteady(tuned(3)), metav1.ConditionTrue, v1alpha1.ReasonNothingDrifted, "of the 3 of 3 machines that answer")
+	checkCondition(t, tuningpolicy.Ready(tuned(3)), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3 machines read back all settings")
+	checkCondition(t, tuningpolicy.Steady(tuned(3)), metav1.ConditionTrue, v1alpha1.ReasonNothingDrifted, "of the 3 of 3 machines that answer")
 
 	// What was put right is right.
 	drifting := tuned(3)
 	say(&drifting.Agents[0], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
-	checkCondition(t, policy.TuningReady(drifting), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3")
+	checkCondition(t, tuningpolicy.Ready(drifting), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3")
 }
 
 // While the cluster takes up what was applied, its numbers mean nothing.
@@ -168,7 +99,7 @@ func TestSettling(t *testing.T) {
 	for _, machines := range []int{0, 3} {
 		observation := tuned(machines)
 		observation.Settling = true
-		checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
+		checkCondition(t, tuningpolicy.Ready(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
 	}
 }
 
@@ -177,39 +108,39 @@ func TestSettling(t *testing.T) {
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	observation := tuned(3)
-	was := policy.TuningReady(observation)
+	was := tuningpolicy.Ready(observation)
 	was.ObservedGeneration = observation.Tuning.Generation
 	observation.Tuning.Status.Conditions = []metav1.Condition{was}
 	observation.Settling = true
 	agent := &observation.Agents[1]
 	agent.Report, agent.Pod, agent.Recent = nil, nil, true
-	checkCondition(t, policy.TuningReady(observation), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3 machines read back all settings")
+	checkCondition(t, tuningpolicy.Ready(observation), metav1.ConditionTrue, v1alpha1.ReasonTuned, "3 of 3 machines read back all settings")
 
 	// But not for ever, and not under a spec that nobody has seen tuned.
 	agent.Recent = false
-	checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing,
+	checkCondition(t, tuningpolicy.Ready(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing,
 		"2 of 3 machines are tuned; the agent of machine-1 has no pod yet")
 	agent.Recent = true
 	observation.Tuning.Generation++
-	checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
+	checkCondition(t, tuningpolicy.Ready(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, "the agents are being replaced")
 }
 
 // A machine that is no longer selected does not keep the others from being ready.
 func TestMachinesThatLeave(t *testing.T) {
 	t.Parallel()
 	observation := tuned(3)
-	observation.Leaving = []policy.Agent{{Machine: "machine-9"}}
-	checkCondition(t, policy.TuningReady(observation), metav1.ConditionTrue, v1alpha1.ReasonTuned,
+	observation.Leaving = []tuningpolicy.Agent{{Machine: "machine-9"}}
+	checkCondition(t, tuningpolicy.Ready(observation), metav1.ConditionTrue, v1alpha1.ReasonTuned,
 		"3 of 3 machines read back all settings; of those that are no longer selected, 0 of 1 machine has its old values back; "+
 			"the agent of machine-9 has no pod yet")
 	noted := []v1alpha1.TunedMachine{{Name: "machine-0", SettingsHash: "old"}, {Name: "machine-1"}, {Name: "machine-9", SettingsHash: "new"}}
 	observation.Agents[1].Report.Settings[0].State = v1alpha1.SettingUnavailable
 	want := []v1alpha1.TunedMachine{{Name: "machine-0", SettingsHash: "new"}, {Name: "machine-1"}, {Name: "machine-9"}}
-	if got := policy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want) {
+	if got := tuningpolicy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want) {
 		t.Errorf("the machines are %+v, want %+v", got, want)
 	}
 	observation.Leaving[0].Report = &tuning.Report{}
-	if got := policy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want[:2]) {
+	if got := tuningpolicy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want[:2]) {
 		t.Errorf("the machines are %+v, want %+v", got, want[:2])
 	}
 }
@@ -220,25 +151,25 @@ func TestWhyAnAgentIsSilent(t *testing.T) {
 		ExitCode: 1, Message: "error: another agent may tune this machine: bind: address already in use\n",
 	}
 	for name, test := range map[string]struct {
-		change func(*policy.Agent)
+		change func(*tuningpolicy.Agent)
 		want   string
 	}{
 		"starting": {
-			func(agent *policy.Agent) { agent.Report, agent.Pod.Status.Phase = nil, corev1.PodPending },
+			func(agent *tuningpolicy.Agent) { agent.Report, agent.Pod.Status.Phase = nil, corev1.PodPending },
 			"the agent of machine-1 is starting",
 		},
 		"silent": {
-			func(agent *policy.Agent) { agent.Report = nil },
+			func(agent *tuningpolicy.Agent) { agent.Report = nil },
 			"does not say that it is: see kubectl --namespace shardyard-node-tuning logs high-throughput-machine-1",
 		},
 		"waiting to start again": {
-			func(agent *policy.Agent) {
+			func(agent *tuningpolicy.Agent) {
 				silent(agent, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Message: "back-off"}}, &ended)
 			},
 			"ends with exit code 1: another agent may tune this machine: bind: address already in use",
 		},
 		"ended": {
-			func(agent *policy.Agent) { silent(agent, corev1.ContainerState{Terminated: &ended}, nil) },
+			func(agent *tuningpolicy.Agent) { silent(agent, corev1.ContainerState{Terminated: &ended}, nil) },
 			"ends with exit code 1: another agent may tune this machine: bind: address already in use",
 		},
 	} {
@@ -246,7 +177,7 @@ func TestWhyAnAgentIsSilent(t *testing.T) {
 			t.Parallel()
 			observation := tuned(3)
 			test.change(&observation.Agents[1])
-			checkCondition(t, policy.TuningReady(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, test.want)
+			checkCondition(t, tuningpolicy.Ready(observation), metav1.ConditionFalse, v1alpha1.ReasonAgentsMissing, test.want)
 		})
 	}
 }
@@ -257,32 +188,32 @@ func TestRestored(t *testing.T) {
 	leave(observation)
 	agent := &observation.Leaving[1]
 	agent.Report = nil
-	if done, _ := policy.TuningRestored(observation); done {
+	if done, _ := tuningpolicy.Restored(observation); done {
 		t.Error("a machine that does not answer counts as restored")
 	}
 	// Who was here not long ago is no evidence that the old values are back.
 	agent.Recent = true
-	if done, _ := policy.TuningRestored(observation); done {
+	if done, _ := tuningpolicy.Restored(observation); done {
 		t.Error("a machine that was tuned not long ago counts as restored")
 	}
 	agent.Report = &tuning.Report{Held: 1}
-	if done, _ := policy.TuningRestored(observation); done {
+	if done, _ := tuningpolicy.Restored(observation); done {
 		t.Error("a machine with an old value to put back counts as restored")
 	}
 	agent.Report = &tuning.Report{}
-	if done, _ := policy.TuningRestored(observation); !done {
+	if done, _ := tuningpolicy.Restored(observation); !done {
 		t.Error("the machines count as not restored")
 	}
 	// Another tuning's agent has put back what it does not set itself.
 	agent.Report, agent.Rival = nil, "other"
-	if done, _ := policy.TuningRestored(observation); done {
+	if done, _ := tuningpolicy.Restored(observation); done {
 		t.Error("a machine that another tuning is about to have counts as restored")
 	}
 	agent.TakenOver = true
-	if done, _ := policy.TuningRestored(observation); !done {
+	if done, _ := tuningpolicy.Restored(observation); !done {
 		t.Error("a machine that has another tuning counts as not restored")
 	}
-	if done, _ := policy.TuningRestored(tuned(0)); !done {
+	if done, _ := tuningpolicy.Restored(tuned(0)); !done {
 		t.Error("no machines count as not restored")
 	}
 }
@@ -296,7 +227,7 @@ func TestTuningSummary(t *testing.T) {
 	say(&observation.Agents[1], "tcpMTUProbing", v1alpha1.SettingDrifted, changed)
 	observation.Agents[2].Report = nil
 
-	settings, exceptions, omitted := policy.TuningSummary(observation)
+	settings, exceptions, omitted := tuningpolicy.Summary(observation)
 	if want := []v1alpha1.SettingSummary{
 		{Name: "interfaceQdisc", Applied: 39},
 		{Name: "rmemMaxBytes", Unavailable: 39},
@@ -314,5 +245,27 @@ func TestTuningSummary(t *testing.T) {
 	}
 	if len(exceptions) != 32 || omitted != 8 {
 		t.Errorf("there are %d exceptions and %d more, want 32 and 8", len(exceptions), omitted)
+	}
+}
+
+func TestTuningStalled(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]bool{
+		v1alpha1.ReasonSettingsUnavailable: true,
+		v1alpha1.ReasonAgentsMissing:       false,
+		v1alpha1.ReasonNoMachines:          false,
+	} {
+		ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason}
+		if stalled := tuningpolicy.Stalled(&ready); (stalled != nil) != want {
+			t.Errorf("%s stalls by %+v, want %v", reason, stalled, want)
+		}
+	}
+}
+
+func checkCondition(t *testing.T, got metav1.Condition, status metav1.ConditionStatus, reason, message string) {
+	t.Helper()
+	if got.Status != status || got.Reason != reason || !strings.Contains(got.Message, message) {
+		t.Errorf("the condition is %s, %s: %q; want %s, %s, and that it says %q",
+			got.Status, got.Reason, got.Message, status, reason, message)
 	}
 }

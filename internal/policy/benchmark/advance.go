@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package benchmark
 
 import (
 	"fmt"
@@ -13,49 +13,44 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-const (
-	// networkPatience is how long the network of a run may take to become ready, on
-	// machines that are still to come.
-	networkPatience = 30 * time.Minute
-	// recorderPatience is how long a recorder may take to run: its image is pulled, and
-	// its volume made.
-	recorderPatience = 10 * time.Minute
+// networkPatience is how long the network of a run may take to become ready, on
+// machines that are still to come.
+const networkPatience = 30 * time.Minute
 
-	// reasonPodInitializing is why a container waits for those before it.
-	reasonPodInitializing = "PodInitializing"
-)
-
-// BenchmarkTask is what there is to do next for a benchmark.
-type BenchmarkTask string
+// Task is what there is to do next for a benchmark.
+type Task string
 
 const (
 	// TaskWait says that something is under way.
-	TaskWait BenchmarkTask = "Wait"
+	TaskWait Task = "Wait"
 	// TaskMakeNetwork makes the network of the run, or has one that is named carry the
 	// load of the run instead of its own.
-	TaskMakeNetwork BenchmarkTask = "MakeNetwork"
+	TaskMakeNetwork Task = "MakeNetwork"
 	// TaskMakeRecorder makes the pod that records the run.
-	TaskMakeRecorder BenchmarkTask = "MakeRecorder"
+	TaskMakeRecorder Task = "MakeRecorder"
 	// TaskBeginLoad gives the network its load.
-	TaskBeginLoad BenchmarkTask = "BeginLoad"
+	TaskBeginLoad Task = "BeginLoad"
 	// TaskRemove removes the network, and the recorder once nobody needs it. One that is
 	// named has its own load again.
-	TaskRemove BenchmarkTask = "Remove"
+	TaskRemove Task = "Remove"
 	// TaskMakeJudge makes the pod that makes the result.
-	TaskMakeJudge BenchmarkTask = "MakeJudge"
+	TaskMakeJudge Task = "MakeJudge"
 	// TaskRemoveJudge removes that pod, which was taken from its machine.
-	TaskRemoveJudge BenchmarkTask = "RemoveJudge"
+	TaskRemoveJudge Task = "RemoveJudge"
 	// TaskMakeUploader makes the pod that puts the result into its bucket.
-	TaskMakeUploader BenchmarkTask = "MakeUploader"
+	TaskMakeUploader Task = "MakeUploader"
 	// TaskRemoveUploader removes that pod, which nobody waits for any more.
-	TaskRemoveUploader BenchmarkTask = "RemoveUploader"
+	TaskRemoveUploader Task = "RemoveUploader"
 )
 
-// BenchmarkObservation is a benchmark and what there is of it in the cluster.
-type BenchmarkObservation struct {
+// Observation is a benchmark and what there is of it in the cluster.
+type Observation struct {
 	Benchmark *v1alpha1.Benchmark
 	// Runs are all that are planned, as far as that tells: number, variant and
 	// repetition.
@@ -77,16 +72,16 @@ type BenchmarkObservation struct {
 	Recorder, Judge, Uploader *corev1.Pod
 	// Recorded is what the recorder said, and Judged what the judge said, once they
 	// have ended; nil when they said nothing that can be understood.
-	Recorded *BenchmarkRecorded
-	Judged   *BenchmarkJudged
+	Recorded *Recorded
+	Judged   *Judged
 	// UploadedTo is where the uploader said that the result is, once it has ended; empty
 	// when it said nothing that can be understood.
 	UploadedTo string
 	Now        time.Time
 }
 
-// BenchmarkRecorded is what a recorder says of its run.
-type BenchmarkRecorded struct {
+// Recorded is what a recorder says of its run.
+type Recorded struct {
 	// Fault is why the run does not count; empty if it does.
 	Fault string
 	// From and To bound the time that was measured.
@@ -95,8 +90,8 @@ type BenchmarkRecorded struct {
 	TransfersPerSecond *int64
 }
 
-// BenchmarkJudged is what the judge says of all runs.
-type BenchmarkJudged struct {
+// Judged is what the judge says of all runs.
+type Judged struct {
 	// Phase is one of those that are for good.
 	Phase   v1alpha1.BenchmarkPhase
 	Words   []string
@@ -105,8 +100,8 @@ type BenchmarkJudged struct {
 	TransfersPerSecond *int64
 }
 
-// BenchmarkEnded says whether a benchmark is in a phase that is for good.
-func BenchmarkEnded(phase v1alpha1.BenchmarkPhase) bool {
+// Ended says whether a benchmark is in a phase that is for good.
+func Ended(phase v1alpha1.BenchmarkPhase) bool {
 	return slices.Contains([]v1alpha1.BenchmarkPhase{
 		v1alpha1.BenchmarkSucceeded, v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkRegressed,
 	}, phase)
@@ -121,11 +116,11 @@ func PresentRun(status *v1alpha1.BenchmarkStatus) (int, bool) {
 	return last, true
 }
 
-// AdvanceBenchmark takes a benchmark one step on: what there is to do now, and the
+// Advance takes a benchmark one step on: what there is to do now, and the
 // status that says what is so once that is done. Each step follows from the status
 // and the objects alone. What begins a measurement comes after the note of what
 // measures it, so whoever comes in between does not do it a second time.
-func AdvanceBenchmark(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkTask {
+func Advance(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	if present, ok := PresentRun(status); ok {
 		status.Phase = v1alpha1.BenchmarkRunning
 		return advanceRun(o, status, &status.Runs[present])
@@ -144,7 +139,7 @@ func AdvanceBenchmark(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus)
 }
 
 // beginRun notes that a run begins, once nothing is in its way.
-func beginRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func beginRun(o *Observation, status *v1alpha1.BenchmarkStatus, run v1alpha1.BenchmarkRunStatus) Task {
 	status.Phase = v1alpha1.BenchmarkRunning
 	if o.named() {
 		if !beginNamed(o, status, &run) {
@@ -163,7 +158,7 @@ func beginRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run v1a
 }
 
 // advanceRun takes a run one step on.
-func advanceRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func advanceRun(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	switch run.Phase {
 	case v1alpha1.RunPreparing:
 		if o.named() {
@@ -178,7 +173,7 @@ func advanceRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 }
 
 // prepareRun has the network of a run made, until it is ready.
-func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func prepareRun(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	network := o.Network
 	if network == nil {
 		underWay(o, status, RunName(run)+": its network is made")
@@ -193,7 +188,7 @@ func prepareRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *
 	}
 	if stalled := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionStalled); stalled != nil &&
 		stalled.Status == metav1.ConditionTrue {
-		return breakRun(o, status, run, fmt.Sprintf("its network cannot become ready: %s: %s", stalled.Reason, quote(stalled.Message)))
+		return breakRun(o, status, run, fmt.Sprintf("its network cannot become ready: %s: %s", stalled.Reason, wording.Quote(stalled.Message)))
 	}
 	words := runNetworkWaits(network)
 	if words == "" {
@@ -220,18 +215,18 @@ func runNetworkWaits(network *v1alpha1.ShardNetwork) string {
 	case ready == nil:
 		return "nothing is said of it"
 	case ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != network.Generation:
-		return fmt.Sprintf("%s: %s", ready.Reason, quote(ready.Message))
+		return fmt.Sprintf("%s: %s", ready.Reason, wording.Quote(ready.Message))
 	}
-	if words := drained(network); words != "" {
+	if words := policy.Drained(network); words != "" {
 		return "its machines are drained: " + words
 	}
 	return ""
 }
 
 // recordRun has the run recorded under its load.
-func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func recordRun(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	recorder := o.Recorder
-	if run.RecorderUID != "" && recorder != nil && string(recorder.UID) == run.RecorderUID && PodEnded(recorder) {
+	if run.RecorderUID != "" && recorder != nil && string(recorder.UID) == run.RecorderUID && pods.Ended(recorder) {
 		return endRecording(o, status, run)
 	}
 	if lost := runLost(o, run); lost != "" {
@@ -244,10 +239,10 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 		return breakRun(o, status, run, "the pod of its recorder was deleted")
 	}
 	if recorder.Status.Phase != corev1.PodRunning {
-		if o.Now.Sub(recorder.CreationTimestamp.Time) > recorderPatience {
-			return breakRun(o, status, run, fmt.Sprintf("its recorder did not start within %s: %s", recorderPatience, podTrouble(recorder)))
+		if o.Now.Sub(recorder.CreationTimestamp.Time) > pods.Patience {
+			return breakRun(o, status, run, fmt.Sprintf("its recorder did not start within %s: %s", pods.Patience, pods.Trouble(recorder)))
 		}
-		underWay(o, status, fmt.Sprintf("%s: its recorder starts: %s", RunName(run), podTrouble(recorder)))
+		underWay(o, status, fmt.Sprintf("%s: its recorder starts: %s", RunName(run), pods.Trouble(recorder)))
 		return TaskWait
 	}
 	if ended := loaderEnded(recorder); ended != "" {
@@ -262,7 +257,7 @@ func recordRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 }
 
 // noteRecorder has the recorder of a run made, and notes it.
-func noteRecorder(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func noteRecorder(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	if len(o.NodeImageIDs) > 1 {
 		return breakRun(o, status, run, "the name of its node image means several: its nodes run "+strings.Join(o.NodeImageIDs, " and "))
 	}
@@ -278,10 +273,10 @@ func noteRecorder(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run
 }
 
 // endRecording takes what the recorder says at its end.
-func endRecording(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func endRecording(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	switch recorded := o.Recorded; {
 	case o.Recorder.Status.Phase == corev1.PodFailed:
-		return breakRun(o, status, run, "its recorder ended: "+podTrouble(o.Recorder))
+		return breakRun(o, status, run, "its recorder ended: "+pods.Trouble(o.Recorder))
 	case recorded == nil:
 		return breakRun(o, status, run, "its recorder ended and did not say what it recorded")
 	case recorded.Fault != "":
@@ -299,9 +294,9 @@ func endRecording(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run
 }
 
 // removeRun waits until nothing is left of a run that could disturb the next.
-func removeRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func removeRun(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	left := leftOfNetwork(o, run)
-	if left == "" && o.Recorder != nil && (run.Fault == "" || !PodEnded(o.Recorder)) {
+	if left == "" && o.Recorder != nil && (run.Fault == "" || !pods.Ended(o.Recorder)) {
 		left = "its recorder is removed"
 	}
 	if left != "" {
@@ -322,17 +317,17 @@ func removeRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v
 
 // breakRun notes why a run does not count. It is not made again. What is left of it
 // is removed once that is noted.
-func breakRun(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus, fault string) BenchmarkTask {
-	run.Fault = shorten(fault)
+func breakRun(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus, fault string) Task {
+	run.Fault = wording.Shorten(fault)
 	run.Phase = v1alpha1.RunRemoving
 	underWay(o, status, fmt.Sprintf("%s does not count: %s", RunName(run), run.Fault))
 	return TaskWait
 }
 
 // judge has the result made of all records.
-func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkTask {
+func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	status.Phase = v1alpha1.BenchmarkJudging
-	noResult := func(words string) BenchmarkTask {
+	noResult := func(words string) Task {
 		end(o, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNoResult, "all runs are recorded, and there is no result: "+words)
 		return TaskWait
 	}
@@ -341,7 +336,7 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 	late := o.late(o.noteBeginning(&status.JudgeStartTime))
 	switch {
 	case pod == nil && late:
-		return noResult(fmt.Sprintf("the pod that makes it did not end within %s, and is gone", recorderPatience))
+		return noResult(fmt.Sprintf("the pod that makes it did not end within %s, and is gone", pods.Patience))
 	case pod == nil:
 		underWay(o, status, underWayWords)
 		return TaskMakeJudge
@@ -353,16 +348,16 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 		}
 		return TaskRemoveJudge
 	case pod.Status.Phase == corev1.PodFailed:
-		return noResult(podTrouble(pod))
-	case PodEnded(pod) && o.Judged == nil:
+		return noResult(pods.Trouble(pod))
+	case pods.Ended(pod) && o.Judged == nil:
 		return noResult("the pod that makes it did not say what it came to")
-	case PodEnded(pod) && o.Benchmark.Spec.Upload != nil:
+	case pods.Ended(pod) && o.Benchmark.Spec.Upload != nil:
 		return upload(o, status)
-	case PodEnded(pod):
+	case pods.Ended(pod):
 		endJudged(o, status)
 		return TaskWait
 	case late:
-		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", recorderPatience, podTrouble(pod)))
+		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", pods.Patience, pods.Trouble(pod)))
 	default:
 		underWay(o, status, underWayWords)
 		return TaskWait
@@ -370,13 +365,13 @@ func judge(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkT
 }
 
 // late says whether what began then takes too long.
-func (o *BenchmarkObservation) late(began time.Time) bool {
-	return o.Now.Sub(began) > recorderPatience
+func (o *Observation) late(began time.Time) bool {
+	return o.Now.Sub(began) > pods.Patience
 }
 
 // noteBeginning notes that something begins, unless that is noted already, and says when it
 // did: pods that are made again and again for it begin nothing.
-func (o *BenchmarkObservation) noteBeginning(noted **metav1.Time) time.Time {
+func (o *Observation) noteBeginning(noted **metav1.Time) time.Time {
 	if *noted == nil {
 		now := metav1.NewTime(o.Now)
 		*noted = &now
@@ -385,7 +380,7 @@ func (o *BenchmarkObservation) noteBeginning(noted **metav1.Time) time.Time {
 }
 
 // endJudged notes what the benchmark came to.
-func endJudged(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) {
+func endJudged(o *Observation, status *v1alpha1.BenchmarkStatus) {
 	judged := o.Judged
 	status.Figures, status.Verdict, status.TransfersPerSecond = judged.Figures, judged.Words, judged.TransfersPerSecond
 	status.Artifact = &v1alpha1.BenchmarkArtifact{
@@ -408,7 +403,7 @@ func endJudged(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) {
 
 // runLost says why the network of a run is no longer what it was when it was ready, or
 // no longer carries the load of the run; empty when neither is so.
-func runLost(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string {
+func runLost(o *Observation, run *v1alpha1.BenchmarkRunStatus) string {
 	lost := networkLost(o.Network, run)
 	if o.named() {
 		lost = claimLost(o, run)
@@ -419,20 +414,20 @@ func runLost(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string {
 	case o.named() && (!o.claimed() || !resources.RunOf(o.Network, run.Number)):
 		return "somebody gave its network another load: its labels no longer say that it carries that of the run"
 	default:
-		return letGo(o.Network)
+		return policy.LetGo(o.Network)
 	}
 }
 
 // letGoMeanwhile says that nodes of the network of a run may be evicted since some time
 // before the end of what was measured; empty when none may.
-func letGoMeanwhile(network *v1alpha1.ShardNetwork, recorded *BenchmarkRecorded) string {
+func letGoMeanwhile(network *v1alpha1.ShardNetwork, recorded *Recorded) string {
 	if network == nil {
 		return ""
 	}
-	if kept := notKept(network); kept == nil || kept.LastTransitionTime.After(recorded.To.Time) {
+	if kept := policy.NotKept(network); kept == nil || kept.LastTransitionTime.After(recorded.To.Time) {
 		return ""
 	}
-	return letGo(network)
+	return policy.LetGo(network)
 }
 
 // networkLost says why the network of a run is no longer what it was when it was
@@ -451,14 +446,14 @@ func networkLost(network *v1alpha1.ShardNetwork, run *v1alpha1.BenchmarkRunStatu
 	// What costs too much gets no load from the operator, and none from a recorder.
 	if budget := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionWithinBudget); budget != nil &&
 		budget.Status == metav1.ConditionFalse {
-		return fmt.Sprintf("its network is not within its budget: %s: %s", budget.Reason, quote(budget.Message))
+		return fmt.Sprintf("its network is not within its budget: %s: %s", budget.Reason, wording.Quote(budget.Message))
 	}
 	ready := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionNodesReady)
 	if ready == nil || ready.Status != metav1.ConditionFalse ||
 		ready.Reason == v1alpha1.ReasonNodesNotReady || ready.Reason == v1alpha1.ReasonNoAnswer {
 		return ""
 	}
-	return fmt.Sprintf("its network lost nodes: %s: %s", ready.Reason, quote(ready.Message))
+	return fmt.Sprintf("its network lost nodes: %s: %s", ready.Reason, wording.Quote(ready.Message))
 }
 
 // namesImage says whether the variant of a run names an image of its own.
@@ -476,54 +471,6 @@ func RunName(run *v1alpha1.BenchmarkRunStatus) string {
 	return fmt.Sprintf("run %d of %s", run.Repetition, run.Variant)
 }
 
-// PodEnded says whether the container of a pod has ended for good.
-func PodEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// podTrouble says what keeps a pod from running, or ended it.
-func podTrouble(pod *corev1.Pod) string {
-	if pod.Status.Reason != "" {
-		return fmt.Sprintf("%s: %s", pod.Status.Reason, quote(pod.Status.Message))
-	}
-	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
-		return "no machine takes it: " + quote(schedulerWords(scheduled.Message))
-	}
-	// What goes before the container of a pod tells more of why that does not start.
-	for _, words := range []string{
-		containerEnded(pod.Status.ContainerStatuses),
-		containerEnded(pod.Status.InitContainerStatuses), containerWaits(pod.Status.InitContainerStatuses),
-		containerWaits(pod.Status.ContainerStatuses),
-	} {
-		if words != "" {
-			return words
-		}
-	}
-	return "its pod is " + string(pod.Status.Phase)
-}
-
-// containerEnded says how the first of some containers ended that ended with an error;
-// empty when there is none.
-func containerEnded(containers []corev1.ContainerStatus) string {
-	for i := range containers {
-		if ended := containers[i].State.Terminated; ended != nil && ended.ExitCode != 0 {
-			return fmt.Sprintf("it ended with exit code %d: %s", ended.ExitCode, quote(lastWords(ended.Message)))
-		}
-	}
-	return ""
-}
-
-// containerWaits says what the first of some containers waits for that does not wait
-// for those before it; empty when there is none.
-func containerWaits(containers []corev1.ContainerStatus) string {
-	for i := range containers {
-		if waits := containers[i].State.Waiting; waits != nil && waits.Reason != "" && waits.Reason != reasonPodInitializing {
-			return fmt.Sprintf("%s: %s", waits.Reason, quote(waits.Message))
-		}
-	}
-	return ""
-}
-
 // loaderEnded says how the loader beside a recorder ended, which should do so after it;
 // empty when it did not. That it was started again says that it did.
 func loaderEnded(recorder *corev1.Pod) string {
@@ -533,7 +480,7 @@ func loaderEnded(recorder *corev1.Pod) string {
 			continue
 		}
 		if ended := container.LastTerminationState.Terminated; ended != nil {
-			return fmt.Sprintf("exit code %d, %s: %s", ended.ExitCode, ended.Reason, quote(lastWords(ended.Message)))
+			return fmt.Sprintf("exit code %d, %s: %s", ended.ExitCode, ended.Reason, wording.Quote(wording.LastWords(ended.Message)))
 		}
 		return "it was started again"
 	}

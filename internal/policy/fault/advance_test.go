@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package fault_test
 
 import (
 	"strings"
@@ -10,16 +10,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
+// now is when the faults of these tests are looked at.
+var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
 // faultCase is a fault of one validator of a network that is ready.
 type faultCase struct {
-	*policy.FaultObservation
+	*faultpolicy.Observation
 	status *v1alpha1.FaultStatus
 }
 
@@ -34,12 +38,12 @@ func newFaultCase(phase v1alpha1.FaultPhase) *faultCase {
 		},
 	}
 	c := &faultCase{
-		FaultObservation: &policy.FaultObservation{
+		Observation: &faultpolicy.Observation{
 			Fault:   fault,
 			Network: &v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Name: "net", UID: "network", Generation: 1}},
 			Scope:   []topology.Validator{{Name: "net-s0-p0"}},
 			Victims: map[string]*corev1.Pod{"net-s0-p0": newPod("victim", corev1.PodRunning)},
-			Now:     benchmarkNow,
+			Now:     now,
 		},
 		status: &v1alpha1.FaultStatus{Phase: phase},
 	}
@@ -49,6 +53,13 @@ func newFaultCase(phase v1alpha1.FaultPhase) *faultCase {
 		c.Pod = newPod("watcher", corev1.PodRunning)
 	}
 	return c
+}
+
+func newPod(uid types.UID, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{UID: uid, CreationTimestamp: metav1.NewTime(now.Add(-time.Second))},
+		Status:     corev1.PodStatus{Phase: phase},
+	}
 }
 
 // gated is the pod that measures, which has done nothing.
@@ -89,11 +100,11 @@ func TestStepsOfAFault(t *testing.T) {
 	cases := map[string]struct {
 		phase v1alpha1.FaultPhase
 		given func(c *faultCase)
-		task  policy.FaultTask
+		task  faultpolicy.Task
 		want  v1alpha1.FaultPhase
 	}{
-		"a new one":             {"", func(*faultCase) {}, policy.FaultMakePod, pending},
-		"a pod that has a gate": {pending, (*faultCase).gated, policy.FaultWait, running},
+		"a new one":             {"", func(*faultCase) {}, faultpolicy.TaskMakePod, pending},
+		"a pod that has a gate": {pending, (*faultCase).gated, faultpolicy.TaskWait, running},
 		"a pod of before the spec changed": {
 			pending, func(c *faultCase) {
 				c.gated()
@@ -101,68 +112,68 @@ func TestStepsOfAFault(t *testing.T) {
 				meta.SetStatusCondition(&c.Network.Status.Conditions, metav1.Condition{
 					Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning, ObservedGeneration: 2,
 				})
-			}, policy.FaultDiscard, pending,
+			}, faultpolicy.TaskDiscard, pending,
 		},
 		"a pod that goes": {
-			pending, func(c *faultCase) { c.gated(); c.Pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, policy.FaultWait, pending,
+			pending, func(c *faultCase) { c.gated(); c.Pod.DeletionTimestamp = &metav1.Time{Time: now} }, faultpolicy.TaskWait, pending,
 		},
-		"a pod that is noted": {running, func(c *faultCase) { c.gated() }, policy.FaultRelease, running},
+		"a pod that is noted": {running, func(c *faultCase) { c.gated() }, faultpolicy.TaskRelease, running},
 		"a pod that starts": {
-			running, func(c *faultCase) { c.Pod.Status.Phase = corev1.PodPending }, policy.FaultWait, running,
+			running, func(c *faultCase) { c.Pod.Status.Phase = corev1.PodPending }, faultpolicy.TaskWait, running,
 		},
-		"a pod that measures": {running, func(*faultCase) {}, policy.FaultWait, running},
-		"a pod that asks":     {running, (*faultCase).due, policy.FaultWait, running},
+		"a pod that measures": {running, func(*faultCase) {}, faultpolicy.TaskWait, running},
+		"a pod that asks":     {running, (*faultCase).due, faultpolicy.TaskWait, running},
 		"a victim that is noted": {
-			running, func(c *faultCase) { c.due(); c.noted() }, policy.FaultKill, running,
+			running, func(c *faultCase) { c.due(); c.noted() }, faultpolicy.TaskKill, running,
 		},
-		"a victim that is noted, and nobody asks any more": {running, (*faultCase).noted, policy.FaultWait, running},
+		"a victim that is noted, and nobody asks any more": {running, (*faultCase).noted, faultpolicy.TaskWait, running},
 		"a victim that is gone": {
-			running, func(c *faultCase) { c.due(); c.noted(); c.Victims = nil }, policy.FaultWait, running,
+			running, func(c *faultCase) { c.due(); c.noted(); c.Victims = nil }, faultpolicy.TaskWait, running,
 		},
 		"a victim that is another": {
-			running, func(c *faultCase) { c.due(); c.noted(); c.Victims["net-s0-p0"].UID = "after" }, policy.FaultWait, running,
+			running, func(c *faultCase) { c.due(); c.noted(); c.Victims["net-s0-p0"].UID = "after" }, faultpolicy.TaskWait, running,
 		},
 		"a drain that waits": {
 			running, func(c *faultCase) {
 				c.networkCondition(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting)
-			}, policy.FaultWait, running,
+			}, faultpolicy.TaskWait, running,
 		},
 		"an update that waits for its height": {
 			running, func(c *faultCase) {
 				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
-			}, policy.FaultWait, running,
+			}, faultpolicy.TaskWait, running,
 		},
 		"a new one, while an update waits for its height": {
 			"", func(c *faultCase) {
 				c.networkCondition(v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonAwaitingHeight)
-			}, policy.FaultMakePod, pending,
+			}, faultpolicy.TaskMakePod, pending,
 		},
 		"a network that is worse for it": {
 			running, func(c *faultCase) {
 				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDegraded)
-			}, policy.FaultWait, running,
+			}, faultpolicy.TaskWait, running,
 		},
 		"a pod that has ended": {
 			running, func(c *faultCase) {
 				c.killed()
 				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
-			}, policy.FaultWait, v1alpha1.FaultMeasured,
+			}, faultpolicy.TaskWait, v1alpha1.FaultMeasured,
 		},
 		"a pod that has ended while its victim goes": {
 			running, func(c *faultCase) {
 				c.noted()
-				c.Victims["net-s0-p0"].DeletionTimestamp = &metav1.Time{Time: benchmarkNow}
+				c.Victims["net-s0-p0"].DeletionTimestamp = &metav1.Time{Time: now}
 				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
-			}, policy.FaultWait, v1alpha1.FaultMeasured,
+			}, faultpolicy.TaskWait, v1alpha1.FaultMeasured,
 		},
 		"a pod that had ended before its network went": {
 			running, func(c *faultCase) {
 				c.killed()
 				c.Pod.Status.Phase, c.Measured, c.Network = corev1.PodSucceeded, &v1alpha1.FaultStatus{}, nil
-			}, policy.FaultWait, v1alpha1.FaultMeasured,
+			}, faultpolicy.TaskWait, v1alpha1.FaultMeasured,
 		},
 		"one that is taken back": {
-			v1alpha1.FaultStopping, func(*faultCase) {}, policy.FaultTakeBack, v1alpha1.FaultStopping,
+			v1alpha1.FaultStopping, func(*faultCase) {}, faultpolicy.TaskTakeBack, v1alpha1.FaultStopping,
 		},
 	}
 	for name, test := range cases {
@@ -170,7 +181,7 @@ func TestStepsOfAFault(t *testing.T) {
 			t.Parallel()
 			c := newFaultCase(test.phase)
 			test.given(c)
-			if task := policy.AdvanceFault(c.FaultObservation, c.status); task != test.task || c.status.Phase != test.want {
+			if task := faultpolicy.Advance(c.Observation, c.status); task != test.task || c.status.Phase != test.want {
 				t.Errorf("there is %s to do, and the fault is %s (%s), want %s and %s",
 					task, c.status.Phase, c.status.Problem, test.task, test.want)
 			}
@@ -190,7 +201,7 @@ func TestWhatKeepsAFaultFromBeginning(t *testing.T) {
 			func(c *faultCase) { c.Network = nil }, v1alpha1.ReasonNetworkWaits, "there is no network net in this namespace",
 		},
 		"a network that goes": {
-			func(c *faultCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+			func(c *faultCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: now} },
 			v1alpha1.ReasonNetworkWaits, "network net is deleted",
 		},
 		"a network that is not ready": {
@@ -247,12 +258,12 @@ func TestWhatKeepsAFaultFromBeginning(t *testing.T) {
 			// Not even a pod that is there is let in.
 			c.gated()
 			test.given(c)
-			task := policy.AdvanceFault(c.FaultObservation, c.status)
+			task := faultpolicy.Advance(c.Observation, c.status)
 			want := v1alpha1.FaultPending
 			if test.reason == v1alpha1.ReasonNotRunnable {
 				want = v1alpha1.FaultNotMeasured
 			}
-			if ready := c.ready(); task != policy.FaultWait || c.status.Phase != want || ready.Reason != test.reason ||
+			if ready := c.ready(); task != faultpolicy.TaskWait || c.status.Phase != want || ready.Reason != test.reason ||
 				!strings.Contains(ready.Message, test.words) || c.status.PodUID != "" {
 				t.Errorf("there is %s to do, and the fault is %s by %s: %s, want %s by %s: %s",
 					task, c.status.Phase, ready.Reason, ready.Message, want, test.reason, test.words)
@@ -271,7 +282,7 @@ func TestWhatBreaksAFault(t *testing.T) {
 		"no pod":      {func(c *faultCase) { c.Pod = nil }, "the pod that measured it was deleted"},
 		"another pod": {func(c *faultCase) { c.Pod.UID = "other" }, "the pod that measured it was deleted"},
 		"a pod that goes": {
-			func(c *faultCase) { c.Pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, "the pod that measured it was deleted",
+			func(c *faultCase) { c.Pod.DeletionTimestamp = &metav1.Time{Time: now} }, "the pod that measured it was deleted",
 		},
 		"a pod that failed": {
 			func(c *faultCase) {
@@ -284,7 +295,7 @@ func TestWhatBreaksAFault(t *testing.T) {
 		"a pod that does not start": {
 			func(c *faultCase) {
 				c.Pod.Status.Phase = corev1.PodPending
-				c.Pod.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+				c.Pod.CreationTimestamp = metav1.NewTime(now.Add(-11 * time.Minute))
 			}, "the pod that measures it did not start within 10m0s: its pod is Pending",
 		},
 		"no network": {func(c *faultCase) { c.Network = nil }, "its network was deleted"},
@@ -292,7 +303,7 @@ func TestWhatBreaksAFault(t *testing.T) {
 			func(c *faultCase) { c.Network.UID = "other" }, "its network was deleted, and there is another of its name",
 		},
 		"a network that goes": {
-			func(c *faultCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }, "somebody deletes its network",
+			func(c *faultCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: now} }, "somebody deletes its network",
 		},
 		"a network that changes": {
 			func(c *faultCase) { c.Network.Generation = 2 }, "the spec of its network was changed meanwhile",
@@ -329,11 +340,12 @@ func TestWhatBreaksAFault(t *testing.T) {
 			t.Parallel()
 			c := newFaultCase(v1alpha1.FaultRunning)
 			test.given(c)
-			task := policy.AdvanceFault(c.FaultObservation, c.status)
-			if task != policy.FaultWait || c.status.Phase != v1alpha1.FaultStopping || c.status.Problem != test.want || c.status.StopTime == nil {
+			task := faultpolicy.Advance(c.Observation, c.status)
+			if task != faultpolicy.TaskWait || c.status.Phase != v1alpha1.FaultStopping ||
+				c.status.Problem != test.want || c.status.StopTime == nil {
 				t.Errorf("there is %s to do, and the fault is %s: %q, want %q", task, c.status.Phase, c.status.Problem, test.want)
 			}
-			policy.FaultTakenBack(c.FaultObservation, c.status)
+			faultpolicy.TakenBack(c.Observation, c.status)
 			if c.status.Phase != v1alpha1.FaultNotMeasured || c.status.Problem != test.want || c.ready().Reason != v1alpha1.ReasonNotMeasured ||
 				c.status.StartTime != nil || len(c.status.Conditions) != 2 {
 				t.Errorf("the status is %+v", c.status)
@@ -347,7 +359,7 @@ func TestFaultsThatAreOverByThemselves(t *testing.T) {
 	t.Parallel()
 	fault := newFaultCase("").Fault
 	for elapsed, want := range map[time.Duration]bool{29 * time.Second: false, 30 * time.Second: false, 2 * time.Minute: true} {
-		if got := policy.FaultOverByItself(fault, benchmarkNow, benchmarkNow.Add(elapsed)); got != want {
+		if got := faultpolicy.OverByItself(fault, now, now.Add(elapsed)); got != want {
 			t.Errorf("after %s it is over: %v, want %v", elapsed, got, want)
 		}
 	}

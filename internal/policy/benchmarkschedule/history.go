@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package benchmarkschedule
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -21,7 +23,7 @@ const reasonDeleted = "Deleted"
 
 // noteEnded notes what benchmarks came to, in the order in which they were due: false
 // when there is nothing new.
-func noteEnded(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) bool {
+func noteEnded(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step) bool {
 	noted := false
 	for _, benchmark := range endedBenchmarks(o) {
 		due, _ := resources.ScheduledTime(o.Schedule.Name, benchmark.Name)
@@ -68,7 +70,7 @@ func historyEntry(benchmark *v1alpha1.Benchmark, due time.Time) v1alpha1.Schedul
 		RunsSummary: from.RunsSummary, TransfersPerSecond: from.TransfersPerSecond,
 	}
 	if ready := meta.FindStatusCondition(from.Conditions, v1alpha1.ConditionReady); ready != nil {
-		entry.Reason, entry.Message = ready.Reason, shorten(ready.Message)
+		entry.Reason, entry.Message = ready.Reason, wording.Shorten(ready.Message)
 	}
 	for i := range from.Figures {
 		switch figure := &from.Figures[i]; figure.Figure {
@@ -83,14 +85,14 @@ func historyEntry(benchmark *v1alpha1.Benchmark, due time.Time) v1alpha1.Schedul
 
 // noteActive notes which benchmark is under way. One that is being deleted is, until
 // it is gone: what it made may still run.
-func noteActive(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus, step *ScheduleStep) {
+func noteActive(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step) {
 	before := status.Active
 	status.Active = nil
 	var latest time.Time
 	for i := range o.Benchmarks {
 		benchmark := &o.Benchmarks[i]
 		due, ok := resources.ScheduledTime(o.Schedule.Name, benchmark.Name)
-		if !ok || BenchmarkEnded(benchmark.Status.Phase) || status.Active != nil && due.Before(latest) {
+		if !ok || benchmarkpolicy.Ended(benchmark.Status.Phase) || status.Active != nil && due.Before(latest) {
 			continue
 		}
 		latest, status.Active = due, &v1alpha1.ActiveBenchmark{
@@ -108,7 +110,7 @@ func noteActive(o *ScheduleObservation, status *v1alpha1.BenchmarkScheduleStatus
 
 // LastSucceeded is the result of the latest benchmark of a schedule that succeeded and
 // is kept; nil when there is none.
-func LastSucceeded(o *ScheduleObservation) *v1alpha1.BenchmarkArtifact {
+func LastSucceeded(o *Observation) *v1alpha1.BenchmarkArtifact {
 	var latest *v1alpha1.BenchmarkArtifact
 	var latestDue time.Time
 	for i := range o.Benchmarks {
@@ -125,7 +127,7 @@ func LastSucceeded(o *ScheduleObservation) *v1alpha1.BenchmarkArtifact {
 // surplus are the benchmarks above the limits, the oldest ones: of those that
 // succeeded, and of all others, which are worth looking at for longer. Only what the
 // status lists already is let go of.
-func surplus(o *ScheduleObservation) []*v1alpha1.Benchmark {
+func surplus(o *Observation) []*v1alpha1.Benchmark {
 	var succeeded, others []*v1alpha1.Benchmark
 	for _, benchmark := range endedBenchmarks(o) {
 		due, _ := resources.ScheduledTime(o.Schedule.Name, benchmark.Name)
@@ -151,13 +153,13 @@ func above(benchmarks []*v1alpha1.Benchmark, limit *int32) []*v1alpha1.Benchmark
 
 // endedBenchmarks are the benchmarks of a schedule that ended, in the order in which they were
 // due.
-func endedBenchmarks(o *ScheduleObservation) []*v1alpha1.Benchmark {
+func endedBenchmarks(o *Observation) []*v1alpha1.Benchmark {
 	var found []*v1alpha1.Benchmark
 	due := map[types.UID]time.Time{}
 	for i := range o.Benchmarks {
 		benchmark := &o.Benchmarks[i]
 		at, ok := resources.ScheduledTime(o.Schedule.Name, benchmark.Name)
-		if ok && BenchmarkEnded(benchmark.Status.Phase) {
+		if ok && benchmarkpolicy.Ended(benchmark.Status.Phase) {
 			found, due[benchmark.UID] = append(found, benchmark), at
 		}
 	}

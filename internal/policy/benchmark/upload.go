@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package benchmark
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/pods"
 )
 
 // upload has the result of a benchmark put into its bucket, after which the benchmark
 // ends. What the judge said stays, whatever becomes of that; but a benchmark succeeds only
 // with its result where it was to be.
-func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) BenchmarkTask {
-	failed := func(words string) BenchmarkTask {
+func upload(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
+	failed := func(words string) Task {
 		noteUploaded(o, status, metav1.ConditionFalse, v1alpha1.ReasonUploadFailed, words)
 		endJudged(o, status)
 		return TaskWait
@@ -26,7 +27,7 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 	late := o.late(o.noteBeginning(&status.UploadStartTime))
 	switch {
 	case pod == nil && late:
-		return failed(fmt.Sprintf("the pod that uploads it did not end within %s, and is gone", recorderPatience))
+		return failed(fmt.Sprintf("the pod that uploads it did not end within %s, and is gone", pods.Patience))
 	case pod == nil:
 		underWay(o, status, underWayWords)
 		return TaskMakeUploader
@@ -38,20 +39,20 @@ func upload(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus) Benchmark
 		}
 		return TaskRemoveUploader
 	case pod.Status.Phase == corev1.PodFailed:
-		return failed(podTrouble(pod))
-	case PodEnded(pod) && o.UploadedTo == "":
+		return failed(pods.Trouble(pod))
+	case pods.Ended(pod) && o.UploadedTo == "":
 		return failed("the pod that uploads it did not say where it is")
-	case PodEnded(pod):
+	case pods.Ended(pod):
 		status.ArtifactURL = o.UploadedTo
 		noteUploaded(o, status, metav1.ConditionTrue, v1alpha1.ReasonUploaded, "the result is in "+o.UploadedTo)
 		endJudged(o, status)
 		return TaskWait
 	case late:
-		failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", recorderPatience, podTrouble(pod)))
+		failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", pods.Patience, pods.Trouble(pod)))
 		// It would upload what is said not to be there.
 		return TaskRemoveUploader
 	default:
-		underWay(o, status, underWayWords+": "+podTrouble(pod))
+		underWay(o, status, underWayWords+": "+pods.Trouble(pod))
 		return TaskWait
 	}
 }
@@ -62,13 +63,13 @@ func takenAway(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded {
 		return false
 	}
-	disrupted := podCondition(pod, corev1.DisruptionTarget)
+	disrupted := pods.Condition(pod, corev1.DisruptionTarget)
 	return pod.DeletionTimestamp != nil ||
 		pod.Status.Phase == corev1.PodFailed && disrupted != nil && disrupted.Status == corev1.ConditionTrue
 }
 
 // noteUploaded notes whether the result is in the bucket.
-func noteUploaded(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, uploaded metav1.ConditionStatus, reason, words string) {
+func noteUploaded(o *Observation, status *v1alpha1.BenchmarkStatus, uploaded metav1.ConditionStatus, reason, words string) {
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionUploaded, Status: uploaded, Reason: reason, Message: words,
 		ObservedGeneration: o.Benchmark.Generation, LastTransitionTime: metav1.NewTime(o.Now),

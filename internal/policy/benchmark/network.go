@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package benchmark
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -20,21 +22,21 @@ import (
 func LoadClaimed(network *v1alpha1.ShardNetwork, benchmark *v1alpha1.Benchmark) bool {
 	return benchmark != nil && resources.ClaimedFor(network, benchmark) &&
 		benchmark.Spec.Network.Name == network.Name &&
-		benchmark.DeletionTimestamp == nil && !BenchmarkEnded(benchmark.Status.Phase)
+		benchmark.DeletionTimestamp == nil && !Ended(benchmark.Status.Phase)
 }
 
 // named says whether a benchmark names its network.
-func (o *BenchmarkObservation) named() bool { return o.Benchmark.Spec.Network.Name != "" }
+func (o *Observation) named() bool { return o.Benchmark.Spec.Network.Name != "" }
 
 // claimed says whether the network carries the load of the benchmark, for whichever of
 // its runs.
-func (o *BenchmarkObservation) claimed() bool {
+func (o *Observation) claimed() bool {
 	return o.Network != nil && resources.ClaimedFor(o.Network, o.Benchmark)
 }
 
 // networkUnfit says why a network that is named cannot be measured as it is; empty when
 // it can.
-func networkUnfit(o *BenchmarkObservation) string {
+func networkUnfit(o *Observation) string {
 	name := o.Benchmark.Spec.Network.Name
 	if o.Network == nil {
 		return fmt.Sprintf("there is no ShardNetwork %s in its namespace", name)
@@ -60,7 +62,7 @@ func networkUnfit(o *BenchmarkObservation) string {
 }
 
 // networkUsed says who else does something with the network; empty when nobody does.
-func networkUsed(o *BenchmarkObservation) string {
+func networkUsed(o *Observation) string {
 	switch {
 	case o.Claimant != "":
 		return fmt.Sprintf("it carries the load of the Benchmark %s", o.Claimant)
@@ -84,14 +86,14 @@ func networkUnready(network *v1alpha1.ShardNetwork) string {
 	case ready.ObservedGeneration != network.Generation:
 		return "it has not taken up its spec yet"
 	case ready.Status != metav1.ConditionTrue:
-		return fmt.Sprintf("it is not ready: %s: %s", ready.Reason, quote(ready.Message))
+		return fmt.Sprintf("it is not ready: %s: %s", ready.Reason, wording.Quote(ready.Message))
 	}
 	// What is measured is the spec, and no run is to have other nodes than the one before.
 	if updated := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionUpdated); updated != nil &&
 		updated.Status == metav1.ConditionFalse {
-		return fmt.Sprintf("its nodes do not run what its spec says yet: %s: %s", updated.Reason, quote(updated.Message))
+		return fmt.Sprintf("its nodes do not run what its spec says yet: %s: %s", updated.Reason, wording.Quote(updated.Message))
 	}
-	if words := drained(network); words != "" {
+	if words := policy.Drained(network); words != "" {
 		return "its machines are drained: " + words
 	}
 	return ""
@@ -99,7 +101,7 @@ func networkUnready(network *v1alpha1.ShardNetwork) string {
 
 // claimLost says why a network that is named is no longer what it was when the first
 // run began; empty when it is.
-func claimLost(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string {
+func claimLost(o *Observation, run *v1alpha1.BenchmarkRunStatus) string {
 	if lost := networkLost(o.Network, run); lost != "" {
 		return lost
 	}
@@ -110,7 +112,7 @@ func claimLost(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string
 }
 
 // prepareNamed has a network that is named carry no other load, until it is ready.
-func prepareNamed(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) BenchmarkTask {
+func prepareNamed(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) Task {
 	if lost := claimLost(o, run); lost != "" {
 		return breakRun(o, status, run, lost)
 	}
@@ -142,14 +144,14 @@ func prepareNamed(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run
 
 // beginNamed notes that a run of a network that is named begins, and of which. The
 // first one finds it as it has to be, or there is none.
-func beginNamed(o *BenchmarkObservation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) bool {
+func beginNamed(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.BenchmarkRunStatus) bool {
 	if len(status.Runs) > 0 {
 		first := &status.Runs[0]
 		run.NetworkUID, run.NetworkGeneration = first.NetworkUID, first.NetworkGeneration
 		return true
 	}
 	if words := networkUnfit(o); words != "" {
-		RefuseBenchmark(o.Benchmark, status, words, metav1.NewTime(o.Now))
+		Refuse(o.Benchmark, status, words, metav1.NewTime(o.Now))
 		return false
 	}
 	run.NetworkUID, run.NetworkGeneration = string(o.Network.UID), o.Network.Generation
@@ -165,7 +167,7 @@ func Released(run *v1alpha1.BenchmarkRunStatus, planned int) bool {
 
 // leftOfNetwork says what becomes of the network of a run that has ended; empty once
 // that is done.
-func leftOfNetwork(o *BenchmarkObservation, run *v1alpha1.BenchmarkRunStatus) string {
+func leftOfNetwork(o *Observation, run *v1alpha1.BenchmarkRunStatus) string {
 	switch {
 	case !o.named() && o.Network != nil:
 		return "its network is removed"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package benchmark_test
 
 import (
 	"strings"
@@ -13,16 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// benchmarkNow is when the benchmarks of these tests are looked at.
-var benchmarkNow = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+// now is when the benchmarks of these tests are looked at.
+var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
 // benchmarkCase is a benchmark of two runs, of which the first is under way.
 type benchmarkCase struct {
-	*policy.BenchmarkObservation
+	*benchmarkpolicy.Observation
 	status *v1alpha1.BenchmarkStatus
 }
 
@@ -30,15 +30,15 @@ type benchmarkCase struct {
 func newBenchmarkCase(phase v1alpha1.BenchmarkRunPhase) *benchmarkCase {
 	benchmark := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: "bench", Generation: 1}}
 	c := &benchmarkCase{
-		BenchmarkObservation: &policy.BenchmarkObservation{
-			Benchmark: benchmark, Now: benchmarkNow,
+		Observation: &benchmarkpolicy.Observation{
+			Benchmark: benchmark, Now: now,
 			Runs: []v1alpha1.BenchmarkRunStatus{{Number: 1, Repetition: 1}, {Number: 2, Repetition: 2}},
 		},
 		status: &v1alpha1.BenchmarkStatus{},
 	}
 	run := c.Runs[0]
 	run.Phase = phase
-	started := metav1.NewTime(benchmarkNow.Add(-time.Minute))
+	started := metav1.NewTime(now.Add(-time.Minute))
 	run.StartTime = &started
 	c.Network = resources.NewRunNetwork(benchmark, 1, v1alpha1.ShardNetworkSpec{})
 	c.Network.UID, c.Network.Generation = "network", 1
@@ -53,7 +53,7 @@ func newBenchmarkCase(phase v1alpha1.BenchmarkRunPhase) *benchmarkCase {
 
 func newPod(uid types.UID, phase corev1.PodPhase) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{UID: uid, CreationTimestamp: metav1.NewTime(benchmarkNow.Add(-time.Second))},
+		ObjectMeta: metav1.ObjectMeta{UID: uid, CreationTimestamp: metav1.NewTime(now.Add(-time.Second))},
 		Status:     corev1.PodStatus{Phase: phase},
 	}
 }
@@ -89,56 +89,56 @@ func TestStepsOfARun(t *testing.T) {
 	cases := map[string]struct {
 		phase v1alpha1.BenchmarkRunPhase
 		given func(c *benchmarkCase)
-		task  policy.BenchmarkTask
+		task  benchmarkpolicy.Task
 		want  v1alpha1.BenchmarkRunPhase
 	}{
 		"no network yet": {
-			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network = nil }, policy.TaskMakeNetwork, v1alpha1.RunPreparing,
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network = nil }, benchmarkpolicy.TaskMakeNetwork, v1alpha1.RunPreparing,
 		},
 		"the network of an earlier run": {
 			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Labels[resources.LabelRun] = "7" },
-			policy.TaskRemove, v1alpha1.RunPreparing,
+			benchmarkpolicy.TaskRemove, v1alpha1.RunPreparing,
 		},
 		"a network that is not ready": {
 			v1alpha1.RunPreparing,
 			func(c *benchmarkCase) {
 				c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
 			},
-			policy.TaskWait, v1alpha1.RunPreparing,
+			benchmarkpolicy.TaskWait, v1alpha1.RunPreparing,
 		},
 		"a network that was ready as it was before": {
-			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Generation = 2 }, policy.TaskWait, v1alpha1.RunPreparing,
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.Generation = 2 }, benchmarkpolicy.TaskWait, v1alpha1.RunPreparing,
 		},
 		"a network that is ready": {
-			v1alpha1.RunPreparing, func(*benchmarkCase) {}, policy.TaskWait, v1alpha1.RunRecording,
+			v1alpha1.RunPreparing, func(*benchmarkCase) {}, benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"no recorder yet": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) { c.status.Runs[0].RecorderUID, c.Recorder = "", nil },
-			policy.TaskMakeRecorder, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskMakeRecorder, v1alpha1.RunRecording,
 		},
 		"a recorder that is not noted": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.status.Runs[0].RecorderUID = "" },
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a recorder that starts": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Recorder.Status.Phase = corev1.PodPending },
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a recorder that runs": {
-			v1alpha1.RunRecording, func(*benchmarkCase) {}, policy.TaskBeginLoad, v1alpha1.RunRecording,
+			v1alpha1.RunRecording, func(*benchmarkCase) {}, benchmarkpolicy.TaskBeginLoad, v1alpha1.RunRecording,
 		},
 		"a network that carries its load": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.Spec.Load = &v1alpha1.LoadSpec{} },
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a recorder that steers the load": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Benchmark.Spec.Load.ClosedLoop = &v1alpha1.ClosedLoopLoad{} },
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a recorder that has users send the load": {
 			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Benchmark.Spec.Load.OpenLoop = &v1alpha1.OpenLoopLoad{} },
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a loader that starts": {
 			v1alpha1.RunRecording,
@@ -146,50 +146,50 @@ func TestStepsOfARun(t *testing.T) {
 				c.Recorder.Status.Phase = corev1.PodPending
 				c.loader(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}})
 			},
-			policy.TaskWait, v1alpha1.RunRecording,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRecording,
 		},
 		"a loader that ended after its recorder": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
-				c.Recorder.Status.Phase, c.Recorded = corev1.PodSucceeded, &policy.BenchmarkRecorded{}
+				c.Recorder.Status.Phase, c.Recorded = corev1.PodSucceeded, &benchmarkpolicy.Recorded{}
 				c.loader(corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 143}}})
 			},
-			policy.TaskWait, v1alpha1.RunRemoving,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRemoving,
 		},
 		"a recorder that has ended": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
-				c.Recorder.Status.Phase, c.Recorded = corev1.PodSucceeded, &policy.BenchmarkRecorded{}
+				c.Recorder.Status.Phase, c.Recorded = corev1.PodSucceeded, &benchmarkpolicy.Recorded{}
 			},
-			policy.TaskWait, v1alpha1.RunRemoving,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRemoving,
 		},
 		"a network that is ready and is drained": {
-			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.drains(benchmarkNow) }, policy.TaskWait, v1alpha1.RunPreparing,
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.drains(now) }, benchmarkpolicy.TaskWait, v1alpha1.RunPreparing,
 		},
 		"a recorder that had ended before its network was drained": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
 				c.Recorder.Status.Phase = corev1.PodSucceeded
-				c.Recorded = &policy.BenchmarkRecorded{To: metav1.NewMicroTime(benchmarkNow.Add(-time.Minute))}
-				c.drains(benchmarkNow)
+				c.Recorded = &benchmarkpolicy.Recorded{To: metav1.NewMicroTime(now.Add(-time.Minute))}
+				c.drains(now)
 			},
-			policy.TaskWait, v1alpha1.RunRemoving,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRemoving,
 		},
 		"a recorder that had ended before its network went": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
-				c.Recorder.Status.Phase, c.Recorded, c.Network = corev1.PodSucceeded, &policy.BenchmarkRecorded{}, nil
+				c.Recorder.Status.Phase, c.Recorded, c.Network = corev1.PodSucceeded, &benchmarkpolicy.Recorded{}, nil
 			},
-			policy.TaskWait, v1alpha1.RunRemoving,
+			benchmarkpolicy.TaskWait, v1alpha1.RunRemoving,
 		},
 		"a network that goes": {
-			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder = nil }, policy.TaskRemove, v1alpha1.RunRemoving,
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Recorder = nil }, benchmarkpolicy.TaskRemove, v1alpha1.RunRemoving,
 		},
 		"a recorder that goes": {
-			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Network = nil }, policy.TaskRemove, v1alpha1.RunRemoving,
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Network = nil }, benchmarkpolicy.TaskRemove, v1alpha1.RunRemoving,
 		},
 		"nothing left": {
-			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Network, c.Recorder = nil, nil }, policy.TaskWait, v1alpha1.RunRecorded,
+			v1alpha1.RunRemoving, func(c *benchmarkCase) { c.Network, c.Recorder = nil, nil }, benchmarkpolicy.TaskWait, v1alpha1.RunRecorded,
 		},
 	}
 	for name, test := range cases {
@@ -197,7 +197,7 @@ func TestStepsOfARun(t *testing.T) {
 			t.Parallel()
 			c := newBenchmarkCase(test.phase)
 			test.given(c)
-			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			task := benchmarkpolicy.Advance(c.Observation, c.status)
 			if run := c.status.Runs[0]; task != test.task || run.Phase != test.want || run.Fault != "" {
 				t.Errorf("there is %s to do, and the run is %s (%s), want %s and %s", task, run.Phase, run.Fault, test.task, test.want)
 			}
@@ -217,11 +217,11 @@ func TestWhatBreaksARun(t *testing.T) {
 		want  string
 	}{
 		"the network goes before it was ready": {
-			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+			v1alpha1.RunPreparing, func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: now} },
 			"somebody deletes its network",
 		},
 		"the network goes": {
-			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} },
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.Network.DeletionTimestamp = &metav1.Time{Time: now} },
 			"somebody deletes its network",
 		},
 		"the network is another": {
@@ -243,14 +243,14 @@ func TestWhatBreaksARun(t *testing.T) {
 			"its network is not within its budget: BudgetExceeded: words",
 		},
 		"its network is drained": {
-			v1alpha1.RunRecording, func(c *benchmarkCase) { c.drains(benchmarkNow) }, "machines of its network are drained: words",
+			v1alpha1.RunRecording, func(c *benchmarkCase) { c.drains(now) }, "machines of its network are drained: words",
 		},
 		"its network was drained before the recorder ended": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
 				c.Recorder.Status.Phase = corev1.PodSucceeded
-				c.Recorded = &policy.BenchmarkRecorded{To: metav1.NewMicroTime(benchmarkNow)}
-				c.drains(benchmarkNow.Add(-time.Minute))
+				c.Recorded = &benchmarkpolicy.Recorded{To: metav1.NewMicroTime(now)}
+				c.drains(now.Add(-time.Minute))
 			},
 			"machines of its network are drained: words",
 		},
@@ -261,7 +261,7 @@ func TestWhatBreaksARun(t *testing.T) {
 		"the recorder is another, and has ended": {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
-				c.Recorder.UID, c.Recorder.Status.Phase, c.Recorded = "other", corev1.PodSucceeded, &policy.BenchmarkRecorded{}
+				c.Recorder.UID, c.Recorder.Status.Phase, c.Recorded = "other", corev1.PodSucceeded, &benchmarkpolicy.Recorded{}
 			},
 			"the pod of its recorder was deleted",
 		},
@@ -269,7 +269,7 @@ func TestWhatBreaksARun(t *testing.T) {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
 				c.Recorder.Status.Phase = corev1.PodPending
-				c.Recorder.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+				c.Recorder.CreationTimestamp = metav1.NewTime(now.Add(-11 * time.Minute))
 				c.Recorder.Status.Conditions = []corev1.PodCondition{{
 					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available.",
 				}}
@@ -280,7 +280,7 @@ func TestWhatBreaksARun(t *testing.T) {
 			v1alpha1.RunRecording,
 			func(c *benchmarkCase) {
 				c.Recorder.Status.Phase = corev1.PodPending
-				c.Recorder.CreationTimestamp = metav1.NewTime(benchmarkNow.Add(-11 * time.Minute))
+				c.Recorder.CreationTimestamp = metav1.NewTime(now.Add(-11 * time.Minute))
 				c.Recorder.Status.ContainerStatuses = []corev1.ContainerStatus{{
 					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
 				}}
@@ -351,9 +351,9 @@ func TestWhatBreaksARun(t *testing.T) {
 			t.Parallel()
 			c := newBenchmarkCase(test.phase)
 			test.given(c)
-			task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+			task := benchmarkpolicy.Advance(c.Observation, c.status)
 			run := &c.status.Runs[0]
-			if task != policy.TaskWait || run.Phase != v1alpha1.RunRemoving || run.Fault != test.want {
+			if task != benchmarkpolicy.TaskWait || run.Phase != v1alpha1.RunRemoving || run.Fault != test.want {
 				t.Errorf("there is %s to do, and the run is %s: %q, want %q", task, run.Phase, run.Fault, test.want)
 			}
 			if !strings.Contains(c.words(), "run 1 does not count") {
@@ -365,9 +365,9 @@ func TestWhatBreaksARun(t *testing.T) {
 				c.Recorder.Status.Phase = corev1.PodFailed
 			}
 			for range 3 {
-				task = policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+				task = benchmarkpolicy.Advance(c.Observation, c.status)
 			}
-			if task != policy.TaskWait || c.status.Phase != v1alpha1.BenchmarkFailed || len(c.status.Runs) != 1 ||
+			if task != benchmarkpolicy.TaskWait || c.status.Phase != v1alpha1.BenchmarkFailed || len(c.status.Runs) != 1 ||
 				c.status.Runs[0].Phase != v1alpha1.RunBroken {
 				t.Errorf("there is %s to do, and the benchmark is %s with %+v", task, c.status.Phase, c.status.Runs)
 			}
@@ -389,11 +389,11 @@ func TestJudging(t *testing.T) {
 		return c
 	}
 	c := recorded(1)
-	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait || len(c.status.Runs) != 2 {
+	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait || len(c.status.Runs) != 2 {
 		t.Errorf("there is %s to do, with the runs %+v, want a second one", task, c.status.Runs)
 	}
 	c = recorded(2)
-	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskMakeJudge ||
+	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskMakeJudge ||
 		c.status.Phase != v1alpha1.BenchmarkJudging {
 		t.Errorf("there is %s to do, and the benchmark is %s", task, c.status.Phase)
 	}
@@ -408,14 +408,14 @@ func TestJudging(t *testing.T) {
 	} {
 		c = recorded(2)
 		given()
-		policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		benchmarkpolicy.Advance(c.Observation, c.status)
 		if c.status.Phase != v1alpha1.BenchmarkFailed || !strings.Contains(c.words(), words) {
 			t.Errorf("the benchmark is %s: %s, want %q", c.status.Phase, c.words(), words)
 		}
 	}
 	c = recorded(2)
-	c.Judge, c.Judged = newPod("judge", corev1.PodSucceeded), &policy.BenchmarkJudged{Phase: v1alpha1.BenchmarkSucceeded}
-	policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+	c.Judge, c.Judged = newPod("judge", corev1.PodSucceeded), &benchmarkpolicy.Judged{Phase: v1alpha1.BenchmarkSucceeded}
+	benchmarkpolicy.Advance(c.Observation, c.status)
 	if c.status.Phase != v1alpha1.BenchmarkSucceeded || c.status.Artifact == nil || c.status.EndTime == nil {
 		t.Errorf("the status is %+v", c.status)
 	}
@@ -423,7 +423,7 @@ func TestJudging(t *testing.T) {
 
 // ago is a time before the present one.
 func ago(duration time.Duration) *metav1.Time {
-	return &metav1.Time{Time: benchmarkNow.Add(-duration)}
+	return &metav1.Time{Time: now.Add(-duration)}
 }
 
 // judged is a benchmark whose result is made, and is to be uploaded.
@@ -435,7 +435,7 @@ func judged(phase v1alpha1.BenchmarkPhase) *benchmarkCase {
 		c.status.Runs = append(c.status.Runs, run)
 	}
 	c.Benchmark.Spec.Upload = &v1alpha1.BenchmarkUpload{URL: "s3://kept"}
-	c.Judge, c.Judged = newPod("judge", corev1.PodSucceeded), &policy.BenchmarkJudged{Phase: phase, Words: []string{"it decided"}}
+	c.Judge, c.Judged = newPod("judge", corev1.PodSucceeded), &benchmarkpolicy.Judged{Phase: phase, Words: []string{"it decided"}}
 	return c
 }
 
@@ -443,16 +443,16 @@ func judged(phase v1alpha1.BenchmarkPhase) *benchmarkCase {
 func TestUploading(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
-	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskMakeUploader ||
+	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskMakeUploader ||
 		c.status.Phase != v1alpha1.BenchmarkJudging {
 		t.Errorf("there is %s to do, and the benchmark is %s", task, c.status.Phase)
 	}
-	if began := c.status.UploadStartTime; began == nil || !began.Time.Equal(benchmarkNow) {
+	if began := c.status.UploadStartTime; began == nil || !began.Time.Equal(now) {
 		t.Errorf("it is uploaded from %v on", began)
 	}
 	c.Uploader = newPod("uploader", corev1.PodPending)
 	c.status.UploadStartTime = ago(10 * time.Minute)
-	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait ||
+	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait ||
 		c.status.Phase != v1alpha1.BenchmarkJudging || !strings.Contains(c.words(), "is uploaded: its pod is Pending") {
 		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
 	}
@@ -463,7 +463,7 @@ func TestUploading(t *testing.T) {
 func TestPodsThatAreTakenAway(t *testing.T) {
 	t.Parallel()
 	const late = 11 * time.Minute
-	deleted := func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: benchmarkNow} }
+	deleted := func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: now} }
 	evicted := func(pod *corev1.Pod) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 	}
@@ -472,20 +472,20 @@ func TestPodsThatAreTakenAway(t *testing.T) {
 		edit  func(*corev1.Pod)
 		since time.Duration
 		// judge and uploader are what there is to do if it is the one or the other.
-		judge, uploader policy.BenchmarkTask
+		judge, uploader benchmarkpolicy.Task
 		ended           bool
 	}{
-		"deleted":                  {corev1.PodRunning, deleted, 0, policy.TaskWait, policy.TaskWait, false},
-		"deleted, and ended by it": {corev1.PodFailed, deleted, 0, policy.TaskWait, policy.TaskWait, false},
-		"evicted":                  {corev1.PodFailed, evicted, 0, policy.TaskRemoveJudge, policy.TaskRemoveUploader, false},
-		"deleted for ever":         {corev1.PodRunning, deleted, late, policy.TaskWait, policy.TaskRemoveUploader, true},
-		"evicted for ever":         {corev1.PodFailed, evicted, late, policy.TaskWait, policy.TaskWait, true},
+		"deleted":                  {corev1.PodRunning, deleted, 0, benchmarkpolicy.TaskWait, benchmarkpolicy.TaskWait, false},
+		"deleted, and ended by it": {corev1.PodFailed, deleted, 0, benchmarkpolicy.TaskWait, benchmarkpolicy.TaskWait, false},
+		"evicted":                  {corev1.PodFailed, evicted, 0, benchmarkpolicy.TaskRemoveJudge, benchmarkpolicy.TaskRemoveUploader, false},
+		"deleted for ever":         {corev1.PodRunning, deleted, late, benchmarkpolicy.TaskWait, benchmarkpolicy.TaskRemoveUploader, true},
+		"evicted for ever":         {corev1.PodFailed, evicted, late, benchmarkpolicy.TaskWait, benchmarkpolicy.TaskWait, true},
 	} {
 		c := judged(v1alpha1.BenchmarkSucceeded)
 		c.status.UploadStartTime = ago(test.since)
 		c.Uploader, c.UploadedTo = newPod("uploader", test.phase), "s3://kept/bench/1"
 		test.edit(c.Uploader)
-		task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		task := benchmarkpolicy.Advance(c.Observation, c.status)
 		if task != test.uploader || (c.status.EndTime != nil) != test.ended {
 			t.Errorf("%s: there is %s to do, and the benchmark is %s: %s", name, task, c.status.Phase, c.words())
 		}
@@ -494,7 +494,7 @@ func TestPodsThatAreTakenAway(t *testing.T) {
 		c.status.JudgeStartTime = ago(test.since)
 		c.Judge, c.Judged = newPod("judge", test.phase), nil
 		test.edit(c.Judge)
-		task = policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+		task = benchmarkpolicy.Advance(c.Observation, c.status)
 		if task != test.judge || (c.status.EndTime != nil) != test.ended {
 			t.Errorf("%s: there is %s to do, and the benchmark is %s: %s", name, task, c.status.Phase, c.words())
 		}
@@ -506,8 +506,8 @@ func TestAnUploaderThatIsDeletedOnceItWasDone(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
 	c.Uploader, c.UploadedTo = newPod("uploader", corev1.PodSucceeded), "s3://kept/bench/1"
-	c.Uploader.DeletionTimestamp = &metav1.Time{Time: benchmarkNow}
-	if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task != policy.TaskWait || c.status.EndTime == nil {
+	c.Uploader.DeletionTimestamp = &metav1.Time{Time: now}
+	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait || c.status.EndTime == nil {
 		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
 	}
 }
@@ -517,7 +517,7 @@ func TestNoResultToUpload(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
 	c.Judge, c.Judged = newPod("judge", corev1.PodFailed), nil
-	policy.AdvanceBenchmark(c.BenchmarkObservation, c.status)
+	benchmarkpolicy.Advance(c.Observation, c.status)
 	uploaded := meta.FindStatusCondition(c.status.Conditions, v1alpha1.ConditionUploaded)
 	if c.status.EndTime == nil || uploaded == nil || uploaded.Status != metav1.ConditionFalse || uploaded.Reason != v1alpha1.ReasonNoResult {
 		t.Errorf("without a result, the benchmark is %s, and the condition %+v", c.status.Phase, uploaded)
@@ -529,13 +529,13 @@ func TestAnUploaderThatIsTakenAwayForEver(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
 	for range 20 {
-		if task := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status); task == policy.TaskWait {
+		if task := benchmarkpolicy.Advance(c.Observation, c.status); task == benchmarkpolicy.TaskWait {
 			break
 		}
 		c.Now = c.Now.Add(time.Minute)
 	}
 	want := "the pod that uploads it did not end within 10m0s, and is gone"
-	if waited := c.Now.Sub(benchmarkNow); c.status.EndTime == nil || waited != 11*time.Minute || !strings.Contains(c.words(), want) {
+	if waited := c.Now.Sub(now); c.status.EndTime == nil || waited != 11*time.Minute || !strings.Contains(c.words(), want) {
 		t.Errorf("after %s, the benchmark is %s: %s", waited, c.status.Phase, c.words())
 	}
 }
@@ -576,9 +576,9 @@ func TestUploaded(t *testing.T) {
 		c := judged(test.outcome)
 		c.Uploader, c.UploadedTo = newPod("uploader", test.pod), test.at
 		c.status.UploadStartTime = ago(test.waits)
-		task, want := policy.AdvanceBenchmark(c.BenchmarkObservation, c.status), policy.TaskWait
+		task, want := benchmarkpolicy.Advance(c.Observation, c.status), benchmarkpolicy.TaskWait
 		if test.pod == corev1.PodPending {
-			want = policy.TaskRemoveUploader
+			want = benchmarkpolicy.TaskRemoveUploader
 		}
 		if task != want {
 			t.Errorf("%s: there is %s to do, want %s", name, task, want)
@@ -604,7 +604,7 @@ func TestSideBySideIsRefused(t *testing.T) {
 	} {
 		benchmark := &v1alpha1.Benchmark{}
 		benchmark.Spec.Interleaving = interleaving
-		if words := policy.BenchmarkRefused(benchmark); strings.Contains(words, "in a cluster variants are run InTurn") != refused {
+		if words := benchmarkpolicy.Refused(benchmark); strings.Contains(words, "in a cluster variants are run InTurn") != refused {
 			t.Errorf("%q: it is refused with %q", interleaving, words)
 		}
 	}
@@ -628,7 +628,7 @@ func TestUsersWhoCannotSend(t *testing.T) {
 		"a named network": {of(func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Name = "n" }), "leave spec.network.name out"},
 		"no users":        {&v1alpha1.Benchmark{}, ""},
 	} {
-		got := policy.BenchmarkRefused(test.benchmark)
+		got := benchmarkpolicy.Refused(test.benchmark)
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s: it is refused with %q, want %q", name, got, test.want)
 		}
