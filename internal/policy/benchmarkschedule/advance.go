@@ -72,14 +72,14 @@ func Advance(o *Observation, status *v1alpha1.BenchmarkScheduleStatus) Step {
 // decide says what becomes of the times of a schedule.
 func decide(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, step *Step) {
 	if o.Timetable == nil {
-		setSchedule(o, status, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, fmt.Sprintf(
+		setReady(o, status, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, fmt.Sprintf(
 			"no benchmark is started: spec.schedule %q in %s cannot be understood: %s",
 			o.Schedule.Spec.Schedule, o.Schedule.Spec.TimeZone, o.Invalid))
 		status.Timetable, status.NextScheduleTime = "", nil
 		return
 	}
 	if o.Schedule.Spec.State == v1alpha1.ScheduleSuspended {
-		setSchedule(o, status, metav1.ConditionTrue, v1alpha1.ReasonSuspended,
+		setReady(o, status, metav1.ConditionTrue, v1alpha1.ReasonSuspended,
 			"no benchmark is started until spec.state is Enabled again; times that pass until then are not made up for"+underWayWords(status))
 		status.Timetable, status.NextScheduleTime = "", nil
 		return
@@ -213,7 +213,7 @@ func noteScheduled(o *Observation, status *v1alpha1.BenchmarkScheduleStatus) {
 	if considered := status.ConsideredTime.Time; considered.Sub(o.Now) > time.Minute {
 		words += fmt.Sprintf("; the clock was put back: times up to %s are done with", wording.Instant(considered))
 	}
-	setSchedule(o, status, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
+	setReady(o, status, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 }
 
 // underWayWords say which benchmark is under way; empty when none is.

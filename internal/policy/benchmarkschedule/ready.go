@@ -13,12 +13,12 @@ import (
 // Hold notes what keeps a benchmark from being made that is due, in a status
 // that knows nothing of it: it is tried again.
 func Hold(o *Observation, status *v1alpha1.BenchmarkScheduleStatus, reason, words string) {
-	setSchedule(o, status, metav1.ConditionFalse, reason, words)
+	setReady(o, status, metav1.ConditionFalse, reason, words)
 }
 
-// setSchedule notes whether the next benchmark is started when it is due, and whether
+// setReady notes whether the next benchmark is started when it is due, and whether
 // that takes somebody who changes something.
-func setSchedule(
+func setReady(
 	o *Observation, status *v1alpha1.BenchmarkScheduleStatus, ready metav1.ConditionStatus, reason, words string,
 ) {
 	set := func(condition metav1.Condition) {

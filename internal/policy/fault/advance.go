@@ -83,100 +83,100 @@ func GoesOn(phase v1alpha1.FaultPhase) bool {
 func Advance(o *Observation, status *v1alpha1.FaultStatus) Task {
 	switch status.Phase {
 	case v1alpha1.FaultRunning:
-		return runFault(o, status)
+		return run(o, status)
 	case v1alpha1.FaultStopping:
 		return TaskTakeBack
 	default:
-		return beginFault(o, status)
+		return begin(o, status)
 	}
 }
 
-// beginFault has the pod of a fault made, and notes it once nothing is in the way.
-func beginFault(o *Observation, status *v1alpha1.FaultStatus) Task {
+// begin has the pod of a fault made, and notes it once nothing is in the way.
+func begin(o *Observation, status *v1alpha1.FaultStatus) Task {
 	status.Phase = v1alpha1.FaultPending
-	if words := faultUnfit(o); words != "" {
-		endFault(o.Fault, status, v1alpha1.ReasonNotRunnable, words, o.Now)
+	if words := unfit(o); words != "" {
+		end(o.Fault, status, v1alpha1.ReasonNotRunnable, words, o.Now)
 		return TaskWait
 	}
 	if words := networkWaits(o); words != "" {
-		noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonNetworkWaits, "nothing was done: "+words, o.Now)
+		noteReady(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonNetworkWaits, "nothing was done: "+words, o.Now)
 		return TaskWait
 	}
 	if o.Pod == nil {
-		faultUnderWay(o, status, "the pod that measures it is made")
+		underWay(o, status, "the pod that measures it is made")
 		return TaskMakePod
 	}
 	if o.Pod.DeletionTimestamp != nil {
-		faultUnderWay(o, status, "it waits until a pod that has done nothing is gone")
+		underWay(o, status, "it waits until a pod that has done nothing is gone")
 		return TaskWait
 	}
 	if !resources.Knows(o.Pod, o.Network) {
-		faultUnderWay(o, status, "the spec of its network was changed, and the pod that measures it is made again")
+		underWay(o, status, "the spec of its network was changed, and the pod that measures it is made again")
 		return TaskDiscard
 	}
 	status.Phase = v1alpha1.FaultRunning
 	status.PodUID = string(o.Pod.UID)
 	status.NetworkUID, status.NetworkGeneration = string(o.Network.UID), o.Network.Generation
 	status.ValidatorsTotal = int32(len(o.Scope))
-	faultUnderWay(o, status, "the pod that measures it starts")
+	underWay(o, status, "the pod that measures it starts")
 	return TaskWait
 }
 
-// runFault has a fault measured.
-func runFault(o *Observation, status *v1alpha1.FaultStatus) Task {
+// run has a fault measured.
+func run(o *Observation, status *v1alpha1.FaultStatus) Task {
 	pod := o.Pod
 	switch {
 	case pod == nil || string(pod.UID) != status.PodUID:
-		return stopFault(o, status, "the pod that measured it was deleted")
+		return stop(o, status, "the pod that measured it was deleted")
 	case pod.Status.Phase == corev1.PodFailed:
-		return stopFault(o, status, "the pod that measured it ended: "+pods.Trouble(pod))
+		return stop(o, status, "the pod that measured it ended: "+pods.Trouble(pod))
 	case pods.Ended(pod) && o.Measured == nil:
-		return stopFault(o, status, "the pod that measured it ended and did not say what came of it")
+		return stop(o, status, "the pod that measured it ended and did not say what came of it")
 	case pods.Ended(pod) && nobodyKilled(o, status):
-		return stopFault(o, status, "nobody was killed, and the pod that measured it took something else for that")
+		return stop(o, status, "nobody was killed, and the pod that measured it took something else for that")
 	case pods.Ended(pod):
-		faultMeasured(o, status)
+		noteMeasured(o, status)
 		return TaskWait
 	case pod.DeletionTimestamp != nil:
-		return stopFault(o, status, "the pod that measured it was deleted")
+		return stop(o, status, "the pod that measured it was deleted")
 	}
-	if lost := faultNetworkLost(o.Network, status); lost != "" {
-		return stopFault(o, status, lost)
+	if lost := networkLost(o.Network, status); lost != "" {
+		return stop(o, status, lost)
 	}
 	if resources.Gated(pod) {
-		faultUnderWay(o, status, "the pod that measures it starts")
+		underWay(o, status, "the pod that measures it starts")
 		return TaskRelease
 	}
 	if pod.Status.Phase != corev1.PodRunning {
 		if o.Now.Sub(pod.CreationTimestamp.Time) > pods.Patience {
-			return stopFault(o, status, fmt.Sprintf("the pod that measures it did not start within %s: %s", pods.Patience, pods.Trouble(pod)))
+			return stop(o, status, fmt.Sprintf("the pod that measures it did not start within %s: %s", pods.Patience, pods.Trouble(pod)))
 		}
-		faultUnderWay(o, status, "the pod that measures it starts: "+pods.Trouble(pod))
+		underWay(o, status, "the pod that measures it starts: "+pods.Trouble(pod))
 		return TaskWait
 	}
 	if fault.PartInPod(&o.Fault.Spec) == "" {
-		return killFault(o, status)
+		return kill(o, status)
 	}
-	faultUnderWay(o, status, "a pod measures the network before, during and after the fault, which it begins")
+	underWay(o, status, "a pod measures the network before, during and after the fault, which it begins")
 	return TaskWait
 }
 
-// killFault has validators killed while the pod that measures says that it is time.
-func killFault(o *Observation, status *v1alpha1.FaultStatus) Task {
+// kill has validators killed while the pod that measures says that it is time.
+func kill(o *Observation, status *v1alpha1.FaultStatus) Task {
 	due := pods.Ready(o.Pod)
 	switch {
 	case len(status.Victims) == 0 && !due:
-		faultUnderWay(o, status, "a pod measures the network before the fault")
+		underWay(o, status, "a pod measures the network before the fault")
 		return TaskWait
 	case len(status.Victims) == 0:
 		return noteVictims(o, status)
 	}
 	alive := func(noted v1alpha1.FaultPod) bool { return o.victim(noted) != nil }
 	if due && slices.ContainsFunc(status.Victims, alive) {
-		faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(status.Victims), "validator")))
+		underWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(status.Victims), "validator")))
 		return TaskKill
 	}
-	faultUnderWay(o, status, "a pod measures the network during and after the fault")
+	underWay(o, status, "a pod measures the network during and after the fault")
 	return TaskWait
 }
 
@@ -204,17 +204,17 @@ func noteVictims(o *Observation, status *v1alpha1.FaultStatus) Task {
 		name := o.Scope[i].Name
 		pod := o.Victims[name]
 		if pod == nil || pod.DeletionTimestamp != nil {
-			return stopFault(o, status, fmt.Sprintf("validator %s has no pod that could be killed", name))
+			return stop(o, status, fmt.Sprintf("validator %s has no pod that could be killed", name))
 		}
 		victims = append(victims, v1alpha1.FaultPod{Validator: name, UID: string(pod.UID)})
 	}
 	status.Victims = victims
-	faultUnderWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(victims), "validator")))
+	underWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(victims), "validator")))
 	return TaskWait
 }
 
-// faultMeasured notes what came of a fault.
-func faultMeasured(o *Observation, status *v1alpha1.FaultStatus) {
+// noteMeasured notes what came of a fault.
+func noteMeasured(o *Observation, status *v1alpha1.FaultStatus) {
 	said := o.Measured
 	status.StartTime, status.EndTime = said.StartTime, said.EndTime
 	status.RecoveryMilliseconds = said.RecoveryMilliseconds
@@ -227,23 +227,23 @@ func faultMeasured(o *Observation, status *v1alpha1.FaultStatus) {
 		meta.SetStatusCondition(&status.Conditions, condition)
 		words = append(words, fmt.Sprintf("%s is %s (%s)", condition.Type, condition.Status, condition.Reason))
 	}
-	noteFault(o.Fault, status, metav1.ConditionTrue, v1alpha1.ReasonMeasured,
+	noteReady(o.Fault, status, metav1.ConditionTrue, v1alpha1.ReasonMeasured,
 		"the fault is over, and was measured: "+strings.Join(words, ", "), o.Now)
 }
 
-// stopFault notes why a fault is not measured. What is left of it is taken back once
+// stop notes why a fault is not measured. What is left of it is taken back once
 // that is noted.
-func stopFault(o *Observation, status *v1alpha1.FaultStatus, problem string) Task {
+func stop(o *Observation, status *v1alpha1.FaultStatus, problem string) Task {
 	status.Phase, status.Problem = v1alpha1.FaultStopping, wording.Shorten(problem)
 	now := metav1.NewTime(o.Now)
 	status.StopTime = &now
-	noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is taken back, and not measured: "+status.Problem, o.Now)
+	noteReady(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is taken back, and not measured: "+status.Problem, o.Now)
 	return TaskWait
 }
 
 // TakenBack notes that nothing is left of a fault that is not measured.
 func TakenBack(o *Observation, status *v1alpha1.FaultStatus) {
-	endFault(o.Fault, status, v1alpha1.ReasonNotMeasured, "the fault is over, and what came of it is not known: "+status.Problem, o.Now)
+	end(o.Fault, status, v1alpha1.ReasonNotMeasured, "the fault is over, and what came of it is not known: "+status.Problem, o.Now)
 }
 
 // OverByItself says whether the nodes have ended a fault that they keep by their own
@@ -252,9 +252,9 @@ func OverByItself(fault *v1alpha1.Fault, since, now time.Time) bool {
 	return now.Sub(since) > time.Duration(fault.Spec.DurationSeconds)*time.Second+nodeEndPatience
 }
 
-// faultNetworkLost says why the network of a fault is no longer what it was when the
+// networkLost says why the network of a fault is no longer what it was when the
 // fault began; empty when it is.
-func faultNetworkLost(network *v1alpha1.ShardNetwork, status *v1alpha1.FaultStatus) string {
+func networkLost(network *v1alpha1.ShardNetwork, status *v1alpha1.FaultStatus) string {
 	switch {
 	case network == nil:
 		return "its network was deleted"

@@ -38,7 +38,7 @@ func Refused(fault *v1alpha1.Fault) string {
 
 // Refuse ends a fault that no cluster can have happen.
 func Refuse(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, words string, now time.Time) {
-	endFault(fault, status, v1alpha1.ReasonNotRunnable, words, now)
+	end(fault, status, v1alpha1.ReasonNotRunnable, words, now)
 }
 
 // Hold notes what a fault waits for.
@@ -46,12 +46,12 @@ func Hold(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words str
 	if status.Phase == "" {
 		status.Phase = v1alpha1.FaultPending
 	}
-	noteFault(fault, status, metav1.ConditionFalse, reason, words, now)
+	noteReady(fault, status, metav1.ConditionFalse, reason, words, now)
 }
 
 // Deleted notes that a fault is taken back because it is deleted.
 func Deleted(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, now time.Time) {
-	noteFault(fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is deleted, and taken back before it goes", now)
+	noteReady(fault, status, metav1.ConditionFalse, v1alpha1.ReasonTakingBack, "it is deleted, and taken back before it goes", now)
 }
 
 // NameTaken is a fault of which an object's name is taken.
@@ -70,9 +70,9 @@ func NoWatchers() (reason, words string) {
 		"the operator does not know the image of the pods that measure faults: it was started without --recorder-image"
 }
 
-// faultUnfit says why a fault is not for its network, whatever comes; empty when it is
+// unfit says why a fault is not for its network, whatever comes; empty when it is
 // or when there is no such network yet.
-func faultUnfit(o *Observation) string {
+func unfit(o *Observation) string {
 	network := o.Network
 	if network == nil {
 		return ""
@@ -133,25 +133,25 @@ func rollsOut(network *v1alpha1.ShardNetwork) string {
 	return ""
 }
 
-// faultUnderWay notes what happens.
-func faultUnderWay(o *Observation, status *v1alpha1.FaultStatus, words string) {
-	noteFault(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonUnderWay, words, o.Now)
+// underWay notes what happens.
+func underWay(o *Observation, status *v1alpha1.FaultStatus, words string) {
+	noteReady(o.Fault, status, metav1.ConditionFalse, v1alpha1.ReasonUnderWay, words, o.Now)
 }
 
-// endFault notes that what comes of a fault will not be known.
-func endFault(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words string, now time.Time) {
+// end notes that what comes of a fault will not be known.
+func end(fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, reason, words string, now time.Time) {
 	status.Phase = v1alpha1.FaultNotMeasured
 	if status.Problem == "" {
 		status.Problem = wording.Shorten(words)
 	}
-	noteFault(fault, status, metav1.ConditionFalse, reason, words, now)
+	noteReady(fault, status, metav1.ConditionFalse, reason, words, now)
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: reason, Message: words,
 		ObservedGeneration: fault.Generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }
 
-func noteFault(
+func noteReady(
 	fault *v1alpha1.Fault, status *v1alpha1.FaultStatus, ready metav1.ConditionStatus, reason, words string, now time.Time,
 ) {
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
