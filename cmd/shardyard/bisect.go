@@ -38,7 +38,8 @@ before it. The result of each comparison is kept, in a folder of its own.
 
 The exit code is 0 when a build is named that is worse than the one before it. It is 3
 when there is none: the bad build is not Regressed, the change came in several builds,
-or a comparison is Failed. 1 says that a benchmark could not be run to its end.`
+or a comparison is Failed, or too uncertain in all figures to tell anything. 1 says that
+a benchmark could not be run to its end.`
 
 // bisectFlags are the flags of bench bisect.
 type bisectFlags struct {
@@ -144,7 +145,7 @@ func (f *bisectFlags) bisect(command *cobra.Command, between []string, run runBe
 	// Whoever asks a second time does not want to wait.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
-	found, err := bisection.Find(len(search.builds), func(baseline, candidate int) (result.Outcome, error) {
+	found, err := bisection.Find(len(search.builds), func(baseline, candidate int) (*result.Result, error) {
 		return search.compare(ctx, baseline, candidate)
 	})
 	return f.conclude(command, search, found, err)
@@ -166,13 +167,13 @@ func checkBisected(benchmark *v1alpha1.Benchmark) error {
 }
 
 // compare runs the benchmark with two builds, and keeps the result.
-func (b *bisecting) compare(ctx context.Context, baseline, candidate int) (result.Outcome, error) {
+func (b *bisecting) compare(ctx context.Context, baseline, candidate int) (*result.Result, error) {
 	number := len(b.told.Comparisons) + 1
 	folder := filepath.Join(b.folder, fmt.Sprintf("%d-build-%d-with-%d", number, candidate, baseline))
 	_, _ = fmt.Fprintf(b.progress, "comparison %d: build %d (%s) with build %d (%s)\n",
 		number, candidate, b.builds[candidate], baseline, b.builds[baseline])
 	if err := artifact.Make(folder); err != nil {
-		return "", err
+		return nil, err
 	}
 	variants := b.benchmark.Spec.Variants
 	before, after := variants[0].Name+"="+b.builds[baseline], variants[1].Name+"="+b.builds[candidate]
@@ -187,14 +188,14 @@ func (b *bisecting) compare(ctx context.Context, baseline, candidate int) (resul
 	}
 	var err error
 	if options.Shardyard, err = os.Executable(); err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
+		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	made, err := b.run(ctx, options)
 	if err != nil {
-		return "", fmt.Errorf("compare build %d with build %d: %w", candidate, baseline, err)
+		return nil, fmt.Errorf("compare build %d with build %d: %w", candidate, baseline, err)
 	}
 	if err := artifact.Write(folder, made); err != nil {
-		return "", err
+		return nil, err
 	}
 	b.told.Comparisons = append(b.told.Comparisons, comparison{
 		Baseline: b.builds[baseline], Candidate: b.builds[candidate], Artifact: folder,
@@ -203,7 +204,7 @@ func (b *bisecting) compare(ctx context.Context, baseline, candidate int) (resul
 	for _, words := range made.Verdict.Words {
 		_, _ = fmt.Fprintf(b.progress, "%s: %s\n", made.Verdict.Outcome, words)
 	}
-	return made.Verdict.Outcome, nil
+	return made, nil
 }
 
 // conclude prints what a search came to. The error has the exit code of it.
@@ -214,6 +215,8 @@ func (f *bisectFlags) conclude(command *cobra.Command, search *bisecting, found 
 	}
 	var words string
 	switch {
+	case isUnknown && found.First > 0:
+		words = fmt.Sprintf("build %d is the first that is worse than the first of all, but %s", found.First, unknown)
 	case isUnknown:
 		words = unknown.Error()
 	case found.First == 0:

@@ -55,6 +55,9 @@ func builds(t *testing.T, costs ...int) []string {
 	return paths
 }
 
+// unclear is what a build costs of which no figure tells anything.
+const unclear = 1
+
 // runCosts makes the result of a benchmark whose builds cost what they say; 0 fails,
 // and less cannot be run.
 func runCosts(_ context.Context, options experiment.Options) (*result.Result, error) {
@@ -81,14 +84,19 @@ func runCosts(_ context.Context, options experiment.Options) (*result.Result, er
 		Variants: []result.Variant{{Name: "before"}, {Name: "after"}},
 		Verdict:  result.Verdict{Outcome: result.Succeeded, Words: []string{"no worse"}},
 	}
+	change := result.Change{Figure: "CPUMicrosecondsPerTransfer", Outcome: result.ChangeNone}
 	switch {
+	case after == unclear || before == unclear:
+		change.Outcome = result.ChangeUnclear
 	case after < 0:
 		return nil, errors.New("it does not start")
 	case after == 0:
 		made.Verdict = result.Verdict{Outcome: result.Failed, Words: []string{"a run does not count"}}
 	case 100*after > 101*before:
 		made.Verdict = result.Verdict{Outcome: result.Regressed, Words: []string{"it costs more"}}
+		change.Outcome = result.ChangeWorse
 	}
+	made.Comparison = &result.Comparison{Baseline: "before", Candidate: "after", Changes: []result.Change{change}}
 	return made, nil
 }
 
@@ -124,6 +132,9 @@ func TestBisect(t *testing.T) {
 		"no regression":         {[]int{1000, 1050, 1000}, 0, exitFailed, "the last build is not Regressed against the first: "},
 		"several small ones":    {[]int{1000, 1006, 1012}, 2, exitFailed, "the change came in several builds, up to "},
 		"one that is not known": {[]int{1000, 0, 1050}, 0, exitFailed, "the comparison of build 1 with build 0 failed"},
+		"one that is unclear": {
+			[]int{1000, unclear, 1050}, 0, exitFailed, "the comparison of build 1 with build 0 is too uncertain in every figure",
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 const leastBuilds = 2
 
 // Compare compares a build with a baseline, both by their place in the list.
-type Compare func(baseline, candidate int) (result.Outcome, error)
+type Compare func(baseline, candidate int) (*result.Result, error)
 
 // Found is what a search came to.
 type Found struct {
@@ -28,11 +28,14 @@ type Found struct {
 // UnknownError is a comparison that says nothing of a build.
 type UnknownError struct {
 	Baseline, Candidate int
+
+	// why ends a sentence about the comparison.
+	why string
 }
 
 // Error names the builds.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("the comparison of build %d with build %d failed, and says nothing of either", e.Candidate, e.Baseline)
+	return fmt.Sprintf("the comparison of build %d with build %d %s, and says nothing of either", e.Candidate, e.Baseline, e.why)
 }
 
 // Find finds the first build that is worse than the first of all.
@@ -41,11 +44,17 @@ func Find(builds int, compare Compare) (Found, error) {
 		return Found{}, errors.New("there is nothing between a good build and a bad one")
 	}
 	worse := func(baseline, candidate int) (bool, error) {
-		outcome, err := compare(baseline, candidate)
-		if err == nil && outcome == result.Failed {
-			err = &UnknownError{baseline, candidate}
+		made, err := compare(baseline, candidate)
+		switch {
+		case err != nil:
+			return false, err
+		case made.Verdict.Outcome == result.Failed:
+			return false, &UnknownError{baseline, candidate, "failed"}
+		case !made.Comparison.Tells():
+			// It succeeded, as nothing is known to be worse: nor is anything known not to be.
+			return false, &UnknownError{baseline, candidate, "is too uncertain in every figure"}
 		}
-		return outcome == result.Regressed, err
+		return made.Verdict.Outcome == result.Regressed, nil
 	}
 	good, bad := 0, builds-1
 	if is, err := worse(good, bad); err != nil || !is {

@@ -13,13 +13,22 @@ import (
 
 // costs compares builds by what each costs: more than a hundredth more is worse.
 func costs(all []int, compared *int) bisection.Compare {
-	return func(baseline, candidate int) (result.Outcome, error) {
+	return func(baseline, candidate int) (*result.Result, error) {
 		*compared++
 		if 100*all[candidate] > 101*all[baseline] {
-			return result.Regressed, nil
+			return comparedTo(result.Regressed, result.ChangeWorse), nil
 		}
-		return result.Succeeded, nil
+		return comparedTo(result.Succeeded, result.ChangeNone), nil
 	}
+}
+
+// comparedTo is a result of two builds whose figures came to something.
+func comparedTo(outcome result.Outcome, changes ...result.ChangeOutcome) *result.Result {
+	made := &result.Result{Verdict: result.Verdict{Outcome: outcome}, Comparison: new(result.Comparison)}
+	for _, change := range changes {
+		made.Comparison.Changes = append(made.Comparison.Changes, result.Change{Outcome: change})
+	}
+	return made
 }
 
 // Wherever the change is in a list of any length, it is found in few comparisons.
@@ -57,6 +66,20 @@ func TestFindSmallSteps(t *testing.T) {
 	}
 }
 
+// One figure that is known is enough.
+func TestFindByOneFigure(t *testing.T) {
+	t.Parallel()
+	found, err := bisection.Find(3, func(_, candidate int) (*result.Result, error) {
+		if candidate == 2 {
+			return comparedTo(result.Regressed, result.ChangeUnclear, result.ChangeWorse), nil
+		}
+		return comparedTo(result.Succeeded, result.ChangeUnknown, result.ChangeBetter), nil
+	})
+	if err != nil || found.First != 2 || !found.Alone {
+		t.Errorf("%+v is found, want build 2: %v", found, err)
+	}
+}
+
 func TestFindNothing(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -69,23 +92,28 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// A comparison that failed, or could not be made, ends the search.
+// A comparison that failed, could not be made or tells of no figure ends the search.
 func TestFindUnknown(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for at := 1; at <= 4; at++ {
 		for name, test := range map[string]struct {
-			outcome result.Outcome
-			err     error
-		}{"failed": {outcome: result.Failed}, "broken": {err: broken}} {
+			made *result.Result
+			err  error
+		}{
+			"failed":       {made: comparedTo(result.Failed, result.ChangeWorse)},
+			"unclear":      {made: comparedTo(result.Succeeded, result.ChangeUnclear, result.ChangeUnknown)},
+			"not compared": {made: &result.Result{Verdict: result.Verdict{Outcome: result.Succeeded}}},
+			"broken":       {err: broken},
+		} {
 			compared := 0
 			compare := costs([]int{1000, 1000, 1000, 1100, 1100}, &compared)
-			found, err := bisection.Find(5, func(baseline, candidate int) (result.Outcome, error) {
-				outcome, err := compare(baseline, candidate)
+			found, err := bisection.Find(5, func(baseline, candidate int) (*result.Result, error) {
+				made, err := compare(baseline, candidate)
 				if compared == at {
-					return test.outcome, test.err
+					return test.made, test.err
 				}
-				return outcome, err
+				return made, err
 			})
 			unknown, isUnknown := errors.AsType[*bisection.UnknownError](err)
 			if compared != at || test.err != nil && !errors.Is(err, broken) || test.err == nil && (!isUnknown || unknown.Candidate == 0) {

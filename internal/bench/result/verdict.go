@@ -2,7 +2,11 @@
 
 package result
 
-import "github.com/shardyard/shardyard/api/v1alpha1"
+import (
+	"slices"
+
+	"github.com/shardyard/shardyard/api/v1alpha1"
+)
 
 // Outcome is what a benchmark came to.
 type Outcome string
@@ -39,6 +43,14 @@ type Comparison struct {
 	Phases []Phase `json:"phases,omitempty"`
 	// Notes say what a reader should know of the comparison.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Tells says whether it tells of any figure what became of it; one that there is not does
+// not.
+func (c *Comparison) Tells() bool {
+	return c != nil && slices.ContainsFunc(c.Changes, func(change Change) bool {
+		return change.Outcome != ChangeUnclear && change.Outcome != ChangeUnknown
+	})
 }
 
 // Phase is what nodes spend time on, and wait for: the time of all nodes together
