@@ -332,6 +332,40 @@ func TestFaultsOfLinks(t *testing.T) {
 	}
 }
 
+// What a node cannot be told to end, it has: nothing is measured meanwhile, and whoever
+// ends the fault again hears that it goes on.
+func TestFaultsThatAreNotLifted(t *testing.T) {
+	t.Parallel()
+	const keeps = "net-s0-p0"
+	stateDir := t.TempDir()
+	run := startUp(t, stateDir, Options{}, map[string]misbehaviour{keeps: {KeepFault: true}})
+	run.says(t, "ready after ")
+	keeper := newKeeper(run.dir)
+	given := cutOff(keeps)
+	given.DurationMilliseconds = 10_000
+	if err := keeper.order(t.Context(), strikePath, &given); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := keeper.Lift(t.Context(), []string{keeps}); err == nil ||
+			!strings.Contains(err.Error(), "end the fault of the links of validator "+keeps) {
+			t.Errorf("the error of a fault that is kept is %v", err)
+		}
+	}
+	if _, err := Borrow(t.Context(), stateDir, "net", steady(80)); err == nil ||
+		!strings.Contains(err.Error(), "validator "+keeps+" has a fault") {
+		t.Errorf("the error of measuring a network with a fault is %v", err)
+	}
+	run.says(t, "the fault of the links of "+keeps+" is over")
+	if err := keeper.Lift(t.Context(), []string{keeps}); err != nil {
+		t.Error(err)
+	}
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
 // pid is that of a validator's process; 0 while it does not run.
 func (r *upRun) pid(t *testing.T, name string) int {
 	t.Helper()

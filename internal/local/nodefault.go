@@ -56,17 +56,23 @@ func (l *nodeFaults) hits(validators []string) string {
 	return ""
 }
 
-// take takes a fault away, whichever goes on if it is nil; nil if it is over.
-func (l *nodeFaults) take(wanted *nodeFault) *nodeFault {
+// lasting is the fault that goes on; nil if there is none.
+func (l *nodeFaults) lasting() *nodeFault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.current == nil || wanted != nil && l.current != wanted {
-		return nil
+	return l.current
+}
+
+// forget forgets a fault that is over; false if it is forgotten already.
+func (l *nodeFaults) forget(over *nodeFault) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.current != over {
+		return false
 	}
-	taken := l.current
 	l.current = nil
-	taken.expiry.Stop()
-	return taken
+	over.expiry.Stop()
+	return true
 }
 
 // impair has nodes keep a fault: all nodes of an order are told of it, or none. Striking
@@ -106,7 +112,7 @@ func (g *group) impair(given *order, struck []*supervisor) error {
 	}
 	begun := &nodeFault{part: part, validators: given.Validators, told: told, ends: time.Now().Add(given.duration())}
 	begun.expiry = time.AfterFunc(given.duration(), func() {
-		if g.kept.take(begun) != nil {
+		if g.kept.forget(begun) {
 			g.console.printf("the fault of %s is over", begun)
 		}
 	})
@@ -115,21 +121,20 @@ func (g *group) impair(given *order, struck []*supervisor) error {
 	return nil
 }
 
-// repair ends the fault that nodes keep. Striking is held.
+// repair ends the fault that nodes keep. It goes on where one of them cannot be told, until
+// that ends it itself. Striking is held.
 func (g *group) repair() error {
-	ended := g.kept.take(nil)
+	ended := g.kept.lasting()
 	if ended == nil {
 		return nil
 	}
-	err := endFaults(ended.part, ended.told)
-	if err != nil && time.Now().After(ended.ends) {
-		// It is over for those that were not reached as well.
-		err = nil
+	if err := endFaults(ended.part, ended.told); err != nil && time.Now().Before(ended.ends) {
+		return err
 	}
-	if err == nil {
+	if g.kept.forget(ended) {
 		g.console.printf("the fault of %s is over", ended)
 	}
-	return err
+	return nil
 }
 
 // endFaults has nodes end the faults of a part of theirs.
