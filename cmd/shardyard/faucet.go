@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,12 +98,12 @@ func runFaucet(command *cobra.Command, options *faucetOptions) error {
 	if _, err := fmt.Fprintf(command.OutOrStdout(), "http://%s\n", listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	serving.Go(func() {
-		<-ctx.Done()
-		_ = server.Close()
-	})
+	return serveFaucet(ctx, server, listener)
+}
+
+// serveFaucet serves until the context is done.
+func serveFaucet(ctx context.Context, server *http.Server, listener net.Listener) error {
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(netutil.LimitListener(listener, faucetConnections)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -151,18 +151,18 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 	mux.Handle("POST /api/v1/", answers)
 	mux.Handle("GET /dashboards/", http.StripPrefix("/dashboards/", http.FileServerFS(dashboards.Definitions)))
 	mux.Handle("GET /", http.FileServerFS(dashboards.Page()))
+	return p.answer(ctx, mux)
+}
+
+// answer answers those who ask, until the context is done.
+func (p *page) answer(ctx context.Context, handler http.Handler) error {
 	server := &http.Server{
-		Handler:      onlyFor(p.listener.Addr(), mux),
+		Handler:      onlyFor(p.listener.Addr(), handler),
 		ReadTimeout:  pageReadTimeout,
 		WriteTimeout: pageWriteTimeout,
 		IdleTimeout:  pageIdleTimeout,
 	}
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	serving.Go(func() {
-		<-ctx.Done()
-		_ = server.Close()
-	})
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(netutil.LimitListener(p.listener, pageConnections)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the page: %w", err)
 	}

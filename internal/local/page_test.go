@@ -4,7 +4,9 @@ package local
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -141,6 +143,28 @@ func TestUpRunsWithoutItsMetrics(t *testing.T) {
 	run.interrupt()
 	if _, err := run.end(t); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A page that cannot be served any more says so at once.
+func TestPageWithoutItsAddress(t *testing.T) {
+	t.Parallel()
+	page, err := listenPage(t.Context(), onAnyPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := page.close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- page.answer(t.Context(), http.NotFoundHandler()) }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the error is %v", err)
+		}
+	case <-time.After(patience):
+		t.Error("it is still served")
 	}
 }
 
