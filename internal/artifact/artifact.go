@@ -20,6 +20,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // The files of an artifact.
@@ -63,7 +64,7 @@ func Make(folder string) error {
 	return nil
 }
 
-// Write writes the files of an artifact.
+// Write writes the files of an artifact, each whole or not at all.
 func Write(folder string, made *result.Result) error {
 	encoded, err := result.Encode(made)
 	if err != nil {
@@ -90,7 +91,7 @@ func writeFiles(folder string, made *result.Result, encoded []byte) error {
 		BlocksFile: blocks.Bytes(), FailuresFile: failures.Bytes(), ReportFile: page.Bytes(), BenchmarkFile: benchmark, ResultFile: encoded,
 	}
 	for _, file := range Files {
-		if err := os.WriteFile(filepath.Join(folder, file), contents[file], fileMode); err != nil {
+		if err := wholefile.Write(filepath.Join(folder, file), contents[file], fileMode); err != nil {
 			return err
 		}
 	}

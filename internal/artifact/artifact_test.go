@@ -3,6 +3,7 @@
 package artifact_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -38,6 +39,38 @@ func write(t *testing.T, folder string, made *result.Result) {
 	}
 	if err := artifact.Write(folder, made); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Who reads a result while it is written again has it whole, and so has who finds what is
+// left of a writer that was ended.
+func TestArtifactIsNeverHalf(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write(t, folder, made("net", 1))
+	for _, file := range artifact.Files {
+		path := filepath.Join(folder, file)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		if err := artifact.Write(folder, made("another", 2)); err != nil {
+			t.Fatal(err)
+		}
+		if seen, err := io.ReadAll(opened); err != nil || string(seen) != string(before) {
+			t.Errorf("%s is written over while somebody reads it: %v", file, err)
+		}
+		if err := artifact.Write(folder, made("net", 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != len(artifact.Files) {
+		t.Errorf("%v is left: %v", left, err)
 	}
 }
 

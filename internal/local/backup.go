@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // BackupOptions say what is kept, and where.
@@ -108,7 +109,7 @@ func (d networkDir) keepChain(last bench.Sample) error {
 	if err != nil {
 		return fmt.Errorf("encode the end of the chain: %w", err)
 	}
-	return writeFile(d.chain(), append(content, '\n'), fileMode)
+	return wholefile.Write(d.chain(), append(content, '\n'), fileMode)
 }
 
 // readChain is the block that the last run ended with; nil when nobody saw its end.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // double is a program that takes the place of a validator while a fault lasts. It has
@@ -46,7 +47,7 @@ func (d *double) prepare(dir nodeDir) error {
 	if content, err = nodeconfig.Encode(&config); err != nil {
 		return err
 	}
-	if err := writeFile(dir.doubleConfig(), content, fileMode); err != nil {
+	if err := wholefile.Write(dir.doubleConfig(), content, fileMode); err != nil {
 		return err
 	}
 	d.prepared = true

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // aged makes the network of a manifest and has its genesis document be as old
@@ -24,7 +26,7 @@ func aged(t *testing.T, stateDir, manifest string, age time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFile(network.dir.genesis(), content, fileMode); err != nil {
+	if err := wholefile.Write(network.dir.genesis(), content, fileMode); err != nil {
 		t.Fatal(err)
 	}
 	if err := network.close(); err != nil {

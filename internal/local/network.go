@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/proof"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // network is a network of this machine: what it is made from, and its folder.
@@ -120,7 +121,7 @@ func (n *network) create(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(n.dir.genesis(), content, fileMode)
+	return wholefile.Write(n.dir.genesis(), content, fileMode)
 }
 
 // resume takes what create made, with a manifest that may have changed in what
@@ -150,7 +151,7 @@ func (n *network) keepManifest() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(n.dir.manifest(), content, fileMode)
+	return wholefile.Write(n.dir.manifest(), content, fileMode)
 }
 
 // verifier believes what the genesis document says alone.

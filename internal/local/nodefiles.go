@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // node is one validator as this machine runs it.
@@ -60,7 +61,7 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 	if err != nil {
 		return err
 	}
-	if err := writeFile(network.dir.peers(), content, fileMode); err != nil {
+	if err := wholefile.Write(network.dir.peers(), content, fileMode); err != nil {
 		return err
 	}
 	threads := workerThreads(runtime.NumCPU(), len(nodes))
@@ -81,7 +82,7 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 		if err != nil {
 			return err
 		}
-		if err := writeFile(node.dir.config(), content, fileMode); err != nil {
+		if err := wholefile.Write(node.dir.config(), content, fileMode); err != nil {
 			return err
 		}
 		if err := startLog(node.dir); err != nil {

@@ -169,27 +169,6 @@ func TestLinksApply(t *testing.T) {
 	}
 }
 
-// A file is replaced whole, with the mode that it is to have.
-func TestWriteFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	for _, content := range []string{"first and longer", "second"} {
-		if err := writeFile(path, []byte(content), secretMode); err != nil {
-			t.Fatal(err)
-		}
-		if got := read(t, path); got != content {
-			t.Errorf("the content is %q, want %q", got, content)
-		}
-	}
-	if got := files(t, dir); len(got) != 1 || got["file"] != secretMode {
-		t.Errorf("the files are %v, want one of mode %v", got, secretMode)
-	}
-	if err := writeFile(filepath.Join(dir, "none", "file"), nil, secretMode); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the error is %v, want %v", err, os.ErrNotExist)
-	}
-}
-
 func TestLogTail(t *testing.T) {
 	t.Parallel()
 	var long []string

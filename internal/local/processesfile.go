@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // processesFile is runtime.json: which processes run the network, and where
@@ -63,7 +65,7 @@ func (f *processesFile) write(supervisors []*supervisor) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", f.path, err)
 	}
-	return writeFile(f.path, append(content, '\n'), fileMode)
+	return wholefile.Write(f.path, append(content, '\n'), fileMode)
 }
 
 func (f *processesFile) remove() error {

@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // standstillPatience is how long a chain may take for the block that ends a
@@ -62,7 +63,7 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 		return nil, err
 	}
 	path := filepath.Join(options.StateDir, options.Network.Name+".yaml")
-	if err := writeFile(path, content, fileMode); err != nil {
+	if err := wholefile.Write(path, content, fileMode); err != nil {
 		return nil, err
 	}
 	network, err := openNetwork(path, options.StateDir, true)

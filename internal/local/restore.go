@@ -14,6 +14,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // RestoreOptions say what is taken from a backup, and where it goes.
@@ -179,7 +180,7 @@ func (r *restoration) putFile(path string, mode os.FileMode) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, content, mode)
+	return wholefile.Write(path, content, mode)
 }
 
 // putData puts the data of a node beside its place, and there once it is complete.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // secrets are what only one validator knows.
@@ -30,10 +31,10 @@ func makeSecrets(dir networkDir, plan *topology.Plan) (map[string]secrets, error
 		if err := os.MkdirAll(string(node), dirMode); err != nil {
 			return nil, err
 		}
-		if err := writeFile(node.key(), key.File(), secretMode); err != nil {
+		if err := wholefile.Write(node.key(), key.File(), secretMode); err != nil {
 			return nil, err
 		}
-		if err := writeFile(node.adminToken(), []byte(token), secretMode); err != nil {
+		if err := wholefile.Write(node.adminToken(), []byte(token), secretMode); err != nil {
 			return nil, err
 		}
 		made[validator.Name] = secrets{key: key, adminToken: token}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+// Package wholefile writes files that are never seen half-written.
+package wholefile
 
 import (
 	"fmt"
@@ -8,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a file so that it is there whole or not at all, whatever
+// Write writes a file so that it is there whole or not at all, whatever
 // happens in between.
-func writeFile(path string, content []byte, mode os.FileMode) (err error) {
+func Write(path string, content []byte, mode os.FileMode) (err error) {
 	partial, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
