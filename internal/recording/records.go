@@ -3,6 +3,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 // schemaVersion is the version of a record's file.
@@ -48,23 +50,22 @@ func pathOf(folder string, run bench.PlannedRun) string {
 	return filepath.Join(folder, run.Key()+".json")
 }
 
-// Write keeps the record of a run. One that is there already stays: no run is made
-// twice.
-func Write(folder string, benchmark types.UID, image NodeImage, recorded *result.Run) (err error) {
+// Write keeps the record of a run, whole or not at all. One that is there already stays:
+// no run is made twice.
+func Write(folder string, benchmark types.UID, image NodeImage, recorded *result.Run) error {
 	content, err := json.Marshal(&file{SchemaVersion: schemaVersion, BenchmarkUID: benchmark, NodeImage: image, Run: *recorded})
 	if err != nil {
 		return fmt.Errorf("encode record: %w", err)
 	}
 	run := bench.PlannedRun{VariantName: recorded.Variant, Repetition: recorded.Repetition}
-	out, err := os.OpenFile(pathOf(folder, run), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
+	path := pathOf(folder, run)
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("keep record of %s: %s: %w", run, path, cmp.Or(err, os.ErrExist))
+	}
+	if err := wholefile.Write(path, content, fileMode); err != nil {
 		return fmt.Errorf("keep record of %s: %w", run, err)
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	if _, err := out.Write(content); err != nil {
-		return fmt.Errorf("keep record of %s: %w", run, err)
-	}
-	return out.Sync()
+	return nil
 }
 
 // Begin notes that a recorder begins a run. The error is that one did so before:

@@ -4,6 +4,7 @@ package recording_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -43,6 +44,31 @@ func TestRecords(t *testing.T) {
 	}
 	_, _, err = recording.Read(folder, "uid", bench.PlannedRun{Repetition: 1})
 	checkError(t, err, "decode record of run 1")
+}
+
+// smallFiles names a folder in which no file can be longer than 1 KiB.
+const smallFiles = "SHARDYARD_TEST_SMALL_FILES"
+
+// A record that could not be written whole is not there, and can be written later.
+func TestRecordsThatDoNotFit(t *testing.T) {
+	run := &result.Run{Repetition: 1, Blocks: make([]result.Block, 1000)}
+	if folder := os.Getenv(smallFiles); folder != "" {
+		checkError(t, recording.Write(folder, "uid", recording.NodeImage{}, run), "keep record of run 1")
+		return
+	}
+	t.Parallel()
+	folder := t.TempDir()
+	limited := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -f 1 && exec "$0" -test.run '^TestRecordsThatDoNotFit$'`, os.Args[0])
+	limited.Env = append(os.Environ(), smallFiles+"="+folder)
+	if said, err := limited.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+	if err := recording.Write(folder, "uid", recording.NodeImage{}, run); err != nil {
+		t.Error(err)
+	}
 }
 
 func checkError(t *testing.T, err error, want string) {
