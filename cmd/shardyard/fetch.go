@@ -22,6 +22,7 @@ import (
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/report"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
 const (
@@ -29,6 +30,8 @@ const (
 	readerPollInterval = 500 * time.Millisecond
 	// removalTimeout bounds the removal of a reader when time is up.
 	removalTimeout = 10 * time.Second
+
+	resultFileMode os.FileMode = 0o644
 )
 
 const fetchLong = `Fetch the result of a benchmark that ran in a cluster: a folder as that of bench
@@ -94,7 +97,7 @@ func (f *fetch) run(ctx context.Context, out io.Writer, name string) error {
 		return err
 	}
 	if err := f.read(ctx, cluster, benchmark, folder); err != nil {
-		return fmt.Errorf("fetch the result of %s: %w", name, err)
+		return errors.Join(fmt.Errorf("fetch the result of %s: %w", name, err), removeFiles(folder))
 	}
 	made, err := artifact.Read(ctx, folder)
 	if err != nil {
@@ -142,7 +145,8 @@ func (f *fetch) copy(ctx context.Context, pod *corev1.Pod, folder string) error 
 	defer ticker.Stop()
 	for {
 		err := f.forward(ctx, pod, resources.ReaderPort, func(address string) error { return copyFrom(ctx, address, folder) })
-		if _, answered := errors.AsType[*answerError](err); err == nil || answered {
+		_, answered := errors.AsType[*answerError](err)
+		if _, unkept := errors.AsType[*keepError](err); err == nil || answered || unkept {
 			return err
 		}
 		select {
@@ -165,6 +169,23 @@ func copyFrom(ctx context.Context, address, folder string) error {
 	}
 	return nil
 }
+
+// removeFiles removes what was copied of a result: the folder is empty for whoever fetches
+// it again.
+func removeFiles(folder string) error {
+	var failures []error
+	for _, file := range artifact.Files {
+		if err := os.Remove(filepath.Join(folder, file)); !errors.Is(err, os.ErrNotExist) {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// keepError is a file that was answered and cannot be written here.
+type keepError struct{ error }
+
+func (e *keepError) Unwrap() error { return e.error }
 
 // answerError is an answer that is no file.
 type answerError struct {
@@ -213,7 +234,7 @@ func awaitRunning(ctx context.Context, cluster client.Client, pod *corev1.Pod) e
 }
 
 // download copies a file.
-func download(ctx context.Context, from, into string) (err error) {
+func download(ctx context.Context, from, into string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
 	if err != nil {
 		return err
@@ -227,11 +248,12 @@ func download(ctx context.Context, from, into string) (err error) {
 	if response.StatusCode != http.StatusOK {
 		return &answerError{filepath.Base(into), response.Status, response.StatusCode}
 	}
-	file, err := os.Create(into)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		return err
+		return fmt.Errorf("read %s: %w", filepath.Base(into), err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = io.Copy(file, response.Body)
-	return err
+	if err := wholefile.Write(into, content, resultFileMode); err != nil {
+		return &keepError{err}
+	}
+	return nil
 }

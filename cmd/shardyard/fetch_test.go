@@ -160,7 +160,7 @@ func TestFetchWithoutAResult(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, no pod is left.
+// Whatever goes wrong, no pod is left, and no file that keeps the next from fetching.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -174,6 +174,21 @@ func TestFetchFails(t *testing.T) {
 			func(j *judged) { j.must(os.Remove(filepath.Join(j.remote, artifact.ReportFile))) },
 			"report.html: 404",
 		},
+		"a file cannot be written": {
+			corev1.PodRunning,
+			func(j *judged) {
+				j.fetch.forward = func(ctx context.Context, pod *corev1.Pod, port int, serve func(string) error) error {
+					// Another file of that name is in the way by now.
+					if err := os.Mkdir(filepath.Join(j.fetch.folder, artifact.ReportFile), 0o700); err != nil {
+						j.t.Error(err)
+						return nil
+					}
+					j.attempts++
+					return j.forward(ctx, pod, port, serve)
+				}
+			},
+			"report.html: file exists",
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -185,6 +200,9 @@ func TestFetchFails(t *testing.T) {
 			err := j.fetch.run(t.Context(), &strings.Builder{}, j.benchmark.Name)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want one that says %q", err, test.want)
+			}
+			if left, err := os.ReadDir(j.fetch.folder); err != nil || len(left) > 0 {
+				t.Errorf("%v is left: %v", left, err)
 			}
 			if left := j.readers(); len(left) > 0 {
 				t.Errorf("%s is left", left[0].Name)
