@@ -134,9 +134,12 @@ func (r *run) drive(ctx context.Context, load *loading.Load) {
 
 // Borrow has the validators carry no load of the network's own until the function is
 // called that it returns. The channel is closed when the keeper ends before. Whoever is
-// told to end has the validators' load to end first, so the context does not give back.
+// told to end has the validators' load to end first, so the context only ends the asking.
 func (k *keeper) Borrow(ctx context.Context) (giveBack func(), lost <-chan struct{}, err error) {
+	asking, asked := context.WithTimeout(ctx, controlTimeout)
+	defer asked()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	goOn := context.AfterFunc(asking, cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://keeper"+borrowPath, http.NoBody)
 	if err != nil {
 		cancel()
@@ -145,6 +148,13 @@ func (k *keeper) Borrow(ctx context.Context) (giveBack func(), lost <-chan struc
 	// There is no end to wait for.
 	endless := &http.Client{Transport: k.client.Transport}
 	response, err := endless.Do(request) //nolint:bodyclose // It is closed when the network is given back.
+	if !goOn() {
+		// It may be answered all the same.
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		err = asking.Err()
+	}
 	if err != nil {
 		cancel()
 		return nil, nil, fmt.Errorf("ask the program that runs the network: %w", err)

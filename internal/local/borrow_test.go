@@ -4,8 +4,11 @@ package local
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -122,6 +125,74 @@ func (f *flushed) Flush() { close(f.done) }
 func (f *flushed) SetReadDeadline(time.Time) error { return nil }
 
 func (f *flushed) SetWriteDeadline(time.Time) error { return nil }
+
+// Who asks a program that does not answer can end that, and does not end what is lent.
+func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	folder, err := os.MkdirTemp("", "keeper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	dir := networkDir(folder)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", dir.control())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, answers := make(chan struct{}), make(chan struct{})
+	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		select {
+		case <-answers:
+			_ = http.NewResponseController(w).Flush()
+		case <-r.Context().Done():
+		}
+		<-r.Context().Done()
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	type answer struct {
+		giveBack func()
+		lost     <-chan struct{}
+		err      error
+	}
+	borrow := func(ctx context.Context) <-chan answer {
+		got := make(chan answer, 1)
+		go func() {
+			giveBack, lost, err := newKeeper(dir).Borrow(ctx)
+			got <- answer{giveBack, lost, err}
+		}()
+		<-asked
+		return got
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	got := borrow(ctx)
+	cancel()
+	select {
+	case one := <-got:
+		if !errors.Is(one.err, context.Canceled) {
+			t.Fatalf("the error is %v", one.err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it still asks")
+	}
+
+	ctx, cancel = context.WithCancel(t.Context())
+	got = borrow(ctx)
+	answers <- struct{}{}
+	one := <-got
+	cancel()
+	if one.err != nil {
+		t.Fatal(one.err)
+	}
+	select {
+	case <-one.lost:
+		t.Error("it is given back before anybody said so")
+	default:
+	}
+	one.giveBack()
+	<-one.lost
+}
 
 // Whatever a benchmark told the validators that is no more, they are told their own load
 // again, be it none.
