@@ -33,8 +33,18 @@ const (
 	maxPodLogBytes = 64 << 20
 )
 
-// operatorName is the name label of the operator's pods, as its chart has it.
-const operatorName = "shardyard"
+// operators is what the operator's chart labels its pods with, whatever its release and its
+// nameOverride are. Operators of others may have the same.
+var operators = client.MatchingLabels{"app.kubernetes.io/component": "operator"}
+
+// isOperator says whether a pod of operators is of this one, which is told the image of nodes.
+func isOperator(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(container corev1.Container) bool {
+		return container.Name == "operator" && slices.ContainsFunc(container.Args, func(arg string) bool {
+			return strings.HasPrefix(arg, "--node-image=")
+		})
+	})
+}
 
 func newCollectClusterCommand() *cobra.Command {
 	var flags clusterFlags
@@ -135,7 +145,7 @@ func (c *clusterCollector) fill(ctx context.Context, bundle *support.Bundle) err
 	if err := c.podsOf(ctx, bundle, trials); err != nil {
 		return err
 	}
-	return c.pods(ctx, bundle, "operator", client.MatchingLabels{resources.LabelName: operatorName})
+	return c.podsLike(ctx, bundle, "operator", isOperator, operators)
 }
 
 // missMembers notes the clusters of which nothing is collected.
@@ -213,11 +223,19 @@ func (c *clusterCollector) events(ctx context.Context, bundle *support.Bundle, t
 
 // pods adds the logs of pods and, of those that run a node, what the node says.
 func (c *clusterCollector) pods(ctx context.Context, bundle *support.Bundle, folder string, which ...client.ListOption) error {
+	return c.podsLike(ctx, bundle, folder, func(*corev1.Pod) bool { return true }, which...)
+}
+
+// podsLike is pods of those that are wanted.
+func (c *clusterCollector) podsLike(
+	ctx context.Context, bundle *support.Bundle, folder string, wanted func(*corev1.Pod) bool, which ...client.ListOption,
+) error {
 	var pods corev1.PodList
 	if err := c.client.List(ctx, &pods, which...); err != nil {
 		bundle.Miss(folder, err)
 		return nil
 	}
+	pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !wanted(&pod) })
 	if len(pods.Items) == 0 {
 		bundle.Miss(folder, errors.New("there is no pod"))
 	}

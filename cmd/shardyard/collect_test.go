@@ -163,6 +163,48 @@ func trialsOf(t *testing.T, namespace string) []client.Object {
 	}
 }
 
+// createOperators creates the pod of an operator whose chart was given another name, and of
+// one that is somebody else's. Both say that they have run.
+func createOperators(t *testing.T, cluster client.Client, namespace string) {
+	t.Helper()
+	for name, args := range map[string][]string{
+		"shards": {"--leader-elect", "--node-image=shardnode:dev"}, "databases": {"--leader-elect"},
+	} {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{
+				resources.LabelName: name, "app.kubernetes.io/component": "operator",
+			}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "operator", Image: "operator:dev", Args: args}}},
+		}
+		if err := cluster.Create(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "operator"}}
+		if err := cluster.Status().Update(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever the operator's chart is told, its pods are found.
+func TestOperatorsOfTheChart(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string][]string{
+		"_helpers.tpl":    {"\napp.kubernetes.io/component: " + operators["app.kubernetes.io/component"] + "\n"},
+		"deployment.yaml": {`include "shardyard.selectorLabels"`, "- name: operator\n", "- --node-image="},
+	} {
+		content, err := os.ReadFile(filepath.Join("../../charts/shardyard/templates", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if !strings.Contains(string(content), part) {
+				t.Errorf("%s does not have %q", file, part)
+			}
+		}
+	}
+}
+
 // A bundle of a cluster's network has its objects, faults, benchmarks and events, and
 // no Secret.
 func TestCollectCluster(t *testing.T) {
@@ -193,6 +235,7 @@ func TestCollectCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	createOperators(t, cluster, namespace.Name)
 	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
 	args := []string{"collect", "cluster", "quickstart", "--kubeconfig", path, "-n", namespace.Name, "-o", bundle}
 	var stdout, stderr bytes.Buffer
@@ -215,7 +258,14 @@ func TestCollectCluster(t *testing.T) {
 			t.Errorf("%s is %q, want %q in it", part.file, files[part.file], part.want)
 		}
 	}
+	// The log of one that nothing runs is empty.
+	if _, ok := files["operator/shards/operator.log"]; !ok || strings.Contains(files["missing.txt"], "operator") {
+		t.Errorf("the operator's log is missing: %s", files["missing.txt"])
+	}
 	for name, content := range files {
+		if strings.Contains(name, "databases") {
+			t.Errorf("it has %s, of another operator", name)
+		}
 		for _, foreign := range []string{"kind: Secret", "managedFields", "elsewhere", "of-another"} {
 			if strings.Contains(content, foreign) {
 				t.Errorf("%s has what it must not: %s", name, foreign)
