@@ -63,6 +63,7 @@ func keepNetwork(t *testing.T, folder string) {
 	for name, content := range map[string]string{
 		"genesis.json": "{}", "manifest.yaml": "kind: ShardNetwork", "peers.json": "{}",
 		"nodes/a/config.json": "{}", "nodes/a/node.log": "a log with " + planted[0] + "\n",
+		"nodes/b/config.json": "{}", "nodes/b/node.log": "of now", "nodes/b/node.log.1": "of before",
 		"nodes/a/admin.token": planted[0], "nodes/a/validator.key": planted[1] + "\n", "nodes/a/data/state": planted[1],
 	} {
 		path := filepath.Join(folder, name)
@@ -87,13 +88,13 @@ func TestCollectLocal(t *testing.T) {
 	if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stdout.String() != "the bundle is "+bundle+"\n" {
 		t.Fatalf("it exits with %d: %s%s", code, &stdout, &stderr)
 	}
-	if !strings.Contains(stderr.String(), "nodes/a/node.log.1: ") {
-		t.Errorf("it does not say what is missing: %s", &stderr)
+	if said := stderr.String(); !strings.Contains(said, "runtime.json: ") || strings.Contains(said, "node.log.1") {
+		t.Errorf("it does not say what is missing, or misses the log of a run before the first: %s", said)
 	}
 	files := contents(t, bundle)
 	for name, want := range map[string]string{
 		"nodes/a/node.log": "a log with (hidden)\n", "nodes/a/config.json": "{}", "manifest.yaml": "kind: ShardNetwork",
-		"missing.txt": "nodes/a/node.log.1", "version.txt": "development",
+		"nodes/b/node.log.1": "of before", "missing.txt": "runtime.json", "version.txt": "development",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s is %q, want %q in it", name, files[name], want)

@@ -41,7 +41,12 @@ func Collect(ctx context.Context, stateDir, network string, bundle *support.Bund
 	}
 	for _, name := range names {
 		node := dir.node(name.Name())
-		for _, path := range []string{node.config(), node.log(), node.previousLog()} {
+		paths := []string{node.config(), node.log()}
+		// A first run has no other before it.
+		if _, err := os.Lstat(node.previousLog()); !errors.Is(err, os.ErrNotExist) {
+			paths = append(paths, node.previousLog())
+		}
+		for _, path := range paths {
 			if err := collectFile(bundle, filepath.Join("nodes", name.Name(), filepath.Base(path)), path); err != nil {
 				return err
 			}
