@@ -44,8 +44,11 @@ func (o *Options) recordRound(ctx context.Context, round []bench.PlannedRun, cou
 	recorded := make([]result.Run, len(round))
 	group, ctx := errgroup.WithContext(ctx)
 	lines := new(sync.Mutex)
-	for i, run := range round {
+	// Once the first one runs, lines are written under the lock.
+	for _, run := range round {
 		_, _ = fmt.Fprintf(o.Progress, "%s, %s\n", run, counted)
+	}
+	for i, run := range round {
 		progress := o.Progress
 		if company != nil {
 			progress = &labelled{lines: lines, out: o.Progress, label: run.VariantName}

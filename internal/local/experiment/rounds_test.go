@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -68,6 +69,41 @@ func TestRunsSideBySide(t *testing.T) {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("%q is missing in %q", line, out.String())
 		}
+	}
+}
+
+// announcing waits, as it says that a run begins, whether another one has begun to write.
+type announcing struct {
+	t     *testing.T
+	begun chan struct{}
+}
+
+func (a *announcing) Write(line []byte) (int, error) {
+	if strings.HasPrefix(string(line), "run 1 of after") {
+		select {
+		case <-a.begun:
+			a.t.Error("a run writes while another one is announced")
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return len(line), nil
+}
+
+// Whoever takes the progress is not told two things at once.
+func TestRunsAreAnnouncedBeforeTheyWrite(t *testing.T) {
+	t.Parallel()
+	out := &announcing{t: t, begun: make(chan struct{}, 1)}
+	options := sideBySide(t, out)
+	options.Benchmark.Spec.Repetitions = 1
+	if err := options.recordAll(t.Context(), &result.Result{}, func(
+		_ context.Context, run bench.PlannedRun, _ *local.Company, _ io.Writer,
+	) (*result.Run, error) {
+		if run.VariantName == "before" {
+			out.begun <- struct{}{}
+		}
+		return &result.Run{}, nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 
