@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"github.com/shardyard/shardyard/internal/account"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/faucet"
+	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
 
 const (
@@ -117,6 +119,9 @@ func (o *faucetOptions) check(ctx context.Context) error {
 		return err
 	}
 	defer node.Close()
+	if err := node.moves(o.payment.amount); err != nil {
+		return err
+	}
 	key, err := node.payer(&o.payment)
 	if err != nil {
 		return err
@@ -127,6 +132,21 @@ func (o *faucetOptions) check(ctx context.Context) error {
 	}
 	if payer.Balance < o.payment.amount {
 		return fmt.Errorf("account %s has %d: less than a payment", payer.ID, payer.Balance)
+	}
+	return nil
+}
+
+// moves says whether a transfer may move so much, where the genesis document is at hand.
+func (n *node) moves(amount uint64) error {
+	if n.genesis == nil {
+		return nil
+	}
+	var genesis nodeconfig.Genesis
+	if err := json.Unmarshal(n.genesis, &genesis); err != nil {
+		return fmt.Errorf("read the genesis document: %w", err)
+	}
+	if least := genesis.Protocol.LeastBalance; least > 0 && amount < uint64(least) {
+		return fmt.Errorf("--amount must be at least %d, the least that a transfer of this network moves, is %d", least, amount)
 	}
 	return nil
 }

@@ -4,11 +4,34 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
+
+// A faucet whose every payment would be refused does not begin.
+func TestFaucetThatPaysTooLittle(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	address := strings.TrimPrefix(serveOutcome(t, `{}`), "http://")
+	keep(t, filepath.Join(stateDir, "net", "runtime.json"),
+		fmt.Appendf(nil, `{"network": "net", "validators": [{"name": "a", "pid": 1, "http": %q}]}`, address))
+	keep(t, filepath.Join(stateDir, "net", "genesis.json"), fmt.Appendf(nil, `{"seed": "%064d", "protocol": {"leastBalance": 10}}`, 7))
+	args := []string{"faucet", "--from", "genesis/0", "--state-dir", stateDir, "--listen", "127.0.0.1:0", "--amount"}
+	lines := shardyardFails(t, append(args, "9")...)
+	want := "error: --amount must be at least 10, the least that a transfer of this network moves, is 9"
+	if len(lines) != 1 || lines[0] != want {
+		t.Errorf("it says %q, want %q", lines, want)
+	}
+	options := faucetOptions{payment: transferOptions{node: nodeFlags{stateDir: stateDir}, from: "genesis/0", amount: 10}}
+	if err := options.check(t.Context()); err != nil {
+		t.Errorf("the least that a transfer moves is refused: %v", err)
+	}
+}
 
 // A faucet that cannot serve any more ends, and says why.
 func TestFaucetWithoutItsAddress(t *testing.T) {
