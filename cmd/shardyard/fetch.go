@@ -69,6 +69,9 @@ func newBenchFetchCommand() *cobra.Command {
 }
 
 func (f *fetch) run(ctx context.Context, out io.Writer, name string) error {
+	if f.timeout <= 0 {
+		return fmt.Errorf("--timeout must be positive, is %s", f.timeout)
+	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	config, namespace, err := f.cluster.config()

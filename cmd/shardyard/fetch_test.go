@@ -160,6 +160,14 @@ func TestFetchWithoutAResult(t *testing.T) {
 	}
 }
 
+func TestFetchInNoTime(t *testing.T) {
+	t.Parallel()
+	lines := shardyardFails(t, "bench", "fetch", "net", "--timeout", "-1s")
+	if want := "error: --timeout must be positive, is -1s"; len(lines) != 1 || lines[0] != want {
+		t.Errorf("it says %q, want %q", lines, want)
+	}
+}
+
 // Whatever goes wrong, no pod is left, and no file that keeps the next from fetching.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()

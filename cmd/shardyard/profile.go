@@ -46,6 +46,9 @@ func newProfileCommand() *cobra.Command {
 			if options.wanted.Kind, err = profileKind(options.kind); err != nil {
 				return err
 			}
+			if err := options.check(command); err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			return takeProfile(ctx, command.OutOrStdout(), &options)
@@ -72,6 +75,19 @@ type profileOptions struct {
 	kind   string
 	wanted chain.ProfileWanted
 	folder string
+}
+
+// check refuses what no node takes a profile of.
+func (o *profileOptions) check(command *cobra.Command) error {
+	for _, one := range []struct {
+		flag        string
+		given, most int32
+	}{{"blocks", o.wanted.Blocks, chain.MostProfileBlocks}, {"seconds", o.wanted.Seconds, chain.MostProfileSeconds}} {
+		if command.Flags().Changed(one.flag) && (one.given < 1 || one.given > one.most) {
+			return fmt.Errorf("--%s must be 1 to %d, is %d", one.flag, one.most, one.given)
+		}
+	}
+	return nil
 }
 
 // profileKind is the kind of a name.

@@ -98,9 +98,9 @@ func serveAdmin(t *testing.T, name, token string) http.Handler {
 		if err := json.NewDecoder(r.Body).Decode(&wanted); err != nil {
 			t.Error(err)
 		}
-		if wanted.Seconds > 60 {
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = fmt.Fprint(w, `{"error": "seconds: must be 1 to 60"}`)
+		if wanted.Seconds == 7 {
+			w.WriteHeader(http.StatusConflict)
+			_, _ = fmt.Fprint(w, `{"error": "it takes a profile already"}`)
 			return
 		}
 		if wanted.Blocks == 9 {
@@ -226,7 +226,11 @@ func TestProfileRefusals(t *testing.T) {
 	}{
 		"nothing":         {nil, "at least one of the flags in the group [blocks seconds] is required"},
 		"both":            {[]string{"--blocks", "1", "--seconds", "1"}, "none of the others can be"},
-		"too long":        {[]string{"--seconds", "61"}, "node net-s0-p0 takes no profile: PUT https://"},
+		"taken already":   {[]string{"--seconds", "7"}, "node net-s0-p0 takes no profile: PUT https://"},
+		"too long":        {[]string{"--seconds", "61"}, "error: --seconds must be 1 to 60, is 61"},
+		"no seconds":      {[]string{"--seconds", "0"}, "error: --seconds must be 1 to 60, is 0"},
+		"no blocks":       {[]string{"--blocks", "0"}, "error: --blocks must be 1 to 6000, is 0"},
+		"too many blocks": {[]string{"--blocks", "6001"}, "error: --blocks must be 1 to 6000, is 6001"},
 		"no such kind":    {[]string{"--kind", "heap", "--blocks", "1"}, `error: unknown kind of profile "heap": want CPU, Allocations`},
 		"no such node":    {[]string{"--blocks", "1", "--node", "net-s9"}, "there is no node net-s9, but net-s0-p0, net-gone"},
 		"it does not run": {[]string{"--blocks", "1", "--node", "net-gone"}, "network net: node net-gone does not run"},

@@ -120,6 +120,9 @@ func runTransfer(command *cobra.Command, options *transferOptions, write func(io
 	if options.expiresAfter == 0 {
 		return errors.New("--expires-after-blocks must be at least 1")
 	}
+	if options.timeout <= 0 {
+		return fmt.Errorf("--timeout must be positive, is %s", options.timeout)
+	}
 	ctx, cancel := context.WithTimeoutCause(command.Context(), options.timeout,
 		fmt.Errorf("it is not known what became of the transfer after %s", options.timeout))
 	defer cancel()

@@ -216,6 +216,10 @@ func TestNodeRefusals(t *testing.T) {
 			[]string{"transfer", "--node", node, "--key", badKey, "--to", "genesis/0", "--amount", "1"},
 			"error: --key: " + badKey + ": a key is 64 hex digits",
 		},
+		"timeout": {
+			[]string{"transfer", "--node", node, "--key", badKey, "--to", "genesis/0", "--amount", "1", "--timeout", "0s"},
+			"error: --timeout must be positive, is 0s",
+		},
 		"expiry": {
 			[]string{"transfer", "--node", node, "--key", badKey, "--to", "genesis/0", "--amount", "1", "--expires-after-blocks", "0"},
 			"error: --expires-after-blocks must be at least 1",

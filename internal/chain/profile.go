@@ -39,8 +39,12 @@ const (
 // ProfileKinds are the kinds of profiles that nodes take.
 var ProfileKinds = []ProfileKind{ProfileCPU, ProfileAllocations}
 
-// MostProfileSeconds is how long a node takes a profile at most.
-const MostProfileSeconds = 60
+// MostProfileSeconds is how long a node takes a profile at most, and MostProfileBlocks of
+// how many blocks.
+const (
+	MostProfileSeconds = 60
+	MostProfileBlocks  = 6000
+)
 
 // ProfileWanted is what a profile is of: so many blocks, from the next one on, or so
 // many seconds.
