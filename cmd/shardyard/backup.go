@@ -115,9 +115,6 @@ func newRestoreCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	addStateDirFlag(command, &options.StateDir)
-	if err := command.MarkFlagDirname("state-dir"); err != nil {
-		panic(err)
-	}
 	flags.StringArrayVar(&options.Nodes, "node", nil, "node whose data to put back; may be repeated (default all that the backup has)")
 	flags.BoolVar(&options.Replace, "replace", false, "remove what these nodes have on their disks")
 	cluster.add(command)

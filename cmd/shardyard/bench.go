@@ -105,9 +105,7 @@ func newBenchRunCommand() *cobra.Command {
 	completeProfileKinds(command, "profile")
 	flags.DurationVar(&given.readyTimeout, "ready-timeout", 2*time.Minute,
 		"how long the validators of a run may take to become ready, or a network that the benchmark names to come to rest")
-	flags.StringVar(&given.stateDir, "state-dir", "",
-		"folder that networks of this machine are kept in, for a benchmark that names one "+
-			"(default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	addStateDirFlag(command, &given.stateDir)
 	return command
 }
 

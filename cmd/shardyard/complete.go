@@ -35,9 +35,6 @@ func completeNetworks(command *cobra.Command, stateDir *string) {
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	})
-	if err := command.MarkFlagDirname("state-dir"); err != nil {
-		panic(err)
-	}
 }
 
 // completeAccounts completes an account as far as there is something to say.

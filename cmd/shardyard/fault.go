@@ -65,8 +65,7 @@ func newFaultRunCommand() *cobra.Command {
 	}
 	flags.StringVarP(&format, "output", "o", "text",
 		"output format: text, or json for progress on standard error and the Fault with its status, a line, on standard output")
-	flags.StringVar(&stateDir, "state-dir", "",
-		"folder that networks of this machine are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	addStateDirFlag(command, &stateDir)
 	return command
 }
 

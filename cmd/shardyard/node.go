@@ -51,10 +51,13 @@ func (f *nodeFlags) add(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("node", "state-dir")
 }
 
-// addStateDirFlag adds the flag that names the folder of networks.
+// addStateDirFlag adds the flag that names the folder of networks, and completes it.
 func addStateDirFlag(command *cobra.Command, stateDir *string) {
 	command.Flags().StringVar(stateDir, "state-dir", "",
 		"folder that networks of this machine are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	if err := command.MarkFlagDirname("state-dir"); err != nil {
+		panic(err)
+	}
 }
 
 // addNetworkFlags adds the flags that name a network of this machine.

@@ -106,8 +106,7 @@ func newTraceExportCommand() *cobra.Command {
 func (options *traceOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&options.network, "network", "", "the network: needed for a run on this machine, and where there are spans of several")
-	flags.StringVar(&options.stateDir, "state-dir", "",
-		"folder that networks of this machine are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	addStateDirFlag(command, &options.stateDir)
 	flags.Uint64Var(&options.from, "from", 0, "the first height")
 	flags.Uint64Var(&options.to, "to", math.MaxUint64, "the last height (default the last one that there is)")
 	flags.IntVar(&options.last, "last", 0, "take the last so many traced heights of the range (default all)")

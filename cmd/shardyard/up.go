@@ -69,8 +69,7 @@ func newUpCommand() *cobra.Command {
 		"how long to run, such as 60s, counted from the block that the run begins with (default until Ctrl-C)")
 	flags.StringVarP(&format, "output", "o", "text",
 		"output format: text, or json for progress on standard error and a summary of one line on standard output")
-	flags.StringVar(&options.StateDir, "state-dir", "",
-		"folder that networks are kept in (default $XDG_STATE_HOME/shardyard or ~/.local/state/shardyard)")
+	addStateDirFlag(command, &options.StateDir)
 	flags.BoolVar(&options.Fresh, "fresh", false, "remove the network's keys, chain and logs first")
 	flags.StringVar(&options.Shardnode, "shardnode", "", "the node program (default the one beside this program, or else of the PATH)")
 	flags.StringVar(&options.Page.Address, "page", local.PageAuto,
