@@ -83,8 +83,8 @@ func TestBenchRun(t *testing.T) {
 	}
 	checkOrigin(t, made)
 	checkFigures(t, made)
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 5 {
-		t.Errorf("the artifact holds %v, want 4 files, profiles and no network: %v", entries, err)
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 6 {
+		t.Errorf("the artifact holds %v, want 5 files, profiles and no network: %v", entries, err)
 	}
 	for i, run := range []string{"before-1", "after-1"} {
 		file := "profiles/" + run
