@@ -40,12 +40,7 @@ func (n *Nodes) Strike(ctx context.Context, _ []string, spec *v1alpha1.FaultSpec
 	for i := range orders {
 		n.told = append(n.told, n.Client(orders[i].Node))
 	}
-	err := each(ctx, n.told, func(ctx context.Context, i int) error {
-		if err := Begin(ctx, n.told[i], &orders[i]); err != nil {
-			return fmt.Errorf("tell validator %s of a fault of its %s: %w", orders[i].Node, n.part, err)
-		}
-		return nil
-	})
+	err := BeginFaults(ctx, orders, n.told)
 	n.ends = time.Now().Add(time.Duration(spec.DurationSeconds) * time.Second)
 	return err
 }
@@ -65,9 +60,19 @@ func (n *Nodes) Lift(ctx context.Context, _ []string) error {
 	return err
 }
 
+// BeginFaults tells nodes of faults: each of its own order.
+func BeginFaults(ctx context.Context, orders []fault.Order, nodes []*chain.Client) error {
+	return Each(ctx, nodes, func(ctx context.Context, i int) error {
+		if err := begin(ctx, nodes[i], &orders[i]); err != nil {
+			return fmt.Errorf("tell validator %s of a fault of its %s: %w", orders[i].Node, orders[i].Part(), err)
+		}
+		return nil
+	})
+}
+
 // EndFaults has nodes end the faults of a part of theirs.
 func EndFaults(ctx context.Context, part fault.Part, nodes []*chain.Client) error {
-	return each(ctx, nodes, func(ctx context.Context, i int) error {
+	return Each(ctx, nodes, func(ctx context.Context, i int) error {
 		if err := End(ctx, nodes[i], part); err != nil {
 			return fmt.Errorf("end the fault of the %s of a validator: %w", part, err)
 		}
@@ -75,8 +80,8 @@ func EndFaults(ctx context.Context, part fault.Part, nodes []*chain.Client) erro
 	})
 }
 
-// Begin tells a node of the fault of an order.
-func Begin(ctx context.Context, node *chain.Client, order *fault.Order) error {
+// begin tells a node of the fault of an order.
+func begin(ctx context.Context, node *chain.Client, order *fault.Order) error {
 	switch order.Part() {
 	case fault.Disk:
 		return node.BeginDiskFault(ctx, order.Disk)
@@ -104,8 +109,9 @@ func End(ctx context.Context, node *chain.Client, part fault.Part) error {
 	}
 }
 
-// each does something with all of some nodes at once, within tellTimeout.
-func each(ctx context.Context, nodes []*chain.Client, do func(ctx context.Context, i int) error) error {
+// Each does something with all of some nodes at once, within tellTimeout or what is left of
+// a shorter time.
+func Each(ctx context.Context, nodes []*chain.Client, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTimeout)
 	defer cancel()
 	failures := make([]error, len(nodes))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
 )
@@ -100,13 +101,7 @@ func (g *group) impair(given *order, struck []*supervisor) error {
 	if err != nil {
 		return err
 	}
-	err = each(told, func(ctx context.Context, i int) error {
-		if err := faulting.Begin(ctx, told[i].client, &given.Nodes[i]); err != nil {
-			return fmt.Errorf("tell validator %s of a fault of its %s: %w", told[i].name(), part, err)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := beginFaults(given.Nodes, told); err != nil {
 		// Those that were told, and those of which nobody knows.
 		return errors.Join(err, endFaults(part, told))
 	}
@@ -137,9 +132,18 @@ func (g *group) repair() error {
 	return nil
 }
 
+// beginFaults tells nodes of faults: each of its own order.
+func beginFaults(orders []fault.Order, told []*supervisor) error {
+	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
+	defer cancel()
+	return faulting.BeginFaults(ctx, orders, clientsOf(told))
+}
+
 // endFaults has nodes end the faults of a part of theirs.
 func endFaults(part fault.Part, told []*supervisor) error {
-	return each(told, func(ctx context.Context, i int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
+	defer cancel()
+	return faulting.Each(ctx, clientsOf(told), func(ctx context.Context, i int) error {
 		if err := faulting.End(ctx, told[i].client, part); err != nil {
 			return fmt.Errorf("end the fault of the %s of validator %s: %w", part, told[i].name(), err)
 		}
@@ -147,15 +151,11 @@ func endFaults(part fault.Part, told []*supervisor) error {
 	})
 }
 
-// each does something with all of some validators at once, within tellTimeout.
-func each(validators []*supervisor, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
-	defer cancel()
-	failures := make([]error, len(validators))
-	var doing sync.WaitGroup
-	for i := range validators {
-		doing.Go(func() { failures[i] = do(ctx, i) })
+// clientsOf are the clients of nodes.
+func clientsOf(supervisors []*supervisor) []*chain.Client {
+	nodes := make([]*chain.Client, 0, len(supervisors))
+	for _, supervisor := range supervisors {
+		nodes = append(nodes, supervisor.client)
 	}
-	doing.Wait()
-	return errors.Join(failures...)
+	return nodes
 }
