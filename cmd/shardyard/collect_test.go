@@ -206,6 +206,26 @@ func TestOperatorsOfTheChart(t *testing.T) {
 	}
 }
 
+// checkForeign checks that a bundle has the log of the network's operator, and nothing of
+// others.
+func checkForeign(t *testing.T, files map[string]string) {
+	t.Helper()
+	// The log of one that nothing runs is empty.
+	if _, ok := files["operator/shards/operator.log"]; !ok || strings.Contains(files["missing.txt"], "operator") {
+		t.Errorf("the operator's log is missing: %s", files["missing.txt"])
+	}
+	for name, content := range files {
+		if strings.Contains(name, "databases") {
+			t.Errorf("it has %s, of another operator", name)
+		}
+		for _, foreign := range []string{"kind: Secret", "managedFields", "elsewhere", "of-another"} {
+			if strings.Contains(content, foreign) {
+				t.Errorf("%s has what it must not: %s", name, foreign)
+			}
+		}
+	}
+}
+
 // A bundle of a cluster's network has its objects, faults, benchmarks and events, and
 // no Secret.
 func TestCollectCluster(t *testing.T) {
@@ -259,20 +279,7 @@ func TestCollectCluster(t *testing.T) {
 			t.Errorf("%s is %q, want %q in it", part.file, files[part.file], part.want)
 		}
 	}
-	// The log of one that nothing runs is empty.
-	if _, ok := files["operator/shards/operator.log"]; !ok || strings.Contains(files["missing.txt"], "operator") {
-		t.Errorf("the operator's log is missing: %s", files["missing.txt"])
-	}
-	for name, content := range files {
-		if strings.Contains(name, "databases") {
-			t.Errorf("it has %s, of another operator", name)
-		}
-		for _, foreign := range []string{"kind: Secret", "managedFields", "elsewhere", "of-another"} {
-			if strings.Contains(content, foreign) {
-				t.Errorf("%s has what it must not: %s", name, foreign)
-			}
-		}
-	}
+	checkForeign(t, files)
 	lines := shardyardFails(t, "collect", "cluster", "none", "--kubeconfig", path, "-n", namespace.Name, "-o", bundle+".2")
 	if len(lines) != 1 || !strings.Contains(lines[0], `"none" not found`) {
 		t.Errorf("of no network it says %q", lines)

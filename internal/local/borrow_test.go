@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -129,12 +128,7 @@ func (f *flushed) SetWriteDeadline(time.Time) error { return nil }
 // Who asks a program that does not answer can end that, and does not end what is lent.
 func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	folder, err := os.MkdirTemp("", "keeper")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	dir := networkDir(folder)
+	dir := networkDir(t.TempDir())
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", dir.control())
 	if err != nil {
 		t.Fatal(err)
