@@ -5,17 +5,18 @@ package clusterbackup
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// What the chart calls the operator, and the arguments that it gives it.
+// How the chart labels the operator, whatever it is called there, and the arguments that it
+// gives it.
 const (
-	operatorName     = "shardyard"
+	labelComponent   = "app.kubernetes.io/component"
+	componentName    = "operator"
 	nodeImageFlag    = "--node-image="
 	operatorImageArg = "--recorder-image="
 )
@@ -28,11 +29,12 @@ type Images struct {
 	Node string
 }
 
-// FindImages asks a cluster for the images of its operator.
+// FindImages asks a cluster for the images of its operator. The pods with them are given
+// keys, so where Deployments do not agree, nobody is taken at their word.
 func FindImages(ctx context.Context, cluster client.Reader) (Images, error) {
 	const help = "name the operator's image with --image"
 	deployments := &appsv1.DeploymentList{}
-	if err := cluster.List(ctx, deployments, client.MatchingLabels{resources.LabelName: operatorName}); err != nil {
+	if err := cluster.List(ctx, deployments, client.MatchingLabels{labelComponent: componentName}); err != nil {
 		return Images{}, fmt.Errorf("%s, as nobody can look for the operator: %w", help, err)
 	}
 	var found []Images
@@ -43,8 +45,8 @@ func FindImages(ctx context.Context, cluster client.Reader) (Images, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return Images{}, fmt.Errorf("%s: no Deployment of the cluster is labelled %s=%s and has it", help, resources.LabelName, operatorName)
-	case len(found) > 1 && found[0] != found[1]:
+		return Images{}, fmt.Errorf("%s: no Deployment of the cluster is labelled %s=%s and has it", help, labelComponent, componentName)
+	case slices.ContainsFunc(found, func(images Images) bool { return images != found[0] }):
 		return Images{}, fmt.Errorf("%s: the cluster has several operators", help)
 	default:
 		return found[0], nil

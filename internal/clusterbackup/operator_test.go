@@ -19,7 +19,7 @@ import (
 
 // operator is a Deployment as a chart makes it.
 func operator(namespace, name string, arguments ...string) *appsv1.Deployment {
-	labels := map[string]string{resources.LabelName: "shardyard", resources.LabelInstance: name}
+	labels := map[string]string{resources.LabelName: name, labelComponent: "operator"}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
@@ -44,7 +44,7 @@ func TestFindImages(t *testing.T) {
 		return images
 	}
 	y.must(y.client.Create(t.Context(), operator(y.namespace, "something", "--node-image=node:1")))
-	find("name the operator's image with --image: no Deployment of the cluster is labelled app.kubernetes.io/name=shardyard")
+	find("name the operator's image with --image: no Deployment of the cluster is labelled app.kubernetes.io/component=operator")
 	y.must(y.client.Create(t.Context(), operator(y.namespace, "first", "--node-image=node:1", "--recorder-image=operator:1")))
 	if got, want := find(""), (Images{Operator: "operator:1", Node: "node:1"}); got != want {
 		t.Errorf("the images are %+v, want %+v", got, want)
