@@ -41,6 +41,12 @@ fn equal_stakes_can_make_more_mandates_than_wanted() {
 }
 
 #[test]
+fn a_price_of_one_is_found_beside_one_that_buys_too_little() {
+    // At 2, each of the two would hold one, and three are wanted.
+    assert_eq!(divided(&[3, 3], 1, 3), (1, vec![(3, 0), (3, 0)]));
+}
+
+#[test]
 fn stake_that_cannot_be_divided_is_refused() {
     let refused = |stakes: &[u64], shards, per_shard| {
         divide(stakes, shards, per_shard).unwrap_err().to_string()
