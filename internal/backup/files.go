@@ -55,6 +55,16 @@ func putJSON(ctx context.Context, to Place, path string, value any) error {
 	})
 }
 
+// getJSON reads a value. One that is not there is an fs.ErrNotExist.
+func getJSON(ctx context.Context, from Place, path string, value any) (err error) {
+	in, err := from.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return json.NewDecoder(in).Decode(value)
+}
+
 // take copies files and folders, and says what was copied.
 func take(ctx context.Context, from string, to Place, paths []string) ([]File, error) {
 	listed := &Manifest{Files: []File{}}

@@ -10,7 +10,6 @@ package backup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,17 +69,12 @@ type File struct {
 }
 
 // Read reads the manifest of a backup. Nothing is said of its files yet.
-func Read(ctx context.Context, from Place) (_ *Manifest, err error) {
-	in, err := from.get(ctx, ManifestFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no complete backup: it has no %s", from, ManifestFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
+func Read(ctx context.Context, from Place) (*Manifest, error) {
 	manifest := &Manifest{}
-	if err := json.NewDecoder(in).Decode(manifest); err != nil {
+	switch err := getJSON(ctx, from, ManifestFile, manifest); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s is no complete backup: it has no %s", from, ManifestFile)
+	case err != nil:
 		return nil, fmt.Errorf("read %s of the backup %s: %w", ManifestFile, from, err)
 	}
 	if manifest.Version != Version {

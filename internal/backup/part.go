@@ -5,7 +5,6 @@ package backup
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,20 +63,16 @@ func Seal(ctx context.Context, manifest *Manifest, to Place, names []string) err
 	return manifest.seal(ctx, to)
 }
 
-func readPart(ctx context.Context, from Place, name string) (_ *Part, err error) {
-	in, err := from.get(ctx, partFile(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s lacks its part %s", from, name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
+func readPart(ctx context.Context, from Place, name string) (*Part, error) {
 	part := &Part{}
-	if err := json.NewDecoder(in).Decode(part); err != nil {
+	switch err := getJSON(ctx, from, partFile(name), part); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s lacks its part %s", from, name)
+	case err != nil:
 		return nil, fmt.Errorf("read the part %s of %s: %w", name, from, err)
+	default:
+		return part, nil
 	}
-	return part, nil
 }
 
 // Clear removes all parts of a backup that was not completed. One that has a manifest
