@@ -12,8 +12,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Unanswered tells an API server that gave no answer to a request, or none for now, from
-// one that refused it. Nobody has to change anything then: the request is made again.
+// Unanswered tells an API server that gave no answer to a request, or was too busy for
+// one, from one that refused it. Nobody has to change anything then: the request is made
+// again.
 func Unanswered(err error) bool {
 	if answer, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return apierrors.IsServiceUnavailable(answer) || apierrors.IsServerTimeout(answer) ||

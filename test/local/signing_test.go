@@ -24,20 +24,7 @@ import (
 // result says so.
 func TestBenchRunOfTransfersSignedBefore(t *testing.T) {
 	t.Parallel()
-	programs, err := findPrograms()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(t.TempDir(), "before")
-	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/signed-before.yaml",
-		"--artifact", folder, "--shardnode", programs.shardnode)
-	if code != 0 {
-		t.Fatalf("exits with %d and says\n%s", code, stdout)
-	}
-	made, err := artifact.Read(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder, made := benchmarked(t, "testdata/signed-before.yaml")
 	run := &made.Runs[0]
 	// A second of 100, and 200 for the warm-up, the measurement, and ten seconds more.
 	const want = 100 + 200*16
@@ -62,20 +49,7 @@ func TestBenchRunOfTransfersSignedBefore(t *testing.T) {
 // it, of which nothing is missing and nothing added, whatever it leaves when it is divided.
 func TestBenchRunOfAFixedCount(t *testing.T) {
 	t.Parallel()
-	programs, err := findPrograms()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(t.TempDir(), "count")
-	stdout, code := shardyard(t, "bench", "run", "-f", "testdata/fixed-count.yaml",
-		"--artifact", folder, "--shardnode", programs.shardnode)
-	if code != 0 {
-		t.Fatalf("exits with %d and says\n%s", code, stdout)
-	}
-	made, err := artifact.Read(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder, made := benchmarked(t, "testdata/fixed-count.yaml")
 	run, variant := &made.Runs[0], made.Candidate()
 	const want = 997
 	if count := run.FixedCount; run.Fault != "" || run.SignedBefore != want || count == nil || count.LastHeight == 0 ||
@@ -93,6 +67,24 @@ func TestBenchRunOfAFixedCount(t *testing.T) {
 	if stdout, code := shardyard(t, "report", "show", folder); code != 0 || !strings.Contains(stdout, "CompletionSeconds") {
 		t.Errorf("report show exits with %d and prints\n%s", code, stdout)
 	}
+}
+
+// benchmarked runs a benchmark that has to succeed. It returns its folder and its result.
+func benchmarked(t *testing.T, manifest string) (folder string, made *result.Result) {
+	t.Helper()
+	programs, err := findPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = filepath.Join(t.TempDir(), "result")
+	stdout, code := shardyard(t, "bench", "run", "-f", manifest, "--artifact", folder, "--shardnode", programs.shardnode)
+	if code != 0 {
+		t.Fatalf("exits with %d and says\n%s", code, stdout)
+	}
+	if made, err = artifact.Read(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	return folder, made
 }
 
 // completion is how long after the beginning of the load the last measured block was

@@ -57,7 +57,7 @@ func Refuse(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, wor
 	finish(benchmark, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNotRunnable, words, now)
 }
 
-// Hold notes what keeps a benchmark from being taken on, for now.
+// Hold notes what a benchmark waits for that is not taken on yet.
 func Hold(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, reason, words string, now metav1.Time) {
 	if status.Phase == "" {
 		status.Phase = v1alpha1.BenchmarkPending
