@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -36,7 +37,7 @@ func (r *run) drainMachines(ctx context.Context) error {
 
 // setEviction lets a node's pod be evicted, or holds it. That is about the very
 // pod that was looked at, as it was then: of another one nothing is known.
-func (r *run) setEviction(ctx context.Context, node *policy.Node, allowed bool) error {
+func (r *run) setEviction(ctx context.Context, node *observed.Node, allowed bool) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	s, pod := r.siteOf(node.Validator), node.Pod.DeepCopy()

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -176,7 +176,7 @@ func TestEvictionIsAboutThePodThatWasSeen(t *testing.T) {
 	network := cluster.create()
 	cluster.mustReconcile(network)
 	pods := cluster.runPods(network, nil)
-	seen := policy.Node{Validator: pods.plan.Nodes[0], Pod: pods.pod(0)}
+	seen := observed.Node{Validator: pods.plan.Nodes[0], Pod: pods.pod(0)}
 	run := &run{Reconciler: cluster.reconciler, network: network, plan: pods.plan}
 	run.reachClusters(t.Context())
 

@@ -20,6 +20,7 @@ import (
 	"github.com/shardyard/shardyard/internal/cost"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/fields"
@@ -191,7 +192,7 @@ func updateEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *
 	ready.Status, ready.LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(effectsTime.Add(-15*time.Minute))
 
 	var found []any
-	for _, observation := range []*policy.Observation{well, away} {
+	for _, observation := range []*observed.Network{well, away} {
 		rollout := policy.NewRollout(observation)
 		// How an update is called is no effect on it.
 		found = append(found, rollout.Replace, rollout.Update.Phase, rollout.Update.Trouble == "")
@@ -220,28 +221,28 @@ func healingEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted 
 }
 
 // lostDiskEffects are what becomes of a node whose disk has been gone for some minutes.
-func lostDiskEffects(observation *policy.Observation) int {
+func lostDiskEffects(observation *observed.Network) int {
 	for i := range observation.Nodes {
 		observation.Nodes[i].Outdated, observation.Nodes[i].Status.BlockTimeMs = false, 1000
 	}
 	observation.Network.Status.Update = nil
 	lost := &observation.Nodes[0]
 	lost.Status, lost.Pod.Status = nil, corev1.PodStatus{Phase: corev1.PodPending}
-	lost.LostDisk = &policy.LostDisk{}
-	before := map[string]policy.LostDisk{lost.Validator.Name: {Since: effectsTime.Add(-400 * time.Second), Seen: effectsTime}}
+	lost.LostDisk = &observed.LostDisk{}
+	before := map[string]observed.LostDisk{lost.Validator.Name: {Since: effectsTime.Add(-400 * time.Second), Seen: effectsTime}}
 	return len(policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Replace)
 }
 
 // underUpdate is a network whose first node is replaced and back, while the others
 // run something else than the spec says.
-func underUpdate(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *v1alpha1.NodeRevision) *policy.Observation {
+func underUpdate(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *v1alpha1.NodeRevision) *observed.Network {
 	network = network.DeepCopy()
 	hourAgo := metav1.NewTime(effectsTime.Add(-time.Hour))
 	network.Status.StableRevision = &v1alpha1.NodeRevision{Name: "before"}
 	network.Status.Update = &v1alpha1.UpdateStatus{
 		Phase: v1alpha1.UpdateWaves, Revision: wanted.Name, StartTime: hourAgo, ProgressTime: hourAgo, StartHeight: ptr.To[int64](100),
 	}
-	observation := &policy.Observation{Network: network, Plan: plan, Wanted: wanted, Now: effectsTime}
+	observation := &observed.Network{Network: network, Plan: plan, Wanted: wanted, Now: effectsTime}
 	for i, validator := range plan.Nodes {
 		status := &chain.Status{
 			Node: validator.Name, GenesisHash: "6f1c", Height: 1201, FinalizedHeight: 1200,
@@ -251,7 +252,7 @@ func underUpdate(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *v1
 		for shard := range plan.Shards {
 			status.Shards = append(status.Shards, chain.ShardStatus{Shard: shard, ChunkHeight: 1199})
 		}
-		observation.Nodes = append(observation.Nodes, policy.Node{
+		observation.Nodes = append(observation.Nodes, observed.Node{
 			Validator: validator, Outdated: i > 0, Status: status,
 			Pod: &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Name: resources.PodName(validator.Name), CreationTimestamp: hourAgo},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 const (
@@ -51,8 +52,8 @@ func (r *run) findLostDisks(ctx context.Context) {
 }
 
 // lostDisk is the disk of a claim if it is known to be gone.
-func (s *site) lostDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim) *policy.LostDisk {
-	if lost := policy.LostClaim(claim); lost != nil || claim.Status.Phase != corev1.ClaimBound {
+func (s *site) lostDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim) *observed.LostDisk {
+	if lost := observed.LostClaim(claim); lost != nil || claim.Status.Phase != corev1.ClaimBound {
 		return lost
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -61,14 +62,14 @@ func (s *site) lostDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim
 	if err := s.reader.Get(ctx, client.ObjectKey{Name: claim.Spec.VolumeName}, volume); err != nil {
 		return nil
 	}
-	machines := policy.MachinesOf(claim, volume)
+	machines := observed.MachinesOf(claim, volume)
 	if len(machines) == 0 {
 		return nil
 	}
 	if there, err := s.hasMachine(ctx, machines); err != nil || there {
 		return nil
 	}
-	return policy.LostWithMachines(claim, volume)
+	return observed.LostWithMachines(claim, volume)
 }
 
 // hasMachine says whether the cluster has one of the machines that a volume names: by
@@ -128,7 +129,7 @@ var errNotAsSeen = errors.New("it is not as it was seen")
 // replaceDisk deletes the claim of a node and then its pod, if both are as they were
 // seen: the claim by its version, and the pod as it is now, because a machine that
 // takes it by now has the disk.
-func (r *run) replaceDisk(ctx context.Context, node *policy.Node, claim *corev1.PersistentVolumeClaim) error {
+func (r *run) replaceDisk(ctx context.Context, node *observed.Node, claim *corev1.PersistentVolumeClaim) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	s := r.siteOf(node.Validator)
@@ -156,7 +157,7 @@ func (s *site) deleteClaim(ctx context.Context, pod *corev1.Pod, claim *corev1.P
 	if err := s.reader.Get(ctx, client.ObjectKeyFromObject(pod), present); err != nil {
 		return ifSeen(err)
 	}
-	if present.UID != pod.UID || !policy.Unscheduled(present) {
+	if present.UID != pod.UID || !observed.Unscheduled(present) {
 		return errNotAsSeen
 	}
 	return ifSeen(s.client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID, ResourceVersion: &claim.ResourceVersion}))

@@ -15,24 +15,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // observeMachines looks at the machines that the cluster's pods are on. That it
 // cannot is an observation, no error: only what depends on machines waits.
-func (s *site) observeMachines(ctx context.Context, observation *policy.Observation, nodes map[string]policy.Node) {
+func (s *site) observeMachines(ctx context.Context, observation *observed.Network, nodes map[string]observed.Node) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	found, err := s.readMachines(ctx, nodes)
 	if err != nil {
-		observation.UnknownMachines = append(observation.UnknownMachines, policy.UnknownMachines{Cluster: s.cluster, Cause: err})
+		observation.UnknownMachines = append(observation.UnknownMachines, observed.UnknownMachines{Cluster: s.cluster, Cause: err})
 		return
 	}
 	for _, validator := range s.validators {
 		node := nodes[validator.Name]
 		if name := machineName(&node); name != "" {
-			node.Machine = policy.MachineOf(name, found[name])
+			node.Machine = observed.MachineOf(name, found[name])
 			nodes[validator.Name] = node
 		}
 	}
@@ -40,7 +40,7 @@ func (s *site) observeMachines(ctx context.Context, observation *policy.Observat
 
 // readMachines reads the machines that nodes' pods are on, by name. Those that
 // the cluster does not have are nil.
-func (s *site) readMachines(ctx context.Context, nodes map[string]policy.Node) (map[string]*corev1.Node, error) {
+func (s *site) readMachines(ctx context.Context, nodes map[string]observed.Node) (map[string]*corev1.Node, error) {
 	list, err := s.listMachines(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *site) readMachines(ctx context.Context, nodes map[string]policy.Node) (
 }
 
 // machineName is the machine that a node's pod is on; empty when it is on none.
-func machineName(node *policy.Node) string {
+func machineName(node *observed.Node) string {
 	if node.Pod == nil {
 		return ""
 	}
@@ -85,9 +85,9 @@ var machineChanged = predicate.Funcs{
 	},
 }
 
-func machineIn(object client.Object) *policy.Machine {
+func machineIn(object client.Object) *observed.Machine {
 	node, _ := object.(*corev1.Node)
-	return policy.MachineOf(object.GetName(), node)
+	return observed.MachineOf(object.GetName(), node)
 }
 
 // requestsOn are for the networks that have pods on a machine.

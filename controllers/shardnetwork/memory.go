@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // memory is what is worth keeping of a network between two reconciliations. A
@@ -40,7 +41,7 @@ type memory struct {
 	nextVolumes       time.Time
 	// lostDisks are the disks that are gone, by node, and newDisk is the node that
 	// last got a new one.
-	lostDisks map[string]policy.LostDisk
+	lostDisks map[string]observed.LostDisk
 	newDisk   policy.NewDisk
 	// renewed is how many StatefulSets were made anew since there was none to.
 	renewed int

@@ -19,7 +19,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -33,8 +33,8 @@ const (
 // observe looks at every node of the plan: its StatefulSet and pod in the
 // cluster, and what it says itself.
 func (r *run) observe(ctx context.Context) error {
-	observation := &policy.Observation{Network: r.network, Wanted: r.wanted, Plan: r.plan, Now: r.now()}
-	nodes := make(map[string]policy.Node, len(r.plan.Nodes))
+	observation := &observed.Network{Network: r.network, Wanted: r.wanted, Plan: r.plan, Now: r.now()}
+	nodes := make(map[string]observed.Node, len(r.plan.Nodes))
 	for _, s := range r.sites {
 		observation.Unapplied = observation.Unapplied || !s.applied
 		observation.Settling = observation.Settling || s.settling
@@ -61,7 +61,7 @@ func (r *run) observe(ctx context.Context) error {
 
 // observe looks at the nodes of one cluster. Of one that cannot be used now it
 // takes where its nodes last were, to ask themselves.
-func (s *site) observe(ctx context.Context, observation *policy.Observation, nodes map[string]policy.Node) error {
+func (s *site) observe(ctx context.Context, observation *observed.Network, nodes map[string]observed.Node) error {
 	setOf, podOf := map[string]*appsv1.StatefulSet{}, map[string]*corev1.Pod{}
 	if s.lost == nil || s.seen {
 		sets, pods := &appsv1.StatefulSetList{}, &corev1.PodList{}
@@ -84,11 +84,11 @@ func (s *site) observe(ctx context.Context, observation *policy.Observation, nod
 	for _, validator := range s.validators {
 		set, pod := setOf[validator.Name], podOf[resources.PodName(validator.Name)]
 		if s.lost != nil {
-			nodes[validator.Name] = policy.Node{Validator: validator, Pod: pod, LetGo: letGo(pod), Unobserved: true}
+			nodes[validator.Name] = observed.Node{Validator: validator, Pod: pod, LetGo: letGo(pod), Unobserved: true}
 			continue
 		}
 		observation.Settling = observation.Settling || !settled(set)
-		nodes[validator.Name] = policy.Node{
+		nodes[validator.Name] = observed.Node{
 			Validator: validator, Pod: pod, LetGo: letGo(pod), Outdated: outdated(set, pod),
 		}
 	}
@@ -199,7 +199,7 @@ func (r *run) rememberTCP() {
 
 // keyOf is how a node with a running pod is reached: by the address of the pod,
 // the key that the genesis document names it by, and the token of its cluster.
-func (r *run) keyOf(node *policy.Node) nodeKey {
+func (r *run) keyOf(node *observed.Node) nodeKey {
 	return nodeKey{
 		ip:        node.Pod.Status.PodIP,
 		publicKey: string(r.genesisKeys[node.Validator.Name]),
@@ -207,7 +207,7 @@ func (r *run) keyOf(node *policy.Node) nodeKey {
 	}
 }
 
-func (r *run) nodeClient(node *policy.Node) *chain.Client {
+func (r *run) nodeClient(node *observed.Node) *chain.Client {
 	key := r.keyOf(node)
 	api, ok := r.memory.nodes[key]
 	if !ok {
@@ -229,7 +229,7 @@ func (r *run) newNodeClient(key nodeKey) *chain.Client {
 	return chain.NewClient(net.JoinHostPort(key.ip, strconv.Itoa(r.plan.Ports.HTTP)), admin)
 }
 
-func ask(ctx context.Context, api *chain.Client, node *policy.Node) {
+func ask(ctx context.Context, api *chain.Client, node *observed.Node) {
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
 	status, err := api.Status(ctx)

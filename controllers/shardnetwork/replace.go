@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // replaceNodes deletes the pods that policy picks: their StatefulSets make them
@@ -35,7 +36,7 @@ func (r *run) replaceNodes(ctx context.Context) error {
 
 // deletePod deletes the pod of a node, and only this very one: by now there may be a
 // new one of its name.
-func (r *run) deletePod(ctx context.Context, node *policy.Node) error {
+func (r *run) deletePod(ctx context.Context, node *observed.Node) error {
 	err := r.siteOf(node.Validator).client.Delete(ctx, node.Pod, client.Preconditions{UID: &node.Pod.UID})
 	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete pod %s: %w", node.Pod.Name, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/version"
 )
@@ -101,7 +102,7 @@ func nodesSummary(status *v1alpha1.ShardNetworkStatus) string {
 
 // summariseChain copies what the node that is ahead says. Without an answer
 // there is nothing to say: old figures would be taken for new ones.
-func (r *run) summariseChain(observation *policy.Observation) {
+func (r *run) summariseChain(observation *observed.Network) {
 	status, best := r.status, observation.Best()
 	if best == nil {
 		r.forgetChain()

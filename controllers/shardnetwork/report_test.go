@@ -9,7 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // How far the chain is, nobody says while no node answers; how far it was at least, that
@@ -25,7 +25,7 @@ func TestHighestFinalizedHeightStays(t *testing.T) {
 		{told: 1100, want: 1100, highest: 1200},
 		{told: 1300, want: 1300, highest: 1300},
 	} {
-		observation := &policy.Observation{Network: &v1alpha1.ShardNetwork{}, Nodes: make([]policy.Node, 1)}
+		observation := &observed.Network{Network: &v1alpha1.ShardNetwork{}, Nodes: make([]observed.Node, 1)}
 		if step.told >= 0 {
 			observation.Nodes[0].Status = &chain.Status{FinalizedHeight: uint64(step.told)}
 		}

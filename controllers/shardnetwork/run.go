@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -60,7 +61,7 @@ type run struct {
 	// none. looked is true when their claims were looked at in this run.
 	volumes     []policy.Volume
 	looked      bool
-	observation *policy.Observation
+	observation *observed.Network
 	// replaces is true when nodes are replaced in this run.
 	replaces bool
 

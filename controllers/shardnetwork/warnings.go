@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/fleet"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -40,7 +40,7 @@ const (
 // is the only word on some troubles: a policy that forbids a pod, or a machine
 // that cannot set it up.
 func (r *run) readWarnings(ctx context.Context) error {
-	var silent []*policy.Node
+	var silent []*observed.Node
 	for i := range r.observation.Nodes {
 		if node := &r.observation.Nodes[i]; !node.Unobserved && needsExplanation(node) {
 			silent = append(silent, node)
@@ -77,12 +77,12 @@ type warningLooks struct {
 
 // due says whether it is time for another look: soon when there is another node to
 // explain than at the last one, and less and less often while they are the same.
-func (l *warningLooks) due(now time.Time, silent []*policy.Node) bool {
+func (l *warningLooks) due(now time.Time, silent []*observed.Node) bool {
 	return now.Sub(l.last) >= l.next(silent)
 }
 
 // done notes a look.
-func (l *warningLooks) done(now time.Time, silent []*policy.Node) {
+func (l *warningLooks) done(now time.Time, silent []*observed.Node) {
 	pause := min(2*l.next(silent), maxWarningInterval)
 	if l.news(silent) {
 		pause = warningInterval
@@ -94,7 +94,7 @@ func (l *warningLooks) done(now time.Time, silent []*policy.Node) {
 }
 
 // next is how long after the last look the next one is.
-func (l *warningLooks) next(silent []*policy.Node) time.Duration {
+func (l *warningLooks) next(silent []*observed.Node) time.Duration {
 	if l.news(silent) {
 		return warningInterval
 	}
@@ -102,11 +102,11 @@ func (l *warningLooks) next(silent []*policy.Node) time.Duration {
 }
 
 // news says whether there is a node that the last look was not about.
-func (l *warningLooks) news(silent []*policy.Node) bool {
-	return slices.ContainsFunc(silent, func(node *policy.Node) bool { return !l.about[node.Validator.Name] })
+func (l *warningLooks) news(silent []*observed.Node) bool {
+	return slices.ContainsFunc(silent, func(node *observed.Node) bool { return !l.about[node.Validator.Name] })
 }
 
-func needsExplanation(node *policy.Node) bool {
+func needsExplanation(node *observed.Node) bool {
 	return node.Pod == nil || node.Pod.Status.Phase == corev1.PodPending || node.Pod.Status.Phase == corev1.PodFailed
 }
 
@@ -149,7 +149,7 @@ func (r *run) listWarnings(ctx context.Context, s *site, found map[string][]core
 
 // warningsOf are the warnings about a node's pod and StatefulSet, the latest
 // first.
-func (r *run) warningsOf(node *policy.Node) []string {
+func (r *run) warningsOf(node *observed.Node) []string {
 	var found []corev1.Event
 	for _, name := range []string{resources.PodName(node.Validator.Name), node.Validator.Name} {
 		for i := range r.memory.warnings[name] {

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -115,10 +115,10 @@ func TestReadWarnings(t *testing.T) {
 func TestWarningLooks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
-	node := func(name string) *policy.Node { return &policy.Node{Validator: topology.Validator{Name: name}} }
+	node := func(name string) *observed.Node { return &observed.Node{Validator: topology.Validator{Name: name}} }
 	var (
 		looks  warningLooks
-		silent = []*policy.Node{node("a")}
+		silent = []*observed.Node{node("a")}
 		seen   []int
 	)
 	for second := range 200 {
@@ -170,12 +170,12 @@ func TestNeedsExplanation(t *testing.T) {
 		corev1.PodFailed:  true,
 		corev1.PodRunning: false,
 	} {
-		node := &policy.Node{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}}
+		node := &observed.Node{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}}
 		if got := needsExplanation(node); got != want {
 			t.Errorf("a %s pod needs an explanation: %v, want %v", phase, got, want)
 		}
 	}
-	if !needsExplanation(&policy.Node{}) {
+	if !needsExplanation(&observed.Node{}) {
 		t.Error("a node without a pod needs no explanation")
 	}
 }

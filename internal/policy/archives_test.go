@@ -10,6 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // Of eleven nodes, 0 to 7 are producers of four shards, 8 is an rpc node, and 9 and 10
@@ -17,38 +19,38 @@ import (
 func TestRestartsOfArchives(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		want   []int
 		waits  string
 	}{
-		"one by one": {func(*policy.Observation) {}, []int{9}, ""},
+		"one by one": {func(*observed.Network) {}, []int{9}, ""},
 		"beside others": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Nodes[0].Outdated, observation.Nodes[8].Outdated = true, true
 			},
 			[]int{0, 8, 9},
 			"",
 		},
 		"one stays while the other is away": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Nodes[9].Outdated = false
-				noPod(&observation.Nodes[9])
+				networks.NoPod(&observation.Nodes[9])
 			},
 			nil, "",
 		},
 		"with one producer of each shard": {
-			func(observation *policy.Observation) { notReady(&observation.Nodes[2]) }, []int{9}, "",
+			func(observation *observed.Network) { networks.NotReady(&observation.Nodes[2]) }, []int{9}, "",
 		},
 		"never as the only copy": {
-			func(observation *policy.Observation) {
-				notReady(&observation.Nodes[2])
-				notReady(&observation.Nodes[3])
+			func(observation *observed.Network) {
+				networks.NotReady(&observation.Nodes[2])
+				networks.NotReady(&observation.Nodes[3])
 			},
 			nil, "a producer of shard 1",
 		},
 		"within what the spec allows": {
-			func(observation *policy.Observation) {
-				notReady(&observation.Nodes[0])
+			func(observation *observed.Network) {
+				networks.NotReady(&observation.Nodes[0])
 				observation.Network.Spec.Update.MaxUnavailable = ptr.To[int32](1)
 			},
 			nil, "",
@@ -57,7 +59,7 @@ func TestRestartsOfArchives(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthyArchived(t, 4, 2, 0, 1, 2)
+			observation := networks.HealthyArchived(t, 4, 2, 0, 1, 2)
 			for i := range observation.Nodes {
 				observation.Nodes[i].Outdated = i > 8
 			}
@@ -76,8 +78,8 @@ func TestRestartsOfArchives(t *testing.T) {
 // However many archives there are, consensus can do without two of eight producers.
 func TestArchivesAreNoValidators(t *testing.T) {
 	t.Parallel()
-	observation := healthyArchived(t, 4, 2, 0, 0, 6)
-	outdate(observation, 7)
+	observation := networks.HealthyArchived(t, 4, 2, 0, 0, 6)
+	networks.Outdate(observation, 7)
 	for i := 8; i < len(observation.Nodes); i++ {
 		observation.Nodes[i].Outdated = false
 	}

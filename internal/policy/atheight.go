@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
@@ -24,7 +25,7 @@ func awaitsHeight(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision)
 
 // isScheduled says whether there is an update that waits for its height, or does so
 // until now.
-func isScheduled(observation *Observation, nodes census) bool {
+func isScheduled(observation *observed.Network, nodes census) bool {
 	if !awaitsHeight(observation.Network, observation.Wanted) {
 		return false
 	}
@@ -35,7 +36,7 @@ func isScheduled(observation *Observation, nodes census) bool {
 // scheduled is a network whose nodes are left alone until the height of their update.
 // Then it begins, and what the spec asks of the nodes is applied: whoever looks next
 // picks the first one.
-func scheduled(observation *Observation, nodes census) Rollout {
+func scheduled(observation *observed.Network, nodes census) Rollout {
 	at := *observation.Network.Spec.Update.AtHeight
 	if best := observation.Best(); best == nil || int64(best.FinalizedHeight) < at {
 		return Rollout{Replace: exempt(observation), Updated: updated(v1alpha1.ReasonAwaitingHeight, fmt.Sprintf(
@@ -52,7 +53,7 @@ func scheduled(observation *Observation, nodes census) Rollout {
 // never complete those that do not run. It has nothing to go back to, so a pod that is
 // made again runs what the spec says anyway, and a chain that lacks the node may never
 // come to the height.
-func exempt(observation *Observation) []int {
+func exempt(observation *observed.Network) []int {
 	if observation.Network.Status.StableRevision != nil {
 		return nil
 	}
@@ -69,7 +70,7 @@ func exempt(observation *Observation) []int {
 }
 
 // awaiting says what waits for a height.
-func awaiting(observation *Observation, nodes census, at int64) string {
+func awaiting(observation *observed.Network, nodes census, at int64) string {
 	if observation.Network.Status.StableRevision == nil {
 		return fmt.Sprintf("%s. The network was not complete yet, so those that do not run come back as the spec says; the others "+
 			"are replaced once the chain has finalised height %d", nodes.words(), at)
@@ -78,7 +79,7 @@ func awaiting(observation *Observation, nodes census, at int64) string {
 }
 
 // postponed says what is not done yet.
-func postponed(observation *Observation, nodes census) string {
+func postponed(observation *observed.Network, nodes census) string {
 	if fields := differences(observation.Network.Status.StableRevision, observation.Wanted); len(fields) > 0 {
 		return "the change of " + wording.List(fields)
 	}

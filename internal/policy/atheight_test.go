@@ -11,25 +11,16 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
-
-// scheduledAt is a network whose nodes are to run something else from a height on, and
-// do not yet. Its chain has finalised height 1200.
-func scheduledAt(t *testing.T, height int64) *policy.Observation {
-	t.Helper()
-	observation := healthy(t, 2, 2)
-	known(t, observation)
-	observation.Network.Spec.Update.AtHeight = &height
-	observation.Network.Status.FinalizedHeight = ptr.To[int64](1200)
-	return observation
-}
 
 func TestUpdateWaitsForItsHeight(t *testing.T) {
 	t.Parallel()
 	const waits = "the change of spec.node.image, spec.node.log.level waits until the chain has finalised height "
 	cases := map[string]struct {
 		at     int64
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		want   []int
 		reason string
 		// message is a part of the condition's.
@@ -39,25 +30,25 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 	}{
 		"below": {at: 1201, reason: v1alpha1.ReasonAwaitingHeight, message: waits + "1201, as spec.update.atHeight says"},
 		"below, and nodes differ": {
-			at: 1201, change: func(o *policy.Observation) { outdate(o) }, reason: v1alpha1.ReasonAwaitingHeight, message: waits,
+			at: 1201, change: func(o *observed.Network) { networks.Outdate(o) }, reason: v1alpha1.ReasonAwaitingHeight, message: waits,
 		},
 		"below, and one does not run": {
 			at:     1201,
-			change: func(o *policy.Observation) { outdate(o); pending(&o.Nodes[3]) },
+			change: func(o *observed.Network) { networks.Outdate(o); networks.Pending(&o.Nodes[3]) },
 			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
 		},
 		"below, of what no spec asks": {
 			at: 1201,
-			change: func(o *policy.Observation) {
-				outdate(o, 0)
+			change: func(o *observed.Network) {
+				networks.Outdate(o, 0)
 				o.Network.Status.StableRevision = o.Wanted
 			},
 			reason: v1alpha1.ReasonAwaitingHeight, message: "the replacement of 3 of 4 nodes waits until",
 		},
 		"below, of a network that was not complete yet": {
 			at: 1201,
-			change: func(o *policy.Observation) {
-				outdate(o)
+			change: func(o *observed.Network) {
+				networks.Outdate(o)
 				o.Network.Status.StableRevision = nil
 			},
 			reason: v1alpha1.ReasonAwaitingHeight,
@@ -66,87 +57,87 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 		},
 		"below, of a network that was not complete yet, one of whose nodes does not run": {
 			at: 1201,
-			change: func(o *policy.Observation) {
-				outdate(o)
-				pending(&o.Nodes[3])
+			change: func(o *observed.Network) {
+				networks.Outdate(o)
+				networks.Pending(&o.Nodes[3])
 				o.Network.Status.StableRevision = nil
 			},
 			want: []int{3}, reason: v1alpha1.ReasonAwaitingHeight,
 		},
 		"below, of a network that was not complete yet, whose nodes do not run and may hold the only copy": {
 			at: 1201,
-			change: func(o *policy.Observation) {
-				outdate(o)
-				all(o, ended)
+			change: func(o *observed.Network) {
+				networks.Outdate(o)
+				networks.All(o, networks.Ended)
 				o.Network.Status.StableRevision = nil
 			},
 			reason: v1alpha1.ReasonAwaitingHeight,
 		},
 		"below, while another update is under way": {
 			at: 1201,
-			change: func(o *policy.Observation) {
-				outdate(o)
+			change: func(o *observed.Network) {
+				networks.Outdate(o)
 				o.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves, Revision: "another"}
 			},
 			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
 		},
 		"below, and begun": {
 			at: 1201,
-			change: func(o *policy.Observation) {
-				outdate(o)
+			change: func(o *observed.Network) {
+				networks.Outdate(o)
 				o.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves, Revision: o.Wanted.Name}
 			},
 			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
 		},
 		"below, and nothing to do": {
 			at:     1201,
-			change: func(o *policy.Observation) { o.Network.Status.StableRevision = o.Wanted },
+			change: func(o *observed.Network) { o.Network.Status.StableRevision = o.Wanted },
 			reason: v1alpha1.ReasonUpToDate,
 		},
 		"nobody tells the height": {
 			at: 1200,
-			change: func(o *policy.Observation) {
+			change: func(o *observed.Network) {
 				o.Network.Status.FinalizedHeight = nil
-				all(o, func(node *policy.Node) { node.Status = nil })
+				networks.All(o, func(node *observed.Node) { node.Status = nil })
 			},
 			reason: v1alpha1.ReasonAwaitingHeight, message: waits,
 		},
 		"nobody tells the height, which was reached before": {
 			at: 1200,
-			change: func(o *policy.Observation) {
+			change: func(o *observed.Network) {
 				o.Network.Status.FinalizedHeight, o.Network.Status.HighestFinalizedHeight = nil, ptr.To[int64](1200)
-				outdate(o)
-				durable(o)
-				all(o, ended)
+				networks.Outdate(o)
+				networks.Durable(o)
+				networks.All(o, networks.Ended)
 			},
 			want: []int{0, 1, 2, 3}, reason: v1alpha1.ReasonUpdating, begun: true,
 		},
 		"those who tell the height are behind": {
 			at: 1210,
-			change: func(o *policy.Observation) {
+			change: func(o *observed.Network) {
 				o.Network.Status.HighestFinalizedHeight = ptr.To[int64](1210)
-				outdate(o)
+				networks.Outdate(o)
 			},
 			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
 		},
 		"reached just now": {
 			at:     1200,
-			change: func(o *policy.Observation) { o.Network.Status.FinalizedHeight = ptr.To[int64](1190) },
+			change: func(o *observed.Network) { o.Network.Status.FinalizedHeight = ptr.To[int64](1190) },
 			reason: v1alpha1.ReasonUpdating, message: "begins: the chain has finalised height 1200", begun: true,
 		},
 		"reached": {
-			at: 1200, change: func(o *policy.Observation) { outdate(o) },
+			at: 1200, change: func(o *observed.Network) { networks.Outdate(o) },
 			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
 		},
 		"passed long ago": {
-			at: 1, change: func(o *policy.Observation) { outdate(o) },
+			at: 1, change: func(o *observed.Network) { networks.Outdate(o) },
 			want: []int{0}, reason: v1alpha1.ReasonUpdating, begun: true,
 		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := scheduledAt(t, test.at)
+			observation := networks.ScheduledAt(t, test.at)
 			if test.change != nil {
 				test.change(observation)
 			}
@@ -155,7 +146,7 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 			if test.reason == v1alpha1.ReasonUpToDate {
 				status = metav1.ConditionTrue
 			}
-			checkCondition(t, rollout.Updated, status, test.reason, test.message)
+			networks.CheckCondition(t, rollout.Updated, status, test.reason, test.message)
 			if !slices.Equal(rollout.Replace, test.want) {
 				t.Errorf("%v are replaced, want %v", rollout.Replace, test.want)
 			}
@@ -170,7 +161,7 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 // while nobody tells how high the chain is.
 func TestNodesStayAsTheyAreUntilTheHeight(t *testing.T) {
 	t.Parallel()
-	observation := scheduledAt(t, 1201)
+	observation := networks.ScheduledAt(t, 1201)
 	network, wanted := observation.Network, observation.Wanted
 	isAsBefore := func() bool { return policy.Effective(network, wanted) != network }
 	if !isAsBefore() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // canary is the first node of an update, which goes alone.
@@ -20,16 +21,16 @@ type canary struct {
 
 // newCanary awaits one in the first phase of an update. A chain that stands still
 // brings no node back.
-func newCanary(observation *Observation, phase v1alpha1.UpdatePhase) *canary {
+func newCanary(observation *observed.Network, phase v1alpha1.UpdatePhase) *canary {
 	best := observation.Best()
 	c := &canary{awaited: phase == v1alpha1.UpdateCanary && observation.ReadyNodes() > 0}
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		leaving := node.Outdated && node.Pod != nil && node.Pod.DeletionTimestamp != nil
 		switch {
-		case node.updated() && observation.back(node, best):
+		case node.Updated() && observation.Back(node, best):
 			c.awaited = false
-		case (node.updated() || leaving) && c.going == "":
+		case (node.Updated() || leaving) && c.going == "":
 			c.going = node.Validator.Name
 		}
 	}

@@ -2,7 +2,10 @@
 
 package policy
 
-import "github.com/shardyard/shardyard/internal/topology"
+import (
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/topology"
+)
 
 // chunkValidatorTurns are what is left of the chunk validators while one after
 // the other goes.
@@ -13,7 +16,7 @@ type chunkValidatorTurns struct {
 	spare int
 }
 
-func newChunkValidatorTurns(observation *Observation) chunkValidatorTurns {
+func newChunkValidatorTurns(observation *observed.Network) chunkValidatorTurns {
 	validators := 0
 	for i := range observation.Nodes {
 		if observation.Nodes[i].Validator.Role.Validates() {

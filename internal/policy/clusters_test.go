@@ -11,19 +11,21 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 func TestClustersAvailable(t *testing.T) {
 	t.Parallel()
 	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
 	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
-	checkCondition(t, policy.ClustersAvailable(0, nil, false), metav1.ConditionTrue, v1alpha1.ReasonOwnCluster, "own cluster")
-	checkCondition(t, policy.ClustersAvailable(2, nil, false), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable, "2 member clusters")
-	checkCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false),
+	networks.CheckCondition(t, policy.ClustersAvailable(0, nil, false), metav1.ConditionTrue, v1alpha1.ReasonOwnCluster, "own cluster")
+	networks.CheckCondition(t, policy.ClustersAvailable(2, nil, false), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable, "2 member clusters")
+	networks.CheckCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false),
 		metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable, "the cluster us-east4 cannot be used now: EOF")
-	checkCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, true),
+	networks.CheckCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, true),
 		metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable, "Nothing of the network is made or changed")
-	checkCondition(t, policy.ClustersAvailable(3, []policy.LostCluster{unavailable, missing}, false),
+	networks.CheckCondition(t, policy.ClustersAvailable(3, []policy.LostCluster{unavailable, missing}, false),
 		metav1.ConditionFalse, v1alpha1.ReasonClusterSecretMissing, "(and so for 1 more of 3 clusters)")
 }
 
@@ -32,33 +34,33 @@ func TestClustersAvailable(t *testing.T) {
 func TestUnobservedNodes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		status metav1.ConditionStatus
 		reason string
 		want   string
 	}{
 		"they say that they take part": {
-			func(observation *policy.Observation) { observation.Nodes[0].SaysReady = true },
+			func(observation *observed.Network) { observation.Nodes[0].SaysReady = true },
 			metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady, "all 4 nodes",
 		},
 		"they say that they do not": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Nodes[0].NotReady = []string{"no block is finalised yet"}
 			},
 			metav1.ConditionFalse, v1alpha1.ReasonNodesNotReady, "quickstart-s0-p0 does not take part: no block is finalised yet",
 		},
 		"they say nothing": {
-			func(observation *policy.Observation) { observation.Nodes[0].Status = nil },
+			func(observation *observed.Network) { observation.Nodes[0].Status = nil },
 			metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, "3 of 4 nodes take part; nothing is known of 1 node ",
 		},
 		"they never had a pod": {
-			func(observation *policy.Observation) { noPod(&observation.Nodes[0]) },
+			func(observation *observed.Network) { networks.NoPod(&observation.Nodes[0]) },
 			metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable, "nothing is known of 1 node ",
 		},
 		"another is known to be wrong": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Nodes[0].Status = nil
-				unscheduled(&observation.Nodes[1], "no room")
+				networks.Unscheduled(&observation.Nodes[1], "no room")
 			},
 			metav1.ConditionFalse, v1alpha1.ReasonUnschedulable, "; nothing is known of 1 node",
 		},
@@ -66,10 +68,10 @@ func TestUnobservedNodes(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthy(t, 2, 2)
+			observation := networks.Healthy(t, 2, 2)
 			observation.Nodes[0].Unobserved = true
 			test.change(observation)
-			checkCondition(t, policy.NodesReady(observation), test.status, test.reason, test.want)
+			networks.CheckCondition(t, policy.NodesReady(observation), test.status, test.reason, test.want)
 		})
 	}
 }
@@ -87,7 +89,7 @@ func TestRolloutBesideUnobservedNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthy(t, 3, 2)
+			observation := networks.Healthy(t, 3, 2)
 			for i := range 2 {
 				node := &observation.Nodes[i]
 				node.Unobserved, node.SaysReady, node.Pod = true, !test.silent, nil
@@ -110,7 +112,7 @@ func TestObjectsRemain(t *testing.T) {
 		"b": {"Pod": 3},
 		"a": {"StatefulSet": 1, "Secret": 2},
 	}, nil, errors.New("delete Service x: refused"))
-	checkCondition(t, got, metav1.ConditionFalse, v1alpha1.ReasonObjectsRemain,
+	networks.CheckCondition(t, got, metav1.ConditionFalse, v1alpha1.ReasonObjectsRemain,
 		"the cluster a still has 2 Secrets, 1 StatefulSet; the cluster b still has 3 Pods; delete Service x: refused")
 	if strings.Contains(got.Message, v1alpha1.FinalizerClusters) {
 		t.Errorf("the message advises to give up a cluster that answers: %s", got.Message)

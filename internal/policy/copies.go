@@ -4,47 +4,12 @@ package policy
 
 import (
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/policy/wording"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
-
-// maxCopyLag is how many blocks a producer may be behind the chain for others to
-// count on its copy of their shard.
-const maxCopyLag = 4
-
-// uncounted says why nobody can count on a producer's copy of its shard: should
-// the others of the shard lose theirs, it would not bring them back. It is empty
-// when they can.
-func uncounted(node *Node, best *chain.Status, now time.Time) string {
-	status := node.Status
-	switch {
-	case node.LetGo:
-		return "may go itself"
-	case !node.Ready():
-		return "does not take part"
-	case !settled(node, now):
-		return "has only just begun to take part"
-	case status == nil:
-		return "does not answer the operator"
-	case status.GenesisHash != best.GenesisHash:
-		return "follows another genesis document"
-	case status.Copy == nil:
-		return "does not say whether its copy of the shard is complete"
-	case !status.Copy.Complete && len(status.Copy.Missing) == 0:
-		return "has no complete copy of the shard"
-	case !status.Copy.Complete:
-		return "has no complete copy of the shard: " + wording.Quote(status.Copy.Missing[0])
-	case status.FinalizedHeight+maxCopyLag < best.FinalizedHeight:
-		return fmt.Sprintf("is at height %d, the chain at %d", status.FinalizedHeight, best.FinalizedHeight)
-	default:
-		return ""
-	}
-}
 
 // mayHold says whether a pod that does not run may hold a copy of its shard in a
 // directory that goes with the pod. One whose node was never started holds
@@ -65,7 +30,7 @@ func mayHold(pod *corev1.Pod) bool {
 
 // waitOfEnded is what a producer waits for that does not run, so that nobody
 // misses it, but perhaps what it holds.
-func (t *turns) waitOfEnded(node *Node, i int) wait {
+func (t *turns) waitOfEnded(node *observed.Node, i int) wait {
 	if t.durable || node.Pod == nil || !mayHold(node.Pod) {
 		return wait{}
 	}
@@ -93,7 +58,7 @@ func (t *turns) waitForCopy(i int) wait {
 		}
 		found := "goes just now"
 		if !t.going[j] {
-			found = uncounted(other, t.best, t.observation.Now)
+			found = observed.Uncounted(other, t.best, t.observation.Now)
 		}
 		if found == "" {
 			return wait{}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // diagnosis is why a node does not take part, and what to do about it.
@@ -37,11 +38,11 @@ var severity = []string{
 }
 
 // diagnose says why a node that is not ready is not.
-func diagnose(network *v1alpha1.ShardNetwork, node *Node) diagnosis {
+func diagnose(network *v1alpha1.ShardNetwork, node *observed.Node) diagnosis {
 	if node.Unobserved {
 		return notReady(node)
 	}
-	for _, examine := range []func(*v1alpha1.ShardNetwork, *Node) *diagnosis{
+	for _, examine := range []func(*v1alpha1.ShardNetwork, *observed.Node) *diagnosis{
 		forbiddenSysctl,
 		evicted,
 		noPod,
@@ -60,14 +61,14 @@ func diagnose(network *v1alpha1.ShardNetwork, node *Node) diagnosis {
 	return notReady(node)
 }
 
-func leaving(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func leaving(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	if node.Pod.DeletionTimestamp == nil {
 		return nil
 	}
 	return &diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " is being replaced"}
 }
 
-func notReady(node *Node) diagnosis {
+func notReady(node *observed.Node) diagnosis {
 	name := node.Validator.Name
 	switch {
 	case len(node.NotReady) > 0:

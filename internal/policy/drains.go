@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
@@ -33,7 +35,7 @@ type Drains struct {
 // one that may be evicted counts as away, whether or not somebody evicts it. A
 // drain repairs nothing. So while the chain stands still, every producer stays,
 // whatever its data is on: any of them may be needed for the chain to go on.
-func NewDrains(observation *Observation) Drains {
+func NewDrains(observation *observed.Network) Drains {
 	var (
 		drains  Drains
 		turns   = newTurns(observation)
@@ -44,21 +46,21 @@ func NewDrains(observation *Observation) Drains {
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		switch {
-		case !node.evictable():
+		case !evictable(node):
 		case node.LetGo && node.Machine != nil && node.Machine.Leaving == "":
 			drains.Hold = append(drains.Hold, i)
 		case node.LetGo:
-			goes = firstOf(goes, node.mayGo())
+			goes = cmp.Or(goes, mayGo(node))
 		case node.Machine == nil || node.Machine.Leaving == "":
 		default:
 			wait := turns.takeForDrain(i)
 			if wait.over() {
 				drains.LetGo = append(drains.LetGo, i)
-				goes = firstOf(goes, node.mayGo())
+				goes = cmp.Or(goes, mayGo(node))
 				continue
 			}
 			waiting++
-			waits = firstOf(waits, fmt.Sprintf("the machine %s %s; %s %s",
+			waits = cmp.Or(waits, fmt.Sprintf("the machine %s %s; %s %s",
 				node.Machine.Name, node.Machine.Leaving, node.Validator.Name, wait.words))
 		}
 	}
@@ -71,15 +73,15 @@ func NewDrains(observation *Observation) Drains {
 
 // evictable says whether a node has a pod that nobody evicts whom the disruption
 // budget keeps from it. It holds no pod that never ran, or has ended.
-func (n *Node) evictable() bool {
-	return n.Pod != nil && !n.Unobserved && n.Pod.DeletionTimestamp == nil && n.Pod.Status.Phase == corev1.PodRunning
+func evictable(node *observed.Node) bool {
+	return node.Pod != nil && !node.Unobserved && node.Pod.DeletionTimestamp == nil && node.Pod.Status.Phase == corev1.PodRunning
 }
 
-func (n *Node) mayGo() string {
-	if n.Machine == nil {
-		return n.Validator.Name + " may be evicted from a machine of which nothing is known"
+func mayGo(node *observed.Node) string {
+	if node.Machine == nil {
+		return node.Validator.Name + " may be evicted from a machine of which nothing is known"
 	}
-	return fmt.Sprintf("%s may be evicted from the machine %s, which %s", n.Validator.Name, n.Machine.Name, n.Machine.Leaving)
+	return fmt.Sprintf("%s may be evicted from the machine %s, which %s", node.Validator.Name, node.Machine.Name, node.Machine.Leaving)
 }
 
 // takeForDrain says whether it is the turn of the node at an index to leave its
@@ -94,12 +96,12 @@ func (t *turns) takeForDrain(i int) wait {
 // standsStill says whether the chain does, as far as anybody can tell: nodes find
 // out for themselves some time later.
 func (t *turns) standsStill() bool {
-	return !t.moving || t.best == nil || stalled(t.observation, time.UnixMilli(t.best.FinalizedTimeMs))
+	return !t.moving || t.best == nil || t.observation.Stalled(time.UnixMilli(t.best.FinalizedTimeMs))
 }
 
 // machinesKept says whether the machines keep their validators, given words about
 // the first that may go, and about the first that stays.
-func machinesKept(observation *Observation, goes, waits string) metav1.Condition {
+func machinesKept(observation *observed.Network, goes, waits string) metav1.Condition {
 	no := func(reason, message string) metav1.Condition {
 		return condition.New(v1alpha1.ConditionMachinesKept, metav1.ConditionFalse, reason, message)
 	}
@@ -112,27 +114,19 @@ func machinesKept(observation *Observation, goes, waits string) metav1.Condition
 		return no(v1alpha1.ReasonDrainWaiting, waits)
 	case len(observation.UnknownMachines) > 0:
 		return condition.New(v1alpha1.ConditionMachinesKept, metav1.ConditionUnknown, v1alpha1.ReasonMachinesUnknown,
-			observation.UnknownMachines[0].words())
+			unlooked(&observation.UnknownMachines[0]))
 	default:
 		return condition.New(v1alpha1.ConditionMachinesKept, metav1.ConditionTrue, v1alpha1.ReasonNothingDrained,
 			"no machine of a validator is cordoned or about to be removed")
 	}
 }
 
-// words say what follows from machines that the operator cannot look at.
-func (u *UnknownMachines) words() string {
-	if u.Cluster == "" {
+// unlooked says what follows from machines that the operator cannot look at.
+func unlooked(unknown *observed.UnknownMachines) string {
+	if unknown.Cluster == "" {
 		return fmt.Sprintf("the machines of the operator's own cluster cannot be looked at, so no validator may be evicted from them: %s. "+
-			"Give the operator the role of its chart", wording.Quote(u.Cause.Error()))
+			"Give the operator the role of its chart", wording.Quote(unknown.Cause.Error()))
 	}
 	return fmt.Sprintf("the machines of the cluster %s cannot be looked at, so no validator may be evicted from them: %s. "+
-		"Join the cluster again with shardyard join", u.Cluster, wording.Quote(u.Cause.Error()))
-}
-
-// firstOf is the first of two that says anything.
-func firstOf(first, second string) string {
-	if first != "" {
-		return first
-	}
-	return second
+		"Join the cluster again with shardyard join", unknown.Cluster, wording.Quote(unknown.Cause.Error()))
 }

@@ -5,68 +5,49 @@ package policy_test
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
-// cordon has some nodes be on cordoned machines, and the others on machines that
-// stay.
-func cordon(observation *policy.Observation, indices ...int) {
-	for i := range observation.Nodes {
-		observation.Nodes[i].Machine = policy.MachineOf("machine-"+strconv.Itoa(i), &corev1.Node{
-			Spec: corev1.NodeSpec{Unschedulable: slices.Contains(indices, i)},
-		})
-	}
-}
-
 // letGo is a node that may be evicted.
-func letGo(node *policy.Node) { node.LetGo = true }
-
-// unanswering is a node that does not answer the operator.
-func unanswering(node *policy.Node) { node.Status = nil }
-
-// halt has a chain stand still that the nodes have not noticed to do so.
-func halt(observation *policy.Observation) {
-	all(observation, func(node *policy.Node) { node.Status.FinalizedTimeMs = now.Add(-time.Minute).UnixMilli() })
-}
+func letGo(node *observed.Node) { node.LetGo = true }
 
 func TestDrains(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		shards, producers, chunkValidators int32
 
-		change      func(*policy.Observation)
+		change      func(*observed.Network)
 		letGo, hold []int
 		reason      string
 		message     string
 	}{
 		"no machine is cordoned": {
-			2, 2, 0, func(observation *policy.Observation) { cordon(observation) }, nil, nil, v1alpha1.ReasonNothingDrained, "",
+			2, 2, 0, func(observation *observed.Network) { networks.Cordon(observation) }, nil, nil, v1alpha1.ReasonNothingDrained, "",
 		},
 		"one machine": {
-			2, 2, 0, func(observation *policy.Observation) { cordon(observation, 2) },
+			2, 2, 0, func(observation *observed.Network) { networks.Cordon(observation, 2) },
 			[]int{2},
 			nil, v1alpha1.ReasonDraining,
 			"quickstart-s1-p0 may be evicted from the machine machine-2, which is cordoned",
 		},
 		"a machine about to be removed": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation)
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation)
 				observation.Nodes[1].Machine.Leaving = "has the taint karpenter.sh/disrupted"
 			},
 			[]int{1},
 			nil, v1alpha1.ReasonDraining, "machine-1, which has the taint karpenter.sh/disrupted",
 		},
 		"all machines, one after the other": {
-			2, 2, 0, func(observation *policy.Observation) { cordon(observation, 0, 1, 2, 3) },
+			2, 2, 0, func(observation *observed.Network) { networks.Cordon(observation, 0, 1, 2, 3) },
 			[]int{0},
 			nil, v1alpha1.ReasonDraining,
 			"machine-0, which is cordoned; the machine machine-1 is cordoned; quickstart-s0-p1 waits for somebody else's copy of shard 0: " +
@@ -74,11 +55,11 @@ func TestDrains(t *testing.T) {
 		},
 		"one of a shard, within what consensus spares": {
 			// (16 - 1) / 3 / 2 = 2 nodes may be away.
-			8, 2, 0, func(observation *policy.Observation) { cordon(observation, 3, 4, 5, 6) }, []int{3, 4}, nil, v1alpha1.ReasonDraining, "",
+			8, 2, 0, func(observation *observed.Network) { networks.Cordon(observation, 3, 4, 5, 6) }, []int{3, 4}, nil, v1alpha1.ReasonDraining, "",
 		},
 		"one that was let go counts until it is back": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation, 0, 2)
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation, 0, 2)
 				letGo(&observation.Nodes[0])
 			},
 			nil, nil, v1alpha1.ReasonDraining,
@@ -86,75 +67,75 @@ func TestDrains(t *testing.T) {
 				"quickstart-s1-p0 waits until 4 of 4 producers take part with a complete copy of their shard",
 		},
 		"one that was evicted counts until it is back": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation, 2)
-				noPod(&observation.Nodes[0])
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation, 2)
+				networks.NoPod(&observation.Nodes[0])
 			},
 			nil, nil, v1alpha1.ReasonDrainWaiting,
 			"the machine machine-2 is cordoned; quickstart-s1-p0 waits until 4 of 4 producers take part with a complete copy of their shard",
 		},
 		"the twin of one that is back without its state": {
-			8, 2, 0, func(observation *policy.Observation) {
-				cordon(observation, 2)
-				incomplete(&observation.Nodes[3])
+			8, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation, 2)
+				networks.Incomplete(&observation.Nodes[3])
 			},
 			nil, nil, v1alpha1.ReasonDrainWaiting, "quickstart-s1-p0 waits for somebody else's copy of shard 1: quickstart-s1-p1 has no",
 		},
 		"the twin of one that does not say what it has": {
-			8, 2, 0, func(observation *policy.Observation) {
-				durable(observation)
-				cordon(observation, 2)
+			8, 2, 0, func(observation *observed.Network) {
+				networks.Durable(observation)
+				networks.Cordon(observation, 2)
 				observation.Nodes[3].Status.Copy = nil
 			},
 			nil, nil, v1alpha1.ReasonDrainWaiting, "quickstart-s1-p1 does not say whether its copy of the shard is complete",
 		},
 		"the twin of one on a machine that does not answer": {
-			8, 2, 0, func(observation *policy.Observation) {
-				durable(observation)
-				cordon(observation, 2)
-				silentMachine(&observation.Nodes[3])
+			8, 2, 0, func(observation *observed.Network) {
+				networks.Durable(observation)
+				networks.Cordon(observation, 2)
+				networks.SilentMachine(&observation.Nodes[3])
 			},
 			nil, nil, v1alpha1.ReasonDrainWaiting, "quickstart-s1-p1 does not take part",
 		},
 		"a single producer with a disk": {
-			4, 1, 0, func(observation *policy.Observation) {
-				durable(observation)
-				cordon(observation, 1)
+			4, 1, 0, func(observation *observed.Network) {
+				networks.Durable(observation)
+				networks.Cordon(observation, 1)
 			},
 			[]int{1},
 			nil, v1alpha1.ReasonDraining, "",
 		},
 		"the only copy": {
-			4, 1, 0, func(observation *policy.Observation) { cordon(observation, 1) }, nil, nil, v1alpha1.ReasonDrainWaiting,
+			4, 1, 0, func(observation *observed.Network) { networks.Cordon(observation, 1) }, nil, nil, v1alpha1.ReasonDrainWaiting,
 			"quickstart-s1-p0 has the only copy of shard 1",
 		},
 		"a node that does not run, with its disk": {
-			2, 2, 0, func(observation *policy.Observation) {
-				durable(observation)
-				ended(&observation.Nodes[1])
-				cordon(observation, 1)
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Durable(observation)
+				networks.Ended(&observation.Nodes[1])
+				networks.Cordon(observation, 1)
 			},
 			[]int{1},
 			nil, v1alpha1.ReasonDraining, "",
 		},
 		"nobody needs leave to evict what never ran": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation, 0, 1)
-				pending(&observation.Nodes[0])
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation, 0, 1)
+				networks.Pending(&observation.Nodes[0])
 			},
 			nil, nil, v1alpha1.ReasonDrainWaiting, "the machine machine-1 is cordoned; quickstart-s0-p1 waits",
 		},
 		"nobody needs leave to evict what goes already": {
 			2, 2, 0,
-			func(observation *policy.Observation) {
-				cordon(observation, 0)
-				leaving(&observation.Nodes[0])
+			func(observation *observed.Network) {
+				networks.Cordon(observation, 0)
+				networks.Leaving(&observation.Nodes[0])
 			},
 			nil, nil, v1alpha1.ReasonNothingDrained, "",
 		},
 		"the machine is kept after all": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation)
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation)
 				letGo(&observation.Nodes[0])
 			},
 			nil,
@@ -162,8 +143,8 @@ func TestDrains(t *testing.T) {
 			v1alpha1.ReasonNothingDrained, "",
 		},
 		"nobody else goes while that is not known yet": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation, 2)
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation, 2)
 				letGo(&observation.Nodes[0])
 			},
 			nil,
@@ -171,22 +152,22 @@ func TestDrains(t *testing.T) {
 			v1alpha1.ReasonDrainWaiting, "",
 		},
 		"chunk validators go one by one": {
-			2, 2, 3, func(observation *policy.Observation) { cordon(observation, 4, 5, 6) },
+			2, 2, 3, func(observation *observed.Network) { networks.Cordon(observation, 4, 5, 6) },
 			[]int{4},
 			nil, v1alpha1.ReasonDraining,
 			"quickstart-v0 may be evicted from the machine machine-4, which is cordoned; the machine machine-5 is cordoned; " +
 				"quickstart-v1 waits until the other chunk validators take part (and 1 more wait)",
 		},
 		"machines that nobody may look at": {
-			2, 2, 0, func(observation *policy.Observation) {
+			2, 2, 0, func(observation *observed.Network) {
 				letGo(&observation.Nodes[0])
-				observation.UnknownMachines = []policy.UnknownMachines{{Cause: errors.New("nodes is forbidden")}}
+				observation.UnknownMachines = []observed.UnknownMachines{{Cause: errors.New("nodes is forbidden")}}
 			},
 			nil, nil, v1alpha1.ReasonDraining, "quickstart-s0-p0 may be evicted from a machine of which nothing is known",
 		},
 		"in a cluster that cannot be used": {
-			2, 2, 0, func(observation *policy.Observation) {
-				cordon(observation, 0)
+			2, 2, 0, func(observation *observed.Network) {
+				networks.Cordon(observation, 0)
 				observation.Nodes[0].Unobserved, observation.Nodes[0].SaysReady = true, true
 			},
 			nil, nil, v1alpha1.ReasonNothingDrained, "",
@@ -195,7 +176,7 @@ func TestDrains(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthyWith(t, test.shards, test.producers, test.chunkValidators)
+			observation := networks.HealthyWith(t, test.shards, test.producers, test.chunkValidators)
 			test.change(observation)
 			drains := policy.NewDrains(observation)
 			if !slices.Equal(drains.LetGo, test.letGo) || !slices.Equal(drains.Hold, test.hold) {
@@ -206,7 +187,7 @@ func TestDrains(t *testing.T) {
 			if test.reason == v1alpha1.ReasonNothingDrained {
 				status = metav1.ConditionTrue
 			}
-			checkCondition(t, drains.MachinesKept, status, test.reason, test.message)
+			networks.CheckCondition(t, drains.MachinesKept, status, test.reason, test.message)
 		})
 	}
 }
@@ -216,24 +197,27 @@ func TestDrains(t *testing.T) {
 // not need.
 func TestDrainsWhileTheChainStandsStill(t *testing.T) {
 	t.Parallel()
-	for name, stop := range map[string]func(*policy.Observation){
-		"nobody takes part":  func(observation *policy.Observation) { all(observation, stopped) },
-		"nobody has noticed": halt,
-		"nobody runs":        func(observation *policy.Observation) { all(observation, ended) },
-		"one has ended":      func(observation *policy.Observation) { all(observation, stopped); ended(&observation.Nodes[3]) },
+	for name, stop := range map[string]func(*observed.Network){
+		"nobody takes part":  func(observation *observed.Network) { networks.All(observation, networks.Stopped) },
+		"nobody has noticed": networks.Halt,
+		"nobody runs":        func(observation *observed.Network) { networks.All(observation, networks.Ended) },
+		"one has ended": func(observation *observed.Network) {
+			networks.All(observation, networks.Stopped)
+			networks.Ended(&observation.Nodes[3])
+		},
 	} {
-		for kind, prepare := range map[string]func(*policy.Observation){"disks": durable, "none": func(*policy.Observation) {}} {
+		for kind, prepare := range map[string]func(*observed.Network){"disks": networks.Durable, "none": func(*observed.Network) {}} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				t.Parallel()
-				observation := healthyWith(t, 2, 2, 1)
+				observation := networks.HealthyWith(t, 2, 2, 1)
 				prepare(observation)
 				stop(observation)
-				cordon(observation, 0, 1, 2, 3, 4)
+				networks.Cordon(observation, 0, 1, 2, 3, 4)
 				drains := policy.NewDrains(observation)
 				if !slices.Equal(drains.LetGo, []int{4}) {
 					t.Errorf("%v are let go, want the chunk validator alone", drains.LetGo)
 				}
-				checkCondition(t, drains.MachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDraining,
+				networks.CheckCondition(t, drains.MachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDraining,
 					"quickstart-s0-p0 stays while the chain stands still, which may need it to go on (and 3 more wait)")
 			})
 		}
@@ -244,25 +228,25 @@ func TestDrainsWhileTheChainStandsStill(t *testing.T) {
 // without anybody.
 func TestNobodyIsLetGoUnseen(t *testing.T) {
 	t.Parallel()
-	observation := healthyWith(t, 2, 2, 1)
-	all(observation, unanswering)
-	cordon(observation, 0, 1, 2, 3, 4)
+	observation := networks.HealthyWith(t, 2, 2, 1)
+	networks.All(observation, networks.Unanswering)
+	networks.Cordon(observation, 0, 1, 2, 3, 4)
 	drains := policy.NewDrains(observation)
 	if len(drains.LetGo) > 0 {
 		t.Errorf("%v are let go", drains.LetGo)
 	}
-	checkCondition(t, drains.MachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting, "(and 4 more wait)")
+	networks.CheckCondition(t, drains.MachinesKept, metav1.ConditionFalse, v1alpha1.ReasonDrainWaiting, "(and 4 more wait)")
 }
 
 // What is let go in one run, what is replaced in it counts.
 func TestRolloutsCountDrains(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	observation.Nodes[3].Outdated = true
 	if rollout := policy.NewRollout(observation); !slices.Equal(rollout.Replace, []int{3}) {
 		t.Fatalf("without a drain %v are replaced, want 3", rollout.Replace)
 	}
-	cordon(observation, 2)
+	networks.Cordon(observation, 2)
 	for _, i := range policy.NewDrains(observation).LetGo {
 		letGo(&observation.Nodes[i])
 	}
@@ -282,7 +266,7 @@ func TestDrainsAreSafe(t *testing.T) {
 				cordoned = append(cordoned, i)
 			}
 		}
-		cordon(observation, cordoned...)
+		networks.Cordon(observation, cordoned...)
 		drains := policy.NewDrains(observation)
 		checkReplaced(t, observation, drains.LetGo)
 		for _, i := range drains.LetGo {
@@ -306,12 +290,12 @@ func TestDrainsAreSafe(t *testing.T) {
 func TestDrainsEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		observation := healthyWith(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
+		observation := networks.HealthyWith(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
 			rapid.Int32Range(0, 10).Draw(t, "chunkValidators"))
 		if observation.Network.Spec.ProducersPerShard == 1 {
-			durable(observation)
+			networks.Durable(observation)
 		}
-		cordon(observation, indices(observation)...)
+		networks.Cordon(observation, indices(observation)...)
 		for round := 0; ; round++ {
 			drains := policy.NewDrains(observation)
 			if drains.MachinesKept.Status == metav1.ConditionTrue {
@@ -328,37 +312,10 @@ func TestDrainsEnd(t *testing.T) {
 	})
 }
 
-func indices(observation *policy.Observation) []int {
+func indices(observation *observed.Network) []int {
 	found := make([]int, len(observation.Nodes))
 	for i := range found {
 		found[i] = i
 	}
 	return found
-}
-
-func troublesOfDrains(t *testing.T) []trouble {
-	t.Helper()
-	kept := func(observation *policy.Observation) metav1.Condition {
-		return policy.NewDrains(observation).MachinesKept
-	}
-	unknown := func(cluster, account string) trouble {
-		return ofChain(t, v1alpha1.ReasonMachinesUnknown, kept, func(observation *policy.Observation) {
-			observation.UnknownMachines = []policy.UnknownMachines{{Cluster: cluster, Cause: errors.New(
-				`nodes is forbidden: User "system:serviceaccount:` + account + `" cannot list resource "nodes" in API group "" at the cluster scope`)}}
-		})
-	}
-	return []trouble{
-		ofChain(t, v1alpha1.ReasonDraining, kept, func(observation *policy.Observation) { cordon(observation, 0) }),
-		ofChain(t, v1alpha1.ReasonDraining, kept, func(observation *policy.Observation) { cordon(observation, 0, 1) }),
-		ofChain(t, v1alpha1.ReasonDrainWaiting, kept, func(observation *policy.Observation) {
-			cordon(observation, 2)
-			noPod(&observation.Nodes[0])
-		}),
-		ofChain(t, v1alpha1.ReasonDrainWaiting, kept, func(observation *policy.Observation) {
-			cordon(observation, 0)
-			halt(observation)
-		}),
-		unknown("us-east4", "default:shardyard-member"),
-		unknown("", "shardyard-system:shardyard"),
-	}
 }

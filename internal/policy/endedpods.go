@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -16,7 +17,7 @@ import (
 
 // evicted is a pod that its machine ended because it ran short of something.
 // The pod may be gone again, like one that was refused.
-func evicted(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func evicted(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	const reason = "Evicted"
 	words := ""
 	if node.Pod != nil && node.Pod.Status.Reason == reason {
@@ -50,7 +51,7 @@ func evicted(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
 }
 
 // ended is a node whose process does not stay.
-func ended(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func ended(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	for i := range node.Pod.Status.ContainerStatuses {
 		status := &node.Pod.Status.ContainerStatuses[i]
 		last := status.State.Terminated

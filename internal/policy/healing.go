@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -43,7 +44,7 @@ type Healing struct {
 // the rules of the protocol. Nobody is to blame while the chain stands still, nodes
 // are replaced, machines are drained or something else goes on that may keep nodes
 // behind: time counts from the end of that.
-func NewHealing(observation *Observation) Healing {
+func NewHealing(observation *observed.Network) Healing {
 	turns := newTurns(observation)
 	excuse := excuseOf(observation, turns)
 	healing := Healing{Behind: nodesBehind(observation, turns.best, excuse != "")}
@@ -66,7 +67,7 @@ func NewHealing(observation *Observation) Healing {
 }
 
 // excuseOf is why no node is to blame now for being behind; empty when nothing is.
-func excuseOf(observation *Observation, turns *turns) string {
+func excuseOf(observation *observed.Network, turns *turns) string {
 	if disturbance := disturbanceOf(observation, turns); disturbance != "" || !updating(observation) {
 		return disturbance
 	}
@@ -75,7 +76,7 @@ func excuseOf(observation *Observation, turns *turns) string {
 
 // disturbanceOf is what goes on that the operator does not do to the nodes itself;
 // empty when nothing does.
-func disturbanceOf(observation *Observation, turns *turns) string {
+func disturbanceOf(observation *observed.Network, turns *turns) string {
 	switch {
 	case observation.Unapplied, observation.Settling:
 		return "the cluster is taking up the objects of the network: see the condition Applied"
@@ -91,13 +92,13 @@ func disturbanceOf(observation *Observation, turns *turns) string {
 }
 
 // updating says whether nodes are replaced to run what they are to.
-func updating(observation *Observation) bool {
+func updating(observation *observed.Network) bool {
 	update := observation.Network.Status.Update
-	return observation.count().outdated > 0 || update != nil && update.Phase != v1alpha1.UpdateRolledBack
+	return count(observation).outdated > 0 || update != nil && update.Phase != v1alpha1.UpdateRolledBack
 }
 
 // onItsWay says whether a node may be evicted, or is on a machine that is drained.
-func onItsWay(node Node) bool {
+func onItsWay(node observed.Node) bool {
 	return node.LetGo || node.Machine != nil && node.Machine.Leaving != ""
 }
 
@@ -112,7 +113,7 @@ var findings = []string{
 
 // decide finds what becomes of each node that is behind, and what the condition says
 // of the worst.
-func (h *Healing) decide(observation *Observation, turns *turns) {
+func (h *Healing) decide(observation *observed.Network, turns *turns) {
 	var worst diagnosis
 	rank, number := len(findings), 0
 	for k := range h.Behind {
@@ -139,8 +140,8 @@ func (h *Healing) decide(observation *Observation, turns *turns) {
 
 // find is what becomes of one node that is behind, and has it start again if it is
 // due and may.
-func (h *Healing) find(observation *Observation, turns *turns, record *v1alpha1.NodeBehind) diagnosis {
-	i := slices.IndexFunc(observation.Nodes, func(node Node) bool { return node.Validator.Name == record.Name })
+func (h *Healing) find(observation *observed.Network, turns *turns, record *v1alpha1.NodeBehind) diagnosis {
+	i := slices.IndexFunc(observation.Nodes, func(node observed.Node) bool { return node.Validator.Name == record.Name })
 	node, spec := &observation.Nodes[i], &observation.Network.Spec.Healing
 	limit := patience(spec, record.Restarts)
 	over := observation.Now.Sub(record.SinceTime.Time) >= limit
@@ -171,7 +172,7 @@ func (h *Healing) find(observation *Observation, turns *turns, record *v1alpha1.
 		standing(node, record, turns), record.Restarts+1, maxHealingRestarts)
 	record.Restarts++
 	record.RestartTime = metav1.NewTime(observation.Now)
-	observation.begin(record)
+	begin(observation, record)
 	return restarted(record, patience(spec, record.Restarts))
 }
 
@@ -188,7 +189,7 @@ func restarted(record *v1alpha1.NodeBehind, limit time.Duration) diagnosis {
 }
 
 // standing says where a node is, and since when it is no closer to the chain.
-func standing(node *Node, record *v1alpha1.NodeBehind, turns *turns) string {
+func standing(node *observed.Node, record *v1alpha1.NodeBehind, turns *turns) string {
 	status, since := node.Status, wording.Instant(record.SinceTime.Time)
 	lag := lagOf(status, turns.best)
 	switch {
@@ -206,7 +207,7 @@ func standing(node *Node, record *v1alpha1.NodeBehind, turns *turns) string {
 func isAt(height uint64, before *int64) bool { return before != nil && int64(height) == *before }
 
 // take says whether it is the turn of the node at an index to be started again.
-func (h *Healing) take(observation *Observation, turns *turns, i int) wait {
+func (h *Healing) take(observation *observed.Network, turns *turns, i int) wait {
 	node := &observation.Nodes[i]
 	if other := h.awaited(observation, node.Validator.Name); other != "" {
 		return waitFor(fmt.Sprintf("waits until %s keeps up, which was started again, or its time is over", other))
@@ -219,7 +220,7 @@ func (h *Healing) take(observation *Observation, turns *turns, i int) wait {
 
 // awaited is another node that was started again and has time to come back; empty
 // when there is none.
-func (h *Healing) awaited(observation *Observation, name string) string {
+func (h *Healing) awaited(observation *observed.Network, name string) string {
 	for k := range h.Behind {
 		other := &h.Behind[k]
 		if other.Name != name && other.Restarts > 0 && !keepsUp(other) &&
@@ -234,13 +235,13 @@ func (h *Healing) awaited(observation *Observation, name string) string {
 // nobody could give back to it; empty when there is nothing. A validator must not
 // begin with an empty disk before all is final that it may have signed: what is in
 // flight on a chain that moves is, by the time that its pod is there again.
-func lostWithPod(turns *turns, node *Node) string {
+func lostWithPod(turns *turns, node *observed.Node) string {
 	switch {
 	case turns.durable || node.Validator.Role != topology.RoleProducer:
 		return ""
 	case turns.single:
 		return fmt.Sprintf("has the only copy of shard %d, which would be lost with its pod", node.Validator.Shard)
-	case node.Status.Height > turns.best.FinalizedHeight+maxCopyLag:
+	case node.Status.Height > turns.best.FinalizedHeight+observed.MaxCopyLag:
 		return fmt.Sprintf("has no disk that outlives its pod, and may have signed blocks that are not final, up to height %d",
 			node.Status.Height)
 	default:

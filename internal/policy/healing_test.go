@@ -15,35 +15,9 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
-
-// at has a node be at a height, in voting as in executing.
-func at(node *policy.Node, height uint64) {
-	node.Status.Height, node.Status.FinalizedHeight = height, height
-	if seat := node.Validator.Seat; seat != nil {
-		node.Status.Tracked = &chain.TrackedStatus{Shard: seat.Shard, ExecutedHeight: height}
-	}
-}
-
-// behind has a node be at height 900 of 1200, where it was seen some time ago. What
-// is remembered of it can be changed.
-func behind(observation *policy.Observation, index int, since time.Duration, changes ...func(*v1alpha1.NodeBehind)) {
-	node := &observation.Nodes[index]
-	at(node, 900)
-	record := v1alpha1.NodeBehind{
-		Name: node.Validator.Name, SinceTime: metav1.NewTime(now.Add(-since)),
-		BehindBlocks: ptr.To[int64](300), FinalizedHeight: ptr.To[int64](900), ExecutedHeight: ptr.To[int64](900),
-	}
-	for _, change := range changes {
-		change(&record)
-	}
-	observation.Network.Status.NodesBehind = append(observation.Network.Status.NodesBehind, record)
-}
-
-// startedAgain is a node that was so many times, the last time when it was last seen.
-func startedAgain(times int32) func(*v1alpha1.NodeBehind) {
-	return func(record *v1alpha1.NodeBehind) { record.Restarts, record.RestartTime = times, record.SinceTime }
-}
 
 // yetToCome is a node of which nothing is known since then.
 func yetToCome(record *v1alpha1.NodeBehind) {
@@ -55,7 +29,7 @@ func mended(record *v1alpha1.NodeBehind) { record.BehindBlocks = ptr.To[int64](0
 
 type healingCase struct {
 	shards, producers int32
-	change            func(*policy.Observation)
+	change            func(*observed.Network)
 	want              []int
 	reason            string
 	// message is a part of the condition's.
@@ -64,207 +38,213 @@ type healingCase struct {
 
 func TestHealing(t *testing.T) {
 	t.Parallel()
-	due := func(observation *policy.Observation) { behind(observation, 0, 300*time.Second) }
-	stays := func(reason, message string, change func(*policy.Observation)) healingCase {
+	due := func(observation *observed.Network) { networks.Behind(observation, 0, 300*time.Second) }
+	stays := func(reason, message string, change func(*observed.Network)) healingCase {
 		return healingCase{2, 2, change, nil, reason, message}
 	}
-	goes := func(change func(*policy.Observation)) healingCase {
+	goes := func(change func(*observed.Network)) healingCase {
 		return healingCase{2, 2, change, []int{0}, v1alpha1.ReasonNodeRestarted, ""}
 	}
 	cases := map[string]healingCase{
-		"nobody is behind": stays(v1alpha1.ReasonAllKeepUp, "", func(*policy.Observation) {}),
-		"by less than a stall": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
-			at(&observation.Nodes[0], 1140)
+		"nobody is behind": stays(v1alpha1.ReasonAllKeepUp, "", func(*observed.Network) {}),
+		"by less than a stall": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
+			networks.At(&observation.Nodes[0], 1140)
 		}),
 		"seen for the first time": stays(v1alpha1.ReasonNodeBehind, "quickstart-s0-p0 stands still at height 1139 since 2026-11-21T12:00:00Z, "+
-			"61 blocks behind the chain; it is started again if it comes no closer for 5m0s", func(observation *policy.Observation) {
-			at(&observation.Nodes[0], 1139)
+			"61 blocks behind the chain; it is started again if it comes no closer for 5m0s", func(observation *observed.Network) {
+			networks.At(&observation.Nodes[0], 1139)
 		}),
-		"not for long enough": stays(v1alpha1.ReasonNodeBehind, "", func(observation *policy.Observation) {
-			behind(observation, 0, 299*time.Second)
+		"not for long enough": stays(v1alpha1.ReasonNodeBehind, "", func(observation *observed.Network) {
+			networks.Behind(observation, 0, 299*time.Second)
 		}),
 		"for long enough": goes(due),
-		"as far as before, further on": goes(func(observation *policy.Observation) {
+		"as far as before, further on": goes(func(observation *observed.Network) {
 			due(observation)
 			observation.Network.Status.NodesBehind[0].FinalizedHeight = ptr.To[int64](700)
 			observation.Network.Status.NodesBehind[0].ExecutedHeight = ptr.To[int64](700)
 		}),
 		"a block closer": stays(v1alpha1.ReasonNodeBehind, "stands still at height 901 since 2026-11-21T12:00:00Z, 299 blocks",
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				due(observation)
-				at(&observation.Nodes[0], 901)
+				networks.At(&observation.Nodes[0], 901)
 			}),
-		"executing alone": goes(func(observation *policy.Observation) {
+		"executing alone": goes(func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[0].Status.FinalizedHeight = 1200
 			observation.Network.Status.NodesBehind[0].BehindBlocks = ptr.To[int64](299)
 		}),
 		"in what somebody did not ask for": stays(v1alpha1.ReasonNodeBehind, "spec.healing.mode is Report, so it is left alone",
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				due(observation)
 				observation.Network.Spec.Healing.Mode = v1alpha1.HealingReport
 			}),
-		"by more patience": stays(v1alpha1.ReasonNodeBehind, "for 10m0s", func(observation *policy.Observation) {
+		"by more patience": stays(v1alpha1.ReasonNodeBehind, "for 10m0s", func(observation *observed.Network) {
 			due(observation)
 			observation.Network.Spec.Healing.StuckAfterSeconds = 600
 		}),
 
 		// It is not the node's doing.
-		"the chain stands still": stays(v1alpha1.ReasonNotJudged, "the chain stands still", func(observation *policy.Observation) {
+		"the chain stands still": stays(v1alpha1.ReasonNotJudged, "the chain stands still", func(observation *observed.Network) {
 			due(observation)
-			halt(observation)
+			networks.Halt(observation)
 		}),
-		"nobody takes part": stays(v1alpha1.ReasonNotJudged, "the chain stands still", func(observation *policy.Observation) {
+		"nobody takes part": stays(v1alpha1.ReasonNotJudged, "the chain stands still", func(observation *observed.Network) {
 			due(observation)
-			all(observation, stopped)
+			networks.All(observation, networks.Stopped)
 		}),
-		"nobody answers": stays(v1alpha1.ReasonNoAnswer, "", func(observation *policy.Observation) {
+		"nobody answers": stays(v1alpha1.ReasonNoAnswer, "", func(observation *observed.Network) {
 			due(observation)
-			all(observation, unanswering)
+			networks.All(observation, networks.Unanswering)
 		}),
-		"nodes are replaced": stays(v1alpha1.ReasonNotJudged, "nodes are replaced", func(observation *policy.Observation) {
+		"nodes are replaced": stays(v1alpha1.ReasonNotJudged, "nodes are replaced", func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[3].Outdated = true
 		}),
-		"the last one is to come back": stays(v1alpha1.ReasonNotJudged, "nodes are replaced", func(observation *policy.Observation) {
+		"the last one is to come back": stays(v1alpha1.ReasonNotJudged, "nodes are replaced", func(observation *observed.Network) {
 			due(observation)
 			observation.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves}
 		}),
-		"an update was rolled back, and is over": goes(func(observation *policy.Observation) {
+		"an update was rolled back, and is over": goes(func(observation *observed.Network) {
 			due(observation)
 			observation.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateRolledBack}
 		}),
-		"objects are taken up": stays(v1alpha1.ReasonNotJudged, "taking up", func(observation *policy.Observation) {
+		"objects are taken up": stays(v1alpha1.ReasonNotJudged, "taking up", func(observation *observed.Network) {
 			due(observation)
 			observation.Settling = true
 		}),
-		"a machine is drained": stays(v1alpha1.ReasonNotJudged, "machines are drained", func(observation *policy.Observation) {
+		"a machine is drained": stays(v1alpha1.ReasonNotJudged, "machines are drained", func(observation *observed.Network) {
 			due(observation)
-			cordon(observation, 3)
+			networks.Cordon(observation, 3)
 		}),
-		"machines are not known": stays(v1alpha1.ReasonNotJudged, "machines are drained, or", func(observation *policy.Observation) {
+		"machines are not known": stays(v1alpha1.ReasonNotJudged, "machines are drained, or", func(observation *observed.Network) {
 			due(observation)
-			observation.UnknownMachines = []policy.UnknownMachines{{}}
+			observation.UnknownMachines = []observed.UnknownMachines{{}}
 		}),
-		"a fault goes on": stays(v1alpha1.ReasonNotJudged, "the Fault cut-off goes on", func(observation *policy.Observation) {
+		"a fault goes on": stays(v1alpha1.ReasonNotJudged, "the Fault cut-off goes on", func(observation *observed.Network) {
 			due(observation)
 			observation.Occupied = "the Fault cut-off goes on"
 		}),
 
 		// It waits for others.
 		"it does not answer": stays(v1alpha1.ReasonNodeBehind, "quickstart-s0-p0 does not answer, and was 300 blocks behind the chain at "+
-			"2026-11-21T11:55:00Z", func(observation *policy.Observation) {
+			"2026-11-21T11:55:00Z", func(observation *observed.Network) {
 			due(observation)
-			unanswering(&observation.Nodes[0])
+			networks.Unanswering(&observation.Nodes[0])
 		}),
-		"it has no block": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
+		"it has no block": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
 			due(observation)
-			at(&observation.Nodes[0], 0)
+			networks.At(&observation.Nodes[0], 0)
 		}),
-		"it fetches a state": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
+		"it fetches a state": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[0].Status.Syncing = &chain.SyncingStatus{NeededHeight: 901}
 		}),
-		"it follows another chain": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
+		"it follows another chain": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[0].Status.GenesisHash = "90ab"
 		}),
-		"it is in a cluster that cannot be used": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
+		"it is in a cluster that cannot be used": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[0].Unobserved, observation.Nodes[0].SaysReady = true, true
 		}),
-		"it goes already": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
+		"it goes already": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
 			due(observation)
-			leaving(&observation.Nodes[0])
+			networks.Leaving(&observation.Nodes[0])
 		}),
-		"its pod was made since": stays(v1alpha1.ReasonNodeBehind, "since 2026-11-21T12:00:00Z", func(observation *policy.Observation) {
+		"its pod was made since": stays(v1alpha1.ReasonNodeBehind, "since 2026-11-21T12:00:00Z", func(observation *observed.Network) {
 			due(observation)
-			observation.Nodes[0].Pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
+			observation.Nodes[0].Pod.CreationTimestamp = metav1.NewTime(networks.Now.Add(-time.Minute))
 		}),
-		"it was started since": stays(v1alpha1.ReasonNodeBehind, "since 2026-11-21T12:00:00Z", func(observation *policy.Observation) {
+		"it was started since": stays(v1alpha1.ReasonNodeBehind, "since 2026-11-21T12:00:00Z", func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[0].Pod.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{
-				StartedAt: metav1.NewTime(now.Add(-time.Minute)),
+				StartedAt: metav1.NewTime(networks.Now.Add(-time.Minute)),
 			}
 		}),
 
 		// The network cannot do without it.
 		"the twin lacks something": stays(v1alpha1.ReasonHealingWaits, "300 blocks behind the chain, and is not started again for now: "+
-			"it waits for somebody else's copy of shard 0: quickstart-s0-p1 has no complete copy", func(observation *policy.Observation) {
+			"it waits for somebody else's copy of shard 0: quickstart-s0-p1 has no complete copy", func(observation *observed.Network) {
 			due(observation)
-			incomplete(&observation.Nodes[1])
+			networks.Incomplete(&observation.Nodes[1])
 		}),
 		"consensus needs all others": stays(v1alpha1.ReasonHealingWaits, "it waits until 4 of 4 producers take part",
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				due(observation)
-				stopped(&observation.Nodes[3])
+				networks.Stopped(&observation.Nodes[3])
 			}),
-		"the only copy": {4, 1, func(observation *policy.Observation) {
+		"the only copy": {4, 1, func(observation *observed.Network) {
 			due(observation)
 			observation.Network.Spec.Update.OnlyCopies = v1alpha1.OnlyCopiesDiscard
 		}, nil, v1alpha1.ReasonHealingWaits, "it has the only copy of shard 0, which would be lost with its pod"},
-		"the only copy, on a disk": {4, 1, func(observation *policy.Observation) {
+		"the only copy, on a disk": {4, 1, func(observation *observed.Network) {
 			due(observation)
-			durable(observation)
+			networks.Durable(observation)
 		}, []int{0}, v1alpha1.ReasonNodeRestarted, ""},
 		"it may have signed what is not final": stays(v1alpha1.ReasonHealingWaits, "it has no disk that outlives its pod, and may have signed "+
-			"blocks that are not final, up to height 1205", func(observation *policy.Observation) {
+			"blocks that are not final, up to height 1205", func(observation *observed.Network) {
 			due(observation)
 			observation.Nodes[0].Status.Height = 1205
 		}),
-		"it remembers what it signed": goes(func(observation *policy.Observation) {
+		"it remembers what it signed": goes(func(observation *observed.Network) {
 			due(observation)
-			durable(observation)
+			networks.Durable(observation)
 			observation.Nodes[0].Status.Height = 1205
 		}),
-		"one at a time": {8, 2, func(observation *policy.Observation) {
+		"one at a time": {8, 2, func(observation *observed.Network) {
 			due(observation)
-			behind(observation, 2, 300*time.Second)
+			networks.Behind(observation, 2, 300*time.Second)
 		}, []int{0}, v1alpha1.ReasonHealingWaits, "quickstart-s1-p0 stands still at height 900 since 2026-11-21T11:55:00Z, " +
 			"300 blocks behind the chain, and is not started again for now: it waits until quickstart-s0-p0 keeps up, which was started again, " +
 			"or its time is over (and 1 more behind)"},
-		"one after the other": {8, 2, func(observation *policy.Observation) {
+		"one after the other": {8, 2, func(observation *observed.Network) {
 			due(observation)
-			behind(observation, 2, 599*time.Second, startedAgain(1))
+			networks.Behind(observation, 2, 599*time.Second, networks.StartedAgain(1))
 		}, nil, v1alpha1.ReasonHealingWaits, "it waits until quickstart-s1-p0 keeps up"},
-		"one that was not mended is not waited for": {8, 2, func(observation *policy.Observation) {
+		"one that was not mended is not waited for": {8, 2, func(observation *observed.Network) {
 			due(observation)
-			behind(observation, 2, 40*time.Minute, startedAgain(3))
+			networks.Behind(observation, 2, 40*time.Minute, networks.StartedAgain(3))
 		}, []int{0}, v1alpha1.ReasonHealingGaveUp, "quickstart-s1-p0 stands still"},
-		"one that was mended is not waited for": {8, 2, func(observation *policy.Observation) {
+		"one that was mended is not waited for": {8, 2, func(observation *observed.Network) {
 			due(observation)
-			behind(observation, 2, time.Minute, startedAgain(1), mended)
-			at(&observation.Nodes[2], 1200)
+			networks.Behind(observation, 2, time.Minute, networks.StartedAgain(1), mended)
+			networks.At(&observation.Nodes[2], 1200)
 		}, []int{0}, v1alpha1.ReasonNodeRestarted, ""},
 
 		// It was started again before.
 		"it has yet to come back": stays(v1alpha1.ReasonNodeRestarted, "quickstart-s0-p0 was started again at 2026-11-21T11:30:00Z, "+
-			"time 1 of at most 3 in a row: it has 10m0s from when it is back to come closer to the chain", func(observation *policy.Observation) {
-			behind(observation, 0, 30*time.Minute, startedAgain(1), yetToCome)
-			noPod(&observation.Nodes[0])
+			"time 1 of at most 3 in a row: it has 10m0s from when it is back to come closer to the chain", func(observation *observed.Network) {
+			networks.Behind(observation, 0, 30*time.Minute, networks.StartedAgain(1), yetToCome)
+			networks.NoPod(&observation.Nodes[0])
 		}),
-		"it is back, where it was": stays(v1alpha1.ReasonNodeRestarted, "", func(observation *policy.Observation) {
-			behind(observation, 0, 30*time.Minute, startedAgain(1), yetToCome)
+		"it is back, where it was": stays(v1alpha1.ReasonNodeRestarted, "", func(observation *observed.Network) {
+			networks.Behind(observation, 0, 30*time.Minute, networks.StartedAgain(1), yetToCome)
 		}),
-		"twice the time is not over": stays(v1alpha1.ReasonNodeRestarted, "", func(observation *policy.Observation) {
-			behind(observation, 0, 599*time.Second, startedAgain(1))
+		"twice the time is not over": stays(v1alpha1.ReasonNodeRestarted, "", func(observation *observed.Network) {
+			networks.Behind(observation, 0, 599*time.Second, networks.StartedAgain(1))
 		}),
-		"twice the time is over": goes(func(observation *policy.Observation) { behind(observation, 0, 600*time.Second, startedAgain(1)) }),
-		"four times the time is not over": stays(v1alpha1.ReasonNodeRestarted, "", func(observation *policy.Observation) {
-			behind(observation, 0, 1199*time.Second, startedAgain(2))
+		"twice the time is over": goes(func(observation *observed.Network) {
+			networks.Behind(observation, 0, 600*time.Second, networks.StartedAgain(1))
 		}),
-		"four times the time is over": goes(func(observation *policy.Observation) { behind(observation, 0, 1200*time.Second, startedAgain(2)) }),
+		"four times the time is not over": stays(v1alpha1.ReasonNodeRestarted, "", func(observation *observed.Network) {
+			networks.Behind(observation, 0, 1199*time.Second, networks.StartedAgain(2))
+		}),
+		"four times the time is over": goes(func(observation *observed.Network) {
+			networks.Behind(observation, 0, 1200*time.Second, networks.StartedAgain(2))
+		}),
 		"nothing helps": stays(v1alpha1.ReasonHealingGaveUp, "although it was started again 3 times, the last time at 2026-11-21T11:20:00Z",
-			func(observation *policy.Observation) { behind(observation, 0, 40*time.Minute, startedAgain(3)) }),
-		"it keeps up again": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *policy.Observation) {
-			behind(observation, 0, time.Minute, startedAgain(1))
-			at(&observation.Nodes[0], 1200)
+			func(observation *observed.Network) {
+				networks.Behind(observation, 0, 40*time.Minute, networks.StartedAgain(3))
+			}),
+		"it keeps up again": stays(v1alpha1.ReasonAllKeepUp, "", func(observation *observed.Network) {
+			networks.Behind(observation, 0, time.Minute, networks.StartedAgain(1))
+			networks.At(&observation.Nodes[0], 1200)
 		}),
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthy(t, test.shards, test.producers)
+			observation := networks.Healthy(t, test.shards, test.producers)
 			test.change(observation)
 			healing := policy.NewHealing(observation)
 			if !slices.Equal(healing.Restart, test.want) {
@@ -280,7 +260,7 @@ func TestHealing(t *testing.T) {
 			case v1alpha1.ReasonNotJudged, v1alpha1.ReasonNoAnswer:
 				status = metav1.ConditionUnknown
 			}
-			checkCondition(t, healing.KeepingUp, status, test.reason, test.message)
+			networks.CheckCondition(t, healing.KeepingUp, status, test.reason, test.message)
 		})
 	}
 }
@@ -289,8 +269,8 @@ func TestHealing(t *testing.T) {
 // was started again, for as long as that matters.
 func TestNodesBehind(t *testing.T) {
 	t.Parallel()
-	seen := metav1.NewTime(now)
-	before := metav1.NewTime(now.Add(-10 * time.Minute))
+	seen := metav1.NewTime(networks.Now)
+	before := metav1.NewTime(networks.Now.Add(-10 * time.Minute))
 	here := func(blocks, height int64) v1alpha1.NodeBehind {
 		return v1alpha1.NodeBehind{
 			Name: "quickstart-s0-p0", SinceTime: seen,
@@ -302,55 +282,55 @@ func TestNodesBehind(t *testing.T) {
 		return record
 	}
 	cases := map[string]struct {
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		want   []v1alpha1.NodeBehind
 	}{
-		"who keeps up": {func(*policy.Observation) {}, nil},
+		"who keeps up": {func(*observed.Network) {}, nil},
 		"who is seen behind for the first time": {
-			func(observation *policy.Observation) { at(&observation.Nodes[0], 900) }, []v1alpha1.NodeBehind{here(300, 900)},
+			func(observation *observed.Network) { networks.At(&observation.Nodes[0], 900) }, []v1alpha1.NodeBehind{here(300, 900)},
 		},
-		"who comes closer": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute)
-			at(&observation.Nodes[0], 901)
+		"who comes closer": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute)
+			networks.At(&observation.Nodes[0], 901)
 		}, []v1alpha1.NodeBehind{here(299, 901)}},
-		"who does not answer": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute, startedAgain(1))
+		"who does not answer": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute, networks.StartedAgain(1))
 			observation.Network.Status.NodesBehind[0].SinceTime = seen
-			unanswering(&observation.Nodes[0])
+			networks.Unanswering(&observation.Nodes[0])
 		}, []v1alpha1.NodeBehind{once(here(300, 900), before)}},
-		"who keeps up again": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute)
-			at(&observation.Nodes[0], 1200)
+		"who keeps up again": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute)
+			networks.At(&observation.Nodes[0], 1200)
 		}, nil},
-		"who keeps up again after a start": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute, startedAgain(1))
-			at(&observation.Nodes[0], 1200)
+		"who keeps up again after a start": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute, networks.StartedAgain(1))
+			networks.At(&observation.Nodes[0], 1200)
 		}, []v1alpha1.NodeBehind{once(here(0, 1200), before)}},
-		"who has kept up for an hour after a start": {func(observation *policy.Observation) {
-			behind(observation, 0, time.Hour, startedAgain(1), mended)
-			at(&observation.Nodes[0], 1200)
+		"who has kept up for an hour after a start": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, time.Hour, networks.StartedAgain(1), mended)
+			networks.At(&observation.Nodes[0], 1200)
 		}, nil},
 		"who is started again": {
-			func(observation *policy.Observation) { behind(observation, 0, 5*time.Minute) },
+			func(observation *observed.Network) { networks.Behind(observation, 0, 5*time.Minute) },
 			[]v1alpha1.NodeBehind{once(v1alpha1.NodeBehind{Name: "quickstart-s0-p0", SinceTime: seen}, seen)},
 		},
-		"who was behind when the chain stopped": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute)
-			halt(observation)
+		"who was behind when the chain stopped": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute)
+			networks.Halt(observation)
 		}, nil},
-		"who was started again when the chain stopped": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute, startedAgain(1))
-			halt(observation)
+		"who was started again when the chain stopped": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute, networks.StartedAgain(1))
+			networks.Halt(observation)
 		}, []v1alpha1.NodeBehind{once(v1alpha1.NodeBehind{Name: "quickstart-s0-p0", SinceTime: seen}, before)}},
-		"who was started again before an update": {func(observation *policy.Observation) {
-			behind(observation, 0, 10*time.Minute, startedAgain(1))
-			outdate(observation)
+		"who was started again before an update": {func(observation *observed.Network) {
+			networks.Behind(observation, 0, 10*time.Minute, networks.StartedAgain(1))
+			networks.Outdate(observation)
 		}, nil},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthy(t, 2, 2)
+			observation := networks.Healthy(t, 2, 2)
 			test.change(observation)
 			if got := policy.NewHealing(observation).Behind; !slices.EqualFunc(got, test.want, sameNodeBehind) {
 				t.Errorf("what is remembered is %+v, want %+v", got, test.want)
@@ -369,11 +349,11 @@ func sameNodeBehind(a, b v1alpha1.NodeBehind) bool {
 // A status has room for so many nodes.
 func TestNodesBehindAreBounded(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 100, 2)
+	observation := networks.Healthy(t, 100, 2)
 	for i := range observation.Nodes[:149] {
-		at(&observation.Nodes[i], 900)
+		networks.At(&observation.Nodes[i], 900)
 	}
-	behind(observation, 149, time.Minute, startedAgain(1))
+	networks.Behind(observation, 149, time.Minute, networks.StartedAgain(1))
 	found := policy.NewHealing(observation).Behind
 	if len(found) != 64 || found[0].Name != "quickstart-s0-p0" || found[63].Name != observation.Nodes[149].Validator.Name {
 		t.Errorf("%d nodes are remembered, want the first 63, and the one that was started again: %+v", len(found), found)
@@ -384,15 +364,15 @@ func TestNodesBehindAreBounded(t *testing.T) {
 // twice as long as before.
 func TestHealingGivesUp(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	var starts []time.Duration
 	for elapsed := time.Duration(0); elapsed < 24*time.Hour; elapsed += 5 * time.Second {
-		observation.Now = now.Add(elapsed)
-		all(observation, func(node *policy.Node) {
+		observation.Now = networks.Now.Add(elapsed)
+		networks.All(observation, func(node *observed.Node) {
 			node.Status.FinalizedTimeMs = observation.Now.UnixMilli()
-			at(node, 1200+uint64(elapsed.Milliseconds()/250))
+			networks.At(node, 1200+uint64(elapsed.Milliseconds()/250))
 		})
-		at(&observation.Nodes[0], 900)
+		networks.At(&observation.Nodes[0], 900)
 		healing := policy.NewHealing(observation)
 		if len(healing.Restart) > 0 {
 			starts = append(starts, elapsed)
@@ -419,7 +399,7 @@ func TestHealingIsSafe(t *testing.T) {
 			node := &observation.Nodes[i]
 			node.Outdated, node.LetGo = false, false
 			if node.Status != nil && rapid.IntRange(0, 3).Draw(t, "behind") == 0 {
-				behind(observation, i, 300*time.Second)
+				networks.Behind(observation, i, 300*time.Second)
 			}
 		}
 		healing := policy.NewHealing(observation)
@@ -434,44 +414,4 @@ func TestHealingIsSafe(t *testing.T) {
 			}
 		}
 	})
-}
-
-func troublesOfHealing(t *testing.T) []trouble {
-	t.Helper()
-	keepingUp := func(observation *policy.Observation) metav1.Condition {
-		return policy.NewHealing(observation).KeepingUp
-	}
-	return []trouble{
-		ofChain(t, v1alpha1.ReasonNodeBehind, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, time.Minute)
-		}),
-		ofChain(t, v1alpha1.ReasonNodeBehind, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, time.Minute)
-			observation.Nodes[0].Status.FinalizedHeight = 1200
-			observation.Network.Status.NodesBehind[0].BehindBlocks = ptr.To[int64](299)
-		}),
-		ofChain(t, v1alpha1.ReasonNodeBehind, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, 20*time.Minute)
-			record := &observation.Network.Status.NodesBehind[0]
-			record.FinalizedHeight, record.ExecutedHeight = ptr.To[int64](600), ptr.To[int64](600)
-			observation.Network.Spec.Healing.Mode = v1alpha1.HealingReport
-		}),
-		ofChain(t, v1alpha1.ReasonNodeBehind, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, 5*time.Minute)
-			unanswering(&observation.Nodes[0])
-		}),
-		ofChain(t, v1alpha1.ReasonHealingWaits, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, 5*time.Minute)
-			incomplete(&observation.Nodes[1])
-		}),
-		ofChain(t, v1alpha1.ReasonNodeRestarted, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, 5*time.Minute)
-		}),
-		ofChain(t, v1alpha1.ReasonHealingGaveUp, keepingUp, func(observation *policy.Observation) {
-			behind(observation, 0, 40*time.Minute, startedAgain(3))
-		}),
-		ofChain(t, v1alpha1.ReasonNotJudged, keepingUp, func(observation *policy.Observation) {
-			observation.Occupied = "the Fault cut-off goes on"
-		}),
-	}
 }

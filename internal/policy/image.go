@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
@@ -25,7 +26,7 @@ var imageReasons = []string{
 }
 
 // unavailableImage is a pod whose image its machine does not get.
-func unavailableImage(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func unavailableImage(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	waiting := waitingForImage(node.Pod)
 	if waiting == nil {
 		return nil

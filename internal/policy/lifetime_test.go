@@ -10,12 +10,13 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // mortal is a network whose lifetime of two hours ends now.
 func mortal(action v1alpha1.LifetimeAction) *v1alpha1.ShardNetwork {
 	return &v1alpha1.ShardNetwork{
-		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-2 * time.Hour))},
+		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(networks.Now.Add(-2 * time.Hour))},
 		Spec: v1alpha1.ShardNetworkSpec{
 			Lifetime: &v1alpha1.LifetimeSpec{DurationSeconds: 7200, Action: action},
 		},
@@ -56,7 +57,7 @@ func TestLifetime(t *testing.T) {
 			if test.ended {
 				return
 			}
-			checkCondition(t, policy.WithinLifetime(network, at), metav1.ConditionTrue, test.reason, "the network is deleted at ")
+			networks.CheckCondition(t, policy.WithinLifetime(network, at), metav1.ConditionTrue, test.reason, "the network is deleted at ")
 		})
 	}
 }
@@ -65,10 +66,10 @@ func TestNoLifetime(t *testing.T) {
 	t.Parallel()
 	network := mortal(v1alpha1.LifetimeStop)
 	network.Spec.Lifetime = nil
-	if policy.LifetimeEnded(network, now.Add(1000*time.Hour)) {
+	if policy.LifetimeEnded(network, networks.Now.Add(1000*time.Hour)) {
 		t.Error("a network without a lifetime ends")
 	}
-	checkCondition(t, policy.WithinLifetime(network, now), metav1.ConditionTrue, v1alpha1.ReasonNoLifetime, "until it is deleted")
+	networks.CheckCondition(t, policy.WithinLifetime(network, networks.Now), metav1.ConditionTrue, v1alpha1.ReasonNoLifetime, "until it is deleted")
 }
 
 // Nothing of a stopped network says that it runs, or that something is wrong.

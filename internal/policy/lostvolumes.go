@@ -3,11 +3,13 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -19,7 +21,7 @@ type LostVolumes struct {
 	Replace []int
 	// Disks are all disks that are gone, by node: what to remember of them, and what
 	// becomes of each.
-	Disks map[string]LostDisk
+	Disks map[string]observed.LostDisk
 }
 
 // lookGap is how long after a look at a disk the next one may be for the time between
@@ -47,19 +49,19 @@ type NewDisk struct {
 // the shard as long as one of it is away. A node that it has yet to replace is left to
 // it, because a pod that is made again runs what the spec says. One that waits for its
 // height replaces nobody, and such a pod runs what all ran last: see asBefore.
-func NewLostVolumes(observation *Observation, before map[string]LostDisk, last NewDisk, goes bool) LostVolumes {
+func NewLostVolumes(observation *observed.Network, before map[string]observed.LostDisk, last NewDisk, goes bool) LostVolumes {
 	turns := newTurns(observation)
-	lost := LostVolumes{Disks: map[string]LostDisk{}}
+	lost := LostVolumes{Disks: map[string]observed.LostDisk{}}
 	disturbance := disturbanceOf(observation, turns)
-	waitsForHeight := observation.Network.Status.StableRevision != nil && isScheduled(observation, observation.count())
+	waitsForHeight := observation.Network.Status.StableRevision != nil && isScheduled(observation, count(observation))
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		if node.LostDisk == nil {
 			continue
 		}
 		disk := *node.LostDisk
-		disk.Since, disk.Height, disk.Seen = observation.Now, observation.highest(), observation.Now
-		if earlier, ok := before[node.Validator.Name]; ok && disturbance == "" && disk.follows(&earlier) {
+		disk.Since, disk.Height, disk.Seen = observation.Now, highest(observation), observation.Now
+		if earlier, ok := before[node.Validator.Name]; ok && disturbance == "" && follows(&disk, &earlier) {
 			disk.Since, disk.Height = earlier.Since, earlier.Height
 		}
 		q := question{observation, turns, node, &disk, i}
@@ -74,7 +76,7 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 			disk.Next = fmt.Sprintf("it gets a new one if that is still so after %s, from %s on",
 				lostAfter(observation), wording.Instant(disk.Since))
 		default:
-			if disk.Next = firstOf(q.turn(last, goes || len(lost.Replace) > 0), q.need()); disk.Next != "" {
+			if disk.Next = cmp.Or(q.turn(last, goes || len(lost.Replace) > 0), q.need()); disk.Next != "" {
 				disk.Next = "it gets no new one for now: it " + disk.Next
 				break
 			}
@@ -87,21 +89,21 @@ func NewLostVolumes(observation *Observation, before map[string]LostDisk, last N
 }
 
 // follows says whether a disk was seen to be gone not long ago as well.
-func (d *LostDisk) follows(earlier *LostDisk) bool {
-	return d.Claim == earlier.Claim && d.Seen.Sub(earlier.Seen) <= lookGap
+func follows(disk, earlier *observed.LostDisk) bool {
+	return disk.Claim == earlier.Claim && disk.Seen.Sub(earlier.Seen) <= lookGap
 }
 
 // lostAfter is how long a disk has been gone before there is a new one, and how long
 // the node has to come back on that before another one's turn comes.
-func lostAfter(observation *Observation) time.Duration {
+func lostAfter(observation *observed.Network) time.Duration {
 	return time.Duration(observation.Network.Spec.Healing.StuckAfterSeconds) * time.Second
 }
 
 // highest is the highest block that any node knows.
-func (o *Observation) highest() uint64 {
+func highest(observation *observed.Network) uint64 {
 	height := uint64(0)
-	for i := range o.Nodes {
-		if status := o.Nodes[i].Status; status != nil {
+	for i := range observation.Nodes {
+		if status := observation.Nodes[i].Status; status != nil {
 			height = max(height, status.Height)
 		}
 	}
@@ -110,10 +112,10 @@ func (o *Observation) highest() uint64 {
 
 // question is whether a node may get a new disk. Answers say what it does instead.
 type question struct {
-	observation *Observation
+	observation *observed.Network
 	turns       *turns
-	node        *Node
-	disk        *LostDisk
+	node        *observed.Node
+	disk        *observed.LostDisk
 	index       int
 }
 
@@ -122,9 +124,9 @@ func (q *question) turn(last NewDisk, taken bool) string {
 	if taken {
 		return "waits for another node, whose turn it is"
 	}
-	at := slices.IndexFunc(q.observation.Nodes, func(node Node) bool { return node.Validator.Name == last.Name })
+	at := slices.IndexFunc(q.observation.Nodes, func(node observed.Node) bool { return node.Validator.Name == last.Name })
 	if at >= 0 && q.observation.Now.Before(last.At.Add(lostAfter(q.observation))) &&
-		!q.observation.back(&q.observation.Nodes[at], q.turns.best) {
+		!q.observation.Back(&q.observation.Nodes[at], q.turns.best) {
 		return fmt.Sprintf("waits until %s is back, which got a new disk, or its time is over", last.Name)
 	}
 	return ""
@@ -134,7 +136,7 @@ func (q *question) turn(last NewDisk, taken bool) string {
 // it may have signed, and what it keeps on the disk from somebody else.
 func (q *question) need() string {
 	// It may have signed what nobody else had heard of when its disk was first missed.
-	if final := q.disk.Height + maxCopyLag; q.turns.best.FinalizedHeight < final {
+	if final := q.disk.Height + observed.MaxCopyLag; q.turns.best.FinalizedHeight < final {
 		return fmt.Sprintf("may have signed blocks that are not final, and waits until height %d is", final)
 	}
 	switch q.node.Validator.Role {
@@ -157,7 +159,7 @@ func (q *question) need() string {
 // what was on its disk.
 func (q *question) single() string {
 	shard := q.node.Validator.Shard
-	if slices.ContainsFunc(q.observation.Nodes, func(node Node) bool { return archived(&node, q.turns, shard) }) {
+	if slices.ContainsFunc(q.observation.Nodes, func(node observed.Node) bool { return archived(&node, q.turns, shard) }) {
 		return ""
 	}
 	if q.observation.Network.Spec.ArchiveNodes > 0 {
@@ -170,7 +172,7 @@ func (q *question) single() string {
 
 // archived says whether a node is an archive that takes part and from which a shard
 // could come back.
-func archived(node *Node, turns *turns, shard int) bool {
+func archived(node *observed.Node, turns *turns, shard int) bool {
 	if node.Validator.Role != topology.RoleArchive || !node.Ready() || node.LetGo || node.Status == nil ||
 		node.Status.Archive == nil || node.Status.GenesisHash != turns.best.GenesisHash {
 		return false

@@ -3,137 +3,35 @@
 package policy_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
-// claim is that of the first node, in a phase.
-func claim(phase corev1.PersistentVolumeClaimPhase) *corev1.PersistentVolumeClaim {
-	return &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "data-quickstart-s0-p0-0", UID: "claim"},
-		Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: "pvc-5d0c4f1e"},
-		Status:     corev1.PersistentVolumeClaimStatus{Phase: phase},
-	}
-}
-
-// volumeOn is the volume of that claim, which any of some terms allows to be used.
-func volumeOn(terms ...corev1.NodeSelectorTerm) *corev1.PersistentVolume {
-	return &corev1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{Name: "pvc-5d0c4f1e"},
-		Spec: corev1.PersistentVolumeSpec{
-			ClaimRef:     &corev1.ObjectReference{UID: "claim"},
-			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: terms}},
-		},
-	}
-}
-
-// labelled are machines with one of some values of a label.
-func labelled(label string, values ...string) corev1.NodeSelectorRequirement {
-	return corev1.NodeSelectorRequirement{Key: label, Operator: corev1.NodeSelectorOpIn, Values: values}
-}
-
-func withLabels(requirements ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
-	return corev1.NodeSelectorTerm{MatchExpressions: requirements}
-}
-
-// lose has nodes have lost their disks, as far as was seen just now.
-func lose(observation *policy.Observation, nodes ...int) {
-	durable(observation)
-	for _, i := range nodes {
-		unscheduled(&observation.Nodes[i], diskElsewhere)
-		observation.Nodes[i].LostDisk = policy.LostClaim(claim(corev1.ClaimLost))
-	}
-}
-
-// lostFor is what was seen of lost disks before, for so long.
-func lostFor(observation *policy.Observation, since time.Duration) map[string]policy.LostDisk {
-	before := map[string]policy.LostDisk{}
-	for i := range observation.Nodes {
-		if disk := observation.Nodes[i].LostDisk; disk != nil {
-			earlier := *disk
-			earlier.Since, earlier.Height, earlier.Seen = now.Add(-since), 100, now.Add(-5*time.Second)
-			before[observation.Nodes[i].Validator.Name] = earlier
-		}
-	}
-	return before
-}
-
 // haltAnswering is a chain that stands still, as the nodes that answer say.
-func haltAnswering(observation *policy.Observation) {
-	all(observation, func(node *policy.Node) {
+func haltAnswering(observation *observed.Network) {
+	networks.All(observation, func(node *observed.Node) {
 		if node.Status != nil {
-			node.Status.FinalizedTimeMs = now.Add(-time.Minute).UnixMilli()
+			node.Status.FinalizedTimeMs = networks.Now.Add(-time.Minute).UnixMilli()
 		}
 	})
 }
 
 // atHeight has an update wait for its height that is to replace all nodes.
-func atHeight(observation *policy.Observation) {
+func atHeight(observation *observed.Network) {
 	observation.Wanted = &v1alpha1.NodeRevision{Name: "wanted"}
 	observation.Network.Spec.Update.AtHeight = ptr.To[int64](1_000_000)
-	all(observation, func(node *policy.Node) { node.Outdated = true })
-}
-
-func TestMachinesOf(t *testing.T) {
-	t.Parallel()
-	host := func(names ...string) corev1.NodeSelectorRequirement { return labelled(corev1.LabelHostname, names...) }
-	zone := labelled(corev1.LabelTopologyZone, "europe-west4-a")
-	field := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{labelled("metadata.name", "machine-1")}}
-	not := host("machine-1")
-	not.Operator = corev1.NodeSelectorOpNotIn
-	others := volumeOn(withLabels(host("machine-0")))
-	others.Spec.ClaimRef.UID = "another"
-	anywhere := volumeOn()
-	anywhere.Spec.NodeAffinity = nil
-	for name, test := range map[string]struct {
-		volume *corev1.PersistentVolume
-		want   []string
-	}{
-		"a machine":                     {volumeOn(withLabels(host("machine-0"))), []string{"machine-0"}},
-		"a machine by its name":         {volumeOn(field), []string{"machine-1"}},
-		"one of some":                   {volumeOn(withLabels(host("b", "a")), field), []string{"a", "b", "machine-1"}},
-		"a machine in a zone":           {volumeOn(withLabels(zone, host("machine-0"))), []string{"machine-0"}},
-		"a zone":                        {volumeOn(withLabels(zone)), nil},
-		"a machine, or a zone":          {volumeOn(withLabels(host("machine-0")), withLabels(zone)), nil},
-		"all but one machine":           {volumeOn(withLabels(not)), nil},
-		"anywhere":                      {anywhere, nil},
-		"a machine, for somebody else":  {others, nil},
-		"no term, which nothing meets":  {volumeOn(), nil},
-		"a label that a driver invents": {volumeOn(withLabels(labelled("topology.example.com/node", "machine-0"))), nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := policy.MachinesOf(claim(corev1.ClaimBound), test.volume); !slices.Equal(got, test.want) {
-				t.Errorf("the machines are %v, want %v", got, test.want)
-			}
-			if got := policy.MachinesOf(claim(corev1.ClaimPending), test.volume); got != nil {
-				t.Errorf("a claim that is not bound has the machines %v", got)
-			}
-		})
-	}
-}
-
-func TestLostClaim(t *testing.T) {
-	t.Parallel()
-	for phase, lost := range map[corev1.PersistentVolumeClaimPhase]bool{
-		corev1.ClaimLost: true, corev1.ClaimBound: false, corev1.ClaimPending: false, "": false,
-	} {
-		if got := policy.LostClaim(claim(phase)); (got != nil) != lost {
-			t.Errorf("of a claim that is %q the disk is %+v", phase, got)
-		}
-	}
+	networks.All(observation, func(node *observed.Node) { node.Outdated = true })
 }
 
 type lostCase struct {
@@ -141,7 +39,7 @@ type lostCase struct {
 	// lost are the nodes whose disk is gone, for so long.
 	lost   []int
 	since  time.Duration
-	change func(*policy.Observation)
+	change func(*observed.Network)
 	last   policy.NewDisk
 	want   []int
 	// next is a part of what is said of the first of them.
@@ -151,12 +49,12 @@ type lostCase struct {
 func TestLostVolumes(t *testing.T) {
 	t.Parallel()
 	const long = 300 * time.Second
-	ofProducer := func(want []int, next string, change func(*policy.Observation)) lostCase {
+	ofProducer := func(want []int, next string, change func(*observed.Network)) lostCase {
 		return lostCase{shards: 2, producers: 2, lost: []int{0}, since: long, change: change, want: want, next: next}
 	}
-	asItIs := func(*policy.Observation) {}
-	archived := func(usable bool) func(*policy.Observation) {
-		return func(observation *policy.Observation) {
+	asItIs := func(*observed.Network) {}
+	archived := func(usable bool) func(*observed.Network) {
+		return func(observation *observed.Network) {
 			observation.Nodes[4].Status.Archive = &chain.ArchiveStatus{Shards: []chain.ArchivedStatus{{Shard: 0, Usable: usable}}}
 		}
 	}
@@ -166,65 +64,65 @@ func TestLostVolumes(t *testing.T) {
 			shards: 2, producers: 2, lost: []int{0}, since: long - time.Second, change: asItIs,
 			next: "it gets a new one if that is still so after 5m0s, from 2026-11-21T11:55:01Z on",
 		},
-		"of another claim before": ofProducer(nil, "from 2026-11-21T12:00:00Z on", func(observation *policy.Observation) {
+		"of another claim before": ofProducer(nil, "from 2026-11-21T12:00:00Z on", func(observation *observed.Network) {
 			observation.Nodes[0].LostDisk.Claim = "another"
 		}),
-		"by more patience": ofProducer(nil, "after 10m0s", func(observation *policy.Observation) {
+		"by more patience": ofProducer(nil, "after 10m0s", func(observation *observed.Network) {
 			observation.Network.Spec.Healing.StuckAfterSeconds = 600
 		}),
 		"where it is only told": ofProducer(nil, "spec.healing.lostVolumes is Report, so it is left alone: "+
 			"kubectl delete pvc data-quickstart-s0-p0-0 and then pod quickstart-s0-p0-0, while another producer of shard 0 runs",
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Network.Spec.Healing.LostVolumes = v1alpha1.LostVolumesReport
 			}),
-		"where nodes are not started again": ofProducer([]int{0}, "", func(observation *policy.Observation) {
+		"where nodes are not started again": ofProducer([]int{0}, "", func(observation *observed.Network) {
 			observation.Network.Spec.Healing.Mode = v1alpha1.HealingReport
 		}),
 
 		// Something else goes on.
 		"the chain stands still": ofProducer(nil, "something else goes on: the chain stands still", haltAnswering),
-		"nobody answers": ofProducer(nil, "the chain stands still", func(observation *policy.Observation) {
-			all(observation, unanswering)
+		"nobody answers": ofProducer(nil, "the chain stands still", func(observation *observed.Network) {
+			networks.All(observation, networks.Unanswering)
 		}),
-		"a fault goes on": ofProducer(nil, "the Fault cut-off goes on", func(observation *policy.Observation) {
+		"a fault goes on": ofProducer(nil, "the Fault cut-off goes on", func(observation *observed.Network) {
 			observation.Occupied = "the Fault cut-off goes on"
 		}),
-		"machines are drained": ofProducer(nil, "machines are drained", func(observation *policy.Observation) {
+		"machines are drained": ofProducer(nil, "machines are drained", func(observation *observed.Network) {
 			observation.Nodes[3].LetGo = true
 		}),
 
 		// Nodes are replaced, and the update may wait for this very one.
-		"an update waits for it": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+		"an update waits for it": ofProducer([]int{0}, "it gets a new one now", func(observation *observed.Network) {
 			observation.Nodes[1].Outdated = true
 		}),
-		"it is all that an update waits for": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+		"it is all that an update waits for": ofProducer([]int{0}, "it gets a new one now", func(observation *observed.Network) {
 			observation.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateWaves}
 		}),
-		"an update is rolled back, but for it": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+		"an update is rolled back, but for it": ofProducer([]int{0}, "it gets a new one now", func(observation *observed.Network) {
 			observation.Network.Status.Update = &v1alpha1.UpdateStatus{Phase: v1alpha1.UpdateRollingBack}
 		}),
 		"an update has yet to replace it": ofProducer(nil, "once the update has replaced the node: see the condition Updated",
-			func(observation *policy.Observation) { observation.Nodes[0].Outdated = true }),
+			func(observation *observed.Network) { observation.Nodes[0].Outdated = true }),
 
-		"an update waits for its height": ofProducer([]int{0}, "it gets a new one now", func(observation *policy.Observation) {
+		"an update waits for its height": ofProducer([]int{0}, "it gets a new one now", func(observation *observed.Network) {
 			atHeight(observation)
 			observation.Network.Status.StableRevision = &v1alpha1.NodeRevision{Name: "before"}
 		}),
 		"an update waits for its height, and nothing ran before": ofProducer(nil, "once the update has replaced the node",
-			func(observation *policy.Observation) { atHeight(observation) }),
+			func(observation *observed.Network) { atHeight(observation) }),
 
 		// What the node needs from others.
 		"the other's copy lacks something": ofProducer(nil,
 			"it gets no new one for now: it waits for somebody else's copy of shard 0: quickstart-s0-p1 has no complete copy",
-			func(observation *policy.Observation) { incomplete(&observation.Nodes[1]) }),
-		"the other does not take part": ofProducer(nil, "quickstart-s0-p1 does not take part", func(observation *policy.Observation) {
-			stopped(&observation.Nodes[1])
+			func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[1]) }),
+		"the other does not take part": ofProducer(nil, "quickstart-s0-p1 does not take part", func(observation *observed.Network) {
+			networks.Stopped(&observation.Nodes[1])
 		}),
-		"another shard's copy lacks something": ofProducer([]int{0}, "", func(observation *policy.Observation) {
-			incomplete(&observation.Nodes[2])
+		"another shard's copy lacks something": ofProducer([]int{0}, "", func(observation *observed.Network) {
+			networks.Incomplete(&observation.Nodes[2])
 		}),
-		"what it may have signed is not final": ofProducer(nil, "waits until height 104 is", func(observation *policy.Observation) {
-			all(observation, func(node *policy.Node) {
+		"what it may have signed is not final": ofProducer(nil, "waits until height 104 is", func(observation *observed.Network) {
+			networks.All(observation, func(node *observed.Node) {
 				if node.Status != nil {
 					node.Status.FinalizedHeight = 103
 				}
@@ -247,15 +145,15 @@ func TestLostVolumes(t *testing.T) {
 		},
 		"a chunk validator": {
 			shards: 2, producers: 2, chunkValidators: 1, lost: []int{4}, since: long, want: []int{4},
-			change: func(observation *policy.Observation) { incomplete(&observation.Nodes[1]) },
+			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[1]) },
 		},
 		"an rpc node": {shards: 2, producers: 2, rpcNodes: 1, lost: []int{4}, since: long, change: asItIs, want: []int{4}},
 		"an archive":  {shards: 2, producers: 2, archives: 1, lost: []int{4}, since: long, change: asItIs, want: []int{4}},
 		"an archive of a shard without a copy": {
 			shards: 2, producers: 2, archives: 1, lost: []int{4}, since: long,
-			change: func(observation *policy.Observation) {
-				incomplete(&observation.Nodes[2])
-				incomplete(&observation.Nodes[3])
+			change: func(observation *observed.Network) {
+				networks.Incomplete(&observation.Nodes[2])
+				networks.Incomplete(&observation.Nodes[3])
 			},
 			next: "it waits until a producer of shard 1 takes part with a complete copy, to fetch its state from",
 		},
@@ -267,27 +165,27 @@ func TestLostVolumes(t *testing.T) {
 		},
 		"the first has to wait": {
 			shards: 4, producers: 2, lost: []int{0, 2}, since: long, want: []int{2},
-			change: func(observation *policy.Observation) { incomplete(&observation.Nodes[1]) },
+			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[1]) },
 		},
 		"the last one is not back": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: now.Add(-long + time.Second)},
-			change: func(observation *policy.Observation) { incomplete(&observation.Nodes[2]) },
+			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long + time.Second)},
+			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[2]) },
 			next:   "it waits until quickstart-s1-p0 is back, which got a new disk, or its time is over",
 		},
 		"the last one's time is over": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: now.Add(-long)},
-			change: func(observation *policy.Observation) { incomplete(&observation.Nodes[2]) }, want: []int{0},
+			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long)},
+			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[2]) }, want: []int{0},
 		},
 		"the last one is back": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: now},
+			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: networks.Now},
 			change: asItIs, want: []int{0},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthyArchived(t, test.shards, test.producers, test.chunkValidators, test.rpcNodes, test.archives)
-			lose(observation, test.lost...)
-			before := lostFor(observation, test.since)
+			observation := networks.HealthyArchived(t, test.shards, test.producers, test.chunkValidators, test.rpcNodes, test.archives)
+			networks.Lose(observation, test.lost...)
+			before := networks.LostFor(observation, test.since)
 			test.change(observation)
 			got := policy.NewLostVolumes(observation, before, test.last, false)
 			if !slices.Equal(got.Replace, test.want) {
@@ -310,12 +208,12 @@ func TestLostVolumes(t *testing.T) {
 // Whatever else goes on has the time begin anew, and with it what has to be final.
 func TestLostVolumesWaitAnewAfterAHalt(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 2, 2)
-	lose(observation, 0)
-	before := lostFor(observation, time.Hour)
+	observation := networks.Healthy(t, 2, 2)
+	networks.Lose(observation, 0)
+	before := networks.LostFor(observation, time.Hour)
 	haltAnswering(observation)
 	disk := policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Disks["quickstart-s0-p0"]
-	if !disk.Since.Equal(now) || disk.Height != 1201 {
+	if !disk.Since.Equal(networks.Now) || disk.Height != 1201 {
 		t.Errorf("after a halt it is gone since %s, when the highest block was %d", disk.Since, disk.Height)
 	}
 }
@@ -323,15 +221,15 @@ func TestLostVolumesWaitAnewAfterAHalt(t *testing.T) {
 // A time in which nobody looked is none in which the disk was gone at every look.
 func TestLostVolumesWaitAnewAfterATimeWithoutALook(t *testing.T) {
 	t.Parallel()
-	for unseen, want := range map[time.Duration]time.Time{time.Minute: now.Add(-time.Hour), time.Minute + time.Second: now} {
-		observation := healthy(t, 2, 2)
-		lose(observation, 0)
-		before := lostFor(observation, time.Hour)
+	for unseen, want := range map[time.Duration]time.Time{time.Minute: networks.Now.Add(-time.Hour), time.Minute + time.Second: networks.Now} {
+		observation := networks.Healthy(t, 2, 2)
+		networks.Lose(observation, 0)
+		before := networks.LostFor(observation, time.Hour)
 		disk := before["quickstart-s0-p0"]
-		disk.Seen = now.Add(-unseen)
+		disk.Seen = networks.Now.Add(-unseen)
 		before["quickstart-s0-p0"] = disk
 		lost := policy.NewLostVolumes(observation, before, policy.NewDisk{}, false)
-		if since := lost.Disks["quickstart-s0-p0"].Since; !since.Equal(want) || (len(lost.Replace) > 0) == want.Equal(now) {
+		if since := lost.Disks["quickstart-s0-p0"].Since; !since.Equal(want) || (len(lost.Replace) > 0) == want.Equal(networks.Now) {
 			t.Errorf("%s after the last look it is gone since %s, and %v get a new disk", unseen, since, lost.Replace)
 		}
 	}
@@ -351,12 +249,12 @@ func TestLostVolumesAreSafe(t *testing.T) {
 				lost = append(lost, i)
 			}
 		}
-		lose(observation, lost...)
+		networks.Lose(observation, lost...)
 		if rapid.IntRange(0, 9).Draw(t, "halted") == 0 {
 			haltAnswering(observation)
 		}
 		since := rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second}).Draw(t, "since")
-		before := lostFor(observation, since)
+		before := networks.LostFor(observation, since)
 		restarts := rapid.IntRange(0, 9).Draw(t, "restarts") == 0
 		replaced := policy.NewLostVolumes(observation, before, policy.NewDisk{}, restarts).Replace
 		if len(replaced) > 1 || len(replaced) > 0 && (restarts || since < 300*time.Second) {
@@ -376,9 +274,9 @@ func TestLostVolumesAreSafe(t *testing.T) {
 
 // checkNewDisk checks that the chain goes on while a node gets a new disk, and that its
 // shard does not depend on what was on the old one.
-func checkNewDisk(t *rapid.T, observation *policy.Observation, node *policy.Node) {
+func checkNewDisk(t *rapid.T, observation *observed.Network, node *observed.Node) {
 	best := observation.Best()
-	if best == nil || observation.ReadyNodes() == 0 || now.Sub(time.UnixMilli(best.FinalizedTimeMs)) >= time.Minute {
+	if best == nil || observation.ReadyNodes() == 0 || networks.Now.Sub(time.UnixMilli(best.FinalizedTimeMs)) >= time.Minute {
 		t.Fatalf("%s gets a new disk while the chain stands still", node.Validator.Name)
 	}
 	if isProducer(node) && len(wholeCopies(observation, node.Validator.Shard)) == 0 {
@@ -386,51 +284,12 @@ func checkNewDisk(t *rapid.T, observation *policy.Observation, node *policy.Node
 	}
 }
 
-func troublesOfLostVolumes(t *testing.T) []trouble {
-	t.Helper()
-	lost := func(producers int32, since time.Duration, change func(*policy.Observation)) trouble {
-		observation := healthy(t, 2, producers)
-		lose(observation, 0)
-		change(observation)
-		disk := policy.NewLostVolumes(observation, lostFor(observation, since), policy.NewDisk{}, false).Disks["quickstart-s0-p0"]
-		observation.Nodes[0].LostDisk = &disk
-		return trouble{v1alpha1.ReasonVolumeLost, policy.NodesReady(observation)}
-	}
-	return []trouble{
-		lost(2, time.Hour, func(observation *policy.Observation) { observation.Nodes[0].Outdated = true }),
-		lost(2, time.Minute, func(*policy.Observation) {}),
-		lost(2, time.Hour, func(observation *policy.Observation) { incomplete(&observation.Nodes[1]) }),
-		lost(2, time.Hour, func(observation *policy.Observation) {
-			observation.Occupied = "the Fault cut-off goes on"
-		}),
-		lost(2, time.Hour, func(observation *policy.Observation) {
-			observation.Nodes[0].LostDisk = policy.LostWithMachines(claim(corev1.ClaimBound),
-				volumeOn(withLabels(labelled(corev1.LabelHostname, "machine-0"))))
-			observation.Network.Spec.Healing.LostVolumes = v1alpha1.LostVolumesReport
-		}),
-		lost(1, time.Hour, func(*policy.Observation) {}),
-		refusedClaim(t, ""),
-		refusedClaim(t, "us-east4"),
-	}
-}
-
-// refusedClaim is a disk that is gone, of a claim that the operator may not delete.
-func refusedClaim(t *testing.T, cluster string) trouble {
-	t.Helper()
-	observation := healthy(t, 2, 2)
-	lose(observation, 0)
-	observation.Nodes[0].LostDisk.Refuse(cluster, errors.New(`persistentvolumeclaims "data-quickstart-s0-p0-0" is forbidden: `+
-		`User "system:serviceaccount:default:shardyard-member" cannot delete resource "persistentvolumeclaims" in API group "" `+
-		`in the namespace "default"`))
-	return trouble{v1alpha1.ReasonVolumeLost, policy.NodesReady(observation)}
-}
-
 // A disk that is gone is told of in words of its own, whatever the scheduler says, and
 // also while nobody has decided what becomes of it.
 func TestLostDiskIsToldOf(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 2, 2)
-	lose(observation, 0)
+	observation := networks.Healthy(t, 2, 2)
+	networks.Lose(observation, 0)
 	condition := policy.NodesReady(observation)
 	const want = "the disk of quickstart-s0-p0 is gone: its claim data-quickstart-s0-p0-0 names the PersistentVolume pvc-5d0c4f1e, " +
 		"which the cluster does not have; for it to come back on a new one, kubectl delete pvc data-quickstart-s0-p0-0"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // Machines are what a network's NodeTuning says of the cluster's machines.
@@ -63,7 +64,7 @@ func TuningAwaited(network *v1alpha1.ShardNetwork, tuning *v1alpha1.NodeTuning) 
 // MachinesTuned says whether the machines of the operator's own cluster that
 // validators run on have the NodeTuning of the spec; before any is known to run,
 // whether it is ready.
-func MachinesTuned(observation *Observation, machines *Machines) metav1.Condition {
+func MachinesTuned(observation *observed.Network, machines *Machines) metav1.Condition {
 	name := observation.Network.Spec.Placement.NodeTuning
 	if name == "" {
 		return condition.New(v1alpha1.ConditionMachinesTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,

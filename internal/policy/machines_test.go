@@ -11,14 +11,16 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
 	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/tuning"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // onTunedMachines is a network that requires a NodeTuning, which its machines
 // have.
-func onTunedMachines(t *testing.T) (*policy.Observation, *policy.Machines) {
+func onTunedMachines(t *testing.T) (*observed.Network, *policy.Machines) {
 	t.Helper()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	observation.Network.Spec.Placement.NodeTuning = "high-throughput"
 	machines := &policy.Machines{Tuning: nodeTuning(), Tuned: map[string]bool{}}
 	for i := range observation.Nodes {
@@ -44,7 +46,7 @@ func nodeTuning(said ...tuning.SettingReport) *v1alpha1.NodeTuning {
 	return found
 }
 
-func ofMachines(t *testing.T, reason string, change func(*policy.Observation, *policy.Machines)) trouble {
+func ofMachines(t *testing.T, reason string, change func(*observed.Network, *policy.Machines)) trouble {
 	t.Helper()
 	observation, machines := onTunedMachines(t)
 	change(observation, machines)
@@ -55,23 +57,23 @@ func troublesOfMachines(t *testing.T) []trouble {
 	t.Helper()
 	return []trouble{
 		{v1alpha1.ReasonObjectsPending, policy.ObjectsPending(policy.ForTuning("high-throughput"))},
-		ofMachines(t, v1alpha1.ReasonTuningMissing, func(_ *policy.Observation, machines *policy.Machines) {
+		ofMachines(t, v1alpha1.ReasonTuningMissing, func(_ *observed.Network, machines *policy.Machines) {
 			machines.Tuning = nil
 		}),
-		ofMachines(t, v1alpha1.ReasonTuningMissing, func(_ *policy.Observation, machines *policy.Machines) {
-			machines.Tuning.DeletionTimestamp = &metav1.Time{Time: now}
+		ofMachines(t, v1alpha1.ReasonTuningMissing, func(_ *observed.Network, machines *policy.Machines) {
+			machines.Tuning.DeletionTimestamp = &metav1.Time{Time: networks.Now}
 		}),
-		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *policy.Observation, machines *policy.Machines) {
-			noPod(&observation.Nodes[0])
+		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *observed.Network, machines *policy.Machines) {
+			networks.NoPod(&observation.Nodes[0])
 			machines.Tuning.Status.Conditions = nil
 		}),
-		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *policy.Observation, machines *policy.Machines) {
-			noPod(&observation.Nodes[0])
+		ofMachines(t, v1alpha1.ReasonTuningNotReady, func(observation *observed.Network, machines *policy.Machines) {
+			networks.NoPod(&observation.Nodes[0])
 			machines.Tuning = nodeTuning(tuning.SettingReport{
 				Name: "rmemMaxBytes", State: v1alpha1.SettingUnavailable, Message: "set net.core.rmem_max: permission denied",
 			})
 		}),
-		ofMachines(t, v1alpha1.ReasonMachineNotTuned, func(_ *policy.Observation, machines *policy.Machines) {
+		ofMachines(t, v1alpha1.ReasonMachineNotTuned, func(_ *observed.Network, machines *policy.Machines) {
 			delete(machines.Tuned, "machine-2")
 		}),
 	}
@@ -80,28 +82,28 @@ func troublesOfMachines(t *testing.T) []trouble {
 func TestMachinesTuned(t *testing.T) {
 	t.Parallel()
 	observation, machines := onTunedMachines(t)
-	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionTrue, v1alpha1.ReasonTuned,
+	networks.CheckCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionTrue, v1alpha1.ReasonTuned,
 		"the machines of all 4 nodes in")
 
 	// A tuning that is ready is enough for a network that begins.
 	for i := range observation.Nodes {
-		noPod(&observation.Nodes[i])
+		networks.NoPod(&observation.Nodes[i])
 	}
-	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionTrue, v1alpha1.ReasonTuned,
+	networks.CheckCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionTrue, v1alpha1.ReasonTuned,
 		"all machines of the NodeTuning")
 	// Ready as of an earlier spec is not.
 	machines.Tuning.Generation++
-	checkCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady, "nothing is known")
+	networks.CheckCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady, "nothing is known")
 
 	// Other clusters' machines are not this cluster's.
 	for i := range observation.Plan.Nodes {
 		observation.Plan.Nodes[i].Cluster, observation.Nodes[i].Validator.Cluster = "west", "west"
 	}
-	checkCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
+	networks.CheckCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
 		"no validator")
 
 	observation.Network.Spec.Placement.NodeTuning = ""
-	checkCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune, "")
+	networks.CheckCondition(t, policy.MachinesTuned(observation, &policy.Machines{}), metav1.ConditionTrue, v1alpha1.ReasonNothingToTune, "")
 }
 
 // Only a machine that read back the present settings is tuned.

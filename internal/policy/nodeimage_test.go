@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 const (
@@ -182,7 +183,7 @@ func troublesOfImages() []trouble {
 		ofImage(v1alpha1.ReasonImageUnchecked, nil, func(*policy.Probe) {}),
 		ofImage(v1alpha1.ReasonImageUnchecked, nil, func(probe *policy.Probe) {
 			probe.Pod.Status.Conditions = []corev1.PodCondition{{
-				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: noMachine,
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: networks.NoMachine,
 			}}
 		}),
 		ofImage(v1alpha1.ReasonImageUnchecked, nil, func(probe *policy.Probe) {
@@ -190,7 +191,7 @@ func troublesOfImages() []trouble {
 		}),
 		ofImage(v1alpha1.ReasonImageUnavailable, nil, func(probe *policy.Probe) {
 			probe.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
-				Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: noImage},
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: networks.NoImage},
 			}}}
 		}),
 	}
@@ -201,12 +202,12 @@ func TestImageInUse(t *testing.T) {
 	network := &v1alpha1.ShardNetwork{}
 	network.Spec.Node.Image = imageNext
 	choice := policy.ChooseImage(network, imageNow)
-	checkCondition(t, policy.ImageCompatible(&choice, &policy.Probe{}), metav1.ConditionTrue, v1alpha1.ReasonImageInUse,
+	networks.CheckCondition(t, policy.ImageCompatible(&choice, &policy.Probe{}), metav1.ConditionTrue, v1alpha1.ReasonImageInUse,
 		"nodes are made with "+imageNext)
 	network.Status = v1alpha1.ShardNetworkStatus{
 		NodeImage: imageOld, Formats: ptr.To[int32](1), ImageCheck: &v1alpha1.ImageCheck{Image: imageNext},
 	}
 	choice = policy.ChooseImage(network, imageNow)
-	checkCondition(t, policy.ImageCompatible(&choice, &policy.Probe{}), metav1.ConditionTrue, v1alpha1.ReasonImageInUse,
+	networks.CheckCondition(t, policy.ImageCompatible(&choice, &policy.Probe{}), metav1.ConditionTrue, v1alpha1.ReasonImageInUse,
 		"nodes are made with "+imageNext+", which does not say its formats")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // of the plan: since when each has come no closer, and how often it was started
 // again. Whatever brings a node closer begins the time anew, and so does whatever
 // excuses it, of which only the starts are remembered.
-func nodesBehind(observation *Observation, best *chain.Status, excused bool) []v1alpha1.NodeBehind {
+func nodesBehind(observation *observed.Network, best *chain.Status, excused bool) []v1alpha1.NodeBehind {
 	before := observation.Network.Status.NodesBehind
 	var found []v1alpha1.NodeBehind
 	for i := range observation.Nodes {
@@ -36,7 +37,7 @@ func nodesBehind(observation *Observation, best *chain.Status, excused bool) []v
 		if known >= 0 {
 			record = before[known]
 		}
-		if observation.follow(node, best, excused, &record) {
+		if follow(observation, node, best, excused, &record) {
 			found = append(found, record)
 		}
 	}
@@ -51,33 +52,33 @@ func nodesBehind(observation *Observation, best *chain.Status, excused bool) []v
 
 // follow brings what is remembered of a node up to date, and says whether that is
 // worth remembering.
-func (o *Observation) follow(node *Node, best *chain.Status, excused bool, record *v1alpha1.NodeBehind) bool {
+func follow(observation *observed.Network, node *observed.Node, best *chain.Status, excused bool, record *v1alpha1.NodeBehind) bool {
 	switch {
 	case excused:
-		o.begin(record)
+		begin(observation, record)
 		return record.Restarts > 0
 	case node.Status == nil:
 		// It has come no closer as far as anybody knows.
 		return !record.SinceTime.IsZero()
 	case !judged(node, best):
-		o.begin(record)
+		begin(observation, record)
 		return record.Restarts > 0
 	}
 	lag := lagOf(node.Status, best)
 	switch {
-	case !o.isBehind(lag, best):
+	case !isBehind(observation, lag, best):
 		lag = 0
 		if record.Restarts == 0 {
 			return false
 		}
 		if keepsUp(record) {
-			return o.Now.Sub(record.SinceTime.Time) < forgottenAfter
+			return observation.Now.Sub(record.SinceTime.Time) < forgottenAfter
 		}
 	case record.BehindBlocks != nil && !keepsUp(record) && lag >= *record.BehindBlocks &&
 		!startedAfter(node.Pod, record.SinceTime.Time):
 		return true
 	}
-	o.begin(record)
+	begin(observation, record)
 	finalized := int64(node.Status.FinalizedHeight)
 	record.BehindBlocks, record.FinalizedHeight = &lag, &finalized
 	if tracked := node.Status.Tracked; tracked != nil {
@@ -94,16 +95,16 @@ func keepsUp(record *v1alpha1.NodeBehind) bool {
 
 // begin begins the time of a node anew, of which nothing is known from then on but
 // how often it was started again.
-func (o *Observation) begin(record *v1alpha1.NodeBehind) {
+func begin(observation *observed.Network, record *v1alpha1.NodeBehind) {
 	*record = v1alpha1.NodeBehind{
-		Name: record.Name, Restarts: record.Restarts, RestartTime: record.RestartTime, SinceTime: metav1.NewTime(o.Now),
+		Name: record.Name, Restarts: record.Restarts, RestartTime: record.RestartTime, SinceTime: metav1.NewTime(observation.Now),
 	}
 }
 
 // judged says whether a node that answers can be held to account for where it is. One
 // without a block, and one that fetches the state of its shard, began with an empty
 // disk, and wait for what others have.
-func judged(node *Node, best *chain.Status) bool {
+func judged(node *observed.Node, best *chain.Status) bool {
 	status := node.Status
 	return status.GenesisHash == best.GenesisHash && node.Running() && !node.Unobserved &&
 		status.FinalizedHeight > 0 && status.Syncing == nil
@@ -125,9 +126,9 @@ func lagOf(status, best *chain.Status) int64 {
 
 // isBehind says whether so many blocks are as many as the chain finalises in the time
 // after which it would itself count as stalled.
-func (o *Observation) isBehind(lag int64, best *chain.Status) bool {
-	blockTimeMs := max(best.BlockTimeMs, float64(o.Network.Spec.Protocol.MinBlockTimeMilliseconds))
-	return float64(lag)*blockTimeMs > float64(o.stallTime().Milliseconds())
+func isBehind(observation *observed.Network, lag int64, best *chain.Status) bool {
+	blockTimeMs := max(best.BlockTimeMs, float64(observation.Network.Spec.Protocol.MinBlockTimeMilliseconds))
+	return float64(lag)*blockTimeMs > float64(observation.StallTime().Milliseconds())
 }
 
 // startedAfter says whether a pod was made, or its node started, after a time.

@@ -10,12 +10,13 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // NodesReady says whether every node of the plan takes part, and if not, what
 // keeps the one whose trouble needs a person most.
-func NodesReady(observation *Observation) metav1.Condition {
+func NodesReady(observation *observed.Network) metav1.Condition {
 	total, ready := len(observation.Nodes), observation.ReadyNodes()
 	if ready == total {
 		return condition.New(v1alpha1.ConditionNodesReady, metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady,
@@ -45,7 +46,7 @@ func unknownNodes(number int) string {
 
 // worstDiagnosis is the first of the worst, how many nodes have the same reason,
 // and of how many nothing is known.
-func worstDiagnosis(observation *Observation) (worst diagnosis, same, unknown int) {
+func worstDiagnosis(observation *observed.Network) (worst diagnosis, same, unknown int) {
 	rank := len(severity)
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]

@@ -12,26 +12,18 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-const (
-	// stalledAfter is how long no block is finalised before the chain counts as
-	// stalled: consensus has then given up on several leaders in a row. Where
-	// blocks are far apart by the spec, or leaders wait long for chunks, it is
-	// stalledBlocks times both.
-	stalledAfter  = 15 * time.Second
-	stalledBlocks = 4
-
-	// silentBlocks is how many blocks in a row hold no chunk of a shard before
-	// the shard counts as silent, at least two turns of every producer.
-	silentBlocks = 10
-)
+// silentBlocks is how many blocks in a row hold no chunk of a shard before
+// the shard counts as silent, at least two turns of every producer.
+const silentBlocks = 10
 
 // Producing says whether finalised blocks keep coming, with chunks of every
 // shard. It is Unknown while no node answers.
-func Producing(observation *Observation) metav1.Condition {
+func Producing(observation *observed.Network) metav1.Condition {
 	best := observation.Best()
 	if best == nil {
 		return condition.New(v1alpha1.ConditionProducing, metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer,
@@ -52,7 +44,7 @@ func Producing(observation *Observation) metav1.Condition {
 	if best.FinalizedHeight == 0 {
 		return no(v1alpha1.ReasonChainStalled, "no block is finalised yet: more than two thirds of the producers must take part")
 	}
-	if finalized := time.UnixMilli(best.FinalizedTimeMs); stalled(observation, finalized) {
+	if finalized := time.UnixMilli(best.FinalizedTimeMs); observation.Stalled(finalized) {
 		return no(v1alpha1.ReasonChainStalled, fmt.Sprintf(
 			"no block was finalised since %s (height %d): more than two thirds of the producers must take part",
 			finalized.UTC().Format(time.RFC3339), best.FinalizedHeight))
@@ -68,29 +60,17 @@ func Producing(observation *Observation) metav1.Condition {
 
 // ShardsProducing counts the shards with a chunk in the latest blocks of a
 // chain that moves.
-func ShardsProducing(observation *Observation) int {
+func ShardsProducing(observation *observed.Network) int {
 	best := observation.Best()
-	if best == nil || best.FinalizedHeight == 0 || stalled(observation, time.UnixMilli(best.FinalizedTimeMs)) {
+	if best == nil || best.FinalizedHeight == 0 || observation.Stalled(time.UnixMilli(best.FinalizedTimeMs)) {
 		return 0
 	}
 	return len(best.Shards) - len(silentShards(best, int(observation.Network.Spec.ProducersPerShard)))
 }
 
-// stalled says whether the last block was finalised too long ago.
-func stalled(observation *Observation, finalized time.Time) bool {
-	return observation.Now.Sub(finalized) > observation.stallTime()
-}
-
-// stallTime is how long no block is finalised before the chain counts as stalled.
-func (o *Observation) stallTime() time.Duration {
-	protocol := o.Network.Spec.Protocol
-	blockTime := time.Duration(protocol.MinBlockTimeMilliseconds+protocol.ChunkWaitMilliseconds) * time.Millisecond
-	return max(stalledAfter, stalledBlocks*blockTime)
-}
-
 // otherGenesis is a node that follows another genesis document than most.
-func otherGenesis(observation *Observation) string {
-	genesis := observation.genesis()
+func otherGenesis(observation *observed.Network) string {
+	genesis := observation.Genesis()
 	for i := range observation.Nodes {
 		if status := observation.Nodes[i].Status; status != nil && status.GenesisHash != genesis {
 			return observation.Nodes[i].Validator.Name

@@ -10,21 +10,12 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
-// finalizedAt is a chain whose last block is of some time.
-func finalizedAt(observation *policy.Observation, last string) {
-	at, err := time.Parse(time.RFC3339, last)
-	if err != nil {
-		panic(err)
-	}
-	for i := range observation.Nodes {
-		observation.Nodes[i].Status.FinalizedTimeMs = at.UnixMilli()
-	}
-}
-
 // chunkAt has every node say when the last chunk of a shard was.
-func chunkAt(observation *policy.Observation, shard int, height uint64) {
+func chunkAt(observation *observed.Network, shard int, height uint64) {
 	for i := range observation.Nodes {
 		observation.Nodes[i].Status.Shards[shard].ChunkHeight = height
 	}
@@ -33,7 +24,7 @@ func chunkAt(observation *policy.Observation, shard int, height uint64) {
 func TestProducing(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		status metav1.ConditionStatus
 		reason string
 		want   string
@@ -41,11 +32,11 @@ func TestProducing(t *testing.T) {
 		shards int
 	}{
 		"all shards": {
-			func(*policy.Observation) {},
+			func(*observed.Network) {},
 			metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing, "chunks of all 2 shards", 2,
 		},
 		"one node answers": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				for i := range observation.Nodes[1:] {
 					observation.Nodes[1+i].Status = nil
 				}
@@ -53,15 +44,15 @@ func TestProducing(t *testing.T) {
 			metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing, "", 2,
 		},
 		"a node is behind": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				late := observation.Nodes[0].Status
-				late.FinalizedHeight, late.FinalizedTimeMs = 10, now.Add(-time.Hour).UnixMilli()
+				late.FinalizedHeight, late.FinalizedTimeMs = 10, networks.Now.Add(-time.Hour).UnixMilli()
 				late.Shards[0].ChunkHeight = 0
 			},
 			metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing, "", 2,
 		},
 		"no answer": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				for i := range observation.Nodes {
 					observation.Nodes[i].Status = nil
 				}
@@ -69,7 +60,7 @@ func TestProducing(t *testing.T) {
 			metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer, "no node answers", 0,
 		},
 		"no block": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				for i := range observation.Nodes {
 					observation.Nodes[i].Status.FinalizedHeight = 0
 				}
@@ -77,32 +68,32 @@ func TestProducing(t *testing.T) {
 			metav1.ConditionFalse, v1alpha1.ReasonChainStalled, "no block is finalised yet", 0,
 		},
 		"15 seconds without a block": {
-			func(observation *policy.Observation) { finalizedAt(observation, "2026-11-21T11:59:45Z") },
+			func(observation *observed.Network) { networks.FinalizedAt(observation, "2026-11-21T11:59:45Z") },
 			metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing, "", 2,
 		},
 		"16 seconds without a block": {
-			func(observation *policy.Observation) { finalizedAt(observation, "2026-11-21T11:59:44Z") },
+			func(observation *observed.Network) { networks.FinalizedAt(observation, "2026-11-21T11:59:44Z") },
 			metav1.ConditionFalse, v1alpha1.ReasonChainStalled, "no block was finalised since 2026-11-21T11:59:44Z (height 1200)", 0,
 		},
 		"slow by its spec": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Network.Spec.Protocol.MinBlockTimeMilliseconds = 60_000
-				finalizedAt(observation, "2026-11-21T11:57:00Z")
+				networks.FinalizedAt(observation, "2026-11-21T11:57:00Z")
 			},
 			metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing, "", 2,
 		},
 		"silent by ten blocks": {
-			func(observation *policy.Observation) { chunkAt(observation, 0, 1190) },
+			func(observation *observed.Network) { chunkAt(observation, 0, 1190) },
 			metav1.ConditionTrue, v1alpha1.ReasonAllShardsProducing, "", 2,
 		},
 		"silent by eleven blocks": {
-			func(observation *policy.Observation) { chunkAt(observation, 0, 1189) },
+			func(observation *observed.Network) { chunkAt(observation, 0, 1189) },
 			metav1.ConditionFalse, v1alpha1.ReasonShardsNotProducing,
 			"latest blocks: 0. See the pods of their producers: " +
 				"kubectl get pods -l shardyard.dev/network=quickstart,shardyard.dev/shard=0", 1,
 		},
 		"silent since genesis": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				for i := range observation.Nodes {
 					observation.Nodes[i].Status.FinalizedHeight = 3
 				}
@@ -112,18 +103,18 @@ func TestProducing(t *testing.T) {
 			metav1.ConditionFalse, v1alpha1.ReasonShardsNotProducing, "latest blocks: 1.", 1,
 		},
 		"wrong genesis of the node that is ahead": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				observation.Nodes[0].Status.GenesisHash = "other"
 				observation.Nodes[0].Status.FinalizedHeight = 100_000
 			},
 			metav1.ConditionFalse, v1alpha1.ReasonWrongGenesis, "quickstart-s0-p0 follows another genesis document", 2,
 		},
 		"wrong genesis": {
-			func(observation *policy.Observation) { observation.Nodes[2].Status.GenesisHash = "other" },
+			func(observation *observed.Network) { observation.Nodes[2].Status.GenesisHash = "other" },
 			metav1.ConditionFalse, v1alpha1.ReasonWrongGenesis, "quickstart-s1-p0 follows another genesis document", 2,
 		},
 		"supply": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				for i := range observation.Nodes {
 					observation.Nodes[i].Status.Supply.InFlight, observation.Nodes[i].Status.Supply.Conserved = 11, false
 				}
@@ -134,9 +125,9 @@ func TestProducing(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthy(t, 2, 2)
+			observation := networks.Healthy(t, 2, 2)
 			test.change(observation)
-			checkCondition(t, policy.Producing(observation), test.status, test.reason, test.want)
+			networks.CheckCondition(t, policy.Producing(observation), test.status, test.reason, test.want)
 			if got := policy.ShardsProducing(observation); got != test.shards {
 				t.Errorf("%d shards produce, want %d", got, test.shards)
 			}
@@ -151,7 +142,7 @@ func TestSilenceOfManyProducers(t *testing.T) {
 		1200 - 32: v1alpha1.ReasonAllShardsProducing,
 		1200 - 33: v1alpha1.ReasonShardsNotProducing,
 	} {
-		observation := healthy(t, 1, 16)
+		observation := networks.Healthy(t, 1, 16)
 		chunkAt(observation, 0, height)
 		if got := policy.Producing(observation); got.Reason != want {
 			t.Errorf("with the last chunk at height %d, the reason is %s, want %s", height, got.Reason, want)
@@ -162,10 +153,10 @@ func TestSilenceOfManyProducers(t *testing.T) {
 // A message names some of many shards.
 func TestManySilentShards(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 70, 1)
+	observation := networks.Healthy(t, 70, 1)
 	for shard := range 12 {
 		chunkAt(observation, shard, 1)
 	}
-	checkCondition(t, policy.Producing(observation), metav1.ConditionFalse, v1alpha1.ReasonShardsNotProducing,
+	networks.CheckCondition(t, policy.Producing(observation), metav1.ConditionFalse, v1alpha1.ReasonShardsNotProducing,
 		"latest blocks: 0, 1, 2, 3, 4, 5, 6, 7 and 4 more.")
 }

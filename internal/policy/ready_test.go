@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 func TestReady(t *testing.T) {
@@ -137,7 +138,7 @@ func TestReady(t *testing.T) {
 			if got.Type != v1alpha1.ConditionReady {
 				t.Errorf("the condition is %s", got.Type)
 			}
-			checkCondition(t, got, test.status, test.reason, test.want)
+			networks.CheckCondition(t, got, test.status, test.reason, test.want)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
 )
@@ -16,7 +17,7 @@ import (
 // forbiddenSysctl is a pod that its machine refuses, because its kubelet does
 // not allow the settings or its kernel does not take them. The pod may be gone
 // again: a StatefulSet replaces what was refused.
-func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	if network.Spec.TCP.Profile == v1alpha1.TCPProfileNodeDefault {
 		return nil
 	}
@@ -47,7 +48,7 @@ func machineRefusesSysctl(warning string) bool {
 }
 
 // noPod is a StatefulSet whose pod does not exist.
-func noPod(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func noPod(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	if node.Pod != nil {
 		return nil
 	}
@@ -72,7 +73,7 @@ func refusalAdvice(warning string) string {
 }
 
 // stuck is a pod on a machine that cannot set it up.
-func stuck(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func stuck(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	if node.Pod.Status.Phase != corev1.PodPending || len(node.Warnings) == 0 {
 		return nil
 	}

@@ -2,7 +2,10 @@
 
 package policy
 
-import "github.com/shardyard/shardyard/internal/topology"
+import (
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/topology"
+)
 
 // roleTurns are what is left of the nodes of a role that holds no state while one
 // after the other goes.
@@ -14,7 +17,7 @@ type roleTurns struct {
 	taken bool
 }
 
-func newRoleTurns(observation *Observation, role topology.Role) roleTurns {
+func newRoleTurns(observation *observed.Network, role topology.Role) roleTurns {
 	var t roleTurns
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
@@ -26,7 +29,7 @@ func newRoleTurns(observation *Observation, role topology.Role) roleTurns {
 		case node.LetGo, !node.Ready() && !node.Running():
 			t.away++
 			t.absent++
-		case !node.Ready() || !settled(node, observation.Now):
+		case !node.Ready() || !observed.Settled(node, observation.Now):
 			t.absent++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
@@ -34,8 +35,8 @@ type Rollout struct {
 // one. So do chunk validators, which consensus does without, and rpc nodes. The
 // first node goes alone, and nobody follows before it is back. What does not run
 // goes at once, if nothing is lost with it.
-func NewRollout(observation *Observation) Rollout {
-	nodes := observation.count()
+func NewRollout(observation *observed.Network) Rollout {
+	nodes := count(observation)
 	switch {
 	case rolledBack(observation.Network.Status.Update, observation.Wanted):
 		return putBack(observation, nodes)
@@ -49,7 +50,7 @@ func NewRollout(observation *Observation) Rollout {
 }
 
 // update is a network whose nodes are replaced to run what the spec says.
-func update(observation *Observation, nodes census) Rollout {
+func update(observation *observed.Network, nodes census) Rollout {
 	rollout := Rollout{Update: continued(observation, nodes)}
 	if trouble := troubleOf(observation, rollout.Update); trouble != "" {
 		rollout.meet(observation, trouble)
@@ -78,7 +79,7 @@ func update(observation *Observation, nodes census) Rollout {
 
 // putBack is a network whose spec was refused: its nodes are replaced to run what
 // they ran before, by the same rules.
-func putBack(observation *Observation, nodes census) Rollout {
+func putBack(observation *observed.Network, nodes census) Rollout {
 	rollout := Rollout{Update: continued(observation, nodes)}
 	rollout.Update.Trouble = observation.Network.Status.Update.Trouble
 	rollout.Update.Phase = v1alpha1.UpdateRollingBack
@@ -95,7 +96,7 @@ func putBack(observation *Observation, nodes census) Rollout {
 
 // rest is a network none of whose nodes is known to run something else than the
 // spec says.
-func rest(observation *Observation, nodes census) Rollout {
+func rest(observation *observed.Network, nodes census) Rollout {
 	before := observation.Network.Status.Update
 	switch {
 	case observation.Unapplied:
@@ -138,23 +139,23 @@ type census struct {
 	updatedBack int
 }
 
-func (o *Observation) count() census {
-	best, nodes := o.Best(), census{total: len(o.Nodes)}
-	for i := range o.Nodes {
-		if o.Nodes[i].Outdated {
+func count(observation *observed.Network) census {
+	best, nodes := observation.Best(), census{total: len(observation.Nodes)}
+	for i := range observation.Nodes {
+		if observation.Nodes[i].Outdated {
 			nodes.outdated++
 		}
-		if o.Nodes[i].AwaitsStart {
+		if observation.Nodes[i].AwaitsStart {
 			nodes.awaitStart++
 		}
-		if o.Nodes[i].updated() {
+		if observation.Nodes[i].Updated() {
 			nodes.updated++
 		}
-		if !o.back(&o.Nodes[i], best) {
+		if !observation.Back(&observation.Nodes[i], best) {
 			continue
 		}
 		nodes.back++
-		if o.Nodes[i].updated() {
+		if observation.Nodes[i].Updated() {
 			nodes.updatedBack++
 		}
 	}
@@ -176,7 +177,7 @@ func (c census) words() string {
 }
 
 // continued is the update that goes on, or begins now.
-func continued(observation *Observation, nodes census) *v1alpha1.UpdateStatus {
+func continued(observation *observed.Network, nodes census) *v1alpha1.UpdateStatus {
 	now := metav1.NewTime(observation.Now)
 	replaced, back := int32(nodes.updated), int32(nodes.updatedBack)
 	update := &v1alpha1.UpdateStatus{
@@ -201,7 +202,7 @@ func continued(observation *Observation, nodes census) *v1alpha1.UpdateStatus {
 }
 
 // meet has an update that does harm go on as the spec says.
-func (r *Rollout) meet(observation *Observation, trouble string) {
+func (r *Rollout) meet(observation *observed.Network, trouble string) {
 	stable := observation.Network.Status.StableRevision
 	switch observation.Network.Spec.Update.OnTrouble {
 	case v1alpha1.OnTroubleContinue:
@@ -219,7 +220,7 @@ func (r *Rollout) meet(observation *Observation, trouble string) {
 
 // pick picks the nodes whose turn it is, and says what the first that stays waits
 // for.
-func (r *Rollout) pick(observation *Observation) (first wait) {
+func (r *Rollout) pick(observation *observed.Network) (first wait) {
 	turns, canary := newTurns(observation), newCanary(observation, r.Update.Phase)
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
@@ -251,13 +252,13 @@ func updated(reason, message string) metav1.Condition {
 	return condition.New(v1alpha1.ConditionUpdated, metav1.ConditionFalse, reason, message)
 }
 
-func rollingBack(observation *Observation, update *v1alpha1.UpdateStatus, left int) metav1.Condition {
+func rollingBack(observation *observed.Network, update *v1alpha1.UpdateStatus, left int) metav1.Condition {
 	return updated(v1alpha1.ReasonRolledBack, fmt.Sprintf("%s; %d of %d nodes are still to be put back",
 		refusal(observation, update), left, len(observation.Nodes)))
 }
 
 // refusal says what of the spec was rolled back, and why.
-func refusal(observation *Observation, update *v1alpha1.UpdateStatus) string {
+func refusal(observation *observed.Network, update *v1alpha1.UpdateStatus) string {
 	what := "what the spec asks of the nodes"
 	if fields := differences(observation.Network.Status.StableRevision, observation.Wanted); len(fields) > 0 {
 		what = "the change of " + wording.List(fields)

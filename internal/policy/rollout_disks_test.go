@@ -9,13 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // diskModel is a model some of whose nodes lose their disks.
 type diskModel struct {
 	*model
 	lost     []bool
-	seen     map[string]policy.LostDisk
+	seen     map[string]observed.LostDisk
 	replaced policy.NewDisk
 }
 
@@ -39,28 +41,28 @@ func (m *diskModel) look(t *rapid.T, trouble bool) {
 	for i := range m.nodes {
 		if m.lost[i] {
 			// For more than a look: nobody but the operator brings it back.
-			m.nodes[i].down, m.nodes[i].pod = 2, func(node *policy.Node) { unscheduled(node, diskElsewhere) }
+			m.nodes[i].down, m.nodes[i].pod = 2, func(node *observed.Node) { networks.Unscheduled(node, networks.DiskElsewhere) }
 		}
 	}
 	m.pass(t, trouble)
 	for i := range m.nodes {
 		m.Nodes[i].LostDisk = nil
 		if m.lost[i] {
-			m.Nodes[i].LostDisk = policy.LostClaim(claim(corev1.ClaimLost))
+			m.Nodes[i].LostDisk = observed.LostClaim(networks.Claim(corev1.ClaimLost))
 		}
 	}
 }
 
 // replaceDisks gives nodes new disks, and says how many.
 func (m *diskModel) replaceDisks(t *rapid.T, goes bool) {
-	found := policy.NewLostVolumes(m.Observation, m.seen, m.replaced, goes)
+	found := policy.NewLostVolumes(m.observation, m.seen, m.replaced, goes)
 	m.seen = found.Disks
 	for _, i := range found.Replace {
 		if m.Nodes[i].Outdated {
 			t.Fatalf("%s gets a new disk, and with it what the update has yet to bring", m.Nodes[i].Validator.Name)
 		}
 		m.lost[i] = false
-		m.nodes[i] = modelNode{down: rapid.IntRange(1, 4).Draw(t, "starting"), pod: func(node *policy.Node) { pending(node) }}
+		m.nodes[i] = modelNode{down: rapid.IntRange(1, 4).Draw(t, "starting"), pod: func(node *observed.Node) { networks.Pending(node) }}
 		m.replaced = policy.NewDisk{Name: m.Nodes[i].Validator.Name, At: m.Now}
 		delete(m.seen, m.Nodes[i].Validator.Name)
 	}
@@ -73,7 +75,7 @@ func TestRolloutsOutliveLostDisks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &diskModel{model: newModel(t)}
 		m.lost = make([]bool, len(m.nodes))
-		durable(m.Observation)
+		networks.Durable(m.observation)
 		m.Network.Spec.Healing.StuckAfterSeconds = 60
 		const troubled, calm = 60, 800
 		for step := range troubled + calm {
@@ -82,7 +84,7 @@ func TestRolloutsOutliveLostDisks(t *testing.T) {
 				m.lose(rapid.IntRange(0, len(m.nodes)-1).Draw(t, "disk"))
 			}
 			m.look(t, trouble)
-			rollout := policy.NewRollout(m.Observation)
+			rollout := policy.NewRollout(m.observation)
 			m.Network.Status.Update = rollout.Update
 			m.replace(t, rollout.Replace)
 			m.replaceDisks(t, len(rollout.Replace) > 0)
@@ -91,6 +93,6 @@ func TestRolloutsOutliveLostDisks(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("the update comes to no end: %s; %+v", policy.NewRollout(m.Observation).Updated.Message, m.seen)
+		t.Fatalf("the update comes to no end: %s; %+v", policy.NewRollout(m.observation).Updated.Message, m.seen)
 	})
 }

@@ -14,14 +14,19 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // tick is how much time passes between two looks of the operator.
 const tick = 5 * time.Second
 
+// observation is what a model says of itself, a network of its own among it.
+type observation = observed.Network
+
 // model is a network of which it is known what each node really holds.
 type model struct {
-	*policy.Observation
+	*observation
 	nodes []modelNode
 	// halted is for how many ticks no node takes part, and finalized when a block
 	// was finalised last.
@@ -35,7 +40,7 @@ type modelNode struct {
 	whole bool
 	// down is for how many ticks the node does not run, and pod is how it is then.
 	down int
-	pod  func(*policy.Node)
+	pod  func(*observed.Node)
 	// fetching is for how many ticks it fetches a state, and short for how many it
 	// then takes part without holding all that others would need.
 	fetching, short int
@@ -44,9 +49,9 @@ type modelNode struct {
 }
 
 func newModel(t *rapid.T) *model {
-	observation := healthy(t, rapid.Int32Range(1, 4).Draw(t, "shards"), rapid.Int32Range(2, 4).Draw(t, "producersPerShard"))
+	observation := networks.Healthy(t, rapid.Int32Range(1, 4).Draw(t, "shards"), rapid.Int32Range(2, 4).Draw(t, "producersPerShard"))
 	if rapid.Bool().Draw(t, "durable") {
-		durable(observation)
+		networks.Durable(observation)
 	}
 	if rapid.Bool().Draw(t, "bounded") {
 		observation.Network.Spec.Update.MaxUnavailable = ptr.To(rapid.Int32Range(1, 6).Draw(t, "maxUnavailable"))
@@ -54,11 +59,11 @@ func newModel(t *rapid.T) *model {
 	observation.Network.Spec.Update.OnTrouble = rapid.SampledFrom([]v1alpha1.OnTrouble{
 		v1alpha1.OnTroublePause, v1alpha1.OnTroubleContinue,
 	}).Draw(t, "onTrouble")
-	m := &model{Observation: observation, nodes: make([]modelNode, len(observation.Nodes)), finalized: now}
+	m := &model{observation: observation, nodes: make([]modelNode, len(observation.Nodes)), finalized: networks.Now}
 	for i := range m.nodes {
 		m.nodes[i].whole, m.nodes[i].executes = true, true
 	}
-	outdate(observation)
+	networks.Outdate(observation)
 	return m
 }
 
@@ -93,7 +98,7 @@ func (m *model) passNode(t *rapid.T, i int, trouble bool) {
 		node.whole = node.short <= 0
 	case trouble && rapid.IntRange(0, 19).Draw(t, "ends") == 0:
 		// Its directory outlives its process.
-		node.down, node.pod = rapid.IntRange(1, 5).Draw(t, "down"), ended
+		node.down, node.pod = rapid.IntRange(1, 5).Draw(t, "down"), networks.Ended
 	}
 }
 
@@ -120,7 +125,7 @@ func (m *model) tell(t *rapid.T, trouble bool) {
 	if moving {
 		m.finalized = m.Now
 	}
-	height := uint64(1200 + m.finalized.Sub(now)/tick)
+	height := uint64(1200 + m.finalized.Sub(networks.Now)/tick)
 	for i := range m.nodes {
 		node, truth := &m.Nodes[i], &m.nodes[i]
 		was := node.Pod != nil && node.Ready()
@@ -128,7 +133,7 @@ func (m *model) tell(t *rapid.T, trouble bool) {
 		if was {
 			since = node.Pod.Status.Conditions[0].LastTransitionTime.Time
 		}
-		node.Pod, node.Status = readyPod(node.Validator.Name, i), status(node.Validator, m.Plan.Shards)
+		node.Pod, node.Status = networks.ReadyPod(node.Validator.Name, i), networks.Status(node.Validator, m.Plan.Shards)
 		node.Pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(since)
 		node.Status.Peers = len(m.nodes) - 1
 		node.Status.FinalizedHeight, node.Status.FinalizedTimeMs = height, m.finalized.UnixMilli()
@@ -157,7 +162,7 @@ func (m *model) replace(t *rapid.T, replaced []int) {
 		if m.Network.Spec.Volume != nil {
 			kept = m.nodes[i]
 		}
-		kept.down, kept.pod = rapid.IntRange(1, 4).Draw(t, "starting"), func(node *policy.Node) { pending(node) }
+		kept.down, kept.pod = rapid.IntRange(1, 4).Draw(t, "starting"), func(node *observed.Node) { networks.Pending(node) }
 		m.nodes[i] = kept
 	}
 }
@@ -186,10 +191,10 @@ func TestRolloutsLoseNoShard(t *testing.T) {
 		for step := range troubled + calm {
 			trouble := step < troubled
 			if trouble && rapid.IntRange(0, 39).Draw(t, "changes") == 0 {
-				outdate(m.Observation)
+				networks.Outdate(m.observation)
 			}
 			m.pass(t, trouble)
-			rollout := policy.NewRollout(m.Observation)
+			rollout := policy.NewRollout(m.observation)
 			m.Network.Status.Update = rollout.Update
 			m.replace(t, rollout.Replace)
 			m.check(t, rollout.Updated.Message)
@@ -197,6 +202,6 @@ func TestRolloutsLoseNoShard(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("the update comes to no end: %s", policy.NewRollout(m.Observation).Updated.Message)
+		t.Fatalf("the update comes to no end: %s", policy.NewRollout(m.observation).Updated.Message)
 	})
 }

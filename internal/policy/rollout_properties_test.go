@@ -12,15 +12,17 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // observations generates networks with nodes in every state.
-var observations = rapid.Custom(func(t *rapid.T) *policy.Observation {
-	observation := healthyWith(t, rapid.Int32Range(1, 8).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
+var observations = rapid.Custom(func(t *rapid.T) *observed.Network {
+	observation := networks.HealthyWith(t, rapid.Int32Range(1, 8).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
 		rapid.Int32Range(0, 4).Draw(t, "chunkValidators"))
 	if rapid.Bool().Draw(t, "durable") {
-		durable(observation)
+		networks.Durable(observation)
 	}
 	if rapid.Bool().Draw(t, "bounded") {
 		observation.Network.Spec.Update.MaxUnavailable = ptr.To(rapid.Int32Range(1, 40).Draw(t, "maxUnavailable"))
@@ -36,21 +38,21 @@ var observations = rapid.Custom(func(t *rapid.T) *policy.Observation {
 		}
 		switch rapid.IntRange(0, 7).Draw(t, "state") {
 		case 0:
-			noPod(node)
+			networks.NoPod(node)
 		case 1:
-			leaving(node)
+			networks.Leaving(node)
 		case 2:
-			pending(node)
+			networks.Pending(node)
 		case 3:
-			ended(node)
+			networks.Ended(node)
 		case 4:
-			incomplete(node)
+			networks.Incomplete(node)
 		case 5:
-			back(node, time.Second)
+			networks.Back(node, time.Second)
 		case 6:
 			node.Status = nil
 		default:
-			stopped(node)
+			networks.Stopped(node)
 		}
 	}
 	return observation
@@ -72,14 +74,14 @@ func TestRolloutsAreSafe(t *testing.T) {
 	})
 }
 
-func isProducer(node *policy.Node) bool { return node.Validator.Role == topology.RoleProducer }
+func isProducer(node *observed.Node) bool { return node.Validator.Role == topology.RoleProducer }
 
-func producersOf(observation *policy.Observation) int {
+func producersOf(observation *observed.Network) int {
 	return int(observation.Network.Spec.Shards * observation.Network.Spec.ProducersPerShard)
 }
 
 // checkReplaced checks that neither a shard nor the chain loses what it needs.
-func checkReplaced(t *rapid.T, observation *policy.Observation, replaced []int) {
+func checkReplaced(t *rapid.T, observation *observed.Network, replaced []int) {
 	checkCopies(t, observation, replaced)
 	checkQuorum(t, observation, replaced)
 	checkChunkValidators(t, observation, replaced)
@@ -87,7 +89,7 @@ func checkReplaced(t *rapid.T, observation *policy.Observation, replaced []int) 
 
 // checkCopies checks that with every node that is replaced, and the chance that
 // those go that may be evicted, a whole copy of its shard stays in one that is not.
-func checkCopies(t *rapid.T, observation *policy.Observation, replaced []int) {
+func checkCopies(t *rapid.T, observation *observed.Network, replaced []int) {
 	moving := observation.ReadyNodes() > 0
 	hasDisk := observation.Network.Spec.Volume != nil
 	for _, i := range replaced {
@@ -103,7 +105,7 @@ func checkCopies(t *rapid.T, observation *policy.Observation, replaced []int) {
 }
 
 // wholeCopies are the nodes that take part and have a whole copy of a shard.
-func wholeCopies(observation *policy.Observation, shard int) (whole []int) {
+func wholeCopies(observation *observed.Network, shard int) (whole []int) {
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
 		if isProducer(node) && node.Validator.Shard == shard && !node.LetGo && node.Ready() &&
@@ -116,7 +118,7 @@ func wholeCopies(observation *policy.Observation, shard int) (whole []int) {
 
 // checkQuorum checks that what is replaced costs the chain no quorum, and no
 // shard two producers at a time.
-func checkQuorum(t *rapid.T, observation *policy.Observation, replaced []int) {
+func checkQuorum(t *rapid.T, observation *observed.Network, replaced []int) {
 	nodes := producersOf(observation)
 	picked := make([]int, observation.Plan.Shards)
 	ready, readyPicked, running := 0, 0, 0
@@ -154,7 +156,7 @@ func checkQuorum(t *rapid.T, observation *policy.Observation, replaced []int) {
 
 // checkChunkValidators checks that no two chunk validators are away because they
 // are replaced.
-func checkChunkValidators(t *rapid.T, observation *policy.Observation, replaced []int) {
+func checkChunkValidators(t *rapid.T, observation *observed.Network, replaced []int) {
 	picked, away := 0, 0
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
@@ -175,12 +177,12 @@ func checkChunkValidators(t *rapid.T, observation *policy.Observation, replaced 
 func TestRolloutsEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		observation := healthyWith(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
+		observation := networks.HealthyWith(t, rapid.Int32Range(1, 40).Draw(t, "shards"), rapid.Int32Range(1, 4).Draw(t, "producersPerShard"),
 			rapid.Int32Range(0, 10).Draw(t, "chunkValidators"))
 		if observation.Network.Spec.ProducersPerShard == 1 {
-			durable(observation)
+			networks.Durable(observation)
 		}
-		outdate(observation)
+		networks.Outdate(observation)
 		for round := 0; ; round++ {
 			rollout := policy.NewRollout(observation)
 			if rollout.Updated.Reason == v1alpha1.ReasonUpToDate {

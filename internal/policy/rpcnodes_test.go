@@ -9,28 +9,30 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // Of eleven nodes, 0 to 7 are producers of four shards, 8 is a chunk validator, and
 // 9 and 10 are rpc nodes.
 func TestRestartsOfRPCNodes(t *testing.T) {
 	t.Parallel()
-	upToDate := func(observation *policy.Observation, nodes ...int) {
+	upToDate := func(observation *observed.Network, nodes ...int) {
 		for _, i := range nodes {
 			observation.Nodes[i].Outdated = false
 		}
 	}
 	validators := []int{0, 1, 2, 3, 4, 5, 6, 8}
 	cases := map[string]struct {
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		want   []int
 	}{
-		"one beside the validators": {func(*policy.Observation) {}, []int{0, 8, 9}},
-		"one by one":                {func(observation *policy.Observation) { upToDate(observation, validators...) }, []int{9}},
+		"one beside the validators": {func(*observed.Network) {}, []int{0, 8, 9}},
+		"one by one":                {func(observation *observed.Network) { upToDate(observation, validators...) }, []int{9}},
 		"validators need none": {
-			func(observation *policy.Observation) {
-				noPod(&observation.Nodes[9])
-				noPod(&observation.Nodes[10])
+			func(observation *observed.Network) {
+				networks.NoPod(&observation.Nodes[9])
+				networks.NoPod(&observation.Nodes[10])
 				for i := range observation.Nodes {
 					if status := observation.Nodes[i].Status; status != nil {
 						status.Peers = 8
@@ -40,27 +42,27 @@ func TestRestartsOfRPCNodes(t *testing.T) {
 			[]int{0, 8},
 		},
 		"one stays while the other does not serve": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				upToDate(observation, validators...)
 				upToDate(observation, 9)
-				notReady(&observation.Nodes[9])
+				networks.NotReady(&observation.Nodes[9])
 			},
 			nil,
 		},
 		"whatever the chain does": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				upToDate(observation, validators...)
 				for i := range observation.Nodes {
-					notReady(&observation.Nodes[i])
+					networks.NotReady(&observation.Nodes[i])
 				}
 			},
 			[]int{9},
 		},
 		"within what the spec allows": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				upToDate(observation, validators...)
 				upToDate(observation, 0)
-				notReady(&observation.Nodes[0])
+				networks.NotReady(&observation.Nodes[0])
 				observation.Network.Spec.Update.MaxUnavailable = ptr.To[int32](1)
 			},
 			nil,
@@ -69,8 +71,8 @@ func TestRestartsOfRPCNodes(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthyServed(t, 4, 2, 1, 2)
-			outdate(observation, 7)
+			observation := networks.HealthyServed(t, 4, 2, 1, 2)
+			networks.Outdate(observation, 7)
 			test.change(observation)
 			if replaced := policy.NewRollout(observation).Replace; !slices.Equal(replaced, test.want) {
 				t.Errorf("%v are replaced, want %v", replaced, test.want)
@@ -83,16 +85,16 @@ func TestRestartsOfRPCNodes(t *testing.T) {
 // of which one may be away on purpose, and chunks without three of eleven validators.
 func TestRPCNodesAreNoValidators(t *testing.T) {
 	t.Parallel()
-	observation := healthyServed(t, 4, 2, 0, 6)
-	outdate(observation, 7, 8, 9, 10, 11, 12, 13)
+	observation := networks.HealthyServed(t, 4, 2, 0, 6)
+	networks.Outdate(observation, 7, 8, 9, 10, 11, 12, 13)
 	if replaced := policy.NewRollout(observation).Replace; !slices.Equal(replaced, []int{0}) {
 		t.Errorf("%v are replaced, want one producer", replaced)
 	}
 
-	observation = healthyServed(t, 4, 2, 3, 3)
-	outdate(observation, 0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
+	observation = networks.HealthyServed(t, 4, 2, 3, 3)
+	networks.Outdate(observation, 0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
 	for _, i := range []int{0, 2, 4} {
-		notReady(&observation.Nodes[i])
+		networks.NotReady(&observation.Nodes[i])
 	}
 	if replaced := policy.NewRollout(observation).Replace; len(replaced) != 0 {
 		t.Errorf("%v are replaced while chunks would lack endorsements", replaced)

@@ -11,33 +11,34 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 func TestStalled(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	observation.Network.Spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
-	noPod(&observation.Nodes[0], podSecurity)
+	networks.NoPod(&observation.Nodes[0], networks.PodSecurity)
 	forbidden := policy.NodesReady(observation)
-	pulling := healthy(t, 2, 2)
-	waiting(&pulling.Nodes[0], "ErrImagePull", noImage)
+	pulling := networks.Healthy(t, 2, 2)
+	networks.Waiting(&pulling.Nodes[0], "ErrImagePull", networks.NoImage)
 	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
 	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
 	ended := policy.Stopped(mortal(v1alpha1.LifetimeStop), 0, 0)
-	alone, refused, paused := healthy(t, 4, 1), healthy(t, 2, 2), healthy(t, 2, 2)
-	outdate(alone)
-	begun(refused)
-	refuse(t, refused)
-	begun(paused)
-	keepsEnding(&paused.Nodes[0])
+	alone, refused, paused := networks.Healthy(t, 4, 1), networks.Healthy(t, 2, 2), networks.Healthy(t, 2, 2)
+	networks.Outdate(alone)
+	networks.Begun(refused)
+	networks.Refuse(t, refused)
+	networks.Begun(paused)
+	networks.KeepsEnding(&paused.Nodes[0])
 
-	stray, inflated := healthy(t, 2, 2), healthy(t, 2, 2)
+	stray, inflated := networks.Healthy(t, 2, 2), networks.Healthy(t, 2, 2)
 	stray.Nodes[2].Status.GenesisHash = "other"
 	for i := range inflated.Nodes {
 		inflated.Nodes[i].Status.Supply.Conserved = false
 	}
 
-	imaged := healthy(t, 2, 2).Network
+	imaged := networks.Healthy(t, 2, 2).Network
 	imaged.Spec.Node.Image = "shardnode:2"
 	imaged.Status.NodeImage, imaged.Status.Formats = "shardnode:1", ptr.To[int32](1)
 	checking := policy.ChooseImage(imaged, "")
@@ -89,7 +90,7 @@ func TestStalled(t *testing.T) {
 				}
 				return
 			}
-			checkCondition(t, *stalled, metav1.ConditionTrue, test.want, "")
+			networks.CheckCondition(t, *stalled, metav1.ConditionTrue, test.want, "")
 		})
 	}
 }
@@ -103,5 +104,5 @@ func TestReadyWhileStalled(t *testing.T) {
 		policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false), policy.NameTaken("Service", "a"),
 	}
 	conditions = append(conditions, *policy.Stalled(conditions, false))
-	checkCondition(t, policy.Ready(conditions), metav1.ConditionFalse, v1alpha1.ReasonNameTaken, "the Service a belongs to somebody else")
+	networks.CheckCondition(t, policy.Ready(conditions), metav1.ConditionFalse, v1alpha1.ReasonNameTaken, "the Service a belongs to somebody else")
 }

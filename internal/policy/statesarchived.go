@@ -8,12 +8,13 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // StatesArchived says whether every shard of a network with archives could come back
 // from one of them, and whether they keep up.
-func StatesArchived(observation *Observation) metav1.Condition {
+func StatesArchived(observation *observed.Network) metav1.Condition {
 	var seen []archives.Archive
 	for i := range observation.Nodes {
 		if node := &observation.Nodes[i]; node.Validator.Role == topology.RoleArchive {

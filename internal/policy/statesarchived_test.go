@@ -12,16 +12,18 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // archived is a healthy network of two shards at height 30000, whose last node is an
 // archive that has states so many blocks behind.
-func archived(t *testing.T, behind ...uint64) *policy.Observation {
+func archived(t *testing.T, behind ...uint64) *observed.Network {
 	t.Helper()
 	const height = 30_000
-	observation := healthyArchived(t, 2, 2, 0, 0, 1)
+	observation := networks.HealthyArchived(t, 2, 2, 0, 0, 1)
 	observation.Network.Spec.Node.Storage = v1alpha1.NodeStorage{SnapshotIntervalBlocks: 1000, RetentionBlocks: 20_000}
-	all(observation, func(node *policy.Node) {
+	networks.All(observation, func(node *observed.Node) {
 		for i := range node.Status.Shards {
 			node.Status.Shards[i].ExecutedHeight = height
 		}
@@ -35,15 +37,15 @@ func archived(t *testing.T, behind ...uint64) *policy.Observation {
 }
 
 // archiveOf is the last node.
-func archiveOf(observation *policy.Observation) int { return len(observation.Nodes) - 1 }
+func archiveOf(observation *observed.Network) int { return len(observation.Nodes) - 1 }
 
 func TestStatesArchived(t *testing.T) {
 	t.Parallel()
 	silent, alone := archived(t, 7, 8), archived(t, 7, 8)
 	silent.Nodes[archiveOf(silent)].Status = nil
-	all(alone, func(node *policy.Node) { node.Status = nil })
+	networks.All(alone, func(node *observed.Node) { node.Status = nil })
 	cases := map[string]struct {
-		observation *policy.Observation
+		observation *observed.Network
 		status      metav1.ConditionStatus
 		reason      string
 		words       string
@@ -58,7 +60,7 @@ func TestStatesArchived(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkCondition(t, policy.StatesArchived(test.observation), test.status, test.reason, test.words)
+			networks.CheckCondition(t, policy.StatesArchived(test.observation), test.status, test.reason, test.words)
 		})
 	}
 }
@@ -75,7 +77,7 @@ func TestArchivesOfAStoppedNetwork(t *testing.T) {
 	if found == nil {
 		t.Fatal("there is no condition")
 	}
-	checkCondition(t, *found, metav1.ConditionUnknown, v1alpha1.ReasonStopped, "has ended")
+	networks.CheckCondition(t, *found, metav1.ConditionUnknown, v1alpha1.ReasonStopped, "has ended")
 }
 
 func troublesOfArchives(t *testing.T) []trouble {

@@ -12,12 +12,13 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
 // TCPTuned says whether every node reads back the settings of its network's
 // TCP profile. It is Unknown while a node that would tell does not answer.
-func TCPTuned(observation *Observation) metav1.Condition {
+func TCPTuned(observation *observed.Network) metav1.Condition {
 	wanted := resources.Sysctls(observation.Network.Spec.TCP.Profile)
 	if len(wanted) == 0 {
 		return condition.New(v1alpha1.ConditionTCPTuned, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune,
@@ -30,7 +31,7 @@ func TCPTuned(observation *Observation) metav1.Condition {
 			outdated++
 			continue
 		}
-		tcp := node.tcp()
+		tcp := tcpOf(node)
 		if tcp == nil {
 			silent++
 			continue
@@ -60,13 +61,13 @@ func TCPTuned(observation *Observation) metav1.Condition {
 		fmt.Sprintf("all %d nodes read back %s", len(observation.Nodes), strings.Join(settings, ", ")))
 }
 
-// tcp is what the node read back. The settings are those of its pod: one that does not
+// tcpOf is what the node read back. The settings are those of its pod: one that does not
 // answer for once has no others.
-func (n *Node) tcp() *chain.TCP {
-	if n.Status != nil {
-		return &n.Status.TCP
+func tcpOf(node *observed.Node) *chain.TCP {
+	if node.Status != nil {
+		return &node.Status.TCP
 	}
-	return n.LastTCP
+	return node.LastTCP
 }
 
 // readBack is what a node's kernel uses, by sysctl.

@@ -3,7 +3,6 @@
 package policy_test
 
 import (
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,10 +11,12 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // tune has every node read back what the profile HighThroughput says.
-func tune(observation *policy.Observation) {
+func tune(observation *observed.Network) {
 	observation.Network.Spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
 	for i := range observation.Nodes {
 		observation.Nodes[i].Status.TCP = chain.TCP{
@@ -34,17 +35,17 @@ func tune(observation *policy.Observation) {
 func TestTCPTuned(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change func(*policy.Observation)
+		change func(*observed.Network)
 		status metav1.ConditionStatus
 		reason string
 		want   string
 	}{
 		"left to the machine": {
-			func(*policy.Observation) {}, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune, "leaves the settings to the machines",
+			func(*observed.Network) {}, metav1.ConditionTrue, v1alpha1.ReasonNothingToTune, "leaves the settings to the machines",
 		},
 		"read back": {tune, metav1.ConditionTrue, v1alpha1.ReasonTuned, "all 4 nodes read back net.core.somaxconn=8096, "},
 		"another value": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				observation.Nodes[3].Status.TCP.Rmem[2] = 6291456
 			},
@@ -52,7 +53,7 @@ func TestTCPTuned(t *testing.T) {
 			"quickstart-s1-p1 reads back net.ipv4.tcp_rmem=10240 87380 6291456, but the profile HighThroughput sets 10240 87380 134217728",
 		},
 		"not replaced yet": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				observation.Nodes[3].Status.TCP.Rmem[2] = 6291456
 				observation.Nodes[3].Outdated = true
@@ -60,21 +61,21 @@ func TestTCPTuned(t *testing.T) {
 			metav1.ConditionUnknown, v1alpha1.ReasonUpdating, "1 of 4 nodes are not replaced yet",
 		},
 		"not readable": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				observation.Nodes[0].Status.TCP.CongestionControl = nil
 			},
 			metav1.ConditionFalse, v1alpha1.ReasonNotTuned, "reads back net.ipv4.tcp_congestion_control=nothing",
 		},
 		"no answer": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				observation.Nodes[0].Status, observation.Nodes[1].Status = nil, nil
 			},
 			metav1.ConditionUnknown, v1alpha1.ReasonNoAnswer, "2 of 4 nodes do not answer",
 		},
 		"no answer for once": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				node := &observation.Nodes[0]
 				node.LastTCP, node.Status = &node.Status.TCP, nil
@@ -82,7 +83,7 @@ func TestTCPTuned(t *testing.T) {
 			metav1.ConditionTrue, v1alpha1.ReasonTuned, "all 4 nodes read back",
 		},
 		"no answer for once, and another value": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				node := &observation.Nodes[0]
 				node.LastTCP, node.Status = &node.Status.TCP, nil
@@ -91,7 +92,7 @@ func TestTCPTuned(t *testing.T) {
 			metav1.ConditionFalse, v1alpha1.ReasonNotTuned, "quickstart-s0-p0 reads back net.ipv4.tcp_mtu_probing=0",
 		},
 		"no answer and another value": {
-			func(observation *policy.Observation) {
+			func(observation *observed.Network) {
 				tune(observation)
 				observation.Nodes[0].Status = nil
 				observation.Nodes[1].Status.TCP.MTUProbing = ptr.To[uint64](0)
@@ -102,17 +103,9 @@ func TestTCPTuned(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			observation := healthy(t, 2, 2)
+			observation := networks.Healthy(t, 2, 2)
 			test.change(observation)
-			checkCondition(t, policy.TCPTuned(observation), test.status, test.reason, test.want)
+			networks.CheckCondition(t, policy.TCPTuned(observation), test.status, test.reason, test.want)
 		})
-	}
-}
-
-func checkCondition(t *testing.T, got metav1.Condition, status metav1.ConditionStatus, reason, message string) {
-	t.Helper()
-	if got.Status != status || got.Reason != reason || !strings.Contains(got.Message, message) {
-		t.Errorf("the condition is %s, %s: %q; want %s, %s, and that it says %q",
-			got.Status, got.Reason, got.Message, status, reason, message)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/pods"
 )
 
@@ -26,11 +27,11 @@ const (
 // troubleOf says what harm an update does; nothing if none is seen. What was so
 // before the update began is none of its harm: it may be what the update mends. Nor is
 // a disk that is gone, which no other revision brings back.
-func troubleOf(observation *Observation, update *v1alpha1.UpdateStatus) string {
+func troubleOf(observation *observed.Network, update *v1alpha1.UpdateStatus) string {
 	best := observation.Best()
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
-		if !node.updated() || node.LostDisk != nil {
+		if !node.Updated() || node.LostDisk != nil {
 			continue
 		}
 		words := brokenNode(observation, node, update.StartTime.Time)
@@ -48,14 +49,14 @@ func troubleOf(observation *Observation, update *v1alpha1.UpdateStatus) string {
 }
 
 // deadline is how long a node may take to come back, and the chain for a block.
-func (o *Observation) deadline() time.Duration {
-	return time.Duration(o.Network.Spec.Update.DeadlineSeconds) * time.Second
+func deadline(observation *observed.Network) time.Duration {
+	return time.Duration(observation.Network.Spec.Update.DeadlineSeconds) * time.Second
 }
 
 // brokenNode is one that was replaced and keeps ending, whose pod the cluster
 // refuses, or that does not take part in time. While the chain stands still, no
 // node takes part, so that only those are told that do not run.
-func brokenNode(observation *Observation, node *Node, start time.Time) string {
+func brokenNode(observation *observed.Network, node *observed.Node, start time.Time) string {
 	found := diagnose(observation.Network, node)
 	if found.reason == v1alpha1.ReasonPodForbidden || node.Pod != nil && keepsEnding(node.Pod) {
 		return found.message
@@ -64,7 +65,7 @@ func brokenNode(observation *Observation, node *Node, start time.Time) string {
 		return ""
 	}
 	since := notReadySince(node.Pod, start)
-	late := observation.Now.Sub(since) > observation.deadline()
+	late := observation.Now.Sub(since) > deadline(observation)
 	if !late || node.Running() && observation.ReadyNodes() == 0 {
 		return ""
 	}
@@ -74,11 +75,11 @@ func brokenNode(observation *Observation, node *Node, start time.Time) string {
 
 // unfinishedNode is one that was replaced, takes part, and still lacks what its
 // shard would need, since the update last got on.
-func unfinishedNode(observation *Observation, node *Node, best *chain.Status, progress time.Time) string {
-	if node.Validator.Seat == nil || observation.Now.Sub(progress) <= observation.deadline() {
+func unfinishedNode(observation *observed.Network, node *observed.Node, best *chain.Status, progress time.Time) string {
+	if node.Validator.Seat == nil || observation.Now.Sub(progress) <= deadline(observation) {
 		return ""
 	}
-	why := uncounted(node, best, observation.Now)
+	why := observed.Uncounted(node, best, observation.Now)
 	if why == "" {
 		return ""
 	}
@@ -110,7 +111,7 @@ func keepsEnding(pod *corev1.Pod) bool {
 
 // silencedShard is one whose chunks ceased since the update began. A shard with
 // one producer has none while that one is replaced.
-func silencedShard(observation *Observation, best *chain.Status, update *v1alpha1.UpdateStatus) string {
+func silencedShard(observation *observed.Network, best *chain.Status, update *v1alpha1.UpdateStatus) string {
 	if best == nil || update.StartHeight == nil || observation.Network.Spec.ProducersPerShard == 1 {
 		return ""
 	}
@@ -125,12 +126,12 @@ func silencedShard(observation *Observation, best *chain.Status, update *v1alpha
 }
 
 // haltedChain is a chain that stands still since the update began.
-func haltedChain(observation *Observation, best *chain.Status, update *v1alpha1.UpdateStatus) string {
+func haltedChain(observation *observed.Network, best *chain.Status, update *v1alpha1.UpdateStatus) string {
 	if best == nil || best.FinalizedHeight == 0 {
 		return ""
 	}
 	finalized := time.UnixMilli(best.FinalizedTimeMs)
-	if finalized.Before(update.StartTime.Time) || observation.Now.Sub(finalized) <= observation.deadline() {
+	if finalized.Before(update.StartTime.Time) || observation.Now.Sub(finalized) <= deadline(observation) {
 		return ""
 	}
 	return fmt.Sprintf("no block was finalised since %s (height %d)",

@@ -4,6 +4,9 @@ package policy_test
 
 import (
 	"errors"
+	"github.com/shardyard/shardyard/internal/cost"
+	"github.com/shardyard/shardyard/test/networks"
+	"pgregory.net/rapid"
 	"slices"
 	"testing"
 	"time"
@@ -15,48 +18,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
-)
-
-// The words of others, as a Kubernetes of version 1.36 says them.
-const (
-	kubeletSysctl = `forbidden sysctl: "net.core.somaxconn" not allowlisted`
-
-	kernelSysctl = `FailedCreatePodSandBox: Failed to create pod sandbox: rpc error: code = Unknown desc = ` +
-		`failed to start sandbox "0a7f": failed to create containerd task: failed to create shim task: ` +
-		`OCI runtime create failed: runc create failed: unable to start container process: error during container init: ` +
-		`failed to write sysctl net.ipv4.tcp_congestion_control = "bbr": ` +
-		`write sys/net/ipv4/tcp_congestion_control: operation not permitted`
-
-	podSecurity = `FailedCreate: create Pod quickstart-s0-p0-0 in StatefulSet quickstart-s0-p0 failed error: ` +
-		`pods "quickstart-s0-p0-0" is forbidden: violates PodSecurity "restricted:latest": ` +
-		`forbidden sysctls (net.core.somaxconn, net.ipv4.tcp_congestion_control, net.ipv4.tcp_max_syn_backlog, ` +
-		`net.ipv4.tcp_mtu_probing, net.ipv4.tcp_no_metrics_save, net.ipv4.tcp_slow_start_after_idle)`
-
-	quota = `FailedCreate: create Pod quickstart-s0-p0-0 in StatefulSet quickstart-s0-p0 failed error: ` +
-		`pods "quickstart-s0-p0-0" is forbidden: exceeded quota: team, requested: pods=1, used: pods=10, limited: pods=10`
-
-	noMachine = `0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. ` +
-		`preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`
-
-	noDisk = `0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. ` +
-		`preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`
-
-	noImage = `failed to pull and unpack image "ghcr.io/shardyard/shardnode:nope": failed to resolve reference ` +
-		`"ghcr.io/shardyard/shardnode:nope": ghcr.io/shardyard/shardnode:nope: not found`
-
-	otherState = `{"timestamp":"2026-11-21T11:59:31.101Z","level":"ERROR","message":"finalised block 120 commits shard 0 ` +
-		`at height 119 to root 5f0c3a52, this node executed to c2a1b6de","target":"shardnode"}`
-
-	diskFull = `{"timestamp":"2026-11-21T11:59:31.101Z","level":"ERROR","message":"data directory ` +
-		`/var/lib/shardnode/data cannot be used: No space left on device (os error 28)","target":"shardnode"}`
-
-	evictedForDisk = `The node was low on resource: ephemeral-storage. Threshold quantity: 10737418240, available: 9871Mi. ` +
-		`Container shardnode was using 61Gi, request is 0, has larger consumption of ephemeral-storage. `
-
-	diskElsewhere = `0/4 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match PersistentVolume's node affinity. ` +
-		`preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.`
-
-	noFile = `FailedMount: MountVolume.SetUp failed for volume "files" : secret "quickstart-s0-p0-key" not found`
+	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
 // trouble is a condition that is not True, and how it comes about.
@@ -66,19 +28,19 @@ type trouble struct {
 }
 
 // ofNode is a trouble of a network's first node.
-func ofNode(t *testing.T, reason string, change func(*v1alpha1.ShardNetworkSpec, *policy.Node)) trouble {
+func ofNode(t *testing.T, reason string, change func(*v1alpha1.ShardNetworkSpec, *observed.Node)) trouble {
 	t.Helper()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	change(&observation.Network.Spec, &observation.Nodes[0])
 	return trouble{reason, policy.NodesReady(observation)}
 }
 
 // ofChain is a trouble of a network whose nodes all take part.
 func ofChain(
-	t *testing.T, reason string, find func(*policy.Observation) metav1.Condition, change func(*policy.Observation),
+	t *testing.T, reason string, find func(*observed.Network) metav1.Condition, change func(*observed.Network),
 ) trouble {
 	t.Helper()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	change(observation)
 	return trouble{reason, find(observation)}
 }
@@ -132,7 +94,7 @@ func troublesOfClusters(t *testing.T) []trouble {
 	}
 	left := map[string]map[string]int{"us-east4": {"PersistentVolumeClaim": 2, "Pod": 1}}
 	removed := policy.ObjectsRemain(left, nil, nil)
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	for i := range 2 {
 		observation.Nodes[i].Unobserved, observation.Nodes[i].Status = true, nil
 	}
@@ -155,49 +117,49 @@ func troublesOfNodes(t *testing.T) []trouble {
 	t.Helper()
 	type (
 		spec = v1alpha1.ShardNetworkSpec
-		node = policy.Node
+		node = observed.Node
 	)
 	return []trouble{
 		ofNode(t, v1alpha1.ReasonSysctlForbidden, func(spec *spec, node *node) {
 			spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
-			failed(node, "SysctlForbidden", kubeletSysctl)
+			networks.Failed(node, "SysctlForbidden", networks.KubeletSysctl)
 		}),
 		ofNode(t, v1alpha1.ReasonSysctlForbidden, func(spec *spec, node *node) {
 			spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
-			pending(node, kernelSysctl)
+			networks.Pending(node, networks.KernelSysctl)
 		}),
 		ofNode(t, v1alpha1.ReasonPodForbidden, func(spec *spec, node *node) {
 			spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
-			noPod(node, podSecurity)
+			networks.NoPod(node, networks.PodSecurity)
 		}),
-		ofNode(t, v1alpha1.ReasonPodForbidden, func(_ *spec, node *node) { noPod(node, quota) }),
+		ofNode(t, v1alpha1.ReasonPodForbidden, func(_ *spec, node *node) { networks.NoPod(node, networks.Quota) }),
 		ofNode(t, v1alpha1.ReasonImageUnavailable, func(spec *spec, node *node) {
 			spec.Node.Image = "ghcr.io/shardyard/shardnode:nope"
 			node.Pod.Spec.Containers[0].Image = spec.Node.Image
-			waiting(node, "ErrImagePull", noImage)
+			networks.Waiting(node, "ErrImagePull", networks.NoImage)
 		}),
 		ofNode(t, v1alpha1.ReasonStatesContradict, func(_ *spec, node *node) {
-			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: otherState})
+			networks.Crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: networks.OtherState})
 		}),
 		ofNode(t, v1alpha1.ReasonDiskFull, func(spec *spec, node *node) {
 			spec.Volume = &v1alpha1.VolumeSpec{}
-			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: diskFull})
+			networks.Crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: networks.DiskFull})
 		}),
 		ofNode(t, v1alpha1.ReasonDiskFull, func(_ *spec, node *node) {
-			crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: diskFull})
+			networks.Crashed(node, corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: networks.DiskFull})
 		}),
-		ofNode(t, v1alpha1.ReasonDiskFull, func(_ *spec, node *node) { failed(node, "Evicted", evictedForDisk) }),
+		ofNode(t, v1alpha1.ReasonDiskFull, func(_ *spec, node *node) { networks.Failed(node, "Evicted", networks.EvictedForDisk) }),
 		ofNode(t, v1alpha1.ReasonOutOfMemory, func(spec *spec, node *node) {
 			spec.Node.Resources = &v1alpha1.NodeResources{
 				Limits: &v1alpha1.ResourceAmounts{Memory: ptr.To(resource.MustParse("512Mi"))},
 			}
-			crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+			networks.Crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
 		}),
 		ofNode(t, v1alpha1.ReasonOutOfMemory, func(_ *spec, node *node) {
-			crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+			networks.Crashed(node, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
 		}),
 		ofNode(t, v1alpha1.ReasonCrashing, func(_ *spec, node *node) {
-			crashed(node, corev1.ContainerStateTerminated{
+			networks.Crashed(node, corev1.ContainerStateTerminated{
 				ExitCode: 2, Reason: "Error", Message: "config.json: features: unknown field `turbo`\n",
 			})
 		}),
@@ -207,37 +169,47 @@ func troublesOfNodes(t *testing.T) []trouble {
 				Exclusivity:    v1alpha1.OneValidatorPerMachine,
 				RegionAffinity: v1alpha1.RegionRequired,
 			}
-			unscheduled(node, noMachine)
+			networks.Unscheduled(node, networks.NoMachine)
 		}),
 		ofNode(t, v1alpha1.ReasonVolumePending, func(spec *spec, node *node) {
 			spec.Volume = &v1alpha1.VolumeSpec{StorageClassName: "fast"}
-			unscheduled(node, noDisk)
+			networks.Unscheduled(node, networks.NoDisk)
 		}),
 		ofNode(t, v1alpha1.ReasonVolumePending, func(spec *spec, node *node) {
 			spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20_000}
-			unscheduled(node, noDisk)
+			networks.Unscheduled(node, networks.NoDisk)
 		}),
 		ofNode(t, v1alpha1.ReasonVolumeUnreachable, func(spec *spec, node *node) {
 			spec.Volume = &v1alpha1.VolumeSpec{}
-			unscheduled(node, diskElsewhere)
+			networks.Unscheduled(node, networks.DiskElsewhere)
 		}),
-		ofNode(t, v1alpha1.ReasonMachineNotReady, func(_ *spec, node *node) { silentMachine(node) }),
+		ofNode(t, v1alpha1.ReasonMachineNotReady, func(_ *spec, node *node) { networks.SilentMachine(node) }),
 		ofNode(t, v1alpha1.ReasonMachineGone, func(_ *spec, node *node) {
-			notReady(node)
-			node.Status, node.Machine = nil, policy.MachineOf("machine-0", nil)
+			networks.NotReady(node)
+			node.Status, node.Machine = nil, observed.MachineOf("machine-0", nil)
 		}),
-		ofNode(t, v1alpha1.ReasonStuck, func(_ *spec, node *node) { pending(node, noFile) }),
-		ofNode(t, v1alpha1.ReasonNodesMissing, func(_ *spec, node *node) { noPod(node) }),
+		ofNode(t, v1alpha1.ReasonStuck, func(_ *spec, node *node) { networks.Pending(node, networks.NoFile) }),
+		ofNode(t, v1alpha1.ReasonNodesMissing, func(_ *spec, node *node) { networks.NoPod(node) }),
 		ofNode(t, v1alpha1.ReasonNodesNotReady, func(_ *spec, node *node) {
-			notReady(node, "connected to 1 peer, quorum needs 2")
+			networks.NotReady(node, "connected to 1 peer, quorum needs 2")
 		}),
 	}
+}
+
+// estimate is what a network costs by the prices that the program has.
+func estimate(t rapid.TB, observation *observed.Network) *cost.Estimate {
+	t.Helper()
+	prices, err := cost.ReadPrices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cost.New(observation.Network, observation.Plan, prices)
 }
 
 func troublesOfMoney(t *testing.T) []trouble {
 	t.Helper()
 	budget := &v1alpha1.BudgetSpec{USDPerHour: ptr.To[int32](5)}
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	spec := &observation.Network.Spec
 	spec.Placement.RegionAffinity = v1alpha1.RegionRequired
 	unpriced := policy.WithinBudget(budget, estimate(t, observation))
@@ -261,7 +233,7 @@ func troublesOfMoney(t *testing.T) []trouble {
 
 func troublesOfLifetimes(t *testing.T) []trouble {
 	t.Helper()
-	ending := now.Add(-10 * time.Minute)
+	ending := networks.Now.Add(-10 * time.Minute)
 	return []trouble{
 		{v1alpha1.ReasonLifetimeEnding, policy.WithinLifetime(mortal(v1alpha1.LifetimeStop), ending)},
 		{v1alpha1.ReasonLifetimeEnding, policy.WithinLifetime(mortal(v1alpha1.LifetimeDelete), ending)},
@@ -275,120 +247,46 @@ func troublesOfLifetimes(t *testing.T) []trouble {
 
 func troublesOfChains(t *testing.T) []trouble {
 	t.Helper()
-	ready := func(observation *policy.Observation) metav1.Condition {
+	ready := func(observation *observed.Network) metav1.Condition {
 		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation)})
 	}
-	degraded := func(observation *policy.Observation) metav1.Condition {
+	degraded := func(observation *observed.Network) metav1.Condition {
 		return policy.Ready([]metav1.Condition{
 			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning},
 			policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation),
 		})
 	}
 	return []trouble{
-		ofChain(t, v1alpha1.ReasonStarting, ready, func(observation *policy.Observation) {
-			pending(&observation.Nodes[0])
+		ofChain(t, v1alpha1.ReasonStarting, ready, func(observation *observed.Network) {
+			networks.Pending(&observation.Nodes[0])
 		}),
-		ofChain(t, v1alpha1.ReasonDegraded, degraded, func(observation *policy.Observation) {
-			notReady(&observation.Nodes[0], "connected to 1 peer, quorum needs 2")
+		ofChain(t, v1alpha1.ReasonDegraded, degraded, func(observation *observed.Network) {
+			networks.NotReady(&observation.Nodes[0], "connected to 1 peer, quorum needs 2")
 		}),
-		ofChain(t, v1alpha1.ReasonNoAnswer, policy.Producing, func(observation *policy.Observation) {
+		ofChain(t, v1alpha1.ReasonNoAnswer, policy.Producing, func(observation *observed.Network) {
 			for i := range observation.Nodes {
 				observation.Nodes[i].Status = nil
 			}
 		}),
-		ofChain(t, v1alpha1.ReasonChainStalled, policy.Producing, func(observation *policy.Observation) {
-			finalizedAt(observation, "2026-11-21T11:58:00Z")
+		ofChain(t, v1alpha1.ReasonChainStalled, policy.Producing, func(observation *observed.Network) {
+			networks.FinalizedAt(observation, "2026-11-21T11:58:00Z")
 		}),
-		ofChain(t, v1alpha1.ReasonShardsNotProducing, policy.Producing, func(observation *policy.Observation) {
+		ofChain(t, v1alpha1.ReasonShardsNotProducing, policy.Producing, func(observation *observed.Network) {
 			for i := range observation.Nodes {
 				observation.Nodes[i].Status.Shards[1].ChunkHeight = 1180
 			}
 		}),
-		ofChain(t, v1alpha1.ReasonWrongGenesis, policy.Producing, func(observation *policy.Observation) {
+		ofChain(t, v1alpha1.ReasonWrongGenesis, policy.Producing, func(observation *observed.Network) {
 			observation.Nodes[3].Status.GenesisHash = "90ab"
 		}),
-		ofChain(t, v1alpha1.ReasonSupplyNotConserved, policy.Producing, func(observation *policy.Observation) {
+		ofChain(t, v1alpha1.ReasonSupplyNotConserved, policy.Producing, func(observation *observed.Network) {
 			for i := range observation.Nodes {
 				observation.Nodes[i].Status.Supply.Balances, observation.Nodes[i].Status.Supply.Conserved = 991, false
 			}
 		}),
-		ofChain(t, v1alpha1.ReasonNotTuned, policy.TCPTuned, func(observation *policy.Observation) {
+		ofChain(t, v1alpha1.ReasonNotTuned, policy.TCPTuned, func(observation *observed.Network) {
 			tune(observation)
 			*observation.Nodes[2].Status.TCP.CongestionControl = "cubic"
-		}),
-	}
-}
-
-func troublesOfRollouts(t *testing.T) []trouble {
-	t.Helper()
-	rollout := func(observation *policy.Observation) metav1.Condition { return policy.NewRollout(observation).Updated }
-	alone := healthy(t, 4, 1)
-	outdate(alone)
-	return []trouble{
-		ofChain(t, v1alpha1.ReasonUpdating, rollout, func(observation *policy.Observation) {
-			outdate(observation, 2, 3)
-		}),
-		{v1alpha1.ReasonAwaitingHeight, rollout(scheduledAt(t, 2000))},
-		ofChain(t, v1alpha1.ReasonAwaitingHeight, rollout, func(observation *policy.Observation) {
-			outdate(observation)
-			observation.Network.Spec.Update.AtHeight = ptr.To[int64](2000)
-			observation.Wanted = &v1alpha1.NodeRevision{}
-			observation.Network.Status.StableRevision = observation.Wanted
-		}),
-		ofChain(t, v1alpha1.ReasonAwaitingHeight, rollout, func(observation *policy.Observation) {
-			outdate(observation)
-			observation.Network.Spec.Update.AtHeight = ptr.To[int64](2000)
-			observation.Wanted = &v1alpha1.NodeRevision{}
-		}),
-		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
-			outdate(observation, 1, 2, 3)
-			incomplete(&observation.Nodes[1])
-		}),
-		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
-			outdate(observation, 0)
-			notReady(&observation.Nodes[0])
-		}),
-		ofChain(t, v1alpha1.ReasonWaiting, rollout, func(observation *policy.Observation) {
-			outdate(observation, 0)
-			observation.Nodes[3].Status.Peers = 2
-		}),
-		ofChain(t, v1alpha1.ReasonAwaitingChain, rollout, func(observation *policy.Observation) {
-			outdate(observation)
-			all(observation, stopped)
-		}),
-		ofChain(t, v1alpha1.ReasonAwaitingChain, rollout, func(observation *policy.Observation) {
-			outdate(observation)
-			all(observation, ended)
-		}),
-		{v1alpha1.ReasonOnlyCopy, rollout(alone)},
-		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
-			outdate(observation, 0)
-			keepsEnding(&observation.Nodes[0])
-		}),
-		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
-			begun(observation)
-			isLate(&observation.Nodes[0])
-		}),
-		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
-			begun(observation)
-			incomplete(&observation.Nodes[0])
-		}),
-		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
-			begun(observation)
-			silence(observation, 1179)
-		}),
-		ofChain(t, v1alpha1.ReasonUpdatePaused, rollout, func(observation *policy.Observation) {
-			begun(observation)
-			finalizedAt(observation, "2026-11-21T11:49:00Z")
-		}),
-		ofChain(t, v1alpha1.ReasonRolledBack, rollout, func(observation *policy.Observation) {
-			begun(observation)
-			refuse(t, observation)
-		}),
-		ofChain(t, v1alpha1.ReasonRolledBack, rollout, func(observation *policy.Observation) {
-			begun(observation)
-			refuse(t, observation)
-			outdate(observation, 0, 1, 2, 3)
 		}),
 	}
 }

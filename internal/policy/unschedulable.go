@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -17,7 +18,7 @@ import (
 )
 
 // unschedulable is a pod that no machine takes, or whose disk is not there.
-func unschedulable(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
+func unschedulable(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	scheduled := pods.Condition(node.Pod, corev1.PodScheduled)
 	if scheduled == nil || scheduled.Status != corev1.ConditionFalse {
 		return nil
@@ -45,12 +46,12 @@ func reachesNoVolume(words string) bool {
 
 // volumeAdvice says how a node comes back whose disk is elsewhere, or without
 // its disk.
-func volumeAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+func volumeAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
 	return "Uncordon or bring back the machine that has it; if that is gone for good, " + newDiskAdvice(network, node)
 }
 
 // newDiskAdvice says how a node gets a new disk, and what comes of it.
-func newDiskAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+func newDiskAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
 	advice := fmt.Sprintf("kubectl delete pvc %s and then pod %s",
 		resources.ClaimName(node.Validator.Name), resources.PodName(node.Validator.Name))
 	switch {
@@ -77,7 +78,7 @@ func mentions(words string, others ...string) bool {
 }
 
 // classAdvice says what the disk of a node comes from.
-func classAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+func classAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
 	disk := resources.DiskOf(network, node.Validator.Role)
 	switch {
 	case disk == nil:
@@ -95,7 +96,7 @@ func classAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
 
 // machineAdvice says what a machine must be for a node to run on it, and what
 // of that the spec may do without.
-func machineAdvice(network *v1alpha1.ShardNetwork, node *Node) string {
+func machineAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
 	placement := &network.Spec.Placement
 	var wanted, relaxed []string
 	if machineType, field := topology.MachineType(placement, node.Validator.Region); machineType != "" {

@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -201,7 +202,7 @@ func (v *Volume) trouble() string {
 		corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimNodeResizeError,
 	} {
 		if failed := v.condition(kind); failed != nil {
-			return "the claim " + v.name() + " does not grow: " + wording.Quote(firstOf(failed.Message, failed.Reason))
+			return "the claim " + v.name() + " does not grow: " + wording.Quote(cmp.Or(failed.Message, failed.Reason))
 		}
 	}
 	switch state := v.Claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]; state {

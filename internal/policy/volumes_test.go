@@ -19,7 +19,9 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // volume is a change of a volume that has 10Gi, of a network whose spec says 20Gi
@@ -30,7 +32,7 @@ type volume = func(*policy.Volume)
 func volumes(t *testing.T, changes ...volume) []policy.Volume {
 	t.Helper()
 	var found []policy.Volume
-	for _, validator := range healthy(t, 2, 2).Plan.Nodes {
+	for _, validator := range networks.Healthy(t, 2, 2).Plan.Nodes {
 		had := resource.MustParse("10Gi")
 		found = append(found, policy.Volume{
 			Validator: validator,
@@ -115,7 +117,7 @@ func says(kind corev1.PersistentVolumeClaimConditionType, message string, since 
 	return func(v *policy.Volume) {
 		asked(v)
 		v.Claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{
-			Type: kind, Status: corev1.ConditionTrue, Message: message, LastTransitionTime: metav1.NewTime(now.Add(-since)),
+			Type: kind, Status: corev1.ConditionTrue, Message: message, LastTransitionTime: metav1.NewTime(networks.Now.Add(-since)),
 		}}
 	}
 }
@@ -142,7 +144,7 @@ func unbound(v *policy.Volume) {
 
 func noClaim(v *policy.Volume) { v.Claim = nil }
 
-func leaves(v *policy.Volume) { v.Claim.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }
+func leaves(v *policy.Volume) { v.Claim.DeletionTimestamp = ptr.To(metav1.NewTime(networks.Now)) }
 
 func unseen(v *policy.Volume) { v.Unobserved, v.Template = true, nil }
 
@@ -333,7 +335,7 @@ func TestVolumesSized(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found := volumes(t, test.changes...)
-			checkCondition(t, policy.VolumesSized(found, now, ""), test.status, test.reason, test.words)
+			networks.CheckCondition(t, policy.VolumesSized(found, networks.Now, ""), test.status, test.reason, test.words)
 			if move := policy.VolumesMove(found); move != test.move {
 				t.Errorf("something is expected to change: %v, want %v", move, test.move)
 			}
@@ -344,9 +346,9 @@ func TestVolumesSized(t *testing.T) {
 // What is not begun yet waits with the network, and what is goes on.
 func TestVolumesWaitForTheBudget(t *testing.T) {
 	t.Parallel()
-	checkCondition(t, policy.VolumesSized(volumes(t, grown, asked), now, policy.ForBudget),
+	networks.CheckCondition(t, policy.VolumesSized(volumes(t, grown, asked), networks.Now, policy.ForBudget),
 		metav1.ConditionFalse, v1alpha1.ReasonObjectsPending, "1 of 4 volumes have 20Gi; the others wait for a cost that is within its budget")
-	checkCondition(t, policy.VolumesSized(volumes(t, every(asked)...), now, policy.ForBudget),
+	networks.CheckCondition(t, policy.VolumesSized(volumes(t, every(asked)...), networks.Now, policy.ForBudget),
 		metav1.ConditionFalse, v1alpha1.ReasonVolumesGrowing, "0 of 4")
 }
 
@@ -354,7 +356,7 @@ func TestVolumesWaitForTheBudget(t *testing.T) {
 func TestAwaitsStart(t *testing.T) {
 	t.Parallel()
 	pod := func(age time.Duration) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-age))}}
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(networks.Now.Add(-age))}}
 	}
 	waits := fileSystemWaits(3 * time.Minute)
 	cases := map[string]struct {
@@ -374,7 +376,7 @@ func TestAwaitsStart(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if found := volumes(t, test.change)[0].AwaitsStart(test.pod, now); found != test.want {
+			if found := volumes(t, test.change)[0].AwaitsStart(test.pod, networks.Now); found != test.want {
 				t.Errorf("it awaits a start: %v, want %v", found, test.want)
 			}
 		})
@@ -382,7 +384,7 @@ func TestAwaitsStart(t *testing.T) {
 }
 
 // awaitStarts has nodes be outdated because of their file systems alone.
-func awaitStarts(observation *policy.Observation, nodes ...int) {
+func awaitStarts(observation *observed.Network, nodes ...int) {
 	for _, i := range nodes {
 		observation.Nodes[i].Outdated, observation.Nodes[i].AwaitsStart = true, true
 	}
@@ -392,17 +394,17 @@ func awaitStarts(observation *policy.Observation, nodes ...int) {
 // producers of a shard, and the first alone.
 func TestNodesStartAgainInTurns(t *testing.T) {
 	t.Parallel()
-	observation := healthy(t, 2, 2)
+	observation := networks.Healthy(t, 2, 2)
 	awaitStarts(observation, 0, 1, 2, 3)
 	rollout := policy.NewRollout(observation)
 	if !slices.Equal(rollout.Replace, []int{0}) {
 		t.Errorf("%v start again, want the first alone", rollout.Replace)
 	}
-	checkCondition(t, rollout.Updated, metav1.ConditionFalse, v1alpha1.ReasonUpdating,
+	networks.CheckCondition(t, rollout.Updated, metav1.ConditionFalse, v1alpha1.ReasonUpdating,
 		"4 of 4 nodes start again for the file systems of their volumes to grow")
 
-	observation = healthy(t, 2, 2)
-	outdate(observation, 0, 1, 3)
+	observation = networks.Healthy(t, 2, 2)
+	networks.Outdate(observation, 0, 1, 3)
 	awaitStarts(observation, 1, 3)
 	if words := policy.NewRollout(observation).Updated.Message; !strings.HasPrefix(words,
 		"1 of 4 nodes run something else than the spec says, 2 of 4 nodes start again") {
@@ -413,7 +415,7 @@ func TestNodesStartAgainInTurns(t *testing.T) {
 func troublesOfVolumes(t *testing.T) []trouble {
 	t.Helper()
 	of := func(reason string, changes ...volume) trouble {
-		return trouble{reason, policy.VolumesSized(volumes(t, changes...), now, "")}
+		return trouble{reason, policy.VolumesSized(volumes(t, changes...), networks.Now, "")}
 	}
 	return []trouble{
 		of(v1alpha1.ReasonVolumesGrowing, grown, asked, asked, asked),
@@ -428,9 +430,9 @@ func troublesOfVolumes(t *testing.T) []trouble {
 		of(v1alpha1.ReasonVolumesUnknown, unlistable, grown, grown, grown),
 		of(v1alpha1.ReasonVolumePending, unbound, grown, grown, grown),
 		of(v1alpha1.ReasonClusterUnavailable, far(unseen), far(unseen), grown, grown),
-		{v1alpha1.ReasonObjectsPending, policy.VolumesSized(volumes(t), now, policy.ForBudget)},
-		ofChain(t, v1alpha1.ReasonUpdating, func(observation *policy.Observation) metav1.Condition {
+		{v1alpha1.ReasonObjectsPending, policy.VolumesSized(volumes(t), networks.Now, policy.ForBudget)},
+		ofChain(t, v1alpha1.ReasonUpdating, func(observation *observed.Network) metav1.Condition {
 			return policy.NewRollout(observation).Updated
-		}, func(observation *policy.Observation) { awaitStarts(observation, 0, 1) }),
+		}, func(observation *observed.Network) { awaitStarts(observation, 0, 1) }),
 	}
 }

@@ -4,23 +4,16 @@ package policy
 
 import (
 	"fmt"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// settleTime is how long a node that has come back fetches what it missed: from
-// those that would go next.
-const settleTime = 10 * time.Second
-
 // turns are what is left of a network that loses one node after the other.
 type turns struct {
-	observation *Observation
+	observation *observed.Network
 	best        *chain.Status
 	// durable is true where nodes keep what they have on a disk of their own, and
 	// single where shards have one producer.
@@ -47,7 +40,7 @@ type turns struct {
 	archives        roleTurns
 }
 
-func newTurns(observation *Observation) *turns {
+func newTurns(observation *observed.Network) *turns {
 	nodes, shards, spec := observation.Nodes, observation.Plan.Shards, &observation.Network.Spec
 	chunkValidators, rpcNodes := newChunkValidatorTurns(observation), newRoleTurns(observation, topology.RoleRPC)
 	archives := newRoleTurns(observation, topology.RoleArchive)
@@ -88,30 +81,20 @@ func newTurns(observation *Observation) *turns {
 }
 
 // absence is 1 or 0 of a producer: whether it counts as absent, and as away.
-func (t *turns) absence(node *Node) (absent, away int) {
+func (t *turns) absence(node *observed.Node) (absent, away int) {
 	switch {
 	case node.LetGo, !node.Ready() && !node.Running():
 		return 1, 1
-	case t.observation.back(node, t.best):
+	case t.observation.Back(node, t.best):
 		return 0, 0
 	default:
 		return 1, 0
 	}
 }
 
-// settled says whether a node that takes part has done so for a while.
-func settled(node *Node, now time.Time) bool {
-	if node.Unobserved {
-		// Nobody tells since when. It is not replaced as long as that is so.
-		return true
-	}
-	condition := pods.Condition(node.Pod, corev1.PodReady)
-	return now.Sub(condition.LastTransitionTime.Time) >= settleTime
-}
-
 // apart is how many others of so many nodes a node that takes part is not
 // connected to, so that it would not hear of them when those between them go.
-func apart(node *Node, nodes int) int {
+func apart(node *observed.Node, nodes int) int {
 	return max(0, nodes-1-node.Status.Peers)
 }
 
@@ -155,7 +138,7 @@ func (t *turns) take(i int) wait {
 }
 
 // waitOf is what a producer waits for.
-func (t *turns) waitOf(node *Node, i int) wait {
+func (t *turns) waitOf(node *observed.Node, i int) wait {
 	if !node.Ready() && !node.Running() {
 		return t.waitOfEnded(node, i)
 	}

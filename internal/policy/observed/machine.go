@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package observed
 
 import (
-	"fmt"
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
 // Machine is what its cluster says of the machine that a node's pod is on.
@@ -79,23 +73,4 @@ func leavingBecause(node *corev1.Node) string {
 // cluster has of them is as it last was.
 func (m *Machine) silent() bool {
 	return m != nil && (m.Gone || m.NotReady != nil && m.NotReady.Status == corev1.ConditionUnknown)
-}
-
-// lostMachine is a node whose machine is gone, or does not keep its pods going.
-func lostMachine(_ *v1alpha1.ShardNetwork, node *Node) *diagnosis {
-	name, machine := node.Validator.Name, node.Machine
-	switch {
-	case machine == nil:
-		return nil
-	case machine.Gone:
-		return &diagnosis{v1alpha1.ReasonMachineGone, fmt.Sprintf(
-			"the machine %s of %s is gone, and the cluster is about to make its pod anew", machine.Name, name)}
-	case machine.NotReady != nil:
-		return &diagnosis{v1alpha1.ReasonMachineNotReady, fmt.Sprintf(
-			"the machine %s of %s is not ready since %s: %s. Bring it back, or, once it is switched off for good, kubectl delete node %s",
-			machine.Name, name, machine.NotReady.LastTransitionTime.UTC().Format(time.RFC3339),
-			wording.Quote(machine.NotReady.Message), machine.Name)}
-	default:
-		return nil
-	}
 }

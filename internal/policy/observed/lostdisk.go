@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package observed
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
@@ -111,14 +110,4 @@ func Unscheduled(pod *corev1.Pod) bool {
 	}
 	scheduled := pods.Condition(pod, corev1.PodScheduled)
 	return scheduled != nil && scheduled.Status == corev1.ConditionFalse
-}
-
-// lostDisk is a node whose disk is gone.
-func lostDisk(network *v1alpha1.ShardNetwork, node *Node) *diagnosis {
-	disk := node.LostDisk
-	if disk == nil {
-		return nil
-	}
-	next := firstOf(disk.Next, "for it to come back on a new one, "+newDiskAdvice(network, node))
-	return &diagnosis{v1alpha1.ReasonVolumeLost, fmt.Sprintf("the disk of %s is gone: %s; %s", node.Validator.Name, disk.Why, next)}
 }

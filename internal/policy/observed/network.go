@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package observed
 
 import (
 	"time"
@@ -13,8 +13,8 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// Observation is a network as it was last seen.
-type Observation struct {
+// Network is a network as it was last seen.
+type Network struct {
 	// Network is as its nodes are to be: as its spec says, unless that was rolled
 	// back.
 	Network *v1alpha1.ShardNetwork
@@ -102,20 +102,11 @@ func (n *Node) Running() bool {
 	return false
 }
 
-// updated says whether a node runs what it is to, or will when it runs.
-func (n *Node) updated() bool { return !n.Outdated && !n.Unobserved }
-
-// back says whether a node does what it did before it was replaced: takes part,
-// and has what others of its shard would need.
-func (o *Observation) back(node *Node, best *chain.Status) bool {
-	if node.Validator.Seat == nil {
-		return node.Ready() && settled(node, o.Now)
-	}
-	return uncounted(node, best, o.Now) == ""
-}
+// Updated says whether a node runs what it is to, or will when it runs.
+func (n *Node) Updated() bool { return !n.Outdated && !n.Unobserved }
 
 // ReadyNodes counts the nodes that take part.
-func (o *Observation) ReadyNodes() int {
+func (o *Network) ReadyNodes() int {
 	ready := 0
 	for i := range o.Nodes {
 		if o.Nodes[i].Ready() {
@@ -127,8 +118,8 @@ func (o *Observation) ReadyNodes() int {
 
 // Best is the status with the highest finalised block of the chain that most
 // nodes follow; nil when no node answers.
-func (o *Observation) Best() *chain.Status {
-	genesis := o.genesis()
+func (o *Network) Best() *chain.Status {
+	genesis := o.Genesis()
 	var best *chain.Status
 	for i := range o.Nodes {
 		status := o.Nodes[i].Status
@@ -140,9 +131,9 @@ func (o *Observation) Best() *chain.Status {
 	return best
 }
 
-// genesis is the hash of the genesis document that most nodes follow; of
+// Genesis is the hash of the genesis document that most nodes follow; of
 // several with as many nodes, the first.
-func (o *Observation) genesis() string {
+func (o *Network) Genesis() string {
 	followers := map[string]int{}
 	for i := range o.Nodes {
 		if status := o.Nodes[i].Status; status != nil {
