@@ -23,6 +23,7 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
 	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -106,7 +107,7 @@ func (r *run) beginLoad() error {
 		return nil
 	}
 	r.status.Load = nil
-	if policy.NodesReady(r.observation).Status == metav1.ConditionTrue &&
+	if diagnosis.NodesReady(r.observation).Status == metav1.ConditionTrue &&
 		policy.Producing(r.observation).Status == metav1.ConditionTrue {
 		r.status.Load = &v1alpha1.LoadStatus{Schedule: name, StartTime: metav1.NewTime(r.now())}
 	}

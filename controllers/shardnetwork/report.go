@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/version"
@@ -60,7 +61,7 @@ func (r *run) summarise() {
 		if r.machines != nil {
 			r.note(policy.MachinesTuned(r.observation, r.machines))
 		}
-		r.note(policy.NodesReady(r.observation))
+		r.note(diagnosis.NodesReady(r.observation))
 		r.note(policy.Producing(r.observation))
 		r.note(policy.TCPTuned(r.observation))
 		r.noteArchives()

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -115,7 +116,7 @@ func TestChunkValidatorsProduceNothing(t *testing.T) {
 	if producing := policy.Producing(observation); producing.Status != metav1.ConditionTrue {
 		t.Errorf("Producing is %s: %s", producing.Status, producing.Message)
 	}
-	ready := policy.NodesReady(observation)
+	ready := diagnosis.NodesReady(observation)
 	if want := "4 of 5 nodes take part; quickstart-v0 has no pod yet"; ready.Message != want {
 		t.Errorf("NodesReady says %q, want %q", ready.Message, want)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -71,7 +72,7 @@ func TestUnobservedNodes(t *testing.T) {
 			observation := networks.Healthy(t, 2, 2)
 			observation.Nodes[0].Unobserved = true
 			test.change(observation)
-			networks.CheckCondition(t, policy.NodesReady(observation), test.status, test.reason, test.want)
+			networks.CheckCondition(t, diagnosis.NodesReady(observation), test.status, test.reason, test.want)
 		})
 	}
 }

@@ -102,6 +102,12 @@ func onItsWay(node observed.Node) bool {
 	return node.LetGo || node.Machine != nil && node.Machine.Leaving != ""
 }
 
+// finding is why a node does not keep up, and what becomes of it.
+type finding struct {
+	reason  string
+	message string
+}
+
 // findings order the reasons of nodes that do not keep up: what a person has to mend
 // comes first.
 var findings = []string{
@@ -114,7 +120,7 @@ var findings = []string{
 // decide finds what becomes of each node that is behind, and what the condition says
 // of the worst.
 func (h *Healing) decide(observation *observed.Network, turns *turns) {
-	var worst diagnosis
+	var worst finding
 	rank, number := len(findings), 0
 	for k := range h.Behind {
 		record := &h.Behind[k]
@@ -140,7 +146,7 @@ func (h *Healing) decide(observation *observed.Network, turns *turns) {
 
 // find is what becomes of one node that is behind, and has it start again if it is
 // due and may.
-func (h *Healing) find(observation *observed.Network, turns *turns, record *v1alpha1.NodeBehind) diagnosis {
+func (h *Healing) find(observation *observed.Network, turns *turns, record *v1alpha1.NodeBehind) finding {
 	i := slices.IndexFunc(observation.Nodes, func(node observed.Node) bool { return node.Validator.Name == record.Name })
 	node, spec := &observation.Nodes[i], &observation.Network.Spec.Healing
 	limit := patience(spec, record.Restarts)
@@ -150,21 +156,21 @@ func (h *Healing) find(observation *observed.Network, turns *turns, record *v1al
 		return restarted(record, limit)
 	case node.Status == nil:
 		// Its machine starts it again if it stays so.
-		return diagnosis{v1alpha1.ReasonNodeBehind, fmt.Sprintf("%s does not answer, and was %d blocks behind the chain at %s",
+		return finding{v1alpha1.ReasonNodeBehind, fmt.Sprintf("%s does not answer, and was %d blocks behind the chain at %s",
 			record.Name, *record.BehindBlocks, wording.Instant(record.SinceTime.Time))}
 	case record.Restarts >= maxHealingRestarts:
-		return diagnosis{v1alpha1.ReasonHealingGaveUp, fmt.Sprintf(
+		return finding{v1alpha1.ReasonHealingGaveUp, fmt.Sprintf(
 			"%s, although it was started again %s, the last time at %s: see its log and its machine, and delete its pod, "+
 				"or its volume claim as well if its data is at fault", standing(node, record, turns),
 			wording.Count(maxHealingRestarts, "time"), wording.Instant(record.RestartTime.Time))}
 	case spec.Mode != v1alpha1.HealingRestart:
-		return diagnosis{v1alpha1.ReasonNodeBehind, standing(node, record, turns) + "; spec.healing.mode is Report, so it is left alone"}
+		return finding{v1alpha1.ReasonNodeBehind, standing(node, record, turns) + "; spec.healing.mode is Report, so it is left alone"}
 	case !over:
-		return diagnosis{v1alpha1.ReasonNodeBehind, fmt.Sprintf(
+		return finding{v1alpha1.ReasonNodeBehind, fmt.Sprintf(
 			"%s; it is started again if it comes no closer for %s", standing(node, record, turns), limit)}
 	}
 	if wait := h.take(observation, turns, i); !wait.over() {
-		return diagnosis{v1alpha1.ReasonHealingWaits, fmt.Sprintf(
+		return finding{v1alpha1.ReasonHealingWaits, fmt.Sprintf(
 			"%s, and is not started again for now: it %s", standing(node, record, turns), wait.words)}
 	}
 	h.Restart = []int{i}
@@ -182,8 +188,8 @@ func patience(spec *v1alpha1.HealingSpec, restarts int32) time.Duration {
 }
 
 // restarted is a node that has time to come closer.
-func restarted(record *v1alpha1.NodeBehind, limit time.Duration) diagnosis {
-	return diagnosis{v1alpha1.ReasonNodeRestarted, fmt.Sprintf(
+func restarted(record *v1alpha1.NodeBehind, limit time.Duration) finding {
+	return finding{v1alpha1.ReasonNodeRestarted, fmt.Sprintf(
 		"%s was started again at %s, time %d of at most %d in a row: it has %s from when it is back to come closer to the chain",
 		record.Name, wording.Instant(record.RestartTime.Time), record.Restarts, maxHealingRestarts, limit)}
 }

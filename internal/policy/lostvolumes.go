@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -67,7 +68,7 @@ func NewLostVolumes(observation *observed.Network, before map[string]observed.Lo
 		q := question{observation, turns, node, &disk, i}
 		switch {
 		case observation.Network.Spec.Healing.LostVolumes != v1alpha1.LostVolumesReplace:
-			disk.Next = "spec.healing.lostVolumes is Report, so it is left alone: " + newDiskAdvice(observation.Network, node)
+			disk.Next = "spec.healing.lostVolumes is Report, so it is left alone: " + diagnosis.NewDiskAdvice(observation.Network, node)
 		case disturbance != "":
 			disk.Next = "it gets a new one later, because something else goes on: " + disturbance
 		case node.Outdated && !waitsForHeight:
@@ -167,7 +168,7 @@ func (q *question) single() string {
 			"see the condition StatesArchived", shard)
 	}
 	return fmt.Sprintf("had the only copy of shard %d: the network has one producer per shard and no archive. "+
-		"To go on without that state, %s", shard, newDiskAdvice(q.observation.Network, q.node))
+		"To go on without that state, %s", shard, diagnosis.NewDiskAdvice(q.observation.Network, q.node))
 }
 
 // archived says whether a node is an archive that takes part and from which a shard

@@ -283,17 +283,3 @@ func checkNewDisk(t *rapid.T, observation *observed.Network, node *observed.Node
 		t.Fatalf("%s gets a new disk, and nobody has a whole copy of its shard", node.Validator.Name)
 	}
 }
-
-// A disk that is gone is told of in words of its own, whatever the scheduler says, and
-// also while nobody has decided what becomes of it.
-func TestLostDiskIsToldOf(t *testing.T) {
-	t.Parallel()
-	observation := networks.Healthy(t, 2, 2)
-	networks.Lose(observation, 0)
-	condition := policy.NodesReady(observation)
-	const want = "the disk of quickstart-s0-p0 is gone: its claim data-quickstart-s0-p0-0 names the PersistentVolume pvc-5d0c4f1e, " +
-		"which the cluster does not have; for it to come back on a new one, kubectl delete pvc data-quickstart-s0-p0-0"
-	if condition.Reason != v1alpha1.ReasonVolumeLost || !strings.Contains(condition.Message, want) {
-		t.Errorf("the condition is %s: %s", condition.Reason, condition.Message)
-	}
-}

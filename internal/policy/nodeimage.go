@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy/condition"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/pods"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
@@ -139,10 +140,10 @@ func unchecked(choice *ImageChoice, probe *Probe, no func(reason, message string
 	}
 	words := ""
 	if probe.Pod != nil {
-		if waiting := waitingForImage(probe.Pod); waiting != nil {
+		if waiting := diagnosis.WaitingForImage(probe.Pod); waiting != nil {
 			return no(v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
 				"the image %s cannot be had: %s. The nodes stay as they are, with %s. Correct spec.node.image, or let the machines reach its registry",
-				choice.Wanted, wording.Quote(imageWords(waiting, nil)), choice.Image))
+				choice.Wanted, wording.Quote(diagnosis.ImageWords(waiting, nil)), choice.Image))
 		}
 		if scheduled := pods.Condition(probe.Pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 			words = ", which has no machine: " + wording.Quote(pods.SchedulerWords(scheduled.Message))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -19,7 +20,7 @@ func TestStalled(t *testing.T) {
 	observation := networks.Healthy(t, 2, 2)
 	observation.Network.Spec.TCP.Profile = v1alpha1.TCPProfileHighThroughput
 	networks.NoPod(&observation.Nodes[0], networks.PodSecurity)
-	forbidden := policy.NodesReady(observation)
+	forbidden := diagnosis.NodesReady(observation)
 	pulling := networks.Healthy(t, 2, 2)
 	networks.Waiting(&pulling.Nodes[0], "ErrImagePull", networks.NoImage)
 	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
@@ -58,7 +59,7 @@ func TestStalled(t *testing.T) {
 		"a predecessor remains": {conditions: []metav1.Condition{policy.PredecessorRemains("Service", "a")}},
 		"an object is refused":  {conditions: []metav1.Condition{policy.ApplyFailed(errors.New("timeout"))}},
 		"a cluster is away":     {conditions: []metav1.Condition{policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false)}},
-		"an image is pulled":    {conditions: []metav1.Condition{policy.NodesReady(pulling)}},
+		"an image is pulled":    {conditions: []metav1.Condition{diagnosis.NodesReady(pulling)}},
 		"pods are forbidden":    {conditions: []metav1.Condition{forbidden}, want: v1alpha1.ReasonPodForbidden},
 		"they were forbidden":   {conditions: []metav1.Condition{forbidden}, settling: true},
 		"an image is looked up": {conditions: []metav1.Condition{policy.ImageCompatible(&checking, &policy.Probe{Name: "probe"})}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/internal/policy/pods"
 )
@@ -57,9 +58,9 @@ func deadline(observation *observed.Network) time.Duration {
 // refuses, or that does not take part in time. While the chain stands still, no
 // node takes part, so that only those are told that do not run.
 func brokenNode(observation *observed.Network, node *observed.Node, start time.Time) string {
-	found := diagnose(observation.Network, node)
-	if found.reason == v1alpha1.ReasonPodForbidden || node.Pod != nil && keepsEnding(node.Pod) {
-		return found.message
+	found := diagnosis.Of(observation.Network, node)
+	if found.Reason == v1alpha1.ReasonPodForbidden || node.Pod != nil && keepsEnding(node.Pod) {
+		return found.Message
 	}
 	if node.Pod == nil {
 		return ""
@@ -70,7 +71,7 @@ func brokenNode(observation *observed.Network, node *observed.Node, start time.T
 		return ""
 	}
 	return fmt.Sprintf("%s was replaced and is not back since %s: %s",
-		node.Validator.Name, since.UTC().Format(time.RFC3339), found.message)
+		node.Validator.Name, since.UTC().Format(time.RFC3339), found.Message)
 }
 
 // unfinishedNode is one that was replaced, takes part, and still lacks what its

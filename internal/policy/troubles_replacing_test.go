@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -92,7 +93,7 @@ func troublesOfLostVolumes(t *testing.T) []trouble {
 		change(observation)
 		disk := policy.NewLostVolumes(observation, networks.LostFor(observation, since), policy.NewDisk{}, false).Disks["quickstart-s0-p0"]
 		observation.Nodes[0].LostDisk = &disk
-		return trouble{v1alpha1.ReasonVolumeLost, policy.NodesReady(observation)}
+		return trouble{v1alpha1.ReasonVolumeLost, diagnosis.NodesReady(observation)}
 	}
 	return []trouble{
 		lost(2, time.Hour, func(observation *observed.Network) { observation.Nodes[0].Outdated = true }),
@@ -120,7 +121,7 @@ func refusedClaim(t *testing.T, cluster string) trouble {
 	observation.Nodes[0].LostDisk.Refuse(cluster, errors.New(`persistentvolumeclaims "data-quickstart-s0-p0-0" is forbidden: `+
 		`User "system:serviceaccount:default:shardyard-member" cannot delete resource "persistentvolumeclaims" in API group "" `+
 		`in the namespace "default"`))
-	return trouble{v1alpha1.ReasonVolumeLost, policy.NodesReady(observation)}
+	return trouble{v1alpha1.ReasonVolumeLost, diagnosis.NodesReady(observation)}
 }
 
 func troublesOfRollouts(t *testing.T) []trouble {

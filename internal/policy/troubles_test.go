@@ -5,6 +5,7 @@ package policy_test
 import (
 	"errors"
 	"github.com/shardyard/shardyard/internal/cost"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/test/networks"
 	"pgregory.net/rapid"
 	"slices"
@@ -32,7 +33,7 @@ func ofNode(t *testing.T, reason string, change func(*v1alpha1.ShardNetworkSpec,
 	t.Helper()
 	observation := networks.Healthy(t, 2, 2)
 	change(&observation.Network.Spec, &observation.Nodes[0])
-	return trouble{reason, policy.NodesReady(observation)}
+	return trouble{reason, diagnosis.NodesReady(observation)}
 }
 
 // ofChain is a trouble of a network whose nodes all take part.
@@ -105,7 +106,7 @@ func troublesOfClusters(t *testing.T) []trouble {
 		ofMembers(noAnswer),
 		{v1alpha1.ReasonClusterUnavailable, policy.ClustersAvailable(2, []policy.LostCluster{noAnswer}, true)},
 		{v1alpha1.ReasonClusterUnavailable, policy.ApplyUnknown([]policy.LostCluster{noAnswer})},
-		{v1alpha1.ReasonClusterUnavailable, policy.NodesReady(observation)},
+		{v1alpha1.ReasonClusterUnavailable, diagnosis.NodesReady(observation)},
 		{v1alpha1.ReasonGenesisPending, policy.GenesisWaits([]policy.LostCluster{noAnswer})},
 		{v1alpha1.ReasonObjectsRemain, removed},
 		{v1alpha1.ReasonClusterUnavailable, policy.ObjectsRemain(nil, []policy.LostCluster{noAnswer}, nil)},
@@ -248,12 +249,12 @@ func troublesOfLifetimes(t *testing.T) []trouble {
 func troublesOfChains(t *testing.T) []trouble {
 	t.Helper()
 	ready := func(observation *observed.Network) metav1.Condition {
-		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation)})
+		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), diagnosis.NodesReady(observation)})
 	}
 	degraded := func(observation *observed.Network) metav1.Condition {
 		return policy.Ready([]metav1.Condition{
 			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning},
-			policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), policy.NodesReady(observation),
+			policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), diagnosis.NodesReady(observation),
 		})
 	}
 	return []trouble{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"fmt"
@@ -18,22 +18,22 @@ import (
 )
 
 // unschedulable is a pod that no machine takes, or whose disk is not there.
-func unschedulable(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func unschedulable(network *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	scheduled := pods.Condition(node.Pod, corev1.PodScheduled)
 	if scheduled == nil || scheduled.Status != corev1.ConditionFalse {
 		return nil
 	}
 	name, words := node.Validator.Name, pods.SchedulerWords(scheduled.Message)
 	if reachesNoVolume(words) {
-		return &diagnosis{v1alpha1.ReasonVolumeUnreachable, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonVolumeUnreachable, fmt.Sprintf(
 			"the disk of %s is where no machine takes its pod: %s. %s", name, wording.Quote(words), volumeAdvice(network, node))}
 	}
 	if mentionsVolume(words) {
-		return &diagnosis{v1alpha1.ReasonVolumePending, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonVolumePending, fmt.Sprintf(
 			"the disk of %s is not there: %s. %s; see kubectl describe pvc %s",
 			name, wording.Quote(words), classAdvice(network, node), resources.ClaimName(name))}
 	}
-	return &diagnosis{v1alpha1.ReasonUnschedulable, fmt.Sprintf(
+	return &Diagnosis{v1alpha1.ReasonUnschedulable, fmt.Sprintf(
 		"no machine takes %s: %s. %s", name, wording.Quote(words), machineAdvice(network, node))}
 }
 
@@ -47,11 +47,11 @@ func reachesNoVolume(words string) bool {
 // volumeAdvice says how a node comes back whose disk is elsewhere, or without
 // its disk.
 func volumeAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
-	return "Uncordon or bring back the machine that has it; if that is gone for good, " + newDiskAdvice(network, node)
+	return "Uncordon or bring back the machine that has it; if that is gone for good, " + NewDiskAdvice(network, node)
 }
 
-// newDiskAdvice says how a node gets a new disk, and what comes of it.
-func newDiskAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
+// NewDiskAdvice says how a node gets a new disk, and what comes of it.
+func NewDiskAdvice(network *v1alpha1.ShardNetwork, node *observed.Node) string {
 	advice := fmt.Sprintf("kubectl delete pvc %s and then pod %s",
 		resources.ClaimName(node.Validator.Name), resources.PodName(node.Validator.Name))
 	switch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"strings"
@@ -11,10 +11,10 @@ import (
 	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
-// diagnosis is why a node does not take part, and what to do about it.
-type diagnosis struct {
-	reason  string
-	message string
+// Diagnosis is why a node does not take part, and what to do about it.
+type Diagnosis struct {
+	Reason  string
+	Message string
 }
 
 // severity orders reasons: what nobody but a person can mend comes first.
@@ -37,12 +37,12 @@ var severity = []string{
 	v1alpha1.ReasonNodesNotReady,
 }
 
-// diagnose says why a node that is not ready is not.
-func diagnose(network *v1alpha1.ShardNetwork, node *observed.Node) diagnosis {
+// Of says why a node that is not ready is not.
+func Of(network *v1alpha1.ShardNetwork, node *observed.Node) Diagnosis {
 	if node.Unobserved {
 		return notReady(node)
 	}
-	for _, examine := range []func(*v1alpha1.ShardNetwork, *observed.Node) *diagnosis{
+	for _, examine := range []func(*v1alpha1.ShardNetwork, *observed.Node) *Diagnosis{
 		forbiddenSysctl,
 		evicted,
 		noPod,
@@ -61,21 +61,21 @@ func diagnose(network *v1alpha1.ShardNetwork, node *observed.Node) diagnosis {
 	return notReady(node)
 }
 
-func leaving(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func leaving(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	if node.Pod.DeletionTimestamp == nil {
 		return nil
 	}
-	return &diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " is being replaced"}
+	return &Diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " is being replaced"}
 }
 
-func notReady(node *observed.Node) diagnosis {
+func notReady(node *observed.Node) Diagnosis {
 	name := node.Validator.Name
 	switch {
 	case len(node.NotReady) > 0:
-		return diagnosis{v1alpha1.ReasonNodesNotReady, name + " does not take part: " + strings.Join(node.NotReady, "; ")}
+		return Diagnosis{v1alpha1.ReasonNodesNotReady, name + " does not take part: " + strings.Join(node.NotReady, "; ")}
 	case node.Pod != nil && node.Pod.Status.Phase == corev1.PodPending:
-		return diagnosis{v1alpha1.ReasonNodesMissing, name + " is starting"}
+		return Diagnosis{v1alpha1.ReasonNodesMissing, name + " is starting"}
 	default:
-		return diagnosis{v1alpha1.ReasonNodesNotReady, name + " does not take part yet"}
+		return Diagnosis{v1alpha1.ReasonNodesNotReady, name + " does not take part yet"}
 	}
 }

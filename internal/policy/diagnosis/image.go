@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"fmt"
@@ -26,19 +26,19 @@ var imageReasons = []string{
 }
 
 // unavailableImage is a pod whose image its machine does not get.
-func unavailableImage(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
-	waiting := waitingForImage(node.Pod)
+func unavailableImage(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
+	waiting := WaitingForImage(node.Pod)
 	if waiting == nil {
 		return nil
 	}
-	return &diagnosis{v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
+	return &Diagnosis{v1alpha1.ReasonImageUnavailable, fmt.Sprintf(
 		"the image %s of %s cannot be had: %s. Correct spec.node.image, or let the machines reach its registry",
-		node.Pod.Spec.Containers[0].Image, node.Validator.Name, wording.Quote(imageWords(waiting, node.Warnings)))}
+		node.Pod.Spec.Containers[0].Image, node.Validator.Name, wording.Quote(ImageWords(waiting, node.Warnings)))}
 }
 
-// waitingForImage is a container of a pod that waits for its image; nil when none
+// WaitingForImage is a container of a pod that waits for its image; nil when none
 // does.
-func waitingForImage(pod *corev1.Pod) *corev1.ContainerStateWaiting {
+func WaitingForImage(pod *corev1.Pod) *corev1.ContainerStateWaiting {
 	for i := range pod.Status.ContainerStatuses {
 		waiting := pod.Status.ContainerStatuses[i].State.Waiting
 		if waiting != nil && slices.Contains(imageReasons, waiting.Reason) {
@@ -48,8 +48,8 @@ func waitingForImage(pod *corev1.Pod) *corev1.ContainerStateWaiting {
 	return nil
 }
 
-// imageWords prefers why a pull failed over that it is not tried just now.
-func imageWords(waiting *corev1.ContainerStateWaiting, warnings []string) string {
+// ImageWords prefers why a pull failed over that it is not tried just now.
+func ImageWords(waiting *corev1.ContainerStateWaiting, warnings []string) string {
 	if waiting.Reason == "ImagePullBackOff" {
 		for _, warning := range warnings {
 			if strings.Contains(warning, "Failed to pull") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 
 // evicted is a pod that its machine ended because it ran short of something.
 // The pod may be gone again, like one that was refused.
-func evicted(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func evicted(network *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	const reason = "Evicted"
 	words := ""
 	if node.Pod != nil && node.Pod.Status.Reason == reason {
@@ -39,19 +39,19 @@ func evicted(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 		if network.Spec.Volume == nil {
 			advice += ", where data is without spec.volume"
 		}
-		return &diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf(
 			"the machine of %s is out of disk: %s; %s", name, wording.Quote(words), advice)}
 	case strings.Contains(short, "memory"):
-		return &diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
 			"the machine of %s is out of memory: %s; set spec.node.resources.requests.memory to what a node takes",
 			name, wording.Quote(words))}
 	default:
-		return &diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf("%s was evicted: %s", name, wording.Quote(words))}
+		return &Diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf("%s was evicted: %s", name, wording.Quote(words))}
 	}
 }
 
 // ended is a node whose process does not stay.
-func ended(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func ended(network *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	for i := range node.Pod.Status.ContainerStatuses {
 		status := &node.Pod.Status.ContainerStatuses[i]
 		last := status.State.Terminated
@@ -67,15 +67,15 @@ func ended(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
 	return nil
 }
 
-func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, last *corev1.ContainerStateTerminated) diagnosis {
+func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, last *corev1.ContainerStateTerminated) Diagnosis {
 	name, words := validator.Name, wording.LastWords(last.Message)
 	switch {
 	case last.Reason == "OOMKilled":
-		return diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
+		return Diagnosis{v1alpha1.ReasonOutOfMemory, fmt.Sprintf(
 			"%s was killed because it took more memory than %s or lower spec.node.features.mempoolCapacity, "+
 				"or spec.genesis.accountsPerShard in a new network", name, memoryAdvice(validator.Role.Resources(&network.Spec.Node)))}
 	case statesContradict(words):
-		return diagnosis{v1alpha1.ReasonStatesContradict, fmt.Sprintf(
+		return Diagnosis{v1alpha1.ReasonStatesContradict, fmt.Sprintf(
 			"%s has another state than the chain: %s. Keep its disk and its log, kubectl logs --previous %s, and report it",
 			name, wording.Quote(words), resources.PodName(name))}
 	case strings.Contains(words, "No space left on device"), strings.Contains(words, "Disk quota exceeded"):
@@ -85,13 +85,13 @@ func endedWith(network *v1alpha1.ShardNetwork, validator *topology.Validator, la
 			advice = fmt.Sprintf("raise %s.size, or, where the storage class of %s does not let it grow, make the network again "+
 				"with a larger one or a smaller spec.node.storage.retentionBlocks", field, resources.ClaimName(name))
 		}
-		return diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf("the disk of %s is full: %s; %s", name, wording.Quote(words), advice)}
+		return Diagnosis{v1alpha1.ReasonDiskFull, fmt.Sprintf("the disk of %s is full: %s; %s", name, wording.Quote(words), advice)}
 	case words == "":
-		return diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
+		return Diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
 			"%s ends with exit code %d and says nothing (%s): see kubectl logs --previous %s",
 			name, last.ExitCode, last.Reason, resources.PodName(name))}
 	default:
-		return diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
+		return Diagnosis{v1alpha1.ReasonCrashing, fmt.Sprintf(
 			"%s ends with exit code %d: %s. See kubectl logs --previous %s",
 			name, last.ExitCode, wording.Quote(words), resources.PodName(name))}
 	}

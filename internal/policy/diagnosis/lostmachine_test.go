@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package diagnosis_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -56,5 +56,5 @@ func TestLostMachinesComeBeforeLeavingPods(t *testing.T) {
 	observation := networks.Healthy(t, 2, 2)
 	networks.SilentMachine(&observation.Nodes[0])
 	networks.Leaving(&observation.Nodes[0])
-	networks.CheckCondition(t, policy.NodesReady(observation), "False", v1alpha1.ReasonMachineNotReady, "the machine machine-0 of quickstart-s0-p0")
+	networks.CheckCondition(t, diagnosis.NodesReady(observation), "False", v1alpha1.ReasonMachineNotReady, "the machine machine-0 of quickstart-s0-p0")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"fmt"
@@ -29,14 +29,14 @@ func NodesReady(observation *observed.Network) metav1.Condition {
 			"%d of %d nodes take part; %s in clusters that cannot be used now: see the condition ClustersAvailable",
 			ready, total, unknownNodes(unknown)))
 	}
-	message := fmt.Sprintf("%d of %d nodes take part; %s", ready, total, worst.message)
+	message := fmt.Sprintf("%d of %d nodes take part; %s", ready, total, worst.Message)
 	if same > 1 {
 		message += fmt.Sprintf(" (and %d more like it)", same-1)
 	}
 	if unknown > 0 {
 		message += "; " + unknownNodes(unknown)
 	}
-	return condition.New(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, worst.reason, message)
+	return condition.New(v1alpha1.ConditionNodesReady, metav1.ConditionFalse, worst.Reason, message)
 }
 
 // unknownNodes are those that nobody tells anything of, nor they themselves.
@@ -46,7 +46,7 @@ func unknownNodes(number int) string {
 
 // worstDiagnosis is the first of the worst, how many nodes have the same reason,
 // and of how many nothing is known.
-func worstDiagnosis(observation *observed.Network) (worst diagnosis, same, unknown int) {
+func worstDiagnosis(observation *observed.Network) (worst Diagnosis, same, unknown int) {
 	rank := len(severity)
 	for i := range observation.Nodes {
 		node := &observation.Nodes[i]
@@ -57,8 +57,8 @@ func worstDiagnosis(observation *observed.Network) (worst diagnosis, same, unkno
 			unknown++
 			continue
 		}
-		found := diagnose(observation.Network, node)
-		switch at := slices.Index(severity, found.reason); {
+		found := Of(observation.Network, node)
+		switch at := slices.Index(severity, found.Reason); {
 		case at < rank:
 			rank, worst, same = at, found, 1
 		case at == rank:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // forbiddenSysctl is a pod that its machine refuses, because its kubelet does
 // not allow the settings or its kernel does not take them. The pod may be gone
 // again: a StatefulSet replaces what was refused.
-func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	if network.Spec.TCP.Profile == v1alpha1.TCPProfileNodeDefault {
 		return nil
 	}
@@ -33,7 +33,7 @@ func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *observed.Node) *diagn
 	if words == "" {
 		return nil
 	}
-	return &diagnosis{v1alpha1.ReasonSysctlForbidden, fmt.Sprintf(
+	return &Diagnosis{v1alpha1.ReasonSysctlForbidden, fmt.Sprintf(
 		"the machine refuses a TCP setting of %s: %s. "+
 			"Allow the unsafe sysctls net.core.* and net.ipv4.* in its kubelet and bbr in its "+
 			"net.ipv4.tcp_allowed_congestion_control, or set spec.tcp.profile to NodeDefault",
@@ -48,21 +48,21 @@ func machineRefusesSysctl(warning string) bool {
 }
 
 // noPod is a StatefulSet whose pod does not exist.
-func noPod(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func noPod(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	if node.Pod != nil {
 		return nil
 	}
 	for _, warning := range node.Warnings {
 		if strings.Contains(warning, "forbidden") || strings.Contains(warning, "admission") {
-			return &diagnosis{v1alpha1.ReasonPodForbidden, fmt.Sprintf(
+			return &Diagnosis{v1alpha1.ReasonPodForbidden, fmt.Sprintf(
 				"the cluster refuses the pod of %s: %s. %s", node.Validator.Name, wording.Quote(warning), refusalAdvice(warning))}
 		}
 	}
 	if len(node.Warnings) > 0 {
-		return &diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf(
 			"%s has no pod: %s", node.Validator.Name, wording.Quote(node.Warnings[0]))}
 	}
-	return &diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " has no pod yet"}
+	return &Diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " has no pod yet"}
 }
 
 func refusalAdvice(warning string) string {
@@ -73,11 +73,11 @@ func refusalAdvice(warning string) string {
 }
 
 // stuck is a pod on a machine that cannot set it up.
-func stuck(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func stuck(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	if node.Pod.Status.Phase != corev1.PodPending || len(node.Warnings) == 0 {
 		return nil
 	}
-	return &diagnosis{v1alpha1.ReasonStuck, fmt.Sprintf(
+	return &Diagnosis{v1alpha1.ReasonStuck, fmt.Sprintf(
 		"the machine %s cannot set up %s: %s. See kubectl describe pod %s",
 		node.Pod.Spec.NodeName, node.Validator.Name, wording.Quote(node.Warnings[0]), resources.PodName(node.Validator.Name))}
 }

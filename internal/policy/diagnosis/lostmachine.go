@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package diagnosis
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 )
 
 // lostMachine is a node whose machine is gone, or does not keep its pods going.
-func lostMachine(_ *v1alpha1.ShardNetwork, node *observed.Node) *diagnosis {
+func lostMachine(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	name, machine := node.Validator.Name, node.Machine
 	switch {
 	case machine == nil:
 		return nil
 	case machine.Gone:
-		return &diagnosis{v1alpha1.ReasonMachineGone, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonMachineGone, fmt.Sprintf(
 			"the machine %s of %s is gone, and the cluster is about to make its pod anew", machine.Name, name)}
 	case machine.NotReady != nil:
-		return &diagnosis{v1alpha1.ReasonMachineNotReady, fmt.Sprintf(
+		return &Diagnosis{v1alpha1.ReasonMachineNotReady, fmt.Sprintf(
 			"the machine %s of %s is not ready since %s: %s. Bring it back, or, once it is switched off for good, kubectl delete node %s",
 			machine.Name, name, machine.NotReady.LastTransitionTime.UTC().Format(time.RFC3339),
 			wording.Quote(machine.NotReady.Message), machine.Name)}

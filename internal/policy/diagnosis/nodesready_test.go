@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package diagnosis_test
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -19,7 +19,7 @@ import (
 func TestNodesReady(t *testing.T) {
 	t.Parallel()
 	observation := networks.Healthy(t, 2, 2)
-	networks.CheckCondition(t, policy.NodesReady(observation), metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady,
+	networks.CheckCondition(t, diagnosis.NodesReady(observation), metav1.ConditionTrue, v1alpha1.ReasonAllNodesReady,
 		"all 4 nodes take part in the chain")
 
 	// The worst is told, whichever comes first, and how many have it.
@@ -27,7 +27,7 @@ func TestNodesReady(t *testing.T) {
 	networks.Waiting(&observation.Nodes[1], "ErrImagePull", "not found")
 	networks.Unscheduled(&observation.Nodes[2], "0/1 nodes are available: 1 Insufficient cpu.")
 	networks.Waiting(&observation.Nodes[3], "ErrImagePull", "not found")
-	got := policy.NodesReady(observation)
+	got := diagnosis.NodesReady(observation)
 	networks.CheckCondition(t, got, metav1.ConditionFalse, v1alpha1.ReasonImageUnavailable, "0 of 4 nodes take part; the image ")
 	if !strings.Contains(got.Message, "of quickstart-s0-p1") || !strings.HasSuffix(got.Message, "(and 1 more like it)") {
 		t.Errorf("the message is %q", got.Message)
@@ -42,7 +42,7 @@ func TestLeavingNodesDoNotTakePart(t *testing.T) {
 	if got := observation.ReadyNodes(); got != 3 {
 		t.Errorf("%d nodes take part, want 3", got)
 	}
-	networks.CheckCondition(t, policy.NodesReady(observation), metav1.ConditionFalse, v1alpha1.ReasonNodesMissing,
+	networks.CheckCondition(t, diagnosis.NodesReady(observation), metav1.ConditionFalse, v1alpha1.ReasonNodesMissing,
 		"quickstart-s0-p0 is being replaced")
 }
 
@@ -284,7 +284,7 @@ func TestDiagnosis(t *testing.T) {
 			t.Parallel()
 			observation := networks.Healthy(t, 2, 2)
 			test.change(&observation.Network.Spec, &observation.Nodes[0])
-			networks.CheckCondition(t, policy.NodesReady(observation), metav1.ConditionFalse, test.reason, test.want)
+			networks.CheckCondition(t, diagnosis.NodesReady(observation), metav1.ConditionFalse, test.reason, test.want)
 		})
 	}
 }
@@ -294,7 +294,7 @@ func TestLongWords(t *testing.T) {
 	t.Parallel()
 	observation := networks.Healthy(t, 2, 2)
 	networks.Pending(&observation.Nodes[0], "FailedMount: "+strings.Repeat("ü\n", 20_000))
-	message := policy.NodesReady(observation).Message
+	message := diagnosis.NodesReady(observation).Message
 	if len(message) > 1000 || !utf8.ValidString(message) || strings.Contains(message, "\n") || !strings.Contains(message, "…") {
 		t.Errorf("the message of %d bytes is %q", len(message), message)
 	}
