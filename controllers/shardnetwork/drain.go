@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/controllers/owned"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -23,7 +23,7 @@ func (r *run) drainMachines(ctx context.Context) error {
 	if r.observation == nil {
 		return nil
 	}
-	drains := policy.NewDrains(r.observation)
+	drains := replacing.NewDrains(r.observation)
 	r.note(drains.MachinesKept)
 	var failed error
 	for _, i := range drains.LetGo {

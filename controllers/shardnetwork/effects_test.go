@@ -21,6 +21,7 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/fields"
@@ -87,7 +88,7 @@ func effectsOf(t *testing.T, network *v1alpha1.ShardNetwork) map[effect]string {
 	}
 	genesis, err := nodeconfig.NewGenesis(network, plan, keys, effectsTime)
 	must(err)
-	revision, err := policy.RevisionOf(network, resources.NodeImage(network, "shardnode:default"))
+	revision, err := replacing.RevisionOf(network, resources.NodeImage(network, "shardnode:default"))
 	must(err)
 
 	found := map[effect]any{
@@ -193,13 +194,13 @@ func updateEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted *
 
 	var found []any
 	for _, observation := range []*observed.Network{well, away} {
-		rollout := policy.NewRollout(observation)
+		rollout := replacing.NewRollout(observation)
 		// How an update is called is no effect on it.
 		found = append(found, rollout.Replace, rollout.Update.Phase, rollout.Update.Trouble == "")
 	}
 	// One that has yet to begin.
 	well.Network.Status.Update = nil
-	return append(found, policy.NewRollout(well).Replace)
+	return append(found, replacing.NewRollout(well).Replace)
 }
 
 // healingEffects are what becomes of a node that has come no closer to the chain for
@@ -216,7 +217,7 @@ func healingEffects(network *v1alpha1.ShardNetwork, plan *topology.Plan, wanted 
 		Name: stuck.Validator.Name, SinceTime: metav1.NewTime(effectsTime.Add(-400 * time.Second)),
 		BehindBlocks: ptr.To[int64](200), FinalizedHeight: ptr.To[int64](1000),
 	}}
-	healing := policy.NewHealing(observation)
+	healing := replacing.NewHealing(observation)
 	return []any{len(healing.Restart), healing.KeepingUp.Reason, lostDiskEffects(underUpdate(network, plan, wanted))}
 }
 
@@ -230,7 +231,7 @@ func lostDiskEffects(observation *observed.Network) int {
 	lost.Status, lost.Pod.Status = nil, corev1.PodStatus{Phase: corev1.PodPending}
 	lost.LostDisk = &observed.LostDisk{}
 	before := map[string]observed.LostDisk{lost.Validator.Name: {Since: effectsTime.Add(-400 * time.Second), Seen: effectsTime}}
-	return len(policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Replace)
+	return len(replacing.NewLostVolumes(observation, before, replacing.NewDisk{}, false).Replace)
 }
 
 // underUpdate is a network whose first node is replaced and back, while the others

@@ -11,8 +11,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/controllers/reporting"
-	"github.com/shardyard/shardyard/internal/policy"
 	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -32,14 +32,14 @@ func (r *run) healNodes(ctx context.Context) error {
 		return err
 	}
 	r.observation.Occupied = occupied
-	healing := policy.NewHealing(r.observation)
+	healing := replacing.NewHealing(r.observation)
 	if len(healing.Restart) > 0 {
 		changed, err := r.occupiedByNow(ctx)
 		if err != nil {
 			return err
 		}
 		if changed {
-			healing = policy.NewHealing(r.observation)
+			healing = replacing.NewHealing(r.observation)
 		}
 	}
 	r.note(healing.KeepingUp)

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/controllers/reporting"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 )
 
 const (
@@ -98,14 +98,14 @@ func (s *site) hasMachine(ctx context.Context, names []string) (bool, error) {
 // goes in this run: its StatefulSet makes claim and pod again. What was seen of disks is
 // in nobody's status, so that another operator waits as long again.
 func (r *run) replaceLostDisks(ctx context.Context, goes bool) error {
-	lost := policy.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
+	lost := replacing.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
 	if len(lost.Replace) > 0 {
 		changed, err := r.occupiedByNow(ctx)
 		if err != nil {
 			return err
 		}
 		if changed {
-			lost = policy.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
+			lost = replacing.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
 		}
 	}
 	r.memory.lostDisks = lost.Disks
@@ -142,7 +142,7 @@ func (r *run) replaceDisk(ctx context.Context, node *observed.Node, claim *corev
 	case err != nil:
 		return s.wrap(fmt.Errorf("delete claim %s: %w", claim.Name, err))
 	}
-	r.memory.newDisk = policy.NewDisk{Name: node.Validator.Name, At: r.now()}
+	r.memory.newDisk = replacing.NewDisk{Name: node.Validator.Name, At: r.now()}
 	delete(r.memory.lostDisks, node.Validator.Name)
 	r.recorder.Eventf(r.network, node.Pod, corev1.EventTypeWarning, reasonVolumeReplaced, actionReplaceVolume, "%s", reporting.Note(
 		fmt.Sprintf("the disk of %s is gone: %s; its claim and its pod are deleted, and it begins on an empty disk",

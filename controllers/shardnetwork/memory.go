@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 )
 
 // memory is what is worth keeping of a network between two reconciliations. A
@@ -42,7 +43,7 @@ type memory struct {
 	// lostDisks are the disks that are gone, by node, and newDisk is the node that
 	// last got a new one.
 	lostDisks map[string]observed.LostDisk
-	newDisk   policy.NewDisk
+	newDisk   replacing.NewDisk
 	// renewed is how many StatefulSets were made anew since there was none to.
 	renewed int
 

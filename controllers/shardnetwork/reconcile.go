@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -43,11 +44,11 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	image := policy.ChooseImage(network, r.settings.DefaultNodeImage)
 	network.Spec.Node.Image = image.Image
 	network = policy.Awaiting(network, &image)
-	wanted, err := policy.RevisionOf(network, image.Image)
+	wanted, err := replacing.RevisionOf(network, image.Image)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	network = policy.Effective(network, wanted)
+	network = replacing.Effective(network, wanted)
 	image.Image = network.Spec.Node.Image
 	plan, err := topology.New(network)
 	if err != nil {

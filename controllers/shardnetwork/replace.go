@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 )
 
 // replaceNodes deletes the pods that policy picks: their StatefulSets make them
@@ -20,7 +20,7 @@ func (r *run) replaceNodes(ctx context.Context) error {
 	if r.observation == nil {
 		return nil
 	}
-	rollout := policy.NewRollout(r.observation)
+	rollout := replacing.NewRollout(r.observation)
 	r.note(rollout.Updated)
 	r.status.Update = rollout.Update
 	if rollout.Complete {

@@ -13,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -99,7 +100,7 @@ func TestRolloutBesideUnobservedNodes(t *testing.T) {
 				}
 			}
 			observation.Nodes[4].Outdated = true
-			replaced := policy.NewRollout(observation).Replace
+			replaced := replacing.NewRollout(observation).Replace
 			if len(replaced) != test.want {
 				t.Errorf("%d nodes are replaced, want %d", len(replaced), test.want)
 			}

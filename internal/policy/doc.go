@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy decides what a network's state means and what to do about it.
-// It is pure: what was observed goes in, and conditions, with the words that
-// tell people what to do, and decisions come out.
+// Package policy says what a network's state means. It is pure: what was observed goes
+// in, and conditions, with the words that tell people what to do, come out. Packages of
+// their own hold what is observed, what is wrong with nodes, and which to replace.
 package policy

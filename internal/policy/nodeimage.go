@@ -14,6 +14,7 @@ import (
 	"github.com/shardyard/shardyard/internal/policy/condition"
 	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/pods"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
@@ -77,6 +78,17 @@ func keptDefault(network *v1alpha1.ShardNetwork, offered string) string {
 // refused says whether the wanted image has other formats than the nodes.
 func (c *ImageChoice) refused() bool {
 	return c.found != nil && c.found.Formats != nil && c.formats != nil && *c.found.Formats != *c.formats
+}
+
+// Awaiting is a network as its nodes are to be while the formats of the image that
+// its spec names are being found out: as they are, so that what else changed with
+// the image does not replace them twice. An update that has begun goes on without
+// the image: nodes would be replaced to go back.
+func Awaiting(network *v1alpha1.ShardNetwork, choice *ImageChoice) *v1alpha1.ShardNetwork {
+	if !choice.Check || network.Status.Update != nil {
+		return network
+	}
+	return replacing.AsBefore(network)
 }
 
 // Probe is the pod that finds out the formats of an image, as it was last seen.

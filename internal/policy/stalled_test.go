@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/diagnosis"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -66,13 +67,13 @@ func TestStalled(t *testing.T) {
 		"an image of other formats": {
 			conditions: []metav1.Condition{policy.ImageCompatible(&other, &policy.Probe{})}, want: v1alpha1.ReasonFormatsDiffer,
 		},
-		"an only copy":    {conditions: []metav1.Condition{policy.NewRollout(alone).Updated}, want: v1alpha1.ReasonOnlyCopy},
-		"a refused spec":  {conditions: []metav1.Condition{policy.NewRollout(refused).Updated}, want: v1alpha1.ReasonRolledBack},
+		"an only copy":    {conditions: []metav1.Condition{replacing.NewRollout(alone).Updated}, want: v1alpha1.ReasonOnlyCopy},
+		"a refused spec":  {conditions: []metav1.Condition{replacing.NewRollout(refused).Updated}, want: v1alpha1.ReasonRolledBack},
 		"another genesis": {conditions: []metav1.Condition{policy.Producing(stray)}, want: v1alpha1.ReasonWrongGenesis},
 		"another sum of value": {
 			conditions: []metav1.Condition{policy.Producing(inflated)}, want: v1alpha1.ReasonSupplyNotConserved,
 		},
-		"a paused update":        {conditions: []metav1.Condition{policy.NewRollout(paused).Updated}},
+		"a paused update":        {conditions: []metav1.Condition{replacing.NewRollout(paused).Updated}},
 		"the lifetime has ended": {conditions: append(ended, policy.KeyMissing("a-key"))},
 		"the first cause": {
 			conditions: []metav1.Condition{

@@ -12,16 +12,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
 func troublesOfDrains(t *testing.T) []trouble {
 	t.Helper()
 	kept := func(observation *observed.Network) metav1.Condition {
-		return policy.NewDrains(observation).MachinesKept
+		return replacing.NewDrains(observation).MachinesKept
 	}
 	unknown := func(cluster, account string) trouble {
 		return ofChain(t, v1alpha1.ReasonMachinesUnknown, kept, func(observation *observed.Network) {
@@ -48,7 +48,7 @@ func troublesOfDrains(t *testing.T) []trouble {
 func troublesOfHealing(t *testing.T) []trouble {
 	t.Helper()
 	keepingUp := func(observation *observed.Network) metav1.Condition {
-		return policy.NewHealing(observation).KeepingUp
+		return replacing.NewHealing(observation).KeepingUp
 	}
 	return []trouble{
 		ofChain(t, v1alpha1.ReasonNodeBehind, keepingUp, func(observation *observed.Network) {
@@ -91,7 +91,7 @@ func troublesOfLostVolumes(t *testing.T) []trouble {
 		observation := networks.Healthy(t, 2, producers)
 		networks.Lose(observation, 0)
 		change(observation)
-		disk := policy.NewLostVolumes(observation, networks.LostFor(observation, since), policy.NewDisk{}, false).Disks["quickstart-s0-p0"]
+		disk := replacing.NewLostVolumes(observation, networks.LostFor(observation, since), replacing.NewDisk{}, false).Disks["quickstart-s0-p0"]
 		observation.Nodes[0].LostDisk = &disk
 		return trouble{v1alpha1.ReasonVolumeLost, diagnosis.NodesReady(observation)}
 	}
@@ -126,7 +126,7 @@ func refusedClaim(t *testing.T, cluster string) trouble {
 
 func troublesOfRollouts(t *testing.T) []trouble {
 	t.Helper()
-	rollout := func(observation *observed.Network) metav1.Condition { return policy.NewRollout(observation).Updated }
+	rollout := func(observation *observed.Network) metav1.Condition { return replacing.NewRollout(observation).Updated }
 	alone := networks.Healthy(t, 4, 1)
 	networks.Outdate(alone)
 	return []trouble{

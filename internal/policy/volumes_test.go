@@ -20,6 +20,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -396,7 +397,7 @@ func TestNodesStartAgainInTurns(t *testing.T) {
 	t.Parallel()
 	observation := networks.Healthy(t, 2, 2)
 	awaitStarts(observation, 0, 1, 2, 3)
-	rollout := policy.NewRollout(observation)
+	rollout := replacing.NewRollout(observation)
 	if !slices.Equal(rollout.Replace, []int{0}) {
 		t.Errorf("%v start again, want the first alone", rollout.Replace)
 	}
@@ -406,7 +407,7 @@ func TestNodesStartAgainInTurns(t *testing.T) {
 	observation = networks.Healthy(t, 2, 2)
 	networks.Outdate(observation, 0, 1, 3)
 	awaitStarts(observation, 1, 3)
-	if words := policy.NewRollout(observation).Updated.Message; !strings.HasPrefix(words,
+	if words := replacing.NewRollout(observation).Updated.Message; !strings.HasPrefix(words,
 		"1 of 4 nodes run something else than the spec says, 2 of 4 nodes start again") {
 		t.Errorf("the words are %q", words)
 	}
@@ -432,7 +433,7 @@ func troublesOfVolumes(t *testing.T) []trouble {
 		of(v1alpha1.ReasonClusterUnavailable, far(unseen), far(unseen), grown, grown),
 		{v1alpha1.ReasonObjectsPending, policy.VolumesSized(volumes(t), networks.Now, policy.ForBudget)},
 		ofChain(t, v1alpha1.ReasonUpdating, func(observation *observed.Network) metav1.Condition {
-			return policy.NewRollout(observation).Updated
+			return replacing.NewRollout(observation).Updated
 		}, func(observation *observed.Network) { awaitStarts(observation, 0, 1) }),
 	}
 }

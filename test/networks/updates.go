@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 )
 
 // Outdate has all nodes but some run something else than the spec says. A node
@@ -38,12 +38,12 @@ func Known(t *testing.T, observation *observed.Network) {
 	t.Helper()
 	network := observation.Network
 	network.Spec.Node.Log.Level = v1alpha1.LogLevelInfo
-	stable, err := policy.RevisionOf(network, "shardnode:1")
+	stable, err := replacing.RevisionOf(network, "shardnode:1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	network.Spec.Node.Log.Level = v1alpha1.LogLevelDebug
-	wanted, err := policy.RevisionOf(network, "shardnode:2")
+	wanted, err := replacing.RevisionOf(network, "shardnode:2")
 	if err != nil {
 		t.Fatal(err)
 	}

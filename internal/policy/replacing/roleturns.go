@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package replacing
 
 import (
 	"github.com/shardyard/shardyard/internal/policy/observed"

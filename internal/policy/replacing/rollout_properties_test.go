@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/networks"
 )
@@ -62,7 +62,7 @@ func TestRolloutsAreSafe(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		observation := observations.Draw(t, "observation")
-		replaced := policy.NewRollout(observation).Replace
+		replaced := replacing.NewRollout(observation).Replace
 		checkReplaced(t, observation, replaced)
 		for i := range observation.Nodes {
 			node := &observation.Nodes[i]
@@ -184,7 +184,7 @@ func TestRolloutsEnd(t *testing.T) {
 		}
 		networks.Outdate(observation)
 		for round := 0; ; round++ {
-			rollout := policy.NewRollout(observation)
+			rollout := replacing.NewRollout(observation)
 			if rollout.Updated.Reason == v1alpha1.ReasonUpToDate {
 				break
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -74,7 +74,7 @@ func TestRestartsOfRPCNodes(t *testing.T) {
 			observation := networks.HealthyServed(t, 4, 2, 1, 2)
 			networks.Outdate(observation, 7)
 			test.change(observation)
-			if replaced := policy.NewRollout(observation).Replace; !slices.Equal(replaced, test.want) {
+			if replaced := replacing.NewRollout(observation).Replace; !slices.Equal(replaced, test.want) {
 				t.Errorf("%v are replaced, want %v", replaced, test.want)
 			}
 		})
@@ -87,7 +87,7 @@ func TestRPCNodesAreNoValidators(t *testing.T) {
 	t.Parallel()
 	observation := networks.HealthyServed(t, 4, 2, 0, 6)
 	networks.Outdate(observation, 7, 8, 9, 10, 11, 12, 13)
-	if replaced := policy.NewRollout(observation).Replace; !slices.Equal(replaced, []int{0}) {
+	if replaced := replacing.NewRollout(observation).Replace; !slices.Equal(replaced, []int{0}) {
 		t.Errorf("%v are replaced, want one producer", replaced)
 	}
 
@@ -96,7 +96,7 @@ func TestRPCNodesAreNoValidators(t *testing.T) {
 	for _, i := range []int{0, 2, 4} {
 		networks.NotReady(&observation.Nodes[i])
 	}
-	if replaced := policy.NewRollout(observation).Replace; len(replaced) != 0 {
+	if replaced := replacing.NewRollout(observation).Replace; len(replaced) != 0 {
 		t.Errorf("%v are replaced while chunks would lack endorsements", replaced)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -13,8 +13,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -40,7 +40,7 @@ type lostCase struct {
 	lost   []int
 	since  time.Duration
 	change func(*observed.Network)
-	last   policy.NewDisk
+	last   replacing.NewDisk
 	want   []int
 	// next is a part of what is said of the first of them.
 	next string
@@ -168,16 +168,16 @@ func TestLostVolumes(t *testing.T) {
 			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[1]) },
 		},
 		"the last one is not back": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long + time.Second)},
+			shards: 4, producers: 2, lost: []int{0}, since: long, last: replacing.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long + time.Second)},
 			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[2]) },
 			next:   "it waits until quickstart-s1-p0 is back, which got a new disk, or its time is over",
 		},
 		"the last one's time is over": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long)},
+			shards: 4, producers: 2, lost: []int{0}, since: long, last: replacing.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long)},
 			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[2]) }, want: []int{0},
 		},
 		"the last one is back": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: policy.NewDisk{Name: "quickstart-s1-p0", At: networks.Now},
+			shards: 4, producers: 2, lost: []int{0}, since: long, last: replacing.NewDisk{Name: "quickstart-s1-p0", At: networks.Now},
 			change: asItIs, want: []int{0},
 		},
 	} {
@@ -187,7 +187,7 @@ func TestLostVolumes(t *testing.T) {
 			networks.Lose(observation, test.lost...)
 			before := networks.LostFor(observation, test.since)
 			test.change(observation)
-			got := policy.NewLostVolumes(observation, before, test.last, false)
+			got := replacing.NewLostVolumes(observation, before, test.last, false)
 			if !slices.Equal(got.Replace, test.want) {
 				t.Errorf("%v get a new disk, want %v", got.Replace, test.want)
 			}
@@ -198,7 +198,7 @@ func TestLostVolumes(t *testing.T) {
 			if len(got.Disks) != len(test.lost) {
 				t.Errorf("what is remembered is %+v", got.Disks)
 			}
-			if restarts := policy.NewLostVolumes(observation, before, test.last, true); len(restarts.Replace) != 0 {
+			if restarts := replacing.NewLostVolumes(observation, before, test.last, true); len(restarts.Replace) != 0 {
 				t.Errorf("%v get a new disk while another is started again", restarts.Replace)
 			}
 		})
@@ -212,7 +212,7 @@ func TestLostVolumesWaitAnewAfterAHalt(t *testing.T) {
 	networks.Lose(observation, 0)
 	before := networks.LostFor(observation, time.Hour)
 	haltAnswering(observation)
-	disk := policy.NewLostVolumes(observation, before, policy.NewDisk{}, false).Disks["quickstart-s0-p0"]
+	disk := replacing.NewLostVolumes(observation, before, replacing.NewDisk{}, false).Disks["quickstart-s0-p0"]
 	if !disk.Since.Equal(networks.Now) || disk.Height != 1201 {
 		t.Errorf("after a halt it is gone since %s, when the highest block was %d", disk.Since, disk.Height)
 	}
@@ -228,7 +228,7 @@ func TestLostVolumesWaitAnewAfterATimeWithoutALook(t *testing.T) {
 		disk := before["quickstart-s0-p0"]
 		disk.Seen = networks.Now.Add(-unseen)
 		before["quickstart-s0-p0"] = disk
-		lost := policy.NewLostVolumes(observation, before, policy.NewDisk{}, false)
+		lost := replacing.NewLostVolumes(observation, before, replacing.NewDisk{}, false)
 		if since := lost.Disks["quickstart-s0-p0"].Since; !since.Equal(want) || (len(lost.Replace) > 0) == want.Equal(networks.Now) {
 			t.Errorf("%s after the last look it is gone since %s, and %v get a new disk", unseen, since, lost.Replace)
 		}
@@ -256,7 +256,7 @@ func TestLostVolumesAreSafe(t *testing.T) {
 		since := rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second}).Draw(t, "since")
 		before := networks.LostFor(observation, since)
 		restarts := rapid.IntRange(0, 9).Draw(t, "restarts") == 0
-		replaced := policy.NewLostVolumes(observation, before, policy.NewDisk{}, restarts).Replace
+		replaced := replacing.NewLostVolumes(observation, before, replacing.NewDisk{}, restarts).Replace
 		if len(replaced) > 1 || len(replaced) > 0 && (restarts || since < 300*time.Second) {
 			t.Fatalf("%v get a new disk, after %s, while one is started again: %v", replaced, since, restarts)
 		}

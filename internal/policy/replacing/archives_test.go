@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -64,7 +64,7 @@ func TestRestartsOfArchives(t *testing.T) {
 				observation.Nodes[i].Outdated = i > 8
 			}
 			test.change(observation)
-			rollout := policy.NewRollout(observation)
+			rollout := replacing.NewRollout(observation)
 			if !slices.Equal(rollout.Replace, test.want) {
 				t.Errorf("%v are replaced, want %v", rollout.Replace, test.want)
 			}
@@ -83,7 +83,7 @@ func TestArchivesAreNoValidators(t *testing.T) {
 	for i := 8; i < len(observation.Nodes); i++ {
 		observation.Nodes[i].Outdated = false
 	}
-	if replaced := policy.NewRollout(observation).Replace; !slices.Equal(replaced, []int{0}) {
+	if replaced := replacing.NewRollout(observation).Replace; !slices.Equal(replaced, []int{0}) {
 		t.Errorf("%v are replaced, want one producer", replaced)
 	}
 }

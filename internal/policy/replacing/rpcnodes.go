@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package replacing
 
 // takeRPCNode says whether it is an rpc node's turn to go, and counts it then. The
 // chain needs none, and none holds a state: they go one by one whatever state the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -178,7 +178,7 @@ func TestDrains(t *testing.T) {
 			t.Parallel()
 			observation := networks.HealthyWith(t, test.shards, test.producers, test.chunkValidators)
 			test.change(observation)
-			drains := policy.NewDrains(observation)
+			drains := replacing.NewDrains(observation)
 			if !slices.Equal(drains.LetGo, test.letGo) || !slices.Equal(drains.Hold, test.hold) {
 				t.Errorf("%v are let go and %v held, want %v and %v: %s",
 					drains.LetGo, drains.Hold, test.letGo, test.hold, drains.MachinesKept.Message)
@@ -213,7 +213,7 @@ func TestDrainsWhileTheChainStandsStill(t *testing.T) {
 				prepare(observation)
 				stop(observation)
 				networks.Cordon(observation, 0, 1, 2, 3, 4)
-				drains := policy.NewDrains(observation)
+				drains := replacing.NewDrains(observation)
 				if !slices.Equal(drains.LetGo, []int{4}) {
 					t.Errorf("%v are let go, want the chunk validator alone", drains.LetGo)
 				}
@@ -231,7 +231,7 @@ func TestNobodyIsLetGoUnseen(t *testing.T) {
 	observation := networks.HealthyWith(t, 2, 2, 1)
 	networks.All(observation, networks.Unanswering)
 	networks.Cordon(observation, 0, 1, 2, 3, 4)
-	drains := policy.NewDrains(observation)
+	drains := replacing.NewDrains(observation)
 	if len(drains.LetGo) > 0 {
 		t.Errorf("%v are let go", drains.LetGo)
 	}
@@ -243,14 +243,14 @@ func TestRolloutsCountDrains(t *testing.T) {
 	t.Parallel()
 	observation := networks.Healthy(t, 2, 2)
 	observation.Nodes[3].Outdated = true
-	if rollout := policy.NewRollout(observation); !slices.Equal(rollout.Replace, []int{3}) {
+	if rollout := replacing.NewRollout(observation); !slices.Equal(rollout.Replace, []int{3}) {
 		t.Fatalf("without a drain %v are replaced, want 3", rollout.Replace)
 	}
 	networks.Cordon(observation, 2)
-	for _, i := range policy.NewDrains(observation).LetGo {
+	for _, i := range replacing.NewDrains(observation).LetGo {
 		letGo(&observation.Nodes[i])
 	}
-	if rollout := policy.NewRollout(observation); len(rollout.Replace) > 0 {
+	if rollout := replacing.NewRollout(observation); len(rollout.Replace) > 0 {
 		t.Errorf("%v are replaced while 2 may be evicted", rollout.Replace)
 	}
 }
@@ -267,7 +267,7 @@ func TestDrainsAreSafe(t *testing.T) {
 			}
 		}
 		networks.Cordon(observation, cordoned...)
-		drains := policy.NewDrains(observation)
+		drains := replacing.NewDrains(observation)
 		checkReplaced(t, observation, drains.LetGo)
 		for _, i := range drains.LetGo {
 			node := &observation.Nodes[i]
@@ -297,7 +297,7 @@ func TestDrainsEnd(t *testing.T) {
 		}
 		networks.Cordon(observation, indices(observation)...)
 		for round := 0; ; round++ {
-			drains := policy.NewDrains(observation)
+			drains := replacing.NewDrains(observation)
 			if drains.MachinesKept.Status == metav1.ConditionTrue {
 				break
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -141,7 +141,7 @@ func TestUpdateWaitsForItsHeight(t *testing.T) {
 			if test.change != nil {
 				test.change(observation)
 			}
-			rollout := policy.NewRollout(observation)
+			rollout := replacing.NewRollout(observation)
 			status := metav1.ConditionFalse
 			if test.reason == v1alpha1.ReasonUpToDate {
 				status = metav1.ConditionTrue
@@ -163,14 +163,14 @@ func TestNodesStayAsTheyAreUntilTheHeight(t *testing.T) {
 	t.Parallel()
 	observation := networks.ScheduledAt(t, 1201)
 	network, wanted := observation.Network, observation.Wanted
-	isAsBefore := func() bool { return policy.Effective(network, wanted) != network }
+	isAsBefore := func() bool { return replacing.Effective(network, wanted) != network }
 	if !isAsBefore() {
 		t.Error("the height is not reached, and what the spec asks is applied")
 	}
 
 	network.Spec.Update.AtHeight = ptr.To[int64](1200)
 	network.Status.FinalizedHeight = ptr.To[int64](1190)
-	rollout := policy.NewRollout(observation)
+	rollout := replacing.NewRollout(observation)
 	if rollout.Update == nil || rollout.Update.Revision != wanted.Name || *rollout.Update.StartHeight != 1200 {
 		t.Fatalf("the update is %+v, want one from height 1200 on", rollout.Update)
 	}

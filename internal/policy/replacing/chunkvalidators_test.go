@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -97,7 +98,7 @@ func TestRestartsOfChunkValidators(t *testing.T) {
 			observation := networks.HealthyWith(t, 4, 2, 3)
 			networks.Outdate(observation, 7)
 			test.change(observation)
-			if replaced := policy.NewRollout(observation).Replace; !slices.Equal(replaced, test.want) {
+			if replaced := replacing.NewRollout(observation).Replace; !slices.Equal(replaced, test.want) {
 				t.Errorf("%v are replaced, want %v", replaced, test.want)
 			}
 		})

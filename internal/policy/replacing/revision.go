@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package replacing
 
 import (
 	"crypto/sha256"
@@ -40,22 +40,11 @@ func Effective(network *v1alpha1.ShardNetwork, wanted *v1alpha1.NodeRevision) *v
 	if !rolledBack(network.Status.Update, wanted) && !awaitsHeight(network, wanted) {
 		return network
 	}
-	return asBefore(network)
+	return AsBefore(network)
 }
 
-// Awaiting is a network as its nodes are to be while the formats of the image that
-// its spec names are being found out: as they are, so that what else changed with
-// the image does not replace them twice. An update that has begun goes on without
-// the image: nodes would be replaced to go back.
-func Awaiting(network *v1alpha1.ShardNetwork, choice *ImageChoice) *v1alpha1.ShardNetwork {
-	if !choice.Check || network.Status.Update != nil {
-		return network
-	}
-	return asBefore(network)
-}
-
-// asBefore is a network with what its nodes all ran last, if they ever did.
-func asBefore(network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
+// AsBefore is a network with what its nodes all ran last, if they ever did.
+func AsBefore(network *v1alpha1.ShardNetwork) *v1alpha1.ShardNetwork {
 	if network.Status.StableRevision == nil {
 		return network
 	}

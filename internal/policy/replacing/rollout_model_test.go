@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"testing"
@@ -13,8 +13,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -194,7 +194,7 @@ func TestRolloutsLoseNoShard(t *testing.T) {
 				networks.Outdate(m.observation)
 			}
 			m.pass(t, trouble)
-			rollout := policy.NewRollout(m.observation)
+			rollout := replacing.NewRollout(m.observation)
 			m.Network.Status.Update = rollout.Update
 			m.replace(t, rollout.Replace)
 			m.check(t, rollout.Updated.Message)
@@ -202,6 +202,6 @@ func TestRolloutsLoseNoShard(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("the update comes to no end: %s", policy.NewRollout(m.observation).Updated.Message)
+		t.Fatalf("the update comes to no end: %s", replacing.NewRollout(m.observation).Updated.Message)
 	})
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -86,7 +86,7 @@ func TestTroublePauses(t *testing.T) {
 			observation := networks.Healthy(t, 2, 2)
 			networks.Begun(observation)
 			test.change(observation)
-			rollout := policy.NewRollout(observation)
+			rollout := replacing.NewRollout(observation)
 			paused := rollout.Updated.Reason == v1alpha1.ReasonUpdatePaused
 			if paused != (test.paused != "") || !strings.Contains(rollout.Updated.Message, test.paused) {
 				t.Fatalf("the update is %s: %s; want it paused: %q", rollout.Updated.Reason, rollout.Updated.Message, test.paused)
@@ -107,17 +107,17 @@ func TestPausedUpdatesGoOn(t *testing.T) {
 	observation := networks.Healthy(t, 2, 2)
 	networks.Begun(observation)
 	networks.Silence(observation, 1100)
-	paused := policy.NewRollout(observation)
+	paused := replacing.NewRollout(observation)
 	observation.Network.Status.Update = paused.Update
 
 	networks.Silence(observation, 1199)
-	if over := policy.NewRollout(observation); !slices.Equal(over.Replace, []int{1}) || over.Update.Trouble != "" {
+	if over := replacing.NewRollout(observation); !slices.Equal(over.Replace, []int{1}) || over.Update.Trouble != "" {
 		t.Errorf("the trouble is over, and %v are replaced: %+v", over.Replace, over.Update)
 	}
 
 	networks.Silence(observation, 1100)
 	observation.Network.Spec.Update.OnTrouble = v1alpha1.OnTroubleContinue
-	if told := policy.NewRollout(observation); !slices.Equal(told.Replace, []int{1}) || told.Updated.Reason != v1alpha1.ReasonUpdating {
+	if told := replacing.NewRollout(observation); !slices.Equal(told.Replace, []int{1}) || told.Updated.Reason != v1alpha1.ReasonUpdating {
 		t.Errorf("told to continue, %v are replaced: %s", told.Replace, told.Updated.Message)
 	}
 
@@ -125,7 +125,7 @@ func TestPausedUpdatesGoOn(t *testing.T) {
 	networks.Outdate(observation)
 	networks.Known(t, observation)
 	observation.Network.Status.Update.Revision = "another"
-	if changed := policy.NewRollout(observation); !slices.Equal(changed.Replace, []int{0}) ||
+	if changed := replacing.NewRollout(observation); !slices.Equal(changed.Replace, []int{0}) ||
 		!changed.Update.StartTime.Time.Equal(networks.Now) {
 		t.Errorf("with another spec, %v are replaced: %+v", changed.Replace, changed.Update)
 	}
@@ -138,7 +138,7 @@ func TestContinueNeedsNoCanary(t *testing.T) {
 	networks.Outdate(observation, 0)
 	networks.KeepsEnding(&observation.Nodes[0])
 	observation.Network.Spec.Update.OnTrouble = v1alpha1.OnTroubleContinue
-	if rollout := policy.NewRollout(observation); !slices.Equal(rollout.Replace, []int{2}) {
+	if rollout := replacing.NewRollout(observation); !slices.Equal(rollout.Replace, []int{2}) {
 		t.Errorf("%v are replaced: %s", rollout.Replace, rollout.Updated.Message)
 	}
 }
@@ -158,13 +158,13 @@ func toRollBack(t *testing.T) *observed.Network {
 func TestRollBackIsDecided(t *testing.T) {
 	t.Parallel()
 	observation := toRollBack(t)
-	decided := policy.NewRollout(observation)
+	decided := replacing.NewRollout(observation)
 	if decided.Replace != nil || decided.Update.Phase != v1alpha1.UpdateRollingBack || decided.Update.Revision != observation.Wanted.Name {
 		t.Fatalf("the decision is %+v, %+v", decided, decided.Update)
 	}
 	observation.Network.Status.Update = decided.Update
 
-	effective := policy.Effective(observation.Network, observation.Wanted)
+	effective := replacing.Effective(observation.Network, observation.Wanted)
 	if level, image := effective.Spec.Node.Log.Level, effective.Spec.Node.Image; level != v1alpha1.LogLevelInfo || image != "shardnode:1" {
 		t.Errorf("nodes are to log %s and run %s, want what they did before", level, image)
 	}
@@ -176,12 +176,12 @@ func TestRollBackIsDecided(t *testing.T) {
 func TestRollBack(t *testing.T) {
 	t.Parallel()
 	observation := toRollBack(t)
-	decided := policy.NewRollout(observation)
+	decided := replacing.NewRollout(observation)
 	observation.Network.Status.Update = decided.Update
 
 	// Now what the others run is right.
 	networks.Outdate(observation, 1, 2, 3)
-	back := policy.NewRollout(observation)
+	back := replacing.NewRollout(observation)
 	if !slices.Equal(back.Replace, []int{0}) || back.Update.Trouble != decided.Update.Trouble {
 		t.Errorf("%v are put back: %+v", back.Replace, back.Update)
 	}
@@ -189,11 +189,11 @@ func TestRollBack(t *testing.T) {
 		"the change of spec.node.image, spec.node.log.level was rolled back: quickstart-s0-p0 ends with exit code 2")
 
 	networks.Outdate(observation, 0, 1, 2, 3)
-	if coming := policy.NewRollout(observation); coming.Update.Phase != v1alpha1.UpdateRollingBack {
+	if coming := replacing.NewRollout(observation); coming.Update.Phase != v1alpha1.UpdateRollingBack {
 		t.Errorf("the phase is %s while the node is not back", coming.Update.Phase)
 	}
 	observation.Nodes[0] = networks.Healthy(t, 2, 2).Nodes[0]
-	over := policy.NewRollout(observation)
+	over := replacing.NewRollout(observation)
 	if over.Complete || over.Update.Phase != v1alpha1.UpdateRolledBack || over.Updated.Status != metav1.ConditionFalse {
 		t.Errorf("it ends with %+v, %+v", over.Update, over.Updated)
 	}
@@ -203,19 +203,19 @@ func TestRollBack(t *testing.T) {
 func TestRollBackEndsWithAnotherSpec(t *testing.T) {
 	t.Parallel()
 	observation := toRollBack(t)
-	observation.Network.Status.Update = policy.NewRollout(observation).Update
+	observation.Network.Status.Update = replacing.NewRollout(observation).Update
 	observation.Nodes[0] = networks.Healthy(t, 2, 2).Nodes[0]
 	networks.Outdate(observation)
 	observation.Network.Spec.Node.Log.Level = v1alpha1.LogLevelWarn
-	another, err := policy.RevisionOf(observation.Network, "shardnode:1")
+	another, err := replacing.RevisionOf(observation.Network, "shardnode:1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	observation.Wanted = another
-	if effective := policy.Effective(observation.Network, another); effective.Spec.Node.Log.Level != v1alpha1.LogLevelWarn {
+	if effective := replacing.Effective(observation.Network, another); effective.Spec.Node.Log.Level != v1alpha1.LogLevelWarn {
 		t.Errorf("another spec is not what nodes are to run: %s", effective.Spec.Node.Log.Level)
 	}
-	if again := policy.NewRollout(observation); !slices.Equal(again.Replace, []int{0}) || again.Updated.Reason != v1alpha1.ReasonUpdating {
+	if again := replacing.NewRollout(observation); !slices.Equal(again.Replace, []int{0}) || again.Updated.Reason != v1alpha1.ReasonUpdating {
 		t.Errorf("with another spec, %v are replaced: %s", again.Replace, again.Updated.Message)
 	}
 }
@@ -228,12 +228,12 @@ func TestRollBackOfTheLastNode(t *testing.T) {
 	networks.Outdate(observation, 0, 1, 2, 3)
 	networks.Known(t, observation)
 	networks.KeepsEnding(&observation.Nodes[3])
-	paused := policy.NewRollout(observation)
+	paused := replacing.NewRollout(observation)
 	if paused.Updated.Status != metav1.ConditionTrue || paused.Update == nil || paused.Complete {
 		t.Errorf("nothing is left to pause, but it is %+v, %+v", paused.Updated, paused.Update)
 	}
 	observation.Network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
-	if rollout := policy.NewRollout(observation); rollout.Update == nil || rollout.Update.Phase != v1alpha1.UpdateRollingBack {
+	if rollout := replacing.NewRollout(observation); rollout.Update == nil || rollout.Update.Phase != v1alpha1.UpdateRollingBack {
 		t.Errorf("it is not rolled back: %+v", rollout.Update)
 	}
 }
@@ -254,7 +254,7 @@ func TestNothingToRollBackTo(t *testing.T) {
 			change(observation)
 			observation.Network.Spec.Update.OnTrouble = v1alpha1.OnTroubleRollBack
 			networks.KeepsEnding(&observation.Nodes[0])
-			if rollout := policy.NewRollout(observation); rollout.Updated.Reason != v1alpha1.ReasonUpdatePaused {
+			if rollout := replacing.NewRollout(observation); rollout.Updated.Reason != v1alpha1.ReasonUpdatePaused {
 				t.Errorf("it is %s: %s", rollout.Updated.Reason, rollout.Updated.Message)
 			}
 		})

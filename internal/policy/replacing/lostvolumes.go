@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package replacing
 
 import (
 	"cmp"
@@ -49,7 +49,7 @@ type NewDisk struct {
 // An update goes on meanwhile, and may wait for that very node: it keeps the others of
 // the shard as long as one of it is away. A node that it has yet to replace is left to
 // it, because a pod that is made again runs what the spec says. One that waits for its
-// height replaces nobody, and such a pod runs what all ran last: see asBefore.
+// height replaces nobody, and such a pod runs what all ran last: see AsBefore.
 func NewLostVolumes(observation *observed.Network, before map[string]observed.LostDisk, last NewDisk, goes bool) LostVolumes {
 	turns := newTurns(observation)
 	lost := LostVolumes{Disks: map[string]observed.LostDisk{}}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -14,8 +14,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -246,7 +246,7 @@ func TestHealing(t *testing.T) {
 			t.Parallel()
 			observation := networks.Healthy(t, test.shards, test.producers)
 			test.change(observation)
-			healing := policy.NewHealing(observation)
+			healing := replacing.NewHealing(observation)
 			if !slices.Equal(healing.Restart, test.want) {
 				t.Errorf("%v are started again, want %v", healing.Restart, test.want)
 			}
@@ -332,7 +332,7 @@ func TestNodesBehind(t *testing.T) {
 			t.Parallel()
 			observation := networks.Healthy(t, 2, 2)
 			test.change(observation)
-			if got := policy.NewHealing(observation).Behind; !slices.EqualFunc(got, test.want, sameNodeBehind) {
+			if got := replacing.NewHealing(observation).Behind; !slices.EqualFunc(got, test.want, sameNodeBehind) {
 				t.Errorf("what is remembered is %+v, want %+v", got, test.want)
 			}
 		})
@@ -354,7 +354,7 @@ func TestNodesBehindAreBounded(t *testing.T) {
 		networks.At(&observation.Nodes[i], 900)
 	}
 	networks.Behind(observation, 149, time.Minute, networks.StartedAgain(1))
-	found := policy.NewHealing(observation).Behind
+	found := replacing.NewHealing(observation).Behind
 	if len(found) != 64 || found[0].Name != "quickstart-s0-p0" || found[63].Name != observation.Nodes[149].Validator.Name {
 		t.Errorf("%d nodes are remembered, want the first 63, and the one that was started again: %+v", len(found), found)
 	}
@@ -373,7 +373,7 @@ func TestHealingGivesUp(t *testing.T) {
 			networks.At(node, 1200+uint64(elapsed.Milliseconds()/250))
 		})
 		networks.At(&observation.Nodes[0], 900)
-		healing := policy.NewHealing(observation)
+		healing := replacing.NewHealing(observation)
 		if len(healing.Restart) > 0 {
 			starts = append(starts, elapsed)
 		}
@@ -402,7 +402,7 @@ func TestHealingIsSafe(t *testing.T) {
 				networks.Behind(observation, i, 300*time.Second)
 			}
 		}
-		healing := policy.NewHealing(observation)
+		healing := replacing.NewHealing(observation)
 		checkReplaced(t, observation, healing.Restart)
 		if len(healing.Restart) > 1 {
 			t.Fatalf("%v are started again at a time", healing.Restart)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -40,7 +40,7 @@ func (c *rolloutCase) check(t *testing.T) {
 	t.Helper()
 	observation := networks.Healthy(t, c.shards, c.producers)
 	c.change(observation)
-	rollout := policy.NewRollout(observation)
+	rollout := replacing.NewRollout(observation)
 	if !slices.Equal(rollout.Replace, c.want) {
 		t.Errorf("%v are replaced, want %v: %s", rollout.Replace, c.want, rollout.Updated.Message)
 	}
@@ -483,7 +483,7 @@ func TestNobodyFollowsIntoAHiccup(t *testing.T) {
 		networks.Outdate(observation)
 		step := func(what string, want ...int) {
 			t.Helper()
-			rollout := policy.NewRollout(observation)
+			rollout := replacing.NewRollout(observation)
 			if !slices.Equal(rollout.Replace, want) {
 				t.Fatalf("%s: %v are replaced, want %v: %s", what, rollout.Replace, want, rollout.Updated.Message)
 			}
@@ -523,7 +523,7 @@ func TestNobodyFollowsIntoAHiccup(t *testing.T) {
 		networks.All(observation, func(node *observed.Node) { networks.Back(node, time.Minute) })
 		step("it has settled, and holds nothing yet")
 		*first.Status = records
-		rollout := policy.NewRollout(observation)
+		rollout := replacing.NewRollout(observation)
 		if !slices.Contains(rollout.Replace, 1) {
 			t.Fatalf("it holds all that its twin does, and nobody follows: %s", rollout.Updated.Message)
 		}
@@ -537,11 +537,11 @@ func TestRolloutRemembersNothing(t *testing.T) {
 	observation := networks.Healthy(t, 2, 2)
 	networks.Outdate(observation, 0)
 	networks.Stopped(&observation.Nodes[0])
-	first := policy.NewRollout(observation)
+	first := replacing.NewRollout(observation)
 	observation.Network.Status.Update = first.Update
 	observation.Now = networks.Now.Add(time.Second)
 	for range 3 {
-		again := policy.NewRollout(observation)
+		again := replacing.NewRollout(observation)
 		if !slices.Equal(again.Replace, first.Replace) || again.Updated.Message != first.Updated.Message ||
 			!again.Update.StartTime.Equal(&first.Update.StartTime) {
 			t.Fatalf("the decision is %+v, then %+v", first, again)
@@ -557,7 +557,7 @@ func TestRolloutTellsHowFarItIs(t *testing.T) {
 	networks.Outdate(observation)
 	var phases []v1alpha1.UpdatePhase
 	for range 5 {
-		rollout := policy.NewRollout(observation)
+		rollout := replacing.NewRollout(observation)
 		observation.Network.Status.Update = rollout.Update
 		if rollout.Update == nil {
 			if !rollout.Complete {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy_test
+package replacing_test
 
 import (
 	"testing"
@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
-	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/test/networks"
 )
 
@@ -18,7 +18,7 @@ type diskModel struct {
 	*model
 	lost     []bool
 	seen     map[string]observed.LostDisk
-	replaced policy.NewDisk
+	replaced replacing.NewDisk
 }
 
 // lose has a node lose its disk, unless its shard or the chain would be lost with it.
@@ -55,7 +55,7 @@ func (m *diskModel) look(t *rapid.T, trouble bool) {
 
 // replaceDisks gives nodes new disks, and says how many.
 func (m *diskModel) replaceDisks(t *rapid.T, goes bool) {
-	found := policy.NewLostVolumes(m.observation, m.seen, m.replaced, goes)
+	found := replacing.NewLostVolumes(m.observation, m.seen, m.replaced, goes)
 	m.seen = found.Disks
 	for _, i := range found.Replace {
 		if m.Nodes[i].Outdated {
@@ -63,7 +63,7 @@ func (m *diskModel) replaceDisks(t *rapid.T, goes bool) {
 		}
 		m.lost[i] = false
 		m.nodes[i] = modelNode{down: rapid.IntRange(1, 4).Draw(t, "starting"), pod: func(node *observed.Node) { networks.Pending(node) }}
-		m.replaced = policy.NewDisk{Name: m.Nodes[i].Validator.Name, At: m.Now}
+		m.replaced = replacing.NewDisk{Name: m.Nodes[i].Validator.Name, At: m.Now}
 		delete(m.seen, m.Nodes[i].Validator.Name)
 	}
 }
@@ -84,7 +84,7 @@ func TestRolloutsOutliveLostDisks(t *testing.T) {
 				m.lose(rapid.IntRange(0, len(m.nodes)-1).Draw(t, "disk"))
 			}
 			m.look(t, trouble)
-			rollout := policy.NewRollout(m.observation)
+			rollout := replacing.NewRollout(m.observation)
 			m.Network.Status.Update = rollout.Update
 			m.replace(t, rollout.Replace)
 			m.replaceDisks(t, len(rollout.Replace) > 0)
@@ -93,6 +93,6 @@ func TestRolloutsOutliveLostDisks(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("the update comes to no end: %s; %+v", policy.NewRollout(m.observation).Updated.Message, m.seen)
+		t.Fatalf("the update comes to no end: %s; %+v", replacing.NewRollout(m.observation).Updated.Message, m.seen)
 	})
 }
