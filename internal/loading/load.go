@@ -108,7 +108,7 @@ func (l *Load) Found() *result.Search {
 
 // shares are what each of the validators is told to sign of a rate. Of a fixed count,
 // those that have some of it are told to give it to their pools as fast as these have
-// room for it.
+// room for it: by the rate, alerts tell it from a load that is more than a chain takes.
 func (l *Load) shares(rate int64, validators []topology.Validator) []int64 {
 	if l.Count == 0 {
 		return bench.Split(rate, validators)

@@ -4,6 +4,11 @@ package rules
 
 import "fmt"
 
+// asFastAsPools is the target of generators whose transfers are a fixed count, which come as
+// fast as pools have room for them: the most that a producer may be asked for. They are held
+// back all the time, and nobody asked for more than the chain takes.
+const asFastAsPools = 1_000_000
+
 // chain has the alerts about what finalised blocks say.
 func chain() []Rule {
 	return rulesOf(
@@ -67,7 +72,9 @@ max by (namespace, network) (%[1]s) > 0.1
 /
 (sum by (%[1]s) (rate(shardnode_load_signed_total[5m])) + %[2]s)
 > 0.1
-`, perNetwork, fmt.Sprintf("sum by (%s) (rate(shardnode_load_held_back_total[5m]))", perNetwork)),
+unless on (%[1]s)
+max by (%[1]s) (max_over_time(shardnode_load_target_tps[5m])) >= %[3]d
+`, perNetwork, fmt.Sprintf("sum by (%s) (rate(shardnode_load_held_back_total[5m]))", perNetwork), asFastAsPools),
 			summary: "The load of " + theNetwork + " is more than it takes",
 			description: "{{ $value | humanizePercentage }} of the transfers that the generators of " + theNetwork + " in namespace " +
 				"{{ $labels.namespace }} were due to sign in the last five minutes were held back, because the pools had no room: the " +

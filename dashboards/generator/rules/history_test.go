@@ -179,7 +179,8 @@ func healthy() []series {
 	// Now and then a pool is full for a moment.
 	add(everywhere("shardnode_load_held_back_total", "", 5, 5)...)
 	for _, node := range validators {
-		add(gauge("shardnode_process_open_files", ofNode(node, ""), 300, 300),
+		add(gauge("shardnode_load_target_tps", ofNode(node, ""), 105, 105),
+			gauge("shardnode_process_open_files", ofNode(node, ""), 300, 300),
 			gauge("shardnode_process_open_files_limit", ofNode(node, ""), 1000, 1000))
 	}
 	for _, kind := range []string{"Ready", "Producing", "NodesReady", "ClustersAvailable", "WithinLifetime", "Updated"} {

@@ -125,6 +125,19 @@ func TestNothingFiresInGoodTimes(t *testing.T) {
 	evaluate(t, healthy(), moment{at: "1m"}, moment{at: "6m"}, moment{at: "30m"}, moment{at: "60m"}, moment{at: "115m"})
 }
 
+// A fixed count of transfers, for however long, fills pools as fast as they have room.
+func TestNothingFiresForAFixedCount(t *testing.T) {
+	t.Parallel()
+	given := slices.DeleteFunc(healthy(), func(s series) bool { return strings.HasPrefix(s.Series, "shardnode_load_") })
+	given = slices.Concat(given,
+		everywhere("shardnode_load_signed_total", "", 0, 100),
+		everywhere("shardnode_load_held_back_total", "", 0, 1e6))
+	for _, node := range validators {
+		given = append(given, gauge("shardnode_load_target_tps", ofNode(node, ""), 0, 1e6))
+	}
+	evaluate(t, given, moment{at: "36m"}, moment{at: "45m"}, moment{at: "60m"}, moment{at: "63m"}, moment{at: "66m"}, moment{at: "75m"})
+}
+
 // Every alert has a test that fires it.
 func TestEveryAlertIsTested(t *testing.T) {
 	t.Parallel()
