@@ -132,8 +132,11 @@ func run(o *Observation, status *v1alpha1.FaultStatus) Task {
 		return stop(o, status, "the pod that measured it ended: "+pods.Trouble(pod))
 	case pods.Ended(pod) && o.Measured == nil:
 		return stop(o, status, "the pod that measured it ended and did not say what came of it")
-	case pods.Ended(pod) && nobodyKilled(o, status):
+	case pods.Ended(pod) && fault.PartInPod(&o.Fault.Spec) == "" && !slices.ContainsFunc(status.Victims, o.killed):
+		// A node that is slow, or ends by itself, looks as if it had been killed.
 		return stop(o, status, "nobody was killed, and the pod that measured it took something else for that")
+	case pods.Ended(pod) && killedInPart(o, status) != "":
+		return stop(o, status, killedInPart(o, status))
 	case pods.Ended(pod):
 		noteMeasured(o, status)
 		return TaskWait
@@ -176,6 +179,10 @@ func kill(o *Observation, status *v1alpha1.FaultStatus) Task {
 		underWay(o, status, fmt.Sprintf("it is time to kill %s", wording.Count(len(status.Victims), "validator")))
 		return TaskKill
 	}
+	if words := killedInPart(o, status); words != "" && !due {
+		// Whoever is killed now is so in the middle of what is measured.
+		return stop(o, status, words)
+	}
 	underWay(o, status, "a pod measures the network during and after the fault")
 	return TaskWait
 }
@@ -188,13 +195,28 @@ func (o *Observation) victim(noted v1alpha1.FaultPod) *corev1.Pod {
 	return nil
 }
 
-// nobodyKilled says whether a fault that kills pods has killed none of them: a node that is
-// slow, or ends by itself, looks as if it had.
-func nobodyKilled(o *Observation, status *v1alpha1.FaultStatus) bool {
-	return fault.PartInPod(&o.Fault.Spec) == "" && !slices.ContainsFunc(status.Victims, func(noted v1alpha1.FaultPod) bool {
-		live := o.victim(noted)
-		return live == nil || live.DeletionTimestamp != nil
-	})
+// killed says whether the very pod that is noted is gone, or goes.
+func (o *Observation) killed(noted v1alpha1.FaultPod) bool {
+	live := o.victim(noted)
+	return live == nil || live.DeletionTimestamp != nil
+}
+
+// killedInPart says which of the validators that are noted were killed and which were not,
+// by an operator that ended in between for one; empty when it is all of them, or none.
+func killedInPart(o *Observation, status *v1alpha1.FaultStatus) string {
+	var killed, others []string
+	for _, noted := range status.Victims {
+		if o.killed(noted) {
+			killed = append(killed, noted.Validator)
+		} else {
+			others = append(others, noted.Validator)
+		}
+	}
+	if len(killed) == 0 || len(others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("not all of %s were killed while the pod that measures asked for it: killed %s, and not killed %s",
+		wording.Count(len(status.Victims), "validator"), wording.List(killed), wording.List(others))
 }
 
 // noteVictims notes the very pods that are deleted next.

@@ -83,6 +83,13 @@ func (c *faultCase) killed() {
 	c.Victims["net-s0-p0"] = newPod("after", corev1.PodRunning)
 }
 
+// killedInPart has one of two that are noted be killed.
+func (c *faultCase) killedInPart() {
+	c.killed()
+	c.status.Victims = append(c.status.Victims, v1alpha1.FaultPod{Validator: "net-s1-p0", UID: "other"})
+	c.Victims["net-s1-p0"] = newPod("other", corev1.PodRunning)
+}
+
 func (c *faultCase) networkCondition(kind string, status metav1.ConditionStatus, reason string) {
 	meta.SetStatusCondition(&c.Network.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: "words", ObservedGeneration: 1,
@@ -127,6 +134,15 @@ func TestStepsOfAFault(t *testing.T) {
 			running, func(c *faultCase) { c.due(); c.noted() }, faultpolicy.TaskKill, running,
 		},
 		"a victim that is noted, and nobody asks any more": {running, (*faultCase).noted, faultpolicy.TaskWait, running},
+		"a victim that goes on while another is gone": {
+			running, func(c *faultCase) { c.due(); c.killedInPart() }, faultpolicy.TaskKill, running,
+		},
+		"victims that go": {
+			running, func(c *faultCase) {
+				c.killedInPart()
+				c.Victims["net-s1-p0"].DeletionTimestamp = &metav1.Time{Time: now}
+			}, faultpolicy.TaskWait, running,
+		},
 		"a victim that is gone": {
 			running, func(c *faultCase) { c.due(); c.noted(); c.Victims = nil }, faultpolicy.TaskWait, running,
 		},
@@ -330,6 +346,16 @@ func TestWhatBreaksAFault(t *testing.T) {
 				c.noted()
 				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
 			}, "nobody was killed, and the pod that measured it took something else for that",
+		},
+		"not all who were to be killed, and nobody asks any more": {
+			func(c *faultCase) { c.killedInPart() },
+			"not all of 2 validators were killed while the pod that measures asked for it: killed net-s0-p0, and not killed net-s1-p0",
+		},
+		"not all who were to be killed, by the end": {
+			func(c *faultCase) {
+				c.killedInPart()
+				c.Pod.Status.Phase, c.Measured = corev1.PodSucceeded, &v1alpha1.FaultStatus{}
+			}, "not all of 2 validators were killed while the pod that measures asked for it: killed net-s0-p0, and not killed net-s1-p0",
 		},
 		"nobody to kill": {
 			func(c *faultCase) { c.due(); c.Victims = nil }, "validator net-s0-p0 has no pod that could be killed",
