@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/drift"
 	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	schedulepolicy "github.com/shardyard/shardyard/internal/policy/benchmarkschedule"
@@ -35,6 +36,10 @@ func (r *run) start(ctx context.Context, observation *schedulepolicy.Observation
 		return err
 	}
 	r.status, r.news = r.schedule.Status.DeepCopy(), nil
+	if owned.Unanswered(err) {
+		// Nobody has to change anything, and what was noted before stays.
+		return err
+	}
 	reason, words := condition.ApplyRefused(err)
 	if errors.Is(err, errNameTaken) {
 		reason, words = benchmarkpolicy.NameTaken(v1alpha1.KindBenchmark, resources.ScheduledName(r.schedule.Name, due))

@@ -323,6 +323,42 @@ func TestABenchmarkThatCannotBeMade(t *testing.T) {
 	})
 }
 
+// An API server that does not answer whoever makes a benchmark has refused none: the status
+// stays as it is, and one that was made all the same is not made again.
+func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for what, made := range map[string]bool{"nothing is made": false, "a benchmark is made": true} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, nil)
+			c.settle()
+			c.at(1, time.Minute)
+			base, err := client.NewWithWatch(apiServer, client.Options{Scheme: scheme})
+			c.must(err)
+			silent := interceptor.NewClient(base, interceptor.Funcs{
+				Apply: func(
+					ctx context.Context, next client.WithWatch, wanted runtime.ApplyConfiguration, options ...client.ApplyOption,
+				) error {
+					if made {
+						c.must(next.Apply(ctx, wanted, options...))
+					}
+					return apierrors.NewTimeoutError("the request did not end in time", 1)
+				},
+			})
+			before := c.schedule.DeepCopy()
+			c.told()
+			if _, err := c.look(silent); !apierrors.IsTimeout(err) {
+				t.Errorf("the error is %v", err)
+			}
+			if told := c.told(); !equality.Semantic.DeepEqual(before.Status, c.schedule.Status) || len(told) > 0 {
+				t.Errorf("the status is %+v, and it is told %v", c.schedule.Status, told)
+			}
+			c.settle()
+			c.checkBenchmark(c.name(1))
+		})
+	}
+}
+
 // Nothing is made of a schedule that is being deleted.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
