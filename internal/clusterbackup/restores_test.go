@@ -104,7 +104,7 @@ func TestRestoresThatAreDisturbed(t *testing.T) {
 			claim.Namespace, claim.Name = y.namespace, resources.ClaimName("net-s0-p0")
 			claim.Finalizers = nil
 			return y.client.Delete(context.Background(), claim)
-		}, "data-net-s0-p0-0 is still of an earlier network"},
+		}, "data-net-s0-p0-0 is of a restore of this network that did not come to its end, and somebody deleted it: wait"},
 		"a node runs": {func(y *yard) error {
 			return y.client.Create(context.Background(), &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Namespace: y.namespace, Name: "net-s0-p0-0", Labels: resources.NetworkLabels("net")},
@@ -179,6 +179,14 @@ func TestRefusedRestores(t *testing.T) {
 			claim.OwnerReferences = []metav1.OwnerReference{resources.OwnerReference(network)}
 			y.must(y.client.Create(t.Context(), claim))
 		}, "data-net-s0-p1-0 is still of an earlier network: wait until it is gone"},
+		"a genesis document that a network took over too early": {"kept", func(y *yard, _ *RestoreOptions) {
+			here := network.DeepCopy()
+			here.Namespace = y.namespace
+			document := resources.RestoredGenesis(here, []byte("{}"))
+			document.Annotations = map[string]string{resources.AnnotationRestore: "a-b"}
+			document.OwnerReferences = []metav1.OwnerReference{resources.OwnerReference(network)}
+			y.must(y.client.Create(t.Context(), document))
+		}, "net-genesis is of a restore of this network that did not come to its end, and the ShardNetwork net, which was applied before"},
 		"a pod that is left": {"kept", func(y *yard, _ *RestoreOptions) {
 			y.must(y.client.Create(t.Context(), &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Namespace: y.namespace, Name: "net-s0-p0-0", Labels: resources.NetworkLabels("net")},

@@ -122,13 +122,28 @@ func (b *bringing) find(ctx context.Context, wanted, live client.Object) (bool, 
 	if err != nil {
 		return false, err
 	}
-	if live.GetDeletionTimestamp() != nil || metav1.GetControllerOf(live) != nil {
-		return false, fmt.Errorf("%s is still of an earlier network: wait until it is gone", live.GetName())
+	if owner := metav1.GetControllerOf(live); live.GetDeletionTimestamp() != nil || owner != nil {
+		return false, goes(live, owner)
 	}
 	if live.GetLabels()[resources.LabelNetwork] != b.network.Name {
 		return false, fmt.Errorf("%s belongs to somebody else", live.GetName())
 	}
 	return true, nil
+}
+
+// goes is about an object that nobody can have, as it is deleted or another's.
+func goes(live client.Object, owner *metav1.OwnerReference) error {
+	restored := live.GetAnnotations()[resources.AnnotationRestore] != ""
+	switch {
+	case restored && live.GetDeletionTimestamp() != nil:
+		return fmt.Errorf("%s is of a restore of this network that did not come to its end, and somebody deleted it: "+
+			"wait until it is gone, and restore again", live.GetName())
+	case restored:
+		return fmt.Errorf("%s is of a restore of this network that did not come to its end, and the %s %s, which was applied before that, "+
+			"has it: delete that if it is there, wait until %s is gone, and restore again", live.GetName(), owner.Kind, owner.Name, live.GetName())
+	default:
+		return fmt.Errorf("%s is still of an earlier network: wait until it is gone", live.GetName())
+	}
 }
 
 // lookAtRestore sees whether another restore of the same backup did not come to its end.
