@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,11 +27,12 @@ func (n *network) patch(t *testing.T, spec string) {
 }
 
 // testStop lets the lifetime of a network end, which stops it, and then gives it
-// more time: the chain goes on. Meanwhile something is done with it, which is told what
-// the chain is and how high it was.
+// more time: the same chain goes on. Meanwhile something is done with it, which is told
+// what the chain is and how high it was.
 func (n *network) testStop(t *testing.T, meanwhile func(t *testing.T, hash string, height int64)) {
 	t.Helper()
 	hash, height := n.waitForHeight(t, blocksAfter)
+	known, block := height, n.blockHash(t, height)
 	n.patch(t, `{"lifetime": {"durationSeconds": 60, "action": "Stop"}}`)
 	eventually(t, "the end of the lifetime of "+n.name, func(ctx context.Context) error {
 		live, err := n.read(ctx)
@@ -53,4 +55,24 @@ func (n *network) testStop(t *testing.T, meanwhile func(t *testing.T, hash strin
 	if again, _ := n.waitForHeight(t, height+1); again != hash {
 		t.Errorf("the genesis hash is %s, want %s as before", again, hash)
 	}
+	// A chain that began anew has the same genesis, and other blocks.
+	if again := n.blockHash(t, known); again != block {
+		t.Errorf("the block at height %d is %s, want %s as before", known, again, block)
+	}
+}
+
+// blockHash asks a node for the hash of a finalised block.
+func (n *network) blockHash(t *testing.T, height int64) (hash string) {
+	t.Helper()
+	validator := n.plan(t).Nodes[0].Name
+	api := n.api(t, validator)
+	eventually(t, fmt.Sprintf("block %d of %s", height, validator), func(ctx context.Context) error {
+		block, err := api.Block(ctx, uint64(height))
+		if err != nil {
+			return err
+		}
+		hash = block.Hash
+		return nil
+	})
+	return hash
 }
