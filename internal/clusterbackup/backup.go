@@ -5,6 +5,8 @@ package clusterbackup
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -129,8 +131,14 @@ func (k *keeping) keep(ctx context.Context) (err error) {
 	if err := k.run.hold(ctx, k.network.Name, files); err != nil {
 		return err
 	}
-	if err := k.run.do(ctx, k.run.NewNetworkKeeper(k.network, k.plan)); err != nil {
-		return err
+	first := k.run.NewNetworkKeeper(k.network, k.plan)
+	if err := k.run.do(ctx, first); err != nil {
+		if leftNothing(first) {
+			return err
+		}
+		// Whether the place was empty only the pod knew, so nobody removes anything.
+		return joined(err, fmt.Errorf("pod %s, which did not say how it ended, may have left files of the network at the place, "+
+			"with keys: what is there now, and was not before, is no backup, and is to be removed", first.Name))
 	}
 	defer func() {
 		if err != nil {
@@ -167,6 +175,17 @@ func (k *keeping) keepNodes(ctx context.Context) error {
 		})
 	}
 	return group.Wait()
+}
+
+// leftNothing says of the pod that begins a backup, and failed, that it wrote nothing: it
+// removes what it wrote, unless it is killed before that.
+func leftNothing(pod *corev1.Pod) bool {
+	if pod.UID == "" {
+		return true
+	}
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
+		return status.State.Terminated != nil && strings.Contains(status.State.Terminated.Message, errorPrefix)
+	})
 }
 
 // clear has what there is of a backup that failed be removed, also for somebody who ended

@@ -123,6 +123,22 @@ func TestBackupsThatFail(t *testing.T) {
 	}
 }
 
+// A first pod that is killed may leave keys in the bucket, and nobody else knows whether what
+// is there is its own.
+func TestBackupsWhoseFirstPodIsKilled(t *testing.T) {
+	server := buckets.Serve(t)
+	y := newYard(t, server.URL("killed"))
+	y.stop()
+	y.before = func(string, map[string]string) error {
+		server.Put(t, "killed/manifest.yaml", []byte("its own"))
+		return y.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(y.namespace), client.GracePeriodSeconds(0))
+	}
+	if _, err := y.backup(); err == nil || !strings.Contains(err.Error(), "may have left files of the network at the place") {
+		t.Errorf("the error is %v", err)
+	}
+	y.checkClean()
+}
+
 // Who ends a backup in the middle leaves as little.
 func TestBackupsThatAreEnded(t *testing.T) {
 	server := buckets.Serve(t)
@@ -209,7 +225,8 @@ func TestBackupsOverOthers(t *testing.T) {
 	y := newYard(t, server.URL("taken"))
 	y.stop()
 	server.Put(t, "taken/theirs", []byte("theirs"))
-	if _, err := y.backup(); err == nil || !strings.Contains(err.Error(), "s3://kept/taken is not empty") {
+	if _, err := y.backup(); err == nil || !strings.Contains(err.Error(), "s3://kept/taken is not empty") ||
+		strings.Contains(err.Error(), "left") {
 		t.Errorf("the error is %v", err)
 	}
 	y.checkClean()

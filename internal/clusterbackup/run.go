@@ -30,6 +30,8 @@ const (
 	// to end.
 	endTimeout = time.Minute
 	idLength   = 10
+	// errorPrefix comes before what the program of a pod says of why it failed.
+	errorPrefix = "error: "
 	// silence is how long a pod may wait before somebody is told for what.
 	silence = 15 * time.Second
 )
@@ -265,7 +267,7 @@ func lastWords(pod *corev1.Pod) string {
 	for i := range pod.Status.ContainerStatuses {
 		ended := pod.Status.ContainerStatuses[i].State.Terminated
 		if ended != nil && ended.Message != "" {
-			return strings.TrimPrefix(strings.TrimSpace(ended.Message), "error: ")
+			return strings.TrimPrefix(strings.TrimSpace(ended.Message), errorPrefix)
 		}
 		if ended != nil {
 			reason = ended.Reason
