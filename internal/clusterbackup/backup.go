@@ -191,15 +191,28 @@ func leftNothing(pod *corev1.Pod) bool {
 // clear has what there is of a backup that failed be removed, also for somebody who ended
 // it, once nobody writes any more.
 func (k *keeping) clear(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*endTimeout)
-	defer cancel()
-	err := k.run.removePods(ctx)
-	if err == nil {
-		err = k.run.do(ctx, k.run.NewClearer(k.network))
-	}
-	if err != nil {
+	if err := k.clearPlace(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("something of it may be left at the place, which has keys, and is a backup only if it has %s: remove it otherwise: %w",
 			backup.ManifestFile, err)
 	}
 	return nil
+}
+
+// clearPlace has a pod remove it, which has to begin soon, and has as much to remove as others
+// copied in hours.
+func (k *keeping) clearPlace(ctx context.Context) error {
+	soon, cancel := context.WithTimeout(ctx, k.run.haste())
+	defer cancel()
+	if err := k.run.removePods(soon); err != nil {
+		return err
+	}
+	pod := k.run.NewClearer(k.network)
+	if err := k.run.Client.Create(soon, pod); err != nil {
+		return err
+	}
+	if err := k.run.await(soon, pod, func() bool { return pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending }); err != nil {
+		return err
+	}
+	k.run.tell("removing what was kept of it")
+	return k.run.finish(ctx, pod)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -120,6 +121,32 @@ func TestBackupsThatFail(t *testing.T) {
 				t.Errorf("the bucket has %v", left)
 			}
 		})
+	}
+}
+
+// What a backup that fails has kept for hours takes its time to be removed.
+func TestBackupsThatAreLongToRemove(t *testing.T) {
+	server := buckets.Serve(t)
+	y := newYard(t, server.URL("long"))
+	y.stop()
+	hasty := run{Options: &y.options}
+	y.before = func(command string, _ map[string]string) error {
+		switch command {
+		case "clear-backup":
+			<-time.After(2 * hasty.haste())
+			return nil
+		case "seal-backup":
+			return errors.New("the quota is used up")
+		default:
+			return nil
+		}
+	}
+	if _, err := y.backup(); err == nil || !strings.Contains(err.Error(), "the quota is used up") || strings.Contains(err.Error(), "left") {
+		t.Errorf("the error is %v", err)
+	}
+	y.checkClean()
+	if left := server.Keys(t); len(left) > 0 {
+		t.Errorf("the bucket has %v", left)
 	}
 }
 

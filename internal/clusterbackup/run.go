@@ -227,6 +227,9 @@ func (r *run) outage() time.Duration { return 120 * cmp.Or(r.poll, pollInterval)
 // before it shows them.
 func (r *run) patience() time.Duration { return 1200 * cmp.Or(r.poll, pollInterval) }
 
+// haste is how long the pod that removes what was kept may take to begin.
+func (r *run) haste() time.Duration { return 240 * cmp.Or(r.poll, pollInterval) }
+
 // lasting tells errors that do not go away by themselves.
 func lasting(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) ||
