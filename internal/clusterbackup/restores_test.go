@@ -256,9 +256,13 @@ func TestRestoreReplaces(t *testing.T) {
 	}
 	_, err = y.restore(t.Context(), func(options *RestoreOptions) {
 		options.Replace = true
-		options.Manifest = []byte(strings.Replace(networkManifest, "size: 1Gi", "size: 1Gi, retention: Retain", 1))
+		options.Manifest = []byte(strings.Replace(networkManifest, "size: 1Gi", "size: 1Gi, retention: Retain, storageClassName: fast", 1))
 	})
 	y.must(err)
+	// The disks are there, and of no class.
+	if said := y.said.String(); strings.Count(said, `which has the StorageClass "", where the manifest says "fast"`) != 4 {
+		t.Errorf("it says %s", said)
+	}
 	for _, node := range nodeNames {
 		if got := y.data(node); !maps.Equal(got, want[node]) {
 			t.Errorf("%s has %v, want %v", node, got, want[node])

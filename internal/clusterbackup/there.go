@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -164,8 +165,8 @@ func (b *bringing) lookAtDisks(ctx context.Context) error {
 		return err
 	}
 	for _, node := range b.plan.Nodes {
-		live := &corev1.PersistentVolumeClaim{}
-		found, err := b.find(ctx, resources.RestoredClaim(b.network, node), live)
+		wanted, live := resources.RestoredClaim(b.network, node), &corev1.PersistentVolumeClaim{}
+		found, err := b.find(ctx, wanted, live)
 		if err != nil {
 			return err
 		}
@@ -183,8 +184,22 @@ func (b *bringing) lookAtDisks(ctx context.Context) error {
 		if chosen && !ours && !b.options.Replace {
 			return fmt.Errorf("%s has a disk already, by the claim %s: with --replace, what is on it is removed", node.Name, live.Name)
 		}
+		if words := otherClass(wanted, live); chosen && words != "" {
+			b.run.tell("warning: the disk of %s stays that of the claim %s, %s: delete the claim first to have another", node.Name, live.Name, words)
+		}
 	}
 	return nil
+}
+
+// otherClass says that the disk of a claim that is there is of another class than the manifest
+// says; empty when it is not. The operator mends sizes, and nobody a class. A manifest that
+// names none takes any.
+func otherClass(wanted, live *corev1.PersistentVolumeClaim) string {
+	want, is := ptr.Deref(wanted.Spec.StorageClassName, ""), ptr.Deref(live.Spec.StorageClassName, "")
+	if want == "" || want == is {
+		return ""
+	}
+	return fmt.Sprintf("which has the StorageClass %q, where the manifest says %q", is, want)
 }
 
 // checkFormats refuses data that the image of the nodes does not read. One that does not
