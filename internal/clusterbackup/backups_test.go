@@ -192,12 +192,19 @@ func TestBackupsThatAreEnded(t *testing.T) {
 // An API server that is away for a moment ends no backup, and one that stays away does.
 func TestBackupsDuringOutages(t *testing.T) {
 	server := buckets.Serve(t)
+	_, late := (&net.Dialer{Timeout: time.Nanosecond}).DialContext(t.Context(), "tcp", "127.0.0.1:1")
+	if !errors.Is(late, context.DeadlineExceeded) {
+		t.Fatalf("a connection that takes too long ends with %v", late)
+	}
+	away := apierrors.NewServiceUnavailable("the API server is away")
 	for name, test := range map[string]struct {
 		failures int64
+		failure  error
 		want     string
 	}{
-		"a moment": {20, ""},
-		"for good": {1 << 40, "wait for pod backup-network-"},
+		"a moment":                   {20, away, ""},
+		"a moment without an answer": {20, late, ""},
+		"for good":                   {1 << 40, away, "wait for pod backup-network-"},
 	} {
 		y := newYard(t, server.URL(strings.ReplaceAll(name, " ", "-")))
 		y.stop()
@@ -207,7 +214,7 @@ func TestBackupsDuringOutages(t *testing.T) {
 		y.options.Client = interceptor.NewClient(direct, interceptor.Funcs{
 			Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 				if _, isPod := object.(*corev1.Pod); isPod && asked.Add(1) <= test.failures {
-					return apierrors.NewServiceUnavailable("the API server is away")
+					return test.failure
 				}
 				return next.Get(ctx, key, object, options...)
 			},

@@ -111,11 +111,11 @@ func (b *bringing) read(ctx context.Context) (*contents, error) {
 		}
 		// A pod that runs may not answer yet, and one that fails says so. Who may forward no
 		// ports is never answered.
-		if lasting(err) || time.Since(began) > b.run.patience() {
+		if lasting(ctx, err) || time.Since(began) > b.run.patience() {
 			return nil, fmt.Errorf("pod %s does not answer: %w", pod.Name, err)
 		}
 		if ended := b.run.pause(ctx); ended != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w, and pod %s does not answer: %w", ended, pod.Name, err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -195,7 +194,7 @@ func (r *run) await(ctx context.Context, pod *corev1.Pod, done func() bool) erro
 		err := r.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		if err == nil {
 			seen = time.Now()
-		} else if lasting(err) || time.Since(seen) > r.outage() {
+		} else if lasting(ctx, err) || time.Since(seen) > r.outage() {
 			return fmt.Errorf("wait for pod %s: %w", pod.Name, err)
 		}
 		if done() {
@@ -230,10 +229,10 @@ func (r *run) patience() time.Duration { return 1200 * cmp.Or(r.poll, pollInterv
 // haste is how long the pod that removes what was kept may take to begin.
 func (r *run) haste() time.Duration { return 240 * cmp.Or(r.poll, pollInterval) }
 
-// lasting tells errors that do not go away by themselves.
-func lasting(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// lasting tells errors that do not go away by themselves. That a connection took too long
+// is none, and looks like the end of a context: only the context itself knows.
+func lasting(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
 // place makes a pod and waits until it has a machine.
