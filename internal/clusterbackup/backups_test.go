@@ -227,6 +227,28 @@ func TestBackupsDuringOutages(t *testing.T) {
 	}
 }
 
+// An API server that is away for a moment while a backup ends leaves nothing of it.
+func TestBackupsThatEndDuringOutages(t *testing.T) {
+	y := newYard(t, buckets.Serve(t).URL("kept"))
+	y.stop()
+	direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: y.client.Scheme()})
+	y.must(err)
+	var asked atomic.Int64
+	y.options.Client = interceptor.NewClient(direct, interceptor.Funcs{
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			// Twice, it looks for pods of the network, which is stopped.
+			if asked := asked.Add(1); asked > 2 && asked < 6 {
+				return apierrors.NewServiceUnavailable("the API server is away")
+			}
+			return next.List(ctx, list, options...)
+		},
+	})
+	if _, err = y.backup(); err != nil || strings.Contains(y.said.String(), "warning") || asked.Load() < 6 {
+		t.Errorf("after %d lists, the error is %v, and it says %s", asked.Load(), err, y.said.String())
+	}
+	y.checkClean()
+}
+
 // The files of a backup are shown to nobody who does not know the password.
 func TestContentsAreForWhoAsked(t *testing.T) {
 	server := buckets.Serve(t)

@@ -139,32 +139,39 @@ func (r *run) end(ctx context.Context) error {
 	return nil
 }
 
-// removePods deletes the pods of the run, and waits until they are gone.
+// removePods deletes the pods of the run, and waits until they are gone. An API server that
+// is away for a moment is asked again.
 func (r *run) removePods(ctx context.Context) error {
-	which := []client.ListOption{
-		client.InNamespace(r.policy.Namespace),
-		client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(labels.Set{resources.LabelBackupRun: r.ID})},
-	}
 	for {
-		pods := &corev1.PodList{}
-		if err := r.Client.List(ctx, pods, which...); err != nil {
-			return err
-		}
-		if len(pods.Items) == 0 {
+		left, err := r.deletePods(ctx)
+		if err == nil && left == 0 {
 			return nil
 		}
-		for i := range pods.Items {
-			if pods.Items[i].DeletionTimestamp != nil {
-				continue
-			}
-			if err := client.IgnoreNotFound(r.Client.Delete(ctx, &pods.Items[i])); err != nil {
-				return err
-			}
+		if err != nil && lasting(ctx, err) {
+			return err
 		}
-		if err := r.pause(ctx); err != nil {
-			return fmt.Errorf("%d pods do not end: %w", len(pods.Items), err)
+		if ended := r.pause(ctx); ended != nil {
+			return cmp.Or(err, fmt.Errorf("%d pods do not end: %w", left, ended))
 		}
 	}
+}
+
+// deletePods deletes the pods that there are, and counts them.
+func (r *run) deletePods(ctx context.Context) (int, error) {
+	pods := &corev1.PodList{}
+	if err := r.Client.List(ctx, pods, client.InNamespace(r.policy.Namespace),
+		client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(labels.Set{resources.LabelBackupRun: r.ID})}); err != nil {
+		return 0, err
+	}
+	for i := range pods.Items {
+		if pods.Items[i].DeletionTimestamp != nil {
+			continue
+		}
+		if err := client.IgnoreNotFound(r.Client.Delete(ctx, &pods.Items[i])); err != nil {
+			return 0, err
+		}
+	}
+	return len(pods.Items), nil
 }
 
 // do has a pod do its work, and removes it.
