@@ -132,11 +132,8 @@ func run(o *Observation, status *v1alpha1.FaultStatus) Task {
 		return stop(o, status, "the pod that measured it ended: "+pods.Trouble(pod))
 	case pods.Ended(pod) && o.Measured == nil:
 		return stop(o, status, "the pod that measured it ended and did not say what came of it")
-	case pods.Ended(pod) && fault.PartInPod(&o.Fault.Spec) == "" && !slices.ContainsFunc(status.Victims, o.killed):
-		// A node that is slow, or ends by itself, looks as if it had been killed.
-		return stop(o, status, "nobody was killed, and the pod that measured it took something else for that")
-	case pods.Ended(pod) && killedInPart(o, status) != "":
-		return stop(o, status, killedInPart(o, status))
+	case pods.Ended(pod) && spared(o, status) != "":
+		return stop(o, status, spared(o, status))
 	case pods.Ended(pod):
 		noteMeasured(o, status)
 		return TaskWait
@@ -199,6 +196,15 @@ func (o *Observation) victim(noted v1alpha1.FaultPod) *corev1.Pod {
 func (o *Observation) killed(noted v1alpha1.FaultPod) bool {
 	live := o.victim(noted)
 	return live == nil || live.DeletionTimestamp != nil
+}
+
+// spared says that a fault that kills pods has not killed all of them; empty when it has.
+func spared(o *Observation, status *v1alpha1.FaultStatus) string {
+	if fault.PartInPod(&o.Fault.Spec) == "" && !slices.ContainsFunc(status.Victims, o.killed) {
+		// A node that is slow, or ends by itself, looks as if it had been killed.
+		return "nobody was killed, and the pod that measured it took something else for that"
+	}
+	return killedInPart(o, status)
 }
 
 // killedInPart says which of the validators that are noted were killed and which were not,
