@@ -141,7 +141,7 @@ func goes(live client.Object, owner *metav1.OwnerReference) error {
 			"wait until it is gone, and restore again", live.GetName())
 	case restored:
 		return fmt.Errorf("%s is of a restore of this network that did not come to its end, and the %s %s, which was applied before that, "+
-			"has it: delete that if it is there, wait until %s is gone, and restore again", live.GetName(), owner.Kind, owner.Name, live.GetName())
+			"has it: delete that if it is there, wait until both are gone, and restore again", live.GetName(), owner.Kind, owner.Name)
 	default:
 		return fmt.Errorf("%s is still of an earlier network: wait until it is gone", live.GetName())
 	}
@@ -185,7 +185,8 @@ func (b *bringing) lookAtDisks(ctx context.Context) error {
 			return fmt.Errorf("%s has a disk already, by the claim %s: with --replace, what is on it is removed", node.Name, live.Name)
 		}
 		if words := otherClass(wanted, live); chosen && words != "" {
-			b.run.tell("warning: the disk of %s stays that of the claim %s, %s: delete the claim first to have another", node.Name, live.Name, words)
+			b.run.tell("warning: the disk of %s stays that of the claim %s, %s: delete the claim first to have another",
+				node.Name, live.Name, words)
 		}
 	}
 	return nil
