@@ -42,7 +42,7 @@ func newFaultCase(phase v1alpha1.FaultPhase) *faultCase {
 			Fault:   fault,
 			Network: &v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Name: "net", UID: "network", Generation: 1}},
 			Scope:   []topology.Validator{{Name: "net-s0-p0"}},
-			Victims: map[string]*corev1.Pod{"net-s0-p0": newPod("victim", corev1.PodRunning)},
+			Victims: map[string]*corev1.Pod{"net-s0-p0": newPod("victim")},
 			Now:     now,
 		},
 		status: &v1alpha1.FaultStatus{Phase: phase},
@@ -50,15 +50,15 @@ func newFaultCase(phase v1alpha1.FaultPhase) *faultCase {
 	c.networkCondition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
 	if phase == v1alpha1.FaultRunning {
 		c.status.PodUID, c.status.NetworkUID, c.status.NetworkGeneration = "watcher", "network", 1
-		c.Pod = newPod("watcher", corev1.PodRunning)
+		c.Pod = newPod("watcher")
 	}
 	return c
 }
 
-func newPod(uid types.UID, phase corev1.PodPhase) *corev1.Pod {
+func newPod(uid types.UID) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{UID: uid, CreationTimestamp: metav1.NewTime(now.Add(-time.Second))},
-		Status:     corev1.PodStatus{Phase: phase},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 }
 
@@ -80,14 +80,14 @@ func (c *faultCase) noted() {
 // killed has another pod in the place of the one that is noted.
 func (c *faultCase) killed() {
 	c.noted()
-	c.Victims["net-s0-p0"] = newPod("after", corev1.PodRunning)
+	c.Victims["net-s0-p0"] = newPod("after")
 }
 
 // killedInPart has one of two that are noted be killed.
 func (c *faultCase) killedInPart() {
 	c.killed()
 	c.status.Victims = append(c.status.Victims, v1alpha1.FaultPod{Validator: "net-s1-p0", UID: "other"})
-	c.Victims["net-s1-p0"] = newPod("other", corev1.PodRunning)
+	c.Victims["net-s1-p0"] = newPod("other")
 }
 
 func (c *faultCase) networkCondition(kind string, status metav1.ConditionStatus, reason string) {
