@@ -22,7 +22,8 @@ func TestClustersAvailable(t *testing.T) {
 	unavailable := away(v1alpha1.ReasonClusterUnavailable, errors.New("EOF"))
 	missing := away(v1alpha1.ReasonClusterSecretMissing, errors.New("gone"))
 	networks.CheckCondition(t, policy.ClustersAvailable(0, nil, false), metav1.ConditionTrue, v1alpha1.ReasonOwnCluster, "own cluster")
-	networks.CheckCondition(t, policy.ClustersAvailable(2, nil, false), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable, "2 member clusters")
+	networks.CheckCondition(t, policy.ClustersAvailable(2, nil, false), metav1.ConditionTrue, v1alpha1.ReasonAllClustersAvailable,
+		"2 member clusters")
 	networks.CheckCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false),
 		metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable, "the cluster us-east4 cannot be used now: EOF")
 	networks.CheckCondition(t, policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, true),

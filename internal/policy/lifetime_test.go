@@ -69,7 +69,8 @@ func TestNoLifetime(t *testing.T) {
 	if policy.LifetimeEnded(network, networks.Now.Add(1000*time.Hour)) {
 		t.Error("a network without a lifetime ends")
 	}
-	networks.CheckCondition(t, policy.WithinLifetime(network, networks.Now), metav1.ConditionTrue, v1alpha1.ReasonNoLifetime, "until it is deleted")
+	networks.CheckCondition(t, policy.WithinLifetime(network, networks.Now), metav1.ConditionTrue, v1alpha1.ReasonNoLifetime,
+		"until it is deleted")
 }
 
 // Nothing of a stopped network says that it runs, or that something is wrong.

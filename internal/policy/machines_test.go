@@ -93,7 +93,8 @@ func TestMachinesTuned(t *testing.T) {
 		"all machines of the NodeTuning")
 	// Ready as of an earlier spec is not.
 	machines.Tuning.Generation++
-	networks.CheckCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady, "nothing is known")
+	networks.CheckCondition(t, policy.MachinesTuned(observation, machines), metav1.ConditionFalse, v1alpha1.ReasonTuningNotReady,
+		"nothing is known")
 
 	// Other clusters' machines are not this cluster's.
 	for i := range observation.Plan.Nodes {

@@ -4,10 +4,6 @@ package policy_test
 
 import (
 	"errors"
-	"github.com/shardyard/shardyard/internal/cost"
-	"github.com/shardyard/shardyard/internal/policy/diagnosis"
-	"github.com/shardyard/shardyard/test/networks"
-	"pgregory.net/rapid"
 	"slices"
 	"testing"
 	"time"
@@ -16,10 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/cost"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/diagnosis"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/test/networks"
 )
 
 // trouble is a condition that is not True, and how it comes about.

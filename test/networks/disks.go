@@ -36,6 +36,7 @@ func Labelled(label string, values ...string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: label, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
+// WithLabels are the machines that meet all of some requirements.
 func WithLabels(requirements ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchExpressions: requirements}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
+// Now is when the networks are seen.
 var Now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
 // Healthy is a network whose nodes all take part, answer, and run what the spec
@@ -85,6 +86,7 @@ func HealthyArchived(
 	return observation
 }
 
+// ReadyPod is the pod of a node that takes part for an hour.
 func ReadyPod(validator string, index int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -21,6 +21,7 @@ func All(observation *observed.Network, change func(*observed.Node)) {
 	}
 }
 
+// Stopped is a node that runs and takes part no more.
 func Stopped(node *observed.Node) { NotReady(node) }
 
 // Ended is a node that ran and waits to be started again.

@@ -2,8 +2,6 @@
 
 package networks
 
-import ()
-
 // The words of others, as a Kubernetes of version 1.36 says them.
 const (
 	KubeletSysctl = `forbidden sysctl: "net.core.somaxconn" not allowlisted`

@@ -56,5 +56,6 @@ func TestLostMachinesComeBeforeLeavingPods(t *testing.T) {
 	observation := networks.Healthy(t, 2, 2)
 	networks.SilentMachine(&observation.Nodes[0])
 	networks.Leaving(&observation.Nodes[0])
-	networks.CheckCondition(t, diagnosis.NodesReady(observation), "False", v1alpha1.ReasonMachineNotReady, "the machine machine-0 of quickstart-s0-p0")
+	networks.CheckCondition(t, diagnosis.NodesReady(observation), "False", v1alpha1.ReasonMachineNotReady,
+		"the machine machine-0 of quickstart-s0-p0")
 }

@@ -100,8 +100,9 @@ func TestDiagnosis(t *testing.T) {
 		"no room": {
 			func(spec *spec, node *node) {
 				spec.Node.Resources = &v1alpha1.NodeResources{}
-				networks.Unscheduled(node, "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: "+
-					"1 No preemption victims found for incoming pod.")
+				networks.Unscheduled(node,
+					"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: "+
+						"1 No preemption victims found for incoming pod.")
 			},
 			v1alpha1.ReasonUnschedulable,
 			"1 Insufficient cpu. Add a machine with room for spec.node.resources; or lower spec.node.resources",

@@ -29,17 +29,19 @@ func TestMachinesOf(t *testing.T) {
 		volume *corev1.PersistentVolume
 		want   []string
 	}{
-		"a machine":                     {networks.VolumeOn(networks.WithLabels(host("machine-0"))), []string{"machine-0"}},
-		"a machine by its name":         {networks.VolumeOn(field), []string{"machine-1"}},
-		"one of some":                   {networks.VolumeOn(networks.WithLabels(host("b", "a")), field), []string{"a", "b", "machine-1"}},
-		"a machine in a zone":           {networks.VolumeOn(networks.WithLabels(zone, host("machine-0"))), []string{"machine-0"}},
-		"a zone":                        {networks.VolumeOn(networks.WithLabels(zone)), nil},
-		"a machine, or a zone":          {networks.VolumeOn(networks.WithLabels(host("machine-0")), networks.WithLabels(zone)), nil},
-		"all but one machine":           {networks.VolumeOn(networks.WithLabels(not)), nil},
-		"anywhere":                      {anywhere, nil},
-		"a machine, for somebody else":  {others, nil},
-		"no term, which nothing meets":  {networks.VolumeOn(), nil},
-		"a label that a driver invents": {networks.VolumeOn(networks.WithLabels(networks.Labelled("topology.example.com/node", "machine-0"))), nil},
+		"a machine":                    {networks.VolumeOn(networks.WithLabels(host("machine-0"))), []string{"machine-0"}},
+		"a machine by its name":        {networks.VolumeOn(field), []string{"machine-1"}},
+		"one of some":                  {networks.VolumeOn(networks.WithLabels(host("b", "a")), field), []string{"a", "b", "machine-1"}},
+		"a machine in a zone":          {networks.VolumeOn(networks.WithLabels(zone, host("machine-0"))), []string{"machine-0"}},
+		"a zone":                       {networks.VolumeOn(networks.WithLabels(zone)), nil},
+		"a machine, or a zone":         {networks.VolumeOn(networks.WithLabels(host("machine-0")), networks.WithLabels(zone)), nil},
+		"all but one machine":          {networks.VolumeOn(networks.WithLabels(not)), nil},
+		"anywhere":                     {anywhere, nil},
+		"a machine, for somebody else": {others, nil},
+		"no term, which nothing meets": {networks.VolumeOn(), nil},
+		"a label that a driver invents": {
+			networks.VolumeOn(networks.WithLabels(networks.Labelled("topology.example.com/node", "machine-0"))), nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

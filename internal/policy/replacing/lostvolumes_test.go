@@ -168,7 +168,8 @@ func TestLostVolumes(t *testing.T) {
 			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[1]) },
 		},
 		"the last one is not back": {
-			shards: 4, producers: 2, lost: []int{0}, since: long, last: replacing.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long + time.Second)},
+			shards: 4, producers: 2, lost: []int{0}, since: long,
+			last:   replacing.NewDisk{Name: "quickstart-s1-p0", At: networks.Now.Add(-long + time.Second)},
 			change: func(observation *observed.Network) { networks.Incomplete(&observation.Nodes[2]) },
 			next:   "it waits until quickstart-s1-p0 is back, which got a new disk, or its time is over",
 		},

@@ -113,7 +113,9 @@ func TestCanary(t *testing.T) {
 	const waits = "140 nodes run something else than the spec says; quickstart-s0-p1 waits until quickstart-s0-p0, " +
 		"which was replaced first, is back"
 	checkRollouts(t, map[string]rolloutCase{
-		"goes alone":  {70, 2, func(observation *observed.Network) { networks.Outdate(observation) }, []int{0}, v1alpha1.ReasonUpdating, "140 of 140"},
+		"goes alone": {
+			70, 2, func(observation *observed.Network) { networks.Outdate(observation) }, []int{0}, v1alpha1.ReasonUpdating, "140 of 140",
+		},
 		"one of four": {2, 2, func(observation *observed.Network) { networks.Outdate(observation) }, []int{0}, v1alpha1.ReasonUpdating, "4 of 4"},
 		"is leaving": stays(70, 2, func(observation *observed.Network) {
 			networks.Outdate(observation)
@@ -366,17 +368,22 @@ func TestRolloutOfNodesThatDoNotRun(t *testing.T) {
 		}}
 	}
 	checkRollouts(t, map[string]rolloutCase{
-		"never ran":                    goes(2, 2, first(func(node *observed.Node) { networks.Pending(node) }, networks.Incomplete), 0),
-		"has no image":                 goes(2, 2, first(pull, networks.Incomplete), 0),
-		"was evicted":                  goes(2, 2, first(func(node *observed.Node) { networks.Failed(node, "Evicted", networks.EvictedForDisk) }, networks.Incomplete), 0),
+		"never ran":    goes(2, 2, first(func(node *observed.Node) { networks.Pending(node) }, networks.Incomplete), 0),
+		"has no image": goes(2, 2, first(pull, networks.Incomplete), 0),
+		"was evicted": goes(2, 2, first(func(node *observed.Node) {
+			networks.Failed(node, "Evicted", networks.EvictedForDisk)
+		}, networks.Incomplete), 0),
 		"ended, and its twin is whole": goes(2, 2, first(networks.Ended), 0),
-		"ended, and its twin is not":   stays(2, 2, first(networks.Ended, networks.Incomplete), waits+"has no complete copy of the shard: "+networks.Lacking),
-		"starts, and its twin is not":  stays(2, 2, first(running, networks.Incomplete), waits),
-		"both ended":                   stays(2, 2, first(networks.Ended, networks.Ended), waits+"does not take part"),
-		"ended, with a volume":         goes(2, 2, withVolumes(first(networks.Ended, networks.Incomplete)), 0),
-		"both ended, with a volume":    goes(2, 2, withVolumes(first(networks.Ended, networks.Ended)), 0),
-		"ended, alone":                 {4, 1, first(networks.Ended), nil, v1alpha1.ReasonOnlyCopy, "quickstart-s0-p0 has the only copy of shard 0"},
-		"never ran, alone":             goes(4, 1, first(func(node *observed.Node) { networks.Pending(node) }), 0),
+		"ended, and its twin is not": stays(2, 2, first(networks.Ended, networks.Incomplete),
+			waits+"has no complete copy of the shard: "+networks.Lacking),
+		"starts, and its twin is not": stays(2, 2, first(running, networks.Incomplete), waits),
+		"both ended":                  stays(2, 2, first(networks.Ended, networks.Ended), waits+"does not take part"),
+		"ended, with a volume":        goes(2, 2, withVolumes(first(networks.Ended, networks.Incomplete)), 0),
+		"both ended, with a volume":   goes(2, 2, withVolumes(first(networks.Ended, networks.Ended)), 0),
+		"ended, alone": {
+			4, 1, first(networks.Ended), nil, v1alpha1.ReasonOnlyCopy, "quickstart-s0-p0 has the only copy of shard 0",
+		},
+		"never ran, alone": goes(4, 1, first(func(node *observed.Node) { networks.Pending(node) }), 0),
 		"ended where the chain is at rest": {
 			2, 2, func(observation *observed.Network) {
 				networks.Outdate(observation)
