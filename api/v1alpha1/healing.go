@@ -34,8 +34,8 @@ type HealingSpec struct {
 	// mode says what becomes of a node that came no closer to the chain for
 	// stuckAfterSeconds: Restart starts it again, on the disk that it has, in the
 	// turns of an update and never while the chain stands still, nodes are
-	// replaced, machines are drained, or a fault or a benchmark goes on. Report
-	// tells of it in the condition KeepingUp.
+	// replaced or may be evicted, or a fault or a benchmark goes on. Report tells
+	// of it in the condition KeepingUp.
 	// +optional
 	// +kubebuilder:default=Restart
 	Mode HealingMode `json:"mode,omitempty"`
@@ -46,7 +46,7 @@ type HealingSpec struct {
 	// Replace deletes the claim and the pod, so that the node begins on an empty
 	// disk and fetches its state from others. It waits while nobody else has a
 	// complete copy of its shard, while the chain stands still, an update has yet to
-	// replace the node, machines are drained, or a fault or a benchmark goes on.
+	// replace the node, nodes may be evicted, or a fault or a benchmark goes on.
 	// Report tells of it in the condition NodesReady.
 	// +optional
 	// +kubebuilder:default=Replace

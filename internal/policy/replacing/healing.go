@@ -42,7 +42,7 @@ type Healing struct {
 // long after each start, and after the third the node is left to a person. Its disk
 // stays what it is; a node whose disk would go with its pod stays if that is against
 // the rules of the protocol. Nobody is to blame while the chain stands still, nodes
-// are replaced, machines are drained or something else goes on that may keep nodes
+// are replaced or may be evicted, or something else goes on that may keep nodes
 // behind: time counts from the end of that.
 func NewHealing(observation *observed.Network) Healing {
 	turns := newTurns(observation)
@@ -84,7 +84,7 @@ func disturbanceOf(observation *observed.Network, turns *turns) string {
 		return observation.Occupied
 	case turns.standsStill():
 		return "the chain stands still: see the condition Producing"
-	case len(observation.UnknownMachines) > 0 || slices.ContainsFunc(observation.Nodes, onItsWay):
+	case len(observation.UnknownMachines) > 0 || slices.ContainsFunc(observation.Nodes, mayLeave):
 		return "machines are drained, or nothing is known of them: see the condition MachinesKept"
 	default:
 		return ""
@@ -97,10 +97,9 @@ func updating(observation *observed.Network) bool {
 	return count(observation).outdated > 0 || update != nil && update.Phase != v1alpha1.UpdateRolledBack
 }
 
-// onItsWay says whether a node may be evicted, or is on a machine that is drained.
-func onItsWay(node observed.Node) bool {
-	return node.LetGo || node.Machine != nil && node.Machine.Leaving != ""
-}
+// mayLeave says whether a node may be evicted. One that has yet to wait for that disturbs
+// nobody, and may wait for the very node that is behind, or has lost its disk.
+func mayLeave(node observed.Node) bool { return node.LetGo }
 
 // finding is why a node does not keep up, and what becomes of it.
 type finding struct {

@@ -115,6 +115,11 @@ func TestHealing(t *testing.T) {
 		"a machine is drained": stays(v1alpha1.ReasonNotJudged, "machines are drained", func(observation *observed.Network) {
 			due(observation)
 			networks.Cordon(observation, 3)
+			observation.Nodes[3].LetGo = true
+		}),
+		"a drain waits for it": goes(func(observation *observed.Network) {
+			due(observation)
+			networks.Cordon(observation, 1)
 		}),
 		"machines are not known": stays(v1alpha1.ReasonNotJudged, "machines are drained, or", func(observation *observed.Network) {
 			due(observation)

@@ -90,6 +90,9 @@ func TestLostVolumes(t *testing.T) {
 		"machines are drained": ofProducer(nil, "machines are drained", func(observation *observed.Network) {
 			observation.Nodes[3].LetGo = true
 		}),
+		"a drain waits for it": ofProducer([]int{0}, "it gets a new one now", func(observation *observed.Network) {
+			networks.Cordon(observation, 1)
+		}),
 
 		// Nodes are replaced, and the update may wait for this very one.
 		"an update waits for it": ofProducer([]int{0}, "it gets a new one now", func(observation *observed.Network) {

@@ -13,7 +13,7 @@ import (
 	"github.com/shardyard/shardyard/test/networks"
 )
 
-// diskModel is a model some of whose nodes lose their disks.
+// diskModel is a model some of whose nodes lose their disks, and whose machines are drained.
 type diskModel struct {
 	*model
 	lost     []bool
@@ -34,6 +34,8 @@ func (m *diskModel) lose(i int) {
 		return
 	}
 	m.lost[i], m.nodes[i] = true, modelNode{}
+	// No machine takes its pod.
+	m.Nodes[i].Machine = nil
 }
 
 // look has the observation be of what is so now, and the disks that are gone.
@@ -68,14 +70,47 @@ func (m *diskModel) replaceDisks(t *rapid.T, goes bool) {
 	}
 }
 
-// Whichever nodes lose their disks while others are replaced, no shard is lost, and once
-// that is over, all disks are there again and the update comes to its end.
-func TestRolloutsOutliveLostDisks(t *testing.T) {
+// cordon has the machine of a node be drained, if that is on one.
+func (m *diskModel) cordon(i int) {
+	if machine := m.Nodes[i].Machine; machine != nil {
+		machine.Leaving = "is cordoned"
+	}
+}
+
+// drain has nodes leave their machines that may, when whoever drains these asks.
+func (m *diskModel) drain(t *rapid.T) {
+	drains := replacing.NewDrains(m.observation)
+	for _, i := range drains.LetGo {
+		m.Nodes[i].LetGo = true
+	}
+	for i := range m.nodes {
+		if node := &m.Nodes[i]; node.LetGo && rapid.Bool().Draw(t, "evicted") {
+			node.LetGo, node.Machine = false, &observed.Machine{Name: "another"}
+			m.nodes[i].down, m.nodes[i].pod = rapid.IntRange(1, 4).Draw(t, "moving"), func(node *observed.Node) { networks.Pending(node) }
+		}
+	}
+}
+
+// settled says that no disk is lost, and that every machine keeps its node.
+func (m *diskModel) settled() bool {
+	for i := range m.nodes {
+		if machine := m.Nodes[i].Machine; m.lost[i] || machine != nil && machine.Leaving != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Whichever nodes lose their disks and whichever machines are drained while others are
+// replaced, no shard is lost, and once that is over, all disks are there again, no node is
+// on a machine that is drained, and the update comes to its end.
+func TestRolloutsOutliveLostDisksAndDrains(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := &diskModel{model: newModel(t)}
 		m.lost = make([]bool, len(m.nodes))
 		networks.Durable(m.observation)
+		networks.Cordon(m.observation)
 		m.Network.Spec.Healing.StuckAfterSeconds = 60
 		const troubled, calm = 60, 800
 		for step := range troubled + calm {
@@ -83,16 +118,21 @@ func TestRolloutsOutliveLostDisks(t *testing.T) {
 			if trouble && rapid.IntRange(0, 9).Draw(t, "loses") == 0 {
 				m.lose(rapid.IntRange(0, len(m.nodes)-1).Draw(t, "disk"))
 			}
+			if trouble && rapid.IntRange(0, 9).Draw(t, "cordons") == 0 {
+				m.cordon(rapid.IntRange(0, len(m.nodes)-1).Draw(t, "machine"))
+			}
 			m.look(t, trouble)
+			m.drain(t)
 			rollout := replacing.NewRollout(m.observation)
 			m.Network.Status.Update = rollout.Update
 			m.replace(t, rollout.Replace)
 			m.replaceDisks(t, len(rollout.Replace) > 0)
 			m.check(t, rollout.Updated.Message)
-			if !trouble && rollout.Complete {
+			if !trouble && rollout.Complete && m.settled() {
 				return
 			}
 		}
-		t.Fatalf("the update comes to no end: %s; %+v", replacing.NewRollout(m.observation).Updated.Message, m.seen)
+		t.Fatalf("it comes to no end: %s; %s; %+v", replacing.NewRollout(m.observation).Updated.Message,
+			replacing.NewDrains(m.observation).MachinesKept.Message, m.seen)
 	})
 }
