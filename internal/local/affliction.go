@@ -43,12 +43,12 @@ func (s *supervisor) strike(ordered *order) error {
 			return fmt.Errorf("pause validator %s: %w", s.name(), err)
 		}
 		begun.paused = s.process
-		s.console.printf("validator %s is paused by a fault", s.name())
+		s.console.Printf("validator %s is paused by a fault", s.name())
 	case v1alpha1.FaultActionKill:
 		if err := s.process.signal(syscall.SIGKILL); err != nil {
 			return fmt.Errorf("kill validator %s: %w", s.name(), err)
 		}
-		s.console.printf("validator %s is killed by a fault", s.name())
+		s.console.Printf("validator %s is killed by a fault", s.name())
 		if ordered.Restart == v1alpha1.FaultRestartAtOnce {
 			return nil
 		}
@@ -60,7 +60,7 @@ func (s *supervisor) strike(ordered *order) error {
 			return fmt.Errorf("kill validator %s: %w", s.name(), err)
 		}
 		begun.double = &double{Program: *ordered.Program}
-		s.console.printf("%s takes the place of validator %s by a fault", ordered.Program.Path, s.name())
+		s.console.Printf("%s takes the place of validator %s by a fault", ordered.Program.Path, s.name())
 	default:
 		return fmt.Errorf("unknown action %q", ordered.Action)
 	}
@@ -104,7 +104,7 @@ func (s *supervisor) end(begun *affliction) {
 		// It may have its own mind about other signals.
 		_ = s.process.signal(syscall.SIGKILL)
 	}
-	s.console.printf("the fault of validator %s is over", s.name())
+	s.console.Printf("the fault of validator %s is over", s.name())
 }
 
 // awaitStart waits until a fault that keeps the validator from being started is over;

@@ -61,10 +61,10 @@ func (g *group) borrow(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		refuse(w, err)
 		return
 	}
-	g.console.printf("a benchmark tells the validators their load")
+	g.console.Printf("a benchmark tells the validators their load")
 	defer func() {
 		g.lending.set(false)
-		g.console.printf("the validators have their own load again")
+		g.console.Printf("the validators have their own load again")
 	}()
 	// What they are just told of their own load comes before what the benchmark tells them.
 	g.lending.driving.Lock()

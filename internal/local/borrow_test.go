@@ -18,6 +18,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 // ownShares are what one validator is told of the steps of the network's own load.
@@ -88,7 +89,7 @@ func TestBorrowWaitsForWhatIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out output
-	group := &group{console: newConsole(&out)}
+	group := &group{console: console.New(&out)}
 	telling, told, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	run := &run{group: group, load: loading.NewDriver(loading.Options{Load: load, Announce: func(int64) {
 		close(telling)

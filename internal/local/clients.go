@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -16,7 +17,7 @@ import (
 type launcher struct {
 	shardnode string
 	dir       networkDir
-	console   *console
+	console   *console.Console
 }
 
 // newClients are the users of a network's load; nil if it has none.
@@ -33,7 +34,7 @@ func newClients(network *network, group *group, load *loading.Load, options Reco
 		Nodes:    clientNodes(group.supervisors),
 		Accounts: int64(network.genesis.Shards) * int64(network.genesis.Accounts.PerShard),
 		Launch:   beside.launch,
-		Say:      func(words string) { group.console.printf("clients: %s", words) },
+		Say:      func(words string) { group.console.Printf("clients: %s", words) },
 	})
 }
 
@@ -71,8 +72,8 @@ func (l *launcher) launch(ctx context.Context, number int, step *clients.Step) (
 		return nil, ctx.Err()
 	}
 	if code := process.exitCode(); code != 0 {
-		l.console.settle()
-		l.console.printLogTail(log)
+		l.console.Settle()
+		l.console.PrintLogTail(log)
 		return nil, fmt.Errorf("ended with an error: %s%s", process.end(), lastLine(log))
 	}
 	content, err := os.ReadFile(report)
@@ -84,7 +85,7 @@ func (l *launcher) launch(ctx context.Context, number int, step *clients.Step) (
 
 // lastLine is the end of a log, to be said after how a process ended.
 func lastLine(log string) string {
-	lines, err := logTail(log)
+	lines, err := console.Tail(log)
 	if err != nil || len(lines) == 0 {
 		return ""
 	}

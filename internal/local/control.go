@@ -60,12 +60,12 @@ func (n *network) obey(ctx context.Context, group *group) (cease func()) {
 	path := n.dir.control()
 	// The lock of the network says that nobody else listens.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		group.console.printf("faults and benchmarks cannot be run: %v", err)
+		group.console.Printf("faults and benchmarks cannot be run: %v", err)
 		return func() {}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {
-		group.console.printf("faults and benchmarks cannot be run: %v", err)
+		group.console.Printf("faults and benchmarks cannot be run: %v", err)
 		return func() {}
 	}
 	mux := http.NewServeMux()
@@ -76,7 +76,7 @@ func (n *network) obey(ctx context.Context, group *group) (cease func()) {
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			group.console.printf("faults and benchmarks cannot be run any more: %v", err)
+			group.console.Printf("faults and benchmarks cannot be run any more: %v", err)
 		}
 	})
 	return func() {

@@ -2,7 +2,10 @@
 
 package local
 
-import "github.com/shardyard/shardyard/internal/topology"
+import (
+	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/topology"
+)
 
 // crew counts the nodes of a plan, those apart that validate nothing.
 func crew(plan *topology.Plan) string {
@@ -10,15 +13,15 @@ func crew(plan *topology.Plan) string {
 	for _, node := range plan.Nodes {
 		count[node.Role]++
 	}
-	words := plural(plan.Validators(), "validator")
+	words := console.Plural(plan.Validators(), "validator")
 	rpcNodes, archives := count[topology.RoleRPC], count[topology.RoleArchive]
 	switch {
 	case rpcNodes > 0 && archives > 0:
-		words += ", " + plural(rpcNodes, "rpc node") + " and " + plural(archives, "archive")
+		words += ", " + console.Plural(rpcNodes, "rpc node") + " and " + console.Plural(archives, "archive")
 	case rpcNodes > 0:
-		words += " and " + plural(rpcNodes, "rpc node")
+		words += " and " + console.Plural(rpcNodes, "rpc node")
 	case archives > 0:
-		words += " and " + plural(archives, "archive")
+		words += " and " + console.Plural(archives, "archive")
 	}
 	return words
 }

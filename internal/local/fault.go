@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -52,7 +53,7 @@ func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, prog
 	status, err := faulting.Run(ctx, &faulting.Options{
 		Spec: &wanted.Spec, Plan: plan, Scope: scope, Orders: orders, Actor: keeper,
 		Address:  func(validator string) string { return addresses[validator] },
-		Progress: newConsole(progress).printf,
+		Progress: console.New(progress).Printf,
 	})
 	if err != nil {
 		return err

@@ -60,9 +60,9 @@ func (r *run) comparable(final bench.Sample) []*supervisor {
 	for i, supervisor := range r.group.supervisors {
 		switch state := supervisor.current(); {
 		case final.Nodes[i].Status == nil:
-			r.console.printf("validator %s is not compared with the others: it does not answer", supervisor.name())
+			r.console.Printf("validator %s is not compared with the others: it does not answer", supervisor.name())
 		case !state.ready:
-			r.console.printf("validator %s is not compared with the others, it is not ready: %s", supervisor.name(), state.reason)
+			r.console.Printf("validator %s is not compared with the others, it is not ready: %s", supervisor.name(), state.reason)
 		default:
 			validators = append(validators, supervisor)
 		}
@@ -86,9 +86,9 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 		}
 		select {
 		case <-ctx.Done():
-			r.console.printf("within %s, no header confirmed the state of %s", finishTimeout, strings.Join(unconfirmed, ", "))
+			r.console.Printf("within %s, no header confirmed the state of %s", finishTimeout, strings.Join(unconfirmed, ", "))
 			if untold != nil {
-				r.console.printf("not all blocks were compared: %v", untold)
+				r.console.Printf("not all blocks were compared: %v", untold)
 			}
 			return
 		case <-ticker.C:
@@ -148,7 +148,7 @@ func (r *run) compareBlocks(ctx context.Context, validators []*supervisor) {
 		}
 		block, err := validator.client.Block(ctx, height)
 		if err != nil {
-			r.console.printf("validator %s does not tell block %d: %v", validator.name(), height, err)
+			r.console.Printf("validator %s does not tell block %d: %v", validator.name(), height, err)
 			continue
 		}
 		if firstName == "" {

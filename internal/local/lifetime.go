@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 // end is when the lifetime of the network ends, from when its genesis document
@@ -43,17 +44,17 @@ func (n *network) untilEnd(ctx context.Context) (context.Context, context.Cancel
 
 // leave removes the network if its lifetime has ended and its spec says so. One
 // that failed stays: its files say why.
-func (n *network) leave(console *console, failed error) error {
+func (n *network) leave(console *console.Console, failed error) error {
 	if !n.ended() {
 		return nil
 	}
 	switch {
 	case n.manifest.Spec.Lifetime.Action == v1alpha1.LifetimeStop:
-		console.printf("the lifetime of the network has ended; it is kept in %s", n.dir)
+		console.Printf("the lifetime of the network has ended; it is kept in %s", n.dir)
 	case failed != nil:
-		console.printf("the lifetime of the network has ended; it is kept in %s because it failed", n.dir)
+		console.Printf("the lifetime of the network has ended; it is kept in %s because it failed", n.dir)
 	default:
-		console.printf("the lifetime of the network has ended; removing it from %s", n.dir)
+		console.Printf("the lifetime of the network has ended; removing it from %s", n.dir)
 		return n.dir.clear()
 	}
 	return nil

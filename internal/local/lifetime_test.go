@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
@@ -104,7 +105,7 @@ func TestFailedNetworkStays(t *testing.T) {
 		}
 	}()
 	var progress output
-	if err := network.leave(newConsole(&progress), errors.New("failed")); err != nil {
+	if err := network.leave(console.New(&progress), errors.New("failed")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(network.dir.genesis()); err != nil || !strings.Contains(progress.String(), "because it failed") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 // liveSamples is how many samples the live line looks back, about as many
@@ -31,14 +32,14 @@ func (l *live) line(sample bench.Sample, ready int) string {
 
 	tps, blockTime := "0", "-"
 	if measured, err := bench.Measure(l.recent[0], sample); err == nil {
-		tps = thousands(int64(measured.TPS()))
+		tps = console.Thousands(int64(measured.TPS()))
 		blockTime = fmt.Sprintf("%d ms", measured.BlockTime().Round(time.Millisecond).Milliseconds())
 	}
 	// Started again, a node knows of no block until it processes one.
 	missed := "-"
 	if best.MissedChunks >= l.missedBefore {
-		missed = thousands(best.MissedChunks - l.missedBefore)
+		missed = console.Thousands(best.MissedChunks - l.missedBefore)
 	}
 	return fmt.Sprintf("TPS %s | block time %s | height %s | missed chunks %s | %d of %d validators ready",
-		tps, blockTime, thousands(best.FinalizedHeight), missed, ready, len(sample.Nodes))
+		tps, blockTime, console.Thousands(best.FinalizedHeight), missed, ready, len(sample.Nodes))
 }

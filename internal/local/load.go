@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 // signBefore has the producers sign a load before it begins, if it is one of which they
@@ -27,10 +28,10 @@ func (g *group) signBefore(ctx context.Context, load *loading.Load, patience tim
 			return err
 		}
 		if !announced {
-			g.console.printf("load: %s are signed before it begins", plural(stocked.Transfers, "transfer"))
+			g.console.Printf("load: %s are signed before it begins", console.Plural(stocked.Transfers, "transfer"))
 		}
 		if stocked.Complete() {
-			g.console.printf("load: signed in %.1f s", time.Since(began).Seconds())
+			g.console.Printf("load: signed in %.1f s", time.Since(began).Seconds())
 			return nil
 		}
 		if stocked.Signed > most {
@@ -57,10 +58,10 @@ func newLoadDriver(group *group, load *loading.Load, told bool) *loading.Driver 
 		Told:    told,
 		Changed: group.changed,
 		Announce: func(rate int64) {
-			group.console.printf("load: %s", plural(rate, "transfer")+" per second")
+			group.console.Printf("load: %s", console.Plural(rate, "transfer")+" per second")
 		},
 		Refused: func(validator string, err error) {
-			group.console.printf("validator %s does not take its load: %v", validator, err)
+			group.console.Printf("validator %s does not take its load: %v", validator, err)
 		},
 	}
 	for _, supervisor := range group.supervisors {

@@ -108,11 +108,11 @@ func (g *group) impair(given *order, struck []*supervisor) error {
 	begun := &nodeFault{part: part, validators: given.Validators, told: told, ends: time.Now().Add(given.duration())}
 	begun.expiry = time.AfterFunc(given.duration(), func() {
 		if g.kept.forget(begun) {
-			g.console.printf("the fault of %s is over", begun)
+			g.console.Printf("the fault of %s is over", begun)
 		}
 	})
 	g.kept.current = begun
-	g.console.printf("%s: a fault of %s begins", given.Action, begun)
+	g.console.Printf("%s: a fault of %s begins", given.Action, begun)
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (g *group) repair() error {
 		return err
 	}
 	if g.kept.forget(ended) {
-		g.console.printf("the fault of %s is over", ended)
+		g.console.Printf("the fault of %s is over", ended)
 	}
 	return nil
 }

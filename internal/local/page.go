@@ -106,7 +106,7 @@ func (p *page) show(ctx context.Context, network *network, group *group) (hide f
 	var showing sync.WaitGroup
 	showing.Go(func() {
 		if err := p.serve(ctx, network, group); err != nil {
-			group.console.printf("there is no page: %v", errors.Join(err, p.close()))
+			group.console.Printf("there is no page: %v", errors.Join(err, p.close()))
 		}
 	})
 	return func() {

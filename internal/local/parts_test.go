@@ -3,9 +3,7 @@
 package local
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -166,80 +164,5 @@ func TestLinksApply(t *testing.T) {
 	network.Spec.Links = nil
 	if lines := Inapplicable(network); len(lines) != 1 || !strings.HasPrefix(lines[0], "spec.regions does not apply here: ") {
 		t.Errorf("a network without links has %q, want a line of spec.regions", lines)
-	}
-}
-
-func TestLogTail(t *testing.T) {
-	t.Parallel()
-	var long []string
-	for i := range 5000 {
-		long = append(long, fmt.Sprintf("line %d of a log that is much longer than what is read", i))
-	}
-	cases := map[string]struct {
-		content string
-		want    []string
-	}{
-		"empty":         {"", nil},
-		"few lines":     {"one\ntwo\n", []string{"one", "two"}},
-		"no line break": {"one\ntwo", []string{"one", "two"}},
-		"many lines":    {strings.Join(long, "\n") + "\n", long[len(long)-tailLines:]},
-		"one long line": {strings.Repeat("x", 2*tailBytes) + "\nlast\n", []string{"last"}},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), "node.log")
-			if err := os.WriteFile(path, []byte(test.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			got, err := logTail(path)
-			if err != nil || !slices.Equal(got, test.want) {
-				t.Errorf("the tail is %q (%v), want %q", got, err, test.want)
-			}
-		})
-	}
-}
-
-func TestThousands(t *testing.T) {
-	t.Parallel()
-	for number, want := range map[int64]string{
-		0: "0", 12: "12", 999: "999", 1000: "1,000", 1234567: "1,234,567", -100: "-100", -1000: "-1,000",
-	} {
-		if got := thousands(number); got != want {
-			t.Errorf("%d is written %q, want %q", number, got, want)
-		}
-	}
-}
-
-// Off a terminal, the live line is a line like any other.
-func TestConsoleWithoutTerminal(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	console := newConsole(&out)
-	console.show("live 1")
-	console.printf("line %d", 1)
-	console.show("live 2")
-	console.settle()
-	if got, want := out.String(), "live 1\nline 1\nlive 2\n"; got != want {
-		t.Errorf("the output is %q, want %q", got, want)
-	}
-}
-
-// On a terminal, the live line is written over, never wraps, and stays below
-// the other lines.
-func TestConsoleOnTerminal(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	console := newConsole(&out)
-	console.width = func() int { return 7 }
-	console.show("live 1")
-	console.show("live 2 and more")
-	console.printf("line")
-	console.settle()
-	console.settle()
-	console.printf("end")
-	want := eraseLine + "live 1" + eraseLine + "live 2" + eraseLine + "line\nlive 2" + "\n" + "end\n"
-	if got := out.String(); got != want {
-		t.Errorf("the output is %q, want %q", got, want)
 	}
 }

@@ -105,7 +105,7 @@ func (p *profiles) conclude(ctx context.Context) (*result.Profile, error) {
 		p.take(ctx, p.options.Seconds)
 	}
 	if p.failures != nil && ctx.Err() == nil {
-		p.run.console.printf("profile: %v", p.failures)
+		p.run.console.Printf("profile: %v", p.failures)
 	}
 	if len(p.taken) == 0 {
 		return nil, nil
@@ -123,7 +123,7 @@ func (p *profiles) conclude(ctx context.Context) (*result.Profile, error) {
 		made.Taken = result.ProfileAfter
 	}
 	for _, file := range paths {
-		p.run.console.printf("profile: %s", filepath.Base(file))
+		p.run.console.Printf("profile: %s", filepath.Base(file))
 		made.Files = append(made.Files, path.Join(filepath.Base(p.options.Folder), filepath.Base(file)))
 	}
 	return made, nil

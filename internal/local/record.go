@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
@@ -73,7 +74,7 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 	defer func() { err = errors.Join(err, network.close()) }()
 
 	var recorded *result.Run
-	err = network.whileUp(ctx, options.Shardnode, newConsole(options.Progress), func(group *group) (err error) {
+	err = network.whileUp(ctx, options.Shardnode, console.New(options.Progress), func(group *group) (err error) {
 		users := newClients(network, group, load, options)
 		recorded, err = group.record(ctx, load, users, options)
 		return err
@@ -111,7 +112,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	if err := run.carry(carryCtx); err != nil {
 		return nil, err
 	}
-	g.console.settle()
+	g.console.Settle()
 	if ctx.Err() != nil {
 		return nil, errRunInterrupted
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/usage"
 )
 
@@ -114,7 +115,7 @@ func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sampl
 	r.announceSteps()
 	if recorder := r.recording.recorder; decision.Steady && !recorder.Settled() {
 		recorder.Settle(taken.At, r.recording.plan.WarmUp, r.recording.plan.Duration)
-		r.console.printf("load: steady at %s after %s", plural(decision.TransfersPerSecond, "transfer")+" per second",
+		r.console.Printf("load: steady at %s after %s", console.Plural(decision.TransfersPerSecond, "transfer")+" per second",
 			taken.At.Sub(r.window.Begin).Round(time.Second))
 	}
 }
@@ -142,7 +143,7 @@ func (r *run) announceSteps() {
 		if !step.Holds {
 			outcome = "does not hold"
 		}
-		r.console.printf("load: %s per second %s: %s", plural(step.TransfersPerSecond, "transfer"), outcome, step.Words)
+		r.console.Printf("load: %s per second %s: %s", console.Plural(step.TransfersPerSecond, "transfer"), outcome, step.Words)
 	}
 	r.recording.announced = len(found.Steps)
 }

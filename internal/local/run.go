@@ -11,6 +11,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // run is a network from the time that all validators are ready.
 type run struct {
 	group   *group
-	console *console
+	console *console.Console
 	load    *loading.Driver
 	audit   *bench.Audit
 	window  bench.Window
@@ -115,7 +116,7 @@ func (r *run) carry(ctx context.Context) error {
 				r.violation = err
 			}
 		}
-		r.console.show(live.line(sample, r.group.ready()))
+		r.console.Show(live.line(sample, r.group.ready()))
 		if r.recording != nil && r.recording.over(time.Since(r.window.Begin)) {
 			return nil
 		}

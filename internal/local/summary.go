@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -141,13 +143,13 @@ func (s *Summary) WriteText(out io.Writer) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows := [][2]string{
-		{"TPS", fmt.Sprintf("%s over the last %.1f s", thousands(int64(s.TPS)), s.WindowSeconds)},
+		{"TPS", fmt.Sprintf("%s over the last %.1f s", console.Thousands(int64(s.TPS)), s.WindowSeconds)},
 		{"block time", fmt.Sprintf("%.1f ms", s.BlockTimeMs)},
 		{"CPU", cpu},
-		{"height", thousands(s.Height)},
-		{"shards", fmt.Sprintf("%d, with %s", s.Shards, plural(s.Validators, "validator"))},
-		{"executed", fmt.Sprintf("%s, %s of them to another shard", plural(s.Executed, "transfer"), thousands(s.CrossShard))},
-		{"missed chunks", thousands(s.MissedChunks)},
+		{"height", console.Thousands(s.Height)},
+		{"shards", fmt.Sprintf("%d, with %s", s.Shards, console.Plural(s.Validators, "validator"))},
+		{"executed", fmt.Sprintf("%s, %s of them to another shard", console.Plural(s.Executed, "transfer"), console.Thousands(s.CrossShard))},
+		{"missed chunks", console.Thousands(s.MissedChunks)},
 		{"supply", supply},
 		{"genesis hash", s.GenesisHash},
 	}
@@ -158,4 +160,9 @@ func (s *Summary) WriteText(out io.Writer) error {
 		_, _ = fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
 	}
 	return table.Flush()
+}
+
+// tenths rounds to one decimal.
+func tenths(number float64) float64 {
+	return math.Round(number*10) / 10
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 const (
@@ -30,7 +31,7 @@ type supervisor struct {
 	node      node
 	shardnode string
 	client    *chain.Client
-	console   *console
+	console   *console.Console
 	// changed is called after every change of the state.
 	changed func()
 
@@ -60,7 +61,7 @@ type validatorState struct {
 	reason string
 }
 
-func newSupervisor(node node, shardnode string, console *console, changed func()) *supervisor {
+func newSupervisor(node node, shardnode string, console *console.Console, changed func()) *supervisor {
 	return &supervisor{
 		node:      node,
 		shardnode: shardnode,
@@ -122,7 +123,7 @@ func (s *supervisor) run(ctx context.Context) error {
 		if !again {
 			return &ValidatorError{Name: s.name(), End: process.end(), Log: s.node.dir.log()}
 		}
-		s.console.printf("validator %s ended (%s), starting it again in %s", s.name(), process.end(), delay)
+		s.console.Printf("validator %s ended (%s), starting it again in %s", s.name(), process.end(), delay)
 		if !wait(ctx, delay) {
 			return nil
 		}
@@ -152,7 +153,7 @@ func (s *supervisor) start() (*process, error) {
 		if err == nil {
 			return process, nil
 		}
-		s.console.printf("nothing can take the place of validator %s: %v", s.name(), err)
+		s.console.Printf("nothing can take the place of validator %s: %v", s.name(), err)
 		s.end(begun)
 	}
 	if err := s.node.dir.removeDouble(); err != nil {
@@ -242,17 +243,17 @@ func (s *supervisor) observeReadiness(reason string) {
 	})
 	switch {
 	case !ready:
-		s.console.printf("validator %s is not ready any more: %s", s.name(), reason)
+		s.console.Printf("validator %s is not ready any more: %s", s.name(), reason)
 	case before.wasReady || before.starts > 1:
-		s.console.printf("validator %s is ready again", s.name())
+		s.console.Printf("validator %s is ready again", s.name())
 	}
 }
 
 func (s *supervisor) stop(process *process) {
 	if !process.stop(stopGrace) {
-		s.console.printf("validator %s did not stop within %s and was killed", s.name(), stopGrace)
+		s.console.Printf("validator %s did not stop within %s and was killed", s.name(), stopGrace)
 	} else if code := process.exitCode(); code != 0 && !s.current().byzantine {
-		s.console.printf("validator %s did not stop cleanly: %s", s.name(), process.end())
+		s.console.Printf("validator %s did not stop cleanly: %s", s.name(), process.end())
 	}
 	s.ended(process)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 // Options say what to run and how.
@@ -41,7 +42,7 @@ type Options struct {
 // of the network is over. No process is left when it returns. With an error,
 // there is a summary only if the run came to its end and the chain is at fault.
 func Up(ctx context.Context, options Options) (_ *Summary, err error) {
-	console := newConsole(options.Progress)
+	console := console.New(options.Progress)
 	network, err := openNetwork(options.Manifest, options.StateDir, options.Fresh)
 	if err != nil {
 		return nil, err
@@ -51,20 +52,20 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	console.introduce(network)
+	introduce(console, network)
 	if network.page, err = listenPage(ctx, options.Page); err != nil {
 		return nil, err
 	}
 	if network.page != nil {
 		defer func() { err = errors.Join(err, network.page.close()) }()
-		console.printf("page %s", network.page.url())
+		console.Printf("page %s", network.page.url())
 	}
 	if network.spans, err = collectSpans(ctx, network.dir, options.TraceBasisPoints); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, network.spans.close()) }()
 	if network.spans != nil {
-		console.printf("spans are kept in %s", network.dir.spans())
+		console.Printf("spans are kept in %s", network.dir.spans())
 	}
 	ctx, cancel, err := network.untilEnd(ctx)
 	if err != nil {
@@ -85,7 +86,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 
 // whileUp runs all validators of a network for as long as serve lasts. No process
 // is left when it returns.
-func (n *network) whileUp(ctx context.Context, shardnode string, console *console, serve func(*group) error) (err error) {
+func (n *network) whileUp(ctx context.Context, shardnode string, console *console.Console, serve func(*group) error) (err error) {
 	if err := n.dir.forgetChain(); err != nil {
 		return err
 	}
@@ -94,18 +95,18 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 		return err
 	}
 	group := newGroup(n, nodes, shardnode, console)
-	console.printf("starting %s; their processes and ports are in %s", crew(n.plan), n.dir.runtime())
+	console.Printf("starting %s; their processes and ports are in %s", crew(n.plan), n.dir.runtime())
 	group.start()
 	defer func() {
-		console.settle()
-		console.printf("stopping %s", crew(n.plan))
+		console.Settle()
+		console.Printf("stopping %s", crew(n.plan))
 		err = errors.Join(err, group.stop())
 	}()
 
 	err = serve(group)
 	if log, ok := logOf(err); ok {
-		console.settle()
-		console.printLogTail(log)
+		console.Settle()
+		console.PrintLogTail(log)
 	}
 	return err
 }
@@ -120,8 +121,8 @@ func (g *group) serve(ctx context.Context, network *network, load *loading.Load,
 	if err != nil {
 		return nil, err
 	}
-	g.console.printf("ready after %.1f s at height %s, genesis hash %s",
-		time.Since(started).Seconds(), thousands(run.base.FinalizedHeight), run.base.GenesisHash)
+	g.console.Printf("ready after %.1f s at height %s, genesis hash %s",
+		time.Since(started).Seconds(), console.Thousands(run.base.FinalizedHeight), run.base.GenesisHash)
 
 	carryCtx := ctx
 	if options.Duration > 0 {
@@ -132,34 +133,34 @@ func (g *group) serve(ctx context.Context, network *network, load *loading.Load,
 	if err := run.carry(carryCtx); err != nil {
 		return nil, err
 	}
-	g.console.settle()
+	g.console.Settle()
 	measured, err := run.finish(context.WithoutCancel(ctx))
 	if errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil {
-		g.console.printf("interrupted before there was anything to measure")
+		g.console.Printf("interrupted before there was anything to measure")
 		err = nil
 	}
 	return run.summarize(network, measured), errors.Join(run.violation, err, network.dir.keepChain(run.last))
 }
 
 // introduce says what is about to run.
-func (c *console) introduce(network *network) {
+func introduce(c *console.Console, network *network) {
 	plan := network.plan
-	c.printf("network %s: %s, %s, in %s", plan.Network,
-		plural(plan.Shards, "shard"), crew(plan), network.dir)
+	c.Printf("network %s: %s, %s, in %s", plan.Network,
+		console.Plural(plan.Shards, "shard"), crew(plan), network.dir)
 	for _, line := range Inapplicable(network.manifest) {
-		c.printf("%s", line)
+		c.Printf("%s", line)
 	}
 	created := time.UnixMilli(network.genesis.CreatedAtMs).Format(time.DateTime)
 	if network.resumed {
-		c.printf("resuming the chain of %s", created)
+		c.Printf("resuming the chain of %s", created)
 		return
 	}
-	c.printf("made the keys of %s", crew(plan))
-	c.printf("made the genesis document of %s", accounts(network))
+	c.Printf("made the keys of %s", crew(plan))
+	c.Printf("made the genesis document of %s", accounts(network))
 }
 
 func accounts(network *network) string {
-	return fmt.Sprintf("%s accounts", thousands(int64(network.genesis.Shards)*int64(network.genesis.Accounts.PerShard)))
+	return fmt.Sprintf("%s accounts", console.Thousands(int64(network.genesis.Shards)*int64(network.genesis.Accounts.PerShard)))
 }
 
 // logOf is the log that tells more about an error.

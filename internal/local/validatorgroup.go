@@ -7,13 +7,15 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/shardyard/shardyard/internal/local/console"
 )
 
 // group keeps all validators of a network running.
 type group struct {
 	supervisors []*supervisor
 	processes   *processesFile
-	console     *console
+	console     *console.Console
 
 	// striking keeps faults from beginning and ending at the same time.
 	striking sync.Mutex
@@ -30,7 +32,7 @@ type group struct {
 }
 
 // newGroup makes a group that does not run yet.
-func newGroup(network *network, nodes []node, shardnode string, console *console) *group {
+func newGroup(network *network, nodes []node, shardnode string, console *console.Console) *group {
 	group := &group{
 		processes: newProcessesFile(network),
 		console:   console,
@@ -67,7 +69,7 @@ func (g *group) stop() error {
 // waits for a change.
 func (g *group) stateChanged() {
 	if err := g.processes.write(g.supervisors); err != nil {
-		g.console.printf("%v", err)
+		g.console.Printf("%v", err)
 	}
 	select {
 	case g.changed <- struct{}{}:
@@ -94,7 +96,7 @@ func (g *group) awaitReady(ctx context.Context, timeout time.Duration) error {
 	for {
 		ready := g.ready()
 		if ready > shown {
-			g.console.printf("%d of %s ready", ready, plural(len(g.supervisors), "validator"))
+			g.console.Printf("%d of %s ready", ready, console.Plural(len(g.supervisors), "validator"))
 			shown = ready
 		}
 		if ready == len(g.supervisors) {

@@ -11,6 +11,7 @@ import (
 	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -138,7 +139,7 @@ func describe(state validatorState, status *chain.Status, finalized uint64) (con
 		return conditionSyncing, describeSyncing(status.Syncing)
 	case status.FinalizedHeight+behindBlocks < finalized:
 		return conditionBehind, fmt.Sprintf("is at block %s, %s behind the others",
-			thousands(status.FinalizedHeight), plural(finalized-status.FinalizedHeight, "block"))
+			console.Thousands(status.FinalizedHeight), console.Plural(finalized-status.FinalizedHeight, "block"))
 	case !state.ready && state.wasReady:
 		return conditionNotReady, state.reason
 	case !state.ready:
@@ -161,23 +162,23 @@ func describeArchive(standing archives.Standing) condition {
 }
 
 func describeSyncing(syncing *chain.SyncingStatus) string {
-	wanted := fmt.Sprintf("cannot execute block %s and fetches a later state", thousands(syncing.NeededHeight))
+	wanted := fmt.Sprintf("cannot execute block %s and fetches a later state", console.Thousands(syncing.NeededHeight))
 	switch {
 	case syncing.SnapshotHeight == nil:
 		return wanted + ", which it looks for"
 	case syncing.Pages == nil:
-		return fmt.Sprintf("%s, that of block %s", wanted, thousands(*syncing.SnapshotHeight))
+		return fmt.Sprintf("%s, that of block %s", wanted, console.Thousands(*syncing.SnapshotHeight))
 	default:
-		return fmt.Sprintf("%s, that of block %s: %d of %s", wanted, thousands(*syncing.SnapshotHeight),
-			syncing.PagesFetched, plural(uint64(*syncing.Pages), "page"))
+		return fmt.Sprintf("%s, that of block %s: %d of %s", wanted, console.Thousands(*syncing.SnapshotHeight),
+			syncing.PagesFetched, console.Plural(uint64(*syncing.Pages), "page"))
 	}
 }
 
 func describeLive(status *chain.Status) string {
-	says := []string{"at block " + thousands(status.FinalizedHeight), plural(status.Peers, "peer")}
+	says := []string{"at block " + console.Thousands(status.FinalizedHeight), console.Plural(status.Peers, "peer")}
 	if status.Tracked != nil {
-		says = append(says, "executed to "+thousands(status.Tracked.ExecutedHeight),
-			plural(status.Pool.Transactions, "transaction")+" waiting")
+		says = append(says, "executed to "+console.Thousands(status.Tracked.ExecutedHeight),
+			console.Plural(status.Pool.Transactions, "transaction")+" waiting")
 	}
 	if status.Copy != nil && !status.Copy.Complete {
 		says = append(says, "its copy of the shard is not complete: "+strings.Join(status.Copy.Missing, ", "))
@@ -190,18 +191,18 @@ func viewShard(shard chain.ShardStatus, finalized uint64) shardView {
 	shown := shardView{
 		Shard: shard.Shard, ChunkHeight: shard.ChunkHeight, MissedChunks: shard.MissedChunks, Condition: conditionProducing,
 	}
-	says := []string{plural(shard.Transfers, "transfer"), plural(shard.MissedChunks, "missed chunk")}
+	says := []string{console.Plural(shard.Transfers, "transfer"), console.Plural(shard.MissedChunks, "missed chunk")}
 	if shard.MandatedStake > 0 {
 		says = append(says, fmt.Sprintf("%.0f%% of the stake endorsed the last chunk",
 			100*float64(shard.EndorsedStake)/float64(shard.MandatedStake)))
 	}
 	if shard.BlocksBehind > congestedBlocks {
 		shown.Condition = conditionBehind
-		says = slices.Insert(says, 0, plural(shard.BlocksBehind, "block")+" behind with its credits")
+		says = slices.Insert(says, 0, console.Plural(shard.BlocksBehind, "block")+" behind with its credits")
 	}
 	if shard.ChunkHeight+missingBlocks < finalized {
 		shown.Condition = conditionMissing
-		says = slices.Insert(says, 0, fmt.Sprintf("no chunk for %s", plural(finalized-shard.ChunkHeight, "block")))
+		says = slices.Insert(says, 0, fmt.Sprintf("no chunk for %s", console.Plural(finalized-shard.ChunkHeight, "block")))
 	}
 	shown.Says = strings.Join(says, ", ")
 	return shown

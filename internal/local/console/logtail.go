@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package console
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ const (
 	tailBytes = 16 << 10
 )
 
-// logTail returns the last lines of a log.
-func logTail(path string) ([]string, error) {
+// Tail returns the last lines of a log.
+func Tail(path string) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -45,15 +45,15 @@ func logTail(path string) ([]string, error) {
 	return lines[max(len(lines)-tailLines, 0):], nil
 }
 
-// printLogTail shows the last lines of a log.
-func (c *console) printLogTail(path string) {
-	lines, err := logTail(path)
+// PrintLogTail shows the last lines of a log.
+func (c *Console) PrintLogTail(path string) {
+	lines, err := Tail(path)
 	if err != nil {
-		c.printf("the log cannot be shown: %v", err)
+		c.Printf("the log cannot be shown: %v", err)
 		return
 	}
-	c.printf("the last lines of %s:", path)
+	c.Printf("the last lines of %s:", path)
 	for _, line := range lines {
-		c.printf("  %s", line)
+		c.Printf("  %s", line)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package console
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// console shows what happens, line by line. On a terminal, the last line may be
+// Console shows what happens, line by line. On a terminal, the last line may be
 // a live one: it is written over again and again.
-type console struct {
+type Console struct {
 	mu  sync.Mutex
 	out io.Writer
 	// width is the width of the terminal; nil when there is none.
@@ -25,8 +25,8 @@ type console struct {
 // eraseLine goes to the beginning of the line and erases it.
 const eraseLine = "\r\x1b[K"
 
-func newConsole(out io.Writer) *console {
-	console := &console{out: out}
+func New(out io.Writer) *Console {
+	console := &Console{out: out}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		console.width = func() int {
 			width, _, err := term.GetSize(int(file.Fd()))
@@ -39,8 +39,8 @@ func newConsole(out io.Writer) *console {
 	return console
 }
 
-// printf writes a line that stays.
-func (c *console) printf(format string, args ...any) {
+// Printf writes a line that stays.
+func (c *Console) Printf(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	line := fmt.Sprintf(format, args...)
@@ -51,9 +51,9 @@ func (c *console) printf(format string, args ...any) {
 	_, _ = fmt.Fprint(c.out, eraseLine+line+"\n"+c.live)
 }
 
-// show writes the live line. Where lines cannot be written over, it is a line
+// Show writes the live line. Where lines cannot be written over, it is a line
 // like any other.
-func (c *console) show(line string) {
+func (c *Console) Show(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.width == nil {
@@ -68,8 +68,8 @@ func (c *console) show(line string) {
 	_, _ = fmt.Fprint(c.out, eraseLine+line)
 }
 
-// settle lets the live line stay as it is; the next one is a new line.
-func (c *console) settle() {
+// Settle lets the live line stay as it is; the next one is a new line.
+func (c *Console) Settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.live != "" {
