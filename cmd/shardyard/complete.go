@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // addFormatFlag adds the flag that names an output format, of which the first is
@@ -29,7 +29,7 @@ func completeNetworks(command *cobra.Command, stateDir *string) {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		names, err := local.Names(folder)
+		names, err := statedir.Names(folder)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
 
@@ -126,7 +127,7 @@ func stateDirOr(named string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	return local.DefaultStateDir()
+	return statedir.Default()
 }
 
 // parseNode is the HOST:PORT of a node.

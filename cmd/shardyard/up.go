@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
 
@@ -132,7 +133,7 @@ func completeUp(options *local.Options) (err error) {
 		return err
 	}
 	if options.StateDir == "" {
-		options.StateDir, err = local.DefaultStateDir()
+		options.StateDir, err = statedir.Default()
 		return err
 	}
 	options.StateDir, err = filepath.Abs(options.StateDir)
@@ -155,7 +156,7 @@ func checkPage(page local.PageOptions) error {
 // explainResume says what can be done when a network that is there cannot go on
 // with a manifest. The lines of the errors themselves are about the manifest.
 func explainResume(stderr io.Writer, err error) error {
-	resume, ok := errors.AsType[*local.ResumeError](err)
+	resume, ok := errors.AsType[*statedir.ResumeError](err)
 	if !ok {
 		return err
 	}

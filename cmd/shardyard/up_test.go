@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/test/scripts"
 )
@@ -78,7 +78,7 @@ func TestUpFailsWithJSON(t *testing.T) {
 func TestExplainResume(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
-	refused := &local.ResumeError{Dir: "/state/net", Err: &manifest.InvalidError{}}
+	refused := &statedir.ResumeError{Dir: "/state/net", Err: &manifest.InvalidError{}}
 	if err := explainResume(&stderr, refused); !errors.Is(err, refused) {
 		t.Errorf("the error is %v, want %v", err, refused)
 	}
@@ -87,7 +87,7 @@ func TestExplainResume(t *testing.T) {
 	}
 
 	stderr.Reset()
-	damaged := &local.ResumeError{Dir: "/state/net", Err: os.ErrNotExist}
+	damaged := &statedir.ResumeError{Dir: "/state/net", Err: os.ErrNotExist}
 	want := "resume the network of /state/net: file does not exist; --fresh starts over"
 	if err := explainResume(&stderr, damaged); err == nil || err.Error() != want || stderr.Len() > 0 {
 		t.Errorf("the error is %v and the explanation %q, want only %q", err, &stderr, want)

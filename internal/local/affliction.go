@@ -155,7 +155,7 @@ func (s *supervisor) startDouble(begun *affliction) (*process, error) {
 		return nil, err
 	}
 	program, arguments := begun.double.command(s.node.dir)
-	process, err := startProcess(program, arguments, s.node.dir.log())
+	process, err := startProcess(program, arguments, s.node.dir.Log())
 	if err != nil {
 		return nil, err
 	}

@@ -12,32 +12,34 @@ import (
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/test/scripts"
+	"github.com/shardyard/shardyard/test/smallnetwork"
 )
 
 // used is a network that has run, of four producers with data of formats 7.
-func used(t *testing.T, stateDir string) networkDir {
+func used(t *testing.T, stateDir string) statedir.NetworkDir {
 	t.Helper()
-	network := open(t, testManifest(t), stateDir, false)
-	for _, validator := range network.plan.Nodes {
-		fill(t, network.dir.node(validator.Name), "old")
+	network := reopen(t, smallnetwork.Manifest(t), stateDir, false)
+	for _, validator := range network.Plan.Nodes {
+		fill(t, network.Dir.Node(validator.Name), "old")
 	}
 	last := bench.Sample{Nodes: []bench.NodeSample{{Status: &chain.Status{FinalizedHeight: 1200, BlockHash: "b10c"}}}}
-	if err := network.dir.keepChain(last); err != nil {
+	if err := network.Dir.KeepChain(last); err != nil {
 		t.Fatal(err)
 	}
-	closeNetwork(t, network)
-	return network.dir
+	shut(t, network)
+	return network.Dir
 }
 
 // fill gives a node data.
-func fill(t *testing.T, node nodeDir, content string) {
+func fill(t *testing.T, node statedir.NodeDir, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(node.data(), "state"), dirMode); err != nil {
+	if err := os.MkdirAll(filepath.Join(node.Data(), "state"), statedir.DirMode); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{".formats": "7", "state/0": content} {
-		if err := os.WriteFile(filepath.Join(node.data(), name), []byte(content), secretMode); err != nil {
+		if err := os.WriteFile(filepath.Join(node.Data(), name), []byte(content), statedir.SecretMode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,12 +76,12 @@ func TestRestoredNetworks(t *testing.T) {
 	if _, err := Restore(t.Context(), RestoreOptions{From: folder, StateDir: elsewhere, Shardnode: reading(t, "7")}); err != nil {
 		t.Fatal(err)
 	}
-	want := files(t, string(dir))
+	want := smallnetwork.Files(t, string(dir))
 	delete(want, "chain.json")
-	if got := files(t, filepath.Join(elsewhere, "net")); !maps.Equal(got, want) {
+	if got := smallnetwork.Files(t, filepath.Join(elsewhere, "net")); !maps.Equal(got, want) {
 		t.Errorf("the files are %v\nwant %v", got, want)
 	}
-	if !open(t, testManifest(t), elsewhere, false).resumed {
+	if !reopen(t, smallnetwork.Manifest(t), elsewhere, false).Resumed {
 		t.Error("the network is made anew")
 	}
 }
@@ -91,7 +93,7 @@ func TestRestoredNodes(t *testing.T) {
 	dir := used(t, stateDir)
 	folder := backUp(t, stateDir, "net-s0-p1", "net-s1-p0")
 	for _, name := range []string{"net-s0-p0", "net-s0-p1", "net-s1-p0"} {
-		fill(t, dir.node(name), "new")
+		fill(t, dir.Node(name), "new")
 	}
 	options := RestoreOptions{
 		From: folder, StateDir: stateDir, Nodes: []string{"net-s0-p1"}, Replace: true, Shardnode: reading(t, "7"),
@@ -100,7 +102,7 @@ func TestRestoredNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"net-s0-p0": "new", "net-s0-p1": "old", "net-s1-p0": "new", "net-s1-p1": "old"} {
-		if got := read(t, filepath.Join(dir.node(name).data(), "state", "0")); got != want {
+		if got := smallnetwork.Read(t, filepath.Join(dir.Node(name).Data(), "state", "0")); got != want {
 			t.Errorf("%s has %q, want %q", name, got, want)
 		}
 	}
@@ -129,14 +131,14 @@ func TestRefusedRestores(t *testing.T) {
 		"another chain": {
 			change: func(t *testing.T, _, stateDir string) {
 				t.Helper()
-				closeNetwork(t, open(t, testManifest(t), stateDir, true))
+				shut(t, reopen(t, smallnetwork.Manifest(t), stateDir, true))
 			},
 			formats: "7", want: "is a network with genesis hash",
 		},
 		"damage": {
 			change: func(t *testing.T, folder, _ string) {
 				t.Helper()
-				fill(t, networkDir(folder).node("net-s1-p1"), "odd")
+				fill(t, statedir.NetworkDir(folder).Node("net-s1-p1"), "odd")
 			},
 			options: RestoreOptions{Replace: true}, formats: "7", want: "net-s1-p1/data/state/0 has the checksum",
 		},
@@ -144,8 +146,8 @@ func TestRefusedRestores(t *testing.T) {
 			change: func(t *testing.T, folder, _ string) {
 				t.Helper()
 				path := filepath.Join(folder, backup.ManifestFile)
-				content := strings.Replace(read(t, path), `"genesisHash": "`, `"genesisHash": "00`, 1)
-				if err := os.WriteFile(path, []byte(content), secretMode); err != nil {
+				content := strings.Replace(smallnetwork.Read(t, path), `"genesisHash": "`, `"genesisHash": "00`, 1)
+				if err := os.WriteFile(path, []byte(content), statedir.SecretMode); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -163,7 +165,7 @@ func TestRefusedRestores(t *testing.T) {
 		"a network that runs": {
 			change: func(t *testing.T, _, stateDir string) {
 				t.Helper()
-				open(t, testManifest(t), stateDir, false)
+				reopen(t, smallnetwork.Manifest(t), stateDir, false)
 			},
 			options: RestoreOptions{Replace: true}, formats: "7", want: "network net is running",
 		},
@@ -176,18 +178,18 @@ func TestRefusedRestores(t *testing.T) {
 			folder := backUp(t, stateDir, test.nodes...)
 			test.change(t, folder, stateDir)
 			var before map[string]os.FileMode
-			if there, err := dir.exists(); err != nil {
+			if there, err := dir.Exists(); err != nil {
 				t.Fatal(err)
 			} else if there {
-				before = files(t, string(dir))
+				before = smallnetwork.Files(t, string(dir))
 			}
 			options := test.options
 			options.From, options.StateDir, options.Shardnode = folder, stateDir, reading(t, test.formats)
 			if _, err := Restore(t.Context(), options); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
-			if before != nil && !maps.Equal(files(t, string(dir)), before) {
-				t.Errorf("the files are %v\nwant %v", files(t, string(dir)), before)
+			if before != nil && !maps.Equal(smallnetwork.Files(t, string(dir)), before) {
+				t.Errorf("the files are %v\nwant %v", smallnetwork.Files(t, string(dir)), before)
 			}
 		})
 	}
@@ -206,10 +208,28 @@ func TestRefusedBackups(t *testing.T) {
 	}
 	refuse("there is no network other", BackupOptions{Network: "other"})
 	refuse("has no node net-a0", BackupOptions{Network: "net", Nodes: []string{"net-a0"}})
-	if err := os.RemoveAll(dir.node("net-s0-p0").data()); err != nil {
+	if err := os.RemoveAll(dir.Node("net-s0-p0").Data()); err != nil {
 		t.Fatal(err)
 	}
 	refuse("net-s0-p0/data holds nothing of a node", BackupOptions{Network: "net"})
-	open(t, testManifest(t), stateDir, false)
+	reopen(t, smallnetwork.Manifest(t), stateDir, false)
 	refuse("network net is running", BackupOptions{Network: "net"})
+}
+
+// reopen opens a network and closes it when the test ends, unless it was closed before.
+func reopen(t *testing.T, manifestPath, stateDir string, fresh bool) *statedir.Network {
+	t.Helper()
+	network, err := statedir.Open(manifestPath, stateDir, fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = network.Close() })
+	return network
+}
+
+func shut(t *testing.T, network *statedir.Network) {
+	t.Helper()
+	if err := network.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // ownShares are what one validator is told of the steps of the network's own load.
@@ -51,7 +54,7 @@ func TestBorrow(t *testing.T) {
 		t.Errorf("of a network that is borrowed, the error is %v", err)
 	}
 	var progress output
-	recorded, err := borrowed.Record(t.Context(), load, time.Second, 2*time.Second, patience, &progress)
+	recorded, err := borrowed.Record(t.Context(), load, time.Second, 2*time.Second, waiting.Patience, &progress)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
@@ -129,13 +132,13 @@ func (f *flushed) SetWriteDeadline(time.Time) error { return nil }
 // Who asks a program that does not answer can end that, and does not end what is lent.
 func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	dir := networkDir(t.TempDir())
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", dir.control())
+	dir := statedir.NetworkDir(t.TempDir())
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", dir.Control())
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked, answers := make(chan struct{}), make(chan struct{})
-	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: waiting.Patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
 		select {
 		case <-answers:
@@ -168,7 +171,7 @@ func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
 		if !errors.Is(one.err, context.Canceled) {
 			t.Fatalf("the error is %v", one.err)
 		}
-	case <-time.After(patience):
+	case <-time.After(waiting.Patience):
 		t.Fatal("it still asks")
 	}
 
@@ -194,7 +197,7 @@ func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
 func TestBorrowedByOneThatIsKilled(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
-	idle := testManifest(t, "transfersPerSecond: 10", "transfersPerSecond: 0", "transfersPerSecond: 42", "transfersPerSecond: 0")
+	idle := smallnetwork.Manifest(t, "transfersPerSecond: 10", "transfersPerSecond: 0", "transfersPerSecond: 42", "transfersPerSecond: 0")
 	run := startUp(t, stateDir, Options{Manifest: idle}, nil)
 	run.says(t, "ready after ")
 	borrowed, err := Borrow(t.Context(), stateDir, "net", steady(80))
@@ -235,7 +238,7 @@ func TestTheNetworkEndsWhileItIsBorrowed(t *testing.T) {
 		}
 		run.interrupt()
 	}()
-	if recorded, err := borrowed.Record(t.Context(), steady(80), 0, time.Hour, patience, &progress); err == nil ||
+	if recorded, err := borrowed.Record(t.Context(), steady(80), 0, time.Hour, waiting.Patience, &progress); err == nil ||
 		!strings.Contains(err.Error(), "the program that runs the network ended") {
 		t.Errorf("the record is %+v and the error %v\n%s", recorded, err, &progress)
 	}

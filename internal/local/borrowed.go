@@ -19,6 +19,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	recordings "github.com/shardyard/shardyard/internal/recording"
@@ -49,13 +50,13 @@ type Borrowed struct {
 // until it is given back, or this process ends: the context only bounds the asking. The
 // error is why it cannot be measured.
 func Borrow(ctx context.Context, stateDir, name string, load *v1alpha1.LoadSpec) (_ *Borrowed, err error) {
-	dir := networkDir(filepath.Join(stateDir, name))
-	current, err := dir.processes()
+	dir := statedir.NetworkDir(filepath.Join(stateDir, name))
+	current, err := dir.Processes()
 	if err != nil {
 		return nil, err
 	}
 	borrowed := &Borrowed{Folder: string(dir), addresses: map[string]string{}, admins: map[string]chain.Admin{}}
-	if borrowed.Network, err = manifest.Read(dir.manifest()); err != nil {
+	if borrowed.Network, err = manifest.Read(dir.Manifest()); err != nil {
 		return nil, fmt.Errorf("read the manifest that the network runs with: %w", err)
 	}
 	if words := bench.Misfit(&borrowed.Network.Spec, load); words != "" {
@@ -74,22 +75,22 @@ func Borrow(ctx context.Context, stateDir, name string, load *v1alpha1.LoadSpec)
 }
 
 // learn finds where the validators are, and what opens their admin API.
-func (b *Borrowed) learn(dir networkDir, current *processes) error {
-	document, err := os.ReadFile(dir.genesis())
+func (b *Borrowed) learn(dir statedir.NetworkDir, current *statedir.Processes) error {
+	document, err := os.ReadFile(dir.Genesis())
 	if err != nil {
 		return err
 	}
 	var genesis nodeconfig.Genesis
 	if err := json.Unmarshal(document, &genesis); err != nil {
-		return fmt.Errorf("read %s: %w", dir.genesis(), err)
+		return fmt.Errorf("read %s: %w", dir.Genesis(), err)
 	}
 	b.CreatedAt = time.UnixMilli(genesis.CreatedAtMs).UTC()
 	publicKeys, err := nodeconfig.PublicKeys(document)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", dir.genesis(), err)
+		return fmt.Errorf("read %s: %w", dir.Genesis(), err)
 	}
 	for _, validator := range current.Validators {
-		token, err := os.ReadFile(dir.node(validator.Name).adminToken())
+		token, err := os.ReadFile(dir.Node(validator.Name).AdminToken())
 		if err != nil {
 			return err
 		}

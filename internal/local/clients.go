@@ -10,13 +10,14 @@ import (
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // launcher runs loaders as processes beside the network.
 type launcher struct {
 	shardnode string
-	dir       networkDir
+	dir       statedir.NetworkDir
 	console   *console.Console
 }
 
@@ -25,14 +26,14 @@ func newClients(network *network, group *group, load *loading.Load, options Reco
 	if load.Users == nil {
 		return nil
 	}
-	beside := &launcher{shardnode: options.Shardnode, dir: network.dir, console: group.console}
+	beside := &launcher{shardnode: options.Shardnode, dir: network.Dir, console: group.console}
 	return clients.New(clients.Options{
 		Load:     load.Users,
 		Workload: load.Workload,
 		WarmUp:   options.WarmUp,
 		Duration: options.Duration,
 		Nodes:    clientNodes(group.supervisors),
-		Accounts: int64(network.genesis.Shards) * int64(network.genesis.Accounts.PerShard),
+		Accounts: int64(network.Genesis.Shards) * int64(network.Genesis.Accounts.PerShard),
 		Launch:   beside.launch,
 		Say:      func(words string) { group.console.Printf("clients: %s", words) },
 	})
@@ -57,11 +58,11 @@ func clientNodes(supervisors []*supervisor) []string {
 
 // launch runs the loader of a step to its end. It is stopped when the context is done.
 func (l *launcher) launch(ctx context.Context, number int, step *clients.Step) ([]byte, error) {
-	if err := os.MkdirAll(l.dir.clients(), dirMode); err != nil {
+	if err := os.MkdirAll(l.dir.Clients(), statedir.DirMode); err != nil {
 		return nil, err
 	}
-	report, log := l.dir.loaderReport(number), l.dir.loaderLog(number)
-	process, err := startProcess(l.shardnode, append(step.Arguments(l.dir.genesis()), "--report", report), log)
+	report, log := l.dir.LoaderReport(number), l.dir.LoaderLog(number)
+	process, err := startProcess(l.shardnode, append(step.Arguments(l.dir.Genesis()), "--report", report), log)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,11 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // recordUsers records a network of stand-ins under users who send once in a second,
@@ -28,7 +31,7 @@ func recordUsers(
 	ctx context.Context, t *testing.T, stateDir string, misbehaviours map[string]misbehaviour, users ...int32,
 ) (*result.Run, *output, error) {
 	t.Helper()
-	network, err := manifest.Read(testManifest(t))
+	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,7 @@ func recordUsers(
 	var progress output
 	run, err := Record(ctx, RecordOptions{
 		Network: network, StateDir: stateDir, Shardnode: standinProgram(t, misbehaviours),
-		WarmUp: time.Second, Duration: time.Second, ReadyTimeout: patience, Progress: &progress,
+		WarmUp: time.Second, Duration: time.Second, ReadyTimeout: waiting.Patience, Progress: &progress,
 	})
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -146,7 +149,7 @@ func TestInterruptedLoader(t *testing.T) {
 	found := make(chan int, 1)
 	go func() {
 		defer cancel()
-		log := networkDir(filepath.Join(stateDir, "net")).loaderLog(0)
+		log := statedir.NetworkDir(filepath.Join(stateDir, "net")).LoaderLog(0)
 		ticker := time.NewTicker(20 * time.Millisecond)
 		defer ticker.Stop()
 		for {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/support"
 )
 
@@ -21,30 +22,30 @@ const maxLogBytes = 16 << 20
 // Collect fills a bundle with what is kept of a network and, if it runs, with
 // what its validators say. Keys, tokens and states stay where they are.
 func Collect(ctx context.Context, stateDir, network string, bundle *support.Bundle) error {
-	dir := networkDir(filepath.Join(stateDir, network))
-	if there, err := dir.exists(); err != nil {
+	dir := statedir.NetworkDir(filepath.Join(stateDir, network))
+	if there, err := dir.Exists(); err != nil {
 		return err
 	} else if !there {
 		return fmt.Errorf("there is no network %s in %s", network, stateDir)
 	}
-	names, err := os.ReadDir(dir.nodes())
+	names, err := os.ReadDir(dir.Nodes())
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		dir.node(name.Name()).hideSecrets(bundle)
+		hideSecrets(dir.Node(name.Name()), bundle)
 	}
-	for _, path := range []string{dir.manifest(), dir.genesis(), dir.peers(), dir.runtime()} {
+	for _, path := range []string{dir.Manifest(), dir.Genesis(), dir.Peers(), dir.Runtime()} {
 		if err := collectFile(bundle, filepath.Base(path), path); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
-		node := dir.node(name.Name())
-		paths := []string{node.config(), node.log()}
+		node := dir.Node(name.Name())
+		paths := []string{node.Config(), node.Log()}
 		// A first run has no other before it.
-		if _, err := os.Lstat(node.previousLog()); !errors.Is(err, os.ErrNotExist) {
-			paths = append(paths, node.previousLog())
+		if _, err := os.Lstat(node.PreviousLog()); !errors.Is(err, os.ErrNotExist) {
+			paths = append(paths, node.PreviousLog())
 		}
 		for _, path := range paths {
 			if err := collectFile(bundle, filepath.Join("nodes", name.Name(), filepath.Base(path)), path); err != nil {
@@ -52,13 +53,13 @@ func Collect(ctx context.Context, stateDir, network string, bundle *support.Bund
 			}
 		}
 	}
-	return dir.collectAnswers(ctx, bundle)
+	return collectAnswers(ctx, dir, bundle)
 }
 
 // hideSecrets hides what only the validator knows, should it be where it does not
 // belong.
-func (d nodeDir) hideSecrets(bundle *support.Bundle) {
-	for _, path := range []string{d.key(), d.adminToken()} {
+func hideSecrets(d statedir.NodeDir, bundle *support.Bundle) {
+	for _, path := range []string{d.Key(), d.AdminToken()} {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			bundle.Miss(filepath.Base(path), fmt.Errorf("cannot be hidden elsewhere: %w", err))
@@ -98,17 +99,17 @@ func readEnd(path string) ([]byte, error) {
 
 // collectAnswers adds the status and the metrics of every validator of a network
 // that runs.
-func (d networkDir) collectAnswers(ctx context.Context, bundle *support.Bundle) error {
-	content, err := os.ReadFile(d.runtime())
+func collectAnswers(ctx context.Context, d statedir.NetworkDir, bundle *support.Bundle) error {
+	content, err := os.ReadFile(d.Runtime())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	var current processes
+	var current statedir.Processes
 	if err := json.Unmarshal(content, &current); err != nil {
-		return fmt.Errorf("read %s: %w", d.runtime(), err)
+		return fmt.Errorf("read %s: %w", d.Runtime(), err)
 	}
 	for _, validator := range current.Validators {
 		if err := collectNode(ctx, bundle, filepath.Join("nodes", validator.Name), validator.HTTP); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // The paths of the socket by which other programs of the same user have faults
@@ -57,7 +58,7 @@ type refusal struct {
 // obey begins to take orders for a group. The function that it returns ends that. A
 // network runs even if no faults can happen to it.
 func (n *network) obey(ctx context.Context, group *group) (cease func()) {
-	path := n.dir.control()
+	path := n.Dir.Control()
 	// The lock of the network says that nobody else listens.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		group.console.Printf("faults and benchmarks cannot be run: %v", err)
@@ -181,9 +182,9 @@ type keeper struct {
 	program *fault.Program
 }
 
-func newKeeper(dir networkDir) *keeper {
+func newKeeper(dir statedir.NetworkDir) *keeper {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", dir.control())
+		return (&net.Dialer{}).DialContext(ctx, "unix", dir.Control())
 	}
 	// The keeper closes what is idle, and an order must not meet that.
 	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true}

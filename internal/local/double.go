@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
@@ -24,30 +25,30 @@ type double struct {
 }
 
 // prepare makes the files of a double, from those of a validator that has ended.
-func (d *double) prepare(dir nodeDir) error {
+func (d *double) prepare(dir statedir.NodeDir) error {
 	if d.prepared {
 		// It was started before, and goes on from what it wrote.
 		return nil
 	}
-	if err := dir.removeDouble(); err != nil {
+	if err := dir.RemoveDouble(); err != nil {
 		return err
 	}
-	if err := os.CopyFS(dir.doubleData(), os.DirFS(dir.data())); err != nil {
+	if err := os.CopyFS(dir.DoubleData(), os.DirFS(dir.Data())); err != nil {
 		return fmt.Errorf("copy the data of the validator: %w", err)
 	}
-	content, err := os.ReadFile(dir.config())
+	content, err := os.ReadFile(dir.Config())
 	if err != nil {
 		return err
 	}
 	var config nodeconfig.Config
 	if err := json.Unmarshal(content, &config); err != nil {
-		return fmt.Errorf("read %s: %w", dir.config(), err)
+		return fmt.Errorf("read %s: %w", dir.Config(), err)
 	}
-	config.DataDir = filepath.Base(dir.doubleData())
+	config.DataDir = filepath.Base(dir.DoubleData())
 	if content, err = nodeconfig.Encode(&config); err != nil {
 		return err
 	}
-	if err := wholefile.Write(dir.doubleConfig(), content, fileMode); err != nil {
+	if err := wholefile.Write(dir.DoubleConfig(), content, statedir.FileMode); err != nil {
 		return err
 	}
 	d.prepared = true
@@ -55,18 +56,7 @@ func (d *double) prepare(dir nodeDir) error {
 }
 
 // command is what is run in the place of a validator.
-func (d *double) command(dir nodeDir) (program string, arguments []string) {
+func (d *double) command(dir statedir.NodeDir) (program string, arguments []string) {
 	arguments = append(arguments, d.Arguments...)
-	return d.Path, append(arguments, "run", "--config", dir.doubleConfig())
-}
-
-func (d nodeDir) doubleConfig() string { return d.path("double.json") }
-func (d nodeDir) doubleData() string   { return d.path("double") }
-
-// removeDouble removes what a double has left, if there was one.
-func (d nodeDir) removeDouble() error {
-	if err := os.RemoveAll(d.doubleData()); err != nil {
-		return err
-	}
-	return os.RemoveAll(d.doubleConfig())
+	return d.Path, append(arguments, "run", "--config", dir.DoubleConfig())
 }

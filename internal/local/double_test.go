@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/test/scripts"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 const doubled = "net-s1-p0"
@@ -82,8 +83,8 @@ func TestTheDataOfADouble(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "ready after ")
-	dir := run.dir.node(doubled)
-	noted := filepath.Join(dir.data(), "noted")
+	dir := run.dir.Node(doubled)
+	noted := filepath.Join(dir.Data(), "noted")
 	if err := os.WriteFile(noted, []byte("by the validator"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +103,9 @@ cat double/noted >double/seen && echo spoilt >double/noted && exec sleep 3600
 	if err := keeper.order(t.Context(), strikePath, &given); err != nil {
 		t.Fatal(err)
 	}
-	copied := filepath.Join(dir.doubleData(), "noted")
-	eventually(t, "the double has spoilt its data", func() bool { return holds(copied, "spoilt") })
-	if !holds(filepath.Join(dir.doubleData(), "seen"), "by the validator") {
+	copied := filepath.Join(dir.DoubleData(), "noted")
+	waiting.Until(t, "the double has spoilt its data", func() bool { return holds(copied, "spoilt") })
+	if !holds(filepath.Join(dir.DoubleData(), "seen"), "by the validator") {
 		t.Error("the double had no copy of the validator's data")
 	}
 	if err := keeper.Lift(t.Context(), given.Validators); err != nil {
@@ -114,7 +115,7 @@ cat double/noted >double/seen && echo spoilt >double/noted && exec sleep 3600
 	if !holds(noted, "by the validator") {
 		t.Error("the validator's data is spoilt")
 	}
-	for _, path := range []string{dir.doubleData(), dir.doubleConfig()} {
+	for _, path := range []string{dir.DoubleData(), dir.DoubleConfig()} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("%s is left: %v", path, err)
 		}

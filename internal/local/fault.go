@@ -13,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -21,12 +22,12 @@ import (
 // fault's status to what came of it. The error is about what kept it from being
 // measured.
 func RunFault(ctx context.Context, stateDir string, wanted *v1alpha1.Fault, progress io.Writer) error {
-	dir := networkDir(filepath.Join(stateDir, wanted.Spec.NetworkName))
-	current, err := dir.processes()
+	dir := statedir.NetworkDir(filepath.Join(stateDir, wanted.Spec.NetworkName))
+	current, err := dir.Processes()
 	if err != nil {
 		return err
 	}
-	network, err := manifest.Read(dir.manifest())
+	network, err := manifest.Read(dir.Manifest())
 	if err != nil {
 		return fmt.Errorf("read the manifest that the network runs with: %w", err)
 	}

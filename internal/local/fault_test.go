@@ -22,6 +22,7 @@ import (
 	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // pauseFault is a fault of one stand-in. The chain of stand-ins goes by the clock, so
@@ -134,7 +135,7 @@ func TestFaultThatDoesNothing(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "ready after ")
-	network, err := manifest.Read(run.dir.manifest())
+	network, err := manifest.Read(run.dir.Manifest())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestFaultsEnd(t *testing.T) {
 	}
 	run.says(t, "validator net-s0-p0 is paused by a fault")
 	run.says(t, "the fault of validator net-s0-p0 is over")
-	eventually(t, "net-s0-p0 goes on", func() bool { return state(pid) == 'S' })
+	waiting.Until(t, "net-s0-p0 goes on", func() bool { return state(pid) == 'S' })
 
 	down := order{
 		Validators: []string{"net-s1-p0"}, Action: v1alpha1.FaultActionKill, Restart: v1alpha1.FaultRestartAfterDuration,
@@ -185,7 +186,7 @@ func TestFaultsEnd(t *testing.T) {
 	if err := newKeeper(run.dir).order(t.Context(), strikePath, &down); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "net-s1-p0 ends", func() bool { return run.pid(t, "net-s1-p0") == 0 })
+	waiting.Until(t, "net-s1-p0 ends", func() bool { return run.pid(t, "net-s1-p0") == 0 })
 	err := newKeeper(run.dir).order(t.Context(), strikePath, &down)
 	if err == nil || err.Error() != "validator net-s1-p0 does not run" {
 		t.Errorf("the error of a fault of nobody is %v", err)
@@ -193,7 +194,7 @@ func TestFaultsEnd(t *testing.T) {
 	if err := newKeeper(run.dir).Lift(t.Context(), down.Validators); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "net-s1-p0 is started again", func() bool { return run.pid(t, "net-s1-p0") != 0 })
+	waiting.Until(t, "net-s1-p0 is started again", func() bool { return run.pid(t, "net-s1-p0") != 0 })
 	run.interrupt()
 	if _, err := run.end(t); err != nil {
 		t.Error(err)
@@ -229,9 +230,9 @@ func TestFaultsThatAreRefused(t *testing.T) {
 			t.Errorf("the error of %+v is %v, want %s", wrong.order, err, wrong.want)
 		}
 	}
-	eventually(t, "net-s0-p1 goes on", func() bool { return state(second) == 'S' })
+	waiting.Until(t, "net-s0-p1 goes on", func() bool { return state(second) == 'S' })
 	// A signal reaches a process once that has a processor.
-	eventually(t, "net-s0-p0 stays stopped", func() bool { return state(first) == 'T' })
+	waiting.Until(t, "net-s0-p0 stays stopped", func() bool { return state(first) == 'T' })
 	run.interrupt()
 	if _, err := run.end(t); err != nil {
 		t.Error(err)
@@ -401,12 +402,12 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	wanted := readFault(t, "durationSeconds: 5", "durationSeconds: 3600")
 	go func() { done <- RunFault(ctx, stateDir, wanted, &progress) }()
 	pid := run.pid(t, "net-s1-p0")
-	eventually(t, "net-s1-p0 is paused", func() bool { return state(pid) == 'T' })
+	waiting.Until(t, "net-s1-p0 is paused", func() bool { return state(pid) == 'T' })
 	cancel()
 	if err := <-done; err == nil || err.Error() != "interrupted before the fault was measured" {
 		t.Errorf("the error is %v", err)
 	}
-	eventually(t, "net-s1-p0 goes on", func() bool { return state(pid) == 'S' })
+	waiting.Until(t, "net-s1-p0 goes on", func() bool { return state(pid) == 'S' })
 	run.interrupt()
 	if _, err := run.end(t); err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -45,7 +46,7 @@ func TestSummaryOfANodeThatBeganAnew(t *testing.T) {
 	t.Parallel()
 	base := &chain.Status{FinalizedHeight: 10, Transfers: 100, CrossShard: 50, MissedChunks: 3}
 	run := &run{group: &group{}, base: base, audit: bench.NewAudit()}
-	network := &network{plan: &topology.Plan{}, manifest: &v1alpha1.ShardNetwork{}}
+	network := &network{Network: &statedir.Network{Plan: &topology.Plan{}, Manifest: &v1alpha1.ShardNetwork{}}}
 	for _, status := range []*chain.Status{
 		base, {FinalizedHeight: 14, Transfers: 130, CrossShard: 60, MissedChunks: 4}, {},
 	} {

@@ -9,16 +9,17 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // end is when the lifetime of the network ends, from when its genesis document
 // was made.
 func (n *network) end() (time.Time, bool) {
-	lifetime := n.manifest.Spec.Lifetime
+	lifetime := n.Manifest.Spec.Lifetime
 	if lifetime == nil {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(n.genesis.CreatedAtMs).Add(time.Duration(lifetime.DurationSeconds) * time.Second), true
+	return time.UnixMilli(n.Genesis.CreatedAtMs).Add(time.Duration(lifetime.DurationSeconds) * time.Second), true
 }
 
 // ended says whether the lifetime of the network has ended.
@@ -35,7 +36,7 @@ func (n *network) untilEnd(ctx context.Context) (context.Context, context.Cancel
 		return ctx, func() {}, nil
 	}
 	if n.ended() {
-		return nil, nil, &ResumeError{Dir: string(n.dir), Err: fmt.Errorf("its lifetime ended at %s: "+
+		return nil, nil, &statedir.ResumeError{Dir: string(n.Dir), Err: fmt.Errorf("its lifetime ended at %s: "+
 			"raise spec.lifetime.durationSeconds or leave out spec.lifetime", end.Format(time.DateTime))}
 	}
 	ctx, cancel := context.WithDeadline(ctx, end)
@@ -49,13 +50,13 @@ func (n *network) leave(console *console.Console, failed error) error {
 		return nil
 	}
 	switch {
-	case n.manifest.Spec.Lifetime.Action == v1alpha1.LifetimeStop:
-		console.Printf("the lifetime of the network has ended; it is kept in %s", n.dir)
+	case n.Manifest.Spec.Lifetime.Action == v1alpha1.LifetimeStop:
+		console.Printf("the lifetime of the network has ended; it is kept in %s", n.Dir)
 	case failed != nil:
-		console.Printf("the lifetime of the network has ended; it is kept in %s because it failed", n.dir)
+		console.Printf("the lifetime of the network has ended; it is kept in %s because it failed", n.Dir)
 	default:
-		console.Printf("the lifetime of the network has ended; removing it from %s", n.dir)
-		return n.dir.clear()
+		console.Printf("the lifetime of the network has ended; removing it from %s", n.Dir)
+		return n.Dir.Clear()
 	}
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/wholefile"
+	"github.com/shardyard/shardyard/test/smallnetwork"
 )
 
 // aged makes the network of a manifest and has its genesis document be as old
@@ -22,12 +24,12 @@ func aged(t *testing.T, stateDir, manifest string, age time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	network.genesis.CreatedAtMs = time.Now().Add(-age).UnixMilli()
-	content, err := json.Marshal(network.genesis)
+	network.Genesis.CreatedAtMs = time.Now().Add(-age).UnixMilli()
+	content, err := json.Marshal(network.Genesis)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := wholefile.Write(network.dir.genesis(), content, fileMode); err != nil {
+	if err := wholefile.Write(network.Dir.Genesis(), content, statedir.FileMode); err != nil {
 		t.Fatal(err)
 	}
 	if err := network.close(); err != nil {
@@ -55,7 +57,7 @@ func TestLifetimeEndsTheRun(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", test.manifest)
+			stateDir, manifest := t.TempDir(), smallnetwork.Manifest(t, "spec:\n", test.manifest)
 			// The rest is enough to start, and to do something, on a busy machine.
 			aged(t, stateDir, manifest, 20*time.Second)
 			run := startUp(t, stateDir, Options{Manifest: manifest}, nil)
@@ -67,7 +69,7 @@ func TestLifetimeEndsTheRun(t *testing.T) {
 				t.Errorf("the run did nothing: %+v", *summary)
 			}
 			run.says(t, test.says)
-			if _, err := os.Stat(run.dir.genesis()); (err == nil) != test.kept {
+			if _, err := os.Stat(run.dir.Genesis()); (err == nil) != test.kept {
 				t.Errorf("the network is kept: %v, want %v", err, test.kept)
 			}
 		})
@@ -77,15 +79,15 @@ func TestLifetimeEndsTheRun(t *testing.T) {
 // What is over does not go on, and says what to do.
 func TestEndedLifetime(t *testing.T) {
 	t.Parallel()
-	stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
+	stateDir, manifest := t.TempDir(), smallnetwork.Manifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
 	aged(t, stateDir, manifest, time.Hour)
 	run := startUp(t, stateDir, Options{Manifest: manifest}, nil)
 	_, err := run.end(t)
-	resume, ok := errors.AsType[*ResumeError](err)
+	resume, ok := errors.AsType[*statedir.ResumeError](err)
 	if !ok || !strings.Contains(resume.Error(), ": raise spec.lifetime.durationSeconds or leave out spec.lifetime") {
 		t.Errorf("the error is %v, want one that says how to go on", err)
 	}
-	if _, err := os.Stat(run.dir.genesis()); err != nil {
+	if _, err := os.Stat(run.dir.Genesis()); err != nil {
 		t.Errorf("a network that was not asked to run is gone: %v", err)
 	}
 }
@@ -93,7 +95,7 @@ func TestEndedLifetime(t *testing.T) {
 // One that failed stays: its files say why.
 func TestFailedNetworkStays(t *testing.T) {
 	t.Parallel()
-	stateDir, manifest := t.TempDir(), testManifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
+	stateDir, manifest := t.TempDir(), smallnetwork.Manifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
 	aged(t, stateDir, manifest, time.Hour)
 	network, err := openNetwork(manifest, stateDir, false)
 	if err != nil {
@@ -108,7 +110,7 @@ func TestFailedNetworkStays(t *testing.T) {
 	if err := network.leave(console.New(&progress), errors.New("failed")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(network.dir.genesis()); err != nil || !strings.Contains(progress.String(), "because it failed") {
+	if _, err := os.Stat(network.Dir.Genesis()); err != nil || !strings.Contains(progress.String(), "because it failed") {
 		t.Errorf("the network is kept: %v, and the progress says %q", err, &progress)
 	}
 }

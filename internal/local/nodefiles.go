@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/internal/wholefile"
@@ -17,8 +18,8 @@ import (
 // node is one validator as this machine runs it.
 type node struct {
 	validator        topology.Validator
-	dir              nodeDir
-	secrets          secrets
+	dir              statedir.NodeDir
+	secrets          statedir.Secrets
 	p2p, http, admin port
 }
 
@@ -27,18 +28,18 @@ const listenPorts = 3
 
 // prepareNodes gives every validator its ports and writes its configuration.
 func prepareNodes(ctx context.Context, network *network) ([]node, error) {
-	ports, guards, err := holdPorts(ctx, listenPorts*len(network.plan.Nodes))
+	ports, guards, err := holdPorts(ctx, listenPorts*len(network.Plan.Nodes))
 	if err != nil {
 		return nil, err
 	}
 	network.guards = append(network.guards, guards...)
-	nodes := make([]node, 0, len(network.plan.Nodes))
-	addresses := make(map[string]string, len(network.plan.Nodes))
-	for i, validator := range network.plan.Nodes {
+	nodes := make([]node, 0, len(network.Plan.Nodes))
+	addresses := make(map[string]string, len(network.Plan.Nodes))
+	for i, validator := range network.Plan.Nodes {
 		node := node{
 			validator: validator,
-			dir:       network.dir.node(validator.Name),
-			secrets:   network.secrets[validator.Name],
+			dir:       network.Dir.Node(validator.Name),
+			secrets:   network.Secrets[validator.Name],
 			p2p:       ports[listenPorts*i],
 			http:      ports[listenPorts*i+1],
 			admin:     ports[listenPorts*i+2],
@@ -53,7 +54,7 @@ func prepareNodes(ctx context.Context, network *network) ([]node, error) {
 }
 
 func writeNodeFiles(network *network, nodes []node, addresses map[string]string) error {
-	peers, err := nodeconfig.NewPeers(network.plan, network.publicKeys(), addresses)
+	peers, err := nodeconfig.NewPeers(network.Plan, network.PublicKeys(), addresses)
 	if err != nil {
 		return err
 	}
@@ -61,13 +62,13 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 	if err != nil {
 		return err
 	}
-	if err := wholefile.Write(network.dir.peers(), content, fileMode); err != nil {
+	if err := wholefile.Write(network.Dir.Peers(), content, statedir.FileMode); err != nil {
 		return err
 	}
 	threads := workerThreads(runtime.NumCPU(), len(nodes))
 	for _, node := range nodes {
-		config, err := nodeconfig.NewConfig(network.manifest, network.plan, node.validator, nodeconfig.Host{
-			Files:         nodeFiles,
+		config, err := nodeconfig.NewConfig(network.Manifest, network.Plan, node.validator, nodeconfig.Host{
+			Files:         statedir.NodeFiles,
 			P2PListen:     node.p2p.address(),
 			HTTPListen:    node.http.address(),
 			AdminListen:   node.admin.address(),
@@ -82,7 +83,7 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 		if err != nil {
 			return err
 		}
-		if err := wholefile.Write(node.dir.config(), content, fileMode); err != nil {
+		if err := wholefile.Write(node.dir.Config(), content, statedir.FileMode); err != nil {
 			return err
 		}
 		if err := startLog(node.dir); err != nil {
@@ -93,8 +94,8 @@ func writeNodeFiles(network *network, nodes []node, addresses map[string]string)
 }
 
 // startLog keeps the log of the last run beside the one that begins.
-func startLog(dir nodeDir) error {
-	if err := os.Rename(dir.log(), dir.previousLog()); err != nil && !errors.Is(err, os.ErrNotExist) {
+func startLog(dir statedir.NodeDir) error {
+	if err := os.Rename(dir.Log(), dir.PreviousLog()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("keep the last log: %w", err)
 	}
 	return nil

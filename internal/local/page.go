@@ -118,28 +118,28 @@ func (p *page) show(ctx context.Context, network *network, group *group) (hide f
 // serve serves the page of a group, and scrapes its nodes, until the context is
 // done. It returns when nothing of that is left.
 func (p *page) serve(ctx context.Context, network *network, group *group) (err error) {
-	store, err := metrics.OpenStore(network.dir.metrics())
+	store, err := metrics.OpenStore(network.Dir.Metrics())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	scraper, err := metrics.StartScraper(ctx, store, group.targets(network.manifest.Name), p.options.ScrapeInterval)
+	scraper, err := metrics.StartScraper(ctx, store, group.targets(network.Manifest.Name), p.options.ScrapeInterval)
 	if err != nil {
 		return err
 	}
 	defer scraper.Stop()
 
-	verifier, err := network.verifier()
+	verifier, err := network.Verifier()
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
-	census := &census{network: network.manifest, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
+	census := &census{network: network.Manifest, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
 	mux.HandleFunc("GET /network", census.serveNetwork)
 	mux.Handle("GET /chain/", http.StripPrefix("/chain", explorer.Chain{
-		Shards:   network.genesis.Shards,
-		Seed:     network.genesis.Seed,
-		Accounts: uint64(network.genesis.Shards) * uint64(network.genesis.Accounts.PerShard),
+		Shards:   network.Genesis.Shards,
+		Seed:     network.Genesis.Seed,
+		Accounts: uint64(network.Genesis.Shards) * uint64(network.Genesis.Accounts.PerShard),
 		Verifier: verifier,
 		Newest:   census.newestNode,
 	}.Handler()))
@@ -172,11 +172,11 @@ func (p *page) answer(ctx context.Context, handler http.Handler) error {
 // standing compares the validators of a network.
 func (n *network) standing(census *census, store *metrics.Store) *standing.Network {
 	return &standing.Network{
-		Validators: n.plan.Nodes,
-		Links:      n.plan.Links,
+		Validators: n.Plan.Nodes,
+		Links:      n.Plan.Links,
 		Traces:     n.spans.traces(),
 		Executed: func(ctx context.Context, window time.Duration) (map[string]trace.Mean, error) {
-			return store.Means(ctx, n.manifest.Name, "shardnode_execution_seconds", window)
+			return store.Means(ctx, n.Manifest.Name, "shardnode_execution_seconds", window)
 		},
 		Finalized: census.finalized,
 		Newest:    census.newestNode,

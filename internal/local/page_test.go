@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // onAnyPort has a page served where there is room.
@@ -70,7 +72,7 @@ func TestUpServesThePage(t *testing.T) {
 		t.Errorf("a height below 0 is answered with %d %s", code, body)
 	}
 	// Stand-ins export no metrics, but that they were asked is known.
-	eventually(t, "all nodes were scraped", func() bool {
+	waiting.Until(t, "all nodes were scraped", func() bool {
 		_, body := fetch(t, page+"/api/v1/query?query=count(up%7Bnetwork=%22net%22,region=%22local%22%7D)", "")
 		return strings.Contains(body, `"4"]`)
 	})
@@ -97,7 +99,7 @@ func TestPageTellsWhoHangs(t *testing.T) {
 	processes := run.processes(t)
 	told := func(name string, as condition, says string) {
 		t.Helper()
-		eventually(t, "the page tells that "+name+" "+says, func() bool {
+		waiting.Until(t, "the page tells that "+name+" "+says, func() bool {
 			_, body := fetch(t, processes.Page+"/network", "")
 			var shown view
 			if err := json.Unmarshal([]byte(body), &shown); err != nil {
@@ -114,7 +116,7 @@ func TestPageTellsWhoHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	told(hung.Name, conditionNotReady, "does not answer")
-	eventually(t, "whoever hangs stands out", func() bool {
+	waiting.Until(t, "whoever hangs stands out", func() bool {
 		_, body := fetch(t, processes.Page+"/standing", "")
 		return strings.Contains(body, `"name":"`+hung.Name+`"`) && strings.Count(body, `"says":"no answer"`) == 1
 	})
@@ -134,11 +136,11 @@ func TestUpRunsWithoutItsMetrics(t *testing.T) {
 	if _, err := run.end(t); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(run.dir.metrics(), []byte("no folder"), 0o600); err != nil {
+	if err := os.WriteFile(run.dir.Metrics(), []byte("no folder"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run = startUp(t, stateDir, Options{Page: onAnyPort}, nil)
-	run.says(t, "there is no page: open the metrics of "+run.dir.metrics())
+	run.says(t, "there is no page: open the metrics of "+run.dir.Metrics())
 	run.says(t, "TPS ")
 	run.interrupt()
 	if _, err := run.end(t); err != nil {
@@ -163,7 +165,7 @@ func TestPageWithoutItsAddress(t *testing.T) {
 		if !errors.Is(err, net.ErrClosed) {
 			t.Errorf("the error is %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(waiting.Patience):
 		t.Error("it is still served")
 	}
 }

@@ -15,21 +15,8 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/test/smallnetwork"
 )
-
-func TestDefaultStateDir(t *testing.T) {
-	for _, test := range []struct{ state, home, want string }{
-		{"/state", "/home/ada", "/state/shardyard"},
-		{"", "/home/ada", "/home/ada/.local/state/shardyard"},
-		{"not/absolute", "/home/ada", "/home/ada/.local/state/shardyard"},
-	} {
-		t.Setenv("XDG_STATE_HOME", test.state)
-		t.Setenv("HOME", test.home)
-		if got, err := DefaultStateDir(); err != nil || got != test.want {
-			t.Errorf("with %q and %q, the folder is %q (%v), want %q", test.state, test.home, got, err, test.want)
-		}
-	}
-}
 
 func TestFindShardnode(t *testing.T) {
 	dir := t.TempDir()
@@ -100,7 +87,7 @@ func TestWorkerThreads(t *testing.T) {
 // Every setting that does nothing here is named, and no other.
 func TestInapplicable(t *testing.T) {
 	t.Parallel()
-	network, err := manifest.Read(testManifest(t))
+	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +128,7 @@ func TestInapplicable(t *testing.T) {
 // An update that is to begin at a height is none of this machine's either.
 func TestUpdatesAtAHeightDoNotApply(t *testing.T) {
 	t.Parallel()
-	network, err := manifest.Read(testManifest(t))
+	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // process is a running process. It ends when this program ends, however that
@@ -21,7 +23,7 @@ type process struct {
 
 // startProcess starts a program that writes to a log file.
 func startProcess(path string, args []string, logPath string) (*process, error) {
-	log, err := os.OpenFile(logPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
+	log, err := os.OpenFile(logPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, statedir.FileMode)
 	if err != nil {
 		return nil, err
 	}

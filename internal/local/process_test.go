@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 func startShell(t *testing.T, script string) (started *process, logPath string) {
@@ -36,7 +39,7 @@ func TestProcessEnds(t *testing.T) {
 	if got, want := process.end(), "exit status 3"; got != want {
 		t.Errorf("the end is %q, want %q", got, want)
 	}
-	if got, want := read(t, log), "to output\nto error\n"; got != want {
+	if got, want := smallnetwork.Read(t, log), "to output\nto error\n"; got != want {
 		t.Errorf("the log is %q, want %q", got, want)
 	}
 	if running(process.pid()) {
@@ -47,7 +50,7 @@ func TestProcessEnds(t *testing.T) {
 func TestProcessStopsByItself(t *testing.T) {
 	t.Parallel()
 	process, log := startShell(t, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
-	eventually(t, "the trap is set", func() bool { return read(t, log) == "ready\n" })
+	waiting.Until(t, "the trap is set", func() bool { return smallnetwork.Read(t, log) == "ready\n" })
 	if !process.stop(time.Minute) {
 		t.Error("the process was killed")
 	}
@@ -62,7 +65,7 @@ func TestProcessStopsByItself(t *testing.T) {
 func TestProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	process, log := startShell(t, "trap '' TERM; echo ready; while :; do :; done")
-	eventually(t, "the trap is set", func() bool { return read(t, log) == "ready\n" })
+	waiting.Until(t, "the trap is set", func() bool { return smallnetwork.Read(t, log) == "ready\n" })
 	if process.stop(time.Millisecond) {
 		t.Error("a process that ignores the signal stopped by itself")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
@@ -59,12 +60,12 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 	// The load is the run's: of a network by itself, some loads cannot be asked.
 	unloaded := options.Network.DeepCopy()
 	unloaded.Spec.Load = nil
-	content, err := encodeManifest(unloaded)
+	content, err := statedir.EncodeManifest(unloaded)
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(options.StateDir, options.Network.Name+".yaml")
-	if err := wholefile.Write(path, content, fileMode); err != nil {
+	if err := wholefile.Write(path, content, statedir.FileMode); err != nil {
 		return nil, err
 	}
 	network, err := openNetwork(path, options.StateDir, true)

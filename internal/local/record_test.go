@@ -18,7 +18,10 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/record"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // startRecord records a network of stand-ins, for a second of the last step of
@@ -27,7 +30,7 @@ func startRecord(
 	ctx context.Context, t *testing.T, stateDir string, duration time.Duration, misbehaviours map[string]misbehaviour,
 ) (*result.Run, error) {
 	t.Helper()
-	network, err := manifest.Read(testManifest(t))
+	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +45,7 @@ func recordNetwork(
 	var progress output
 	run, err := Record(ctx, RecordOptions{
 		Network: network, StateDir: stateDir, Shardnode: standinProgram(t, misbehaviours),
-		WarmUp: 100 * time.Millisecond, Duration: duration, ReadyTimeout: patience, Progress: &progress,
+		WarmUp: 100 * time.Millisecond, Duration: duration, ReadyTimeout: waiting.Patience, Progress: &progress,
 	})
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -84,7 +87,7 @@ func TestRecord(t *testing.T) {
 // the controller goes to the most that it may ask for, and stays there.
 func TestRecordOfAClosedLoop(t *testing.T) {
 	t.Parallel()
-	network, err := manifest.Read(testManifest(t))
+	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +95,7 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 		Profile: v1alpha1.LoadProfileClosedLoop,
 		ClosedLoop: &v1alpha1.ClosedLoopLoad{
 			TargetBlockTimeMilliseconds: 60, InitialTransfersPerSecond: 10, MaxTransfersPerSecond: 200,
-			MaxBacklogBlocks: 4, MaxSettleSeconds: int32(patience.Seconds()),
+			MaxBacklogBlocks: 4, MaxSettleSeconds: int32(waiting.Patience.Seconds()),
 		},
 		Workload: &v1alpha1.Workload{Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversOneToOne},
 	}
@@ -121,7 +124,7 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 func TestRecordOfAFixedCount(t *testing.T) {
 	t.Parallel()
 	for transfers, fault := range map[int64]string{500: "", 5000: "were refused by pools within 3s: the others had come to no end"} {
-		network, err := manifest.Read(testManifest(t))
+		network, err := manifest.Read(smallnetwork.Manifest(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +134,7 @@ func TestRecordOfAFixedCount(t *testing.T) {
 		}
 		stateDir, limit := t.TempDir(), 3*time.Second
 		if fault == "" {
-			limit = patience
+			limit = waiting.Patience
 		}
 		run, err := recordNetwork(t.Context(), t, network, stateDir, limit, nil)
 		if err != nil {
@@ -144,7 +147,7 @@ func TestRecordOfAFixedCount(t *testing.T) {
 			continue
 		}
 		checkFixedCount(t, run, uint64(transfers))
-		loads := filepath.Join(string(networkDir(filepath.Join(stateDir, "net")).node("net-s0-p0")), "data", "loads")
+		loads := filepath.Join(string(statedir.NetworkDir(filepath.Join(stateDir, "net")).Node("net-s0-p0")), "data", "loads")
 		told, err := os.ReadFile(loads)
 		if want := "125 before\n1000000\n"; err != nil || !strings.HasPrefix(string(told), want) {
 			t.Errorf("a producer was told %q, want %q: %v", told, want, err)
@@ -176,7 +179,7 @@ func checkFixedCount(t *testing.T, run *result.Run, transfers uint64) {
 // offered.
 func TestRecordOfASearch(t *testing.T) {
 	t.Parallel()
-	network, err := manifest.Read(testManifest(t))
+	network, err := manifest.Read(smallnetwork.Manifest(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +187,7 @@ func TestRecordOfASearch(t *testing.T) {
 		Profile: v1alpha1.LoadProfileSearch,
 		Search: &v1alpha1.SearchLoad{
 			InitialTransfersPerSecond: 150, MaxTransfersPerSecond: 10_000, StepSeconds: 6, PrecisionPercent: 100,
-			MaxSearchSeconds: int32(patience.Seconds()), OfferedPercent: 200,
+			MaxSearchSeconds: int32(waiting.Patience.Seconds()), OfferedPercent: 200,
 		},
 	}
 	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), time.Second, nil)
@@ -280,11 +283,11 @@ func killWhenLoaded(ctx context.Context, stateDir, validator string) error {
 	if err := awaitLoad(ctx, stateDir, validator); err != nil {
 		return err
 	}
-	content, err := os.ReadFile(networkDir(filepath.Join(stateDir, "net")).runtime())
+	content, err := os.ReadFile(statedir.NetworkDir(filepath.Join(stateDir, "net")).Runtime())
 	if err != nil {
 		return err
 	}
-	var running processes
+	var running statedir.Processes
 	if err := json.Unmarshal(content, &running); err != nil {
 		return err
 	}
@@ -298,7 +301,7 @@ func killWhenLoaded(ctx context.Context, stateDir, validator string) error {
 
 // awaitLoad waits until a stand-in was told its load.
 func awaitLoad(ctx context.Context, stateDir, validator string) error {
-	loads := filepath.Join(string(networkDir(filepath.Join(stateDir, "net")).node(validator)), "data", "loads")
+	loads := filepath.Join(string(statedir.NetworkDir(filepath.Join(stateDir, "net")).Node(validator)), "data", "loads")
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/shardyard/shardyard/internal/backup"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
@@ -44,23 +45,23 @@ func Restore(ctx context.Context, options RestoreOptions) (_ *backup.Manifest, e
 	if err != nil {
 		return nil, err
 	}
-	if network.genesisHash != manifest.GenesisHash || network.plan.Network != manifest.Network {
+	if network.GenesisHash != manifest.GenesisHash || network.Plan.Network != manifest.Network {
 		return nil, fmt.Errorf("the backup %s is of network %s with genesis hash %s, and says that it is of %s with %s",
-			source.place, network.plan.Network, network.genesisHash, manifest.Network, manifest.GenesisHash)
+			source.place, network.Plan.Network, network.GenesisHash, manifest.Network, manifest.GenesisHash)
 	}
-	dir := networkDir(filepath.Join(options.StateDir, manifest.Network))
-	back := &restoration{options: &options, source: source, manifest: manifest, plan: network.plan, dir: dir}
+	dir := statedir.NetworkDir(filepath.Join(options.StateDir, manifest.Network))
+	back := &restoration{options: &options, source: source, manifest: manifest, plan: network.Plan, dir: dir}
 	if err := back.choose(ctx); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(string(dir), dirMode); err != nil {
+	if err := os.MkdirAll(string(dir), statedir.DirMode); err != nil {
 		return nil, err
 	}
-	lock, err := lockNetwork(dir)
+	lock, err := statedir.Lock(dir)
 	if err != nil {
 		return nil, fmt.Errorf("network %s is running: stop it first: %w", manifest.Network, err)
 	}
-	defer func() { err = errors.Join(err, unlockNetwork(lock)) }()
+	defer func() { err = errors.Join(err, statedir.Unlock(lock)) }()
 	if err := back.check(); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ type restoration struct {
 	source   *source
 	manifest *backup.Manifest
 	plan     *topology.Plan
-	dir      networkDir
+	dir      statedir.NetworkDir
 	// nodes are those whose data is put back, and there says that the network is
 	// there.
 	nodes []string
@@ -85,7 +86,7 @@ type restoration struct {
 
 // choose finds the nodes, and sees that the program can read what they had.
 func (r *restoration) choose(ctx context.Context) error {
-	names := (&kept{plan: r.plan}).names()
+	names := (&statedir.Kept{Plan: r.plan}).Names()
 	r.nodes = r.options.Nodes
 	if len(r.nodes) == 0 {
 		for _, node := range r.manifest.Nodes {
@@ -112,26 +113,26 @@ func (r *restoration) choose(ctx context.Context) error {
 
 // check refuses what would do harm to what is there.
 func (r *restoration) check() (err error) {
-	if r.there, err = r.dir.exists(); err != nil {
+	if r.there, err = r.dir.Exists(); err != nil {
 		return err
 	}
 	if r.there {
-		present, err := openKept(r.dir)
+		present, err := statedir.OpenKept(r.dir)
 		if err != nil {
 			return err
 		}
-		if present.genesisHash != r.manifest.GenesisHash {
+		if present.GenesisHash != r.manifest.GenesisHash {
 			return fmt.Errorf("%s is a network with genesis hash %s, and the backup is of one with %s",
-				r.dir, present.genesisHash, r.manifest.GenesisHash)
+				r.dir, present.GenesisHash, r.manifest.GenesisHash)
 		}
 	}
 	for _, name := range r.nodes {
-		full, err := r.dir.node(name).hasData()
+		full, err := r.dir.Node(name).HasData()
 		if err != nil {
 			return err
 		}
 		if full && !r.options.Replace {
-			return fmt.Errorf("%s has data on its disk, in %s: with --replace, that is removed", name, r.dir.node(name).data())
+			return fmt.Errorf("%s has data on its disk, in %s: with --replace, that is removed", name, r.dir.Node(name).Data())
 		}
 	}
 	return r.checkVotes()
@@ -144,7 +145,7 @@ func (r *restoration) checkVotes() error {
 		if slices.Contains(r.nodes, node) {
 			return true, nil
 		}
-		return r.dir.node(node).hasData()
+		return r.dir.Node(node).HasData()
 	})
 }
 
@@ -152,7 +153,7 @@ func (r *restoration) checkVotes() error {
 // and the genesis document last.
 func (r *restoration) write(ctx context.Context) error {
 	for _, name := range r.nodes {
-		if err := r.putData(ctx, r.dir.node(name)); err != nil {
+		if err := r.putData(ctx, r.dir.Node(name)); err != nil {
 			return err
 		}
 	}
@@ -160,23 +161,23 @@ func (r *restoration) write(ctx context.Context) error {
 		return nil
 	}
 	for _, validator := range r.plan.Nodes {
-		node := r.dir.node(validator.Name)
-		if err := os.MkdirAll(string(node), dirMode); err != nil {
+		node := r.dir.Node(validator.Name)
+		if err := os.MkdirAll(string(node), statedir.DirMode); err != nil {
 			return err
 		}
-		if err := errors.Join(r.putFile(node.key(), secretMode), r.putFile(node.adminToken(), secretMode)); err != nil {
+		if err := errors.Join(r.putFile(node.Key(), statedir.SecretMode), r.putFile(node.AdminToken(), statedir.SecretMode)); err != nil {
 			return err
 		}
 	}
-	if err := r.putFile(r.dir.manifest(), fileMode); err != nil {
+	if err := r.putFile(r.dir.Manifest(), statedir.FileMode); err != nil {
 		return err
 	}
-	return r.putFile(r.dir.genesis(), fileMode)
+	return r.putFile(r.dir.Genesis(), statedir.FileMode)
 }
 
 // putFile puts a file of the network, which was checked.
 func (r *restoration) putFile(path string, mode os.FileMode) error {
-	content, err := os.ReadFile(filepath.Join(string(r.source.files), r.dir.relative(path)))
+	content, err := os.ReadFile(filepath.Join(string(r.source.files), r.dir.Relative(path)))
 	if err != nil {
 		return err
 	}
@@ -184,8 +185,8 @@ func (r *restoration) putFile(path string, mode os.FileMode) error {
 }
 
 // putData puts the data of a node beside its place, and there once it is complete.
-func (r *restoration) putData(ctx context.Context, node nodeDir) error {
-	return backup.Replace(node.data(), func(partial string) error {
-		return r.source.put(ctx, r.dir.relative(node.data()), partial)
+func (r *restoration) putData(ctx context.Context, node statedir.NodeDir) error {
+	return backup.Replace(node.Data(), func(partial string) error {
+		return r.source.put(ctx, r.dir.Relative(node.Data()), partial)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
 
@@ -29,13 +30,13 @@ type Running struct {
 // one, as the only one that does.
 func FindRunning(stateDir, network string) (*Running, error) {
 	if network == "" {
-		names, err := Names(stateDir)
+		names, err := statedir.Names(stateDir)
 		if err != nil {
 			return nil, err
 		}
 		running := []string{}
 		for _, name := range names {
-			if _, err := networkDir(filepath.Join(stateDir, name)).processes(); !errors.Is(err, errNotRunning) {
+			if _, err := statedir.NetworkDir(filepath.Join(stateDir, name)).Processes(); !errors.Is(err, statedir.ErrNotRunning) {
 				running = append(running, name)
 			}
 		}
@@ -48,42 +49,22 @@ func FindRunning(stateDir, network string) (*Running, error) {
 			return nil, fmt.Errorf("several networks of %s run, name one: %s", stateDir, strings.Join(running, ", "))
 		}
 	}
-	return networkDir(filepath.Join(stateDir, network)).running()
+	return readRunning(statedir.NetworkDir(filepath.Join(stateDir, network)))
 }
 
-// Names are the networks that are kept in a folder.
-func Names(stateDir string) ([]string, error) {
-	entries, err := os.ReadDir(stateDir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+// readRunning reads what a network that runs says of itself.
+func readRunning(d statedir.NetworkDir) (*Running, error) {
+	current, err := d.Processes()
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, entry := range entries {
-		if there, err := networkDir(filepath.Join(stateDir, entry.Name())).exists(); err != nil {
-			return nil, err
-		} else if there {
-			names = append(names, entry.Name())
-		}
-	}
-	return names, nil
-}
-
-// running reads what a network that runs says of itself.
-func (d networkDir) running() (*Running, error) {
-	current, err := d.processes()
-	if err != nil {
-		return nil, err
-	}
-	content, err := os.ReadFile(d.genesis())
+	content, err := os.ReadFile(d.Genesis())
 	if err != nil {
 		return nil, err
 	}
 	var genesis nodeconfig.Genesis
 	if err := json.Unmarshal(content, &genesis); err != nil {
-		return nil, fmt.Errorf("read %s: %w", d.genesis(), err)
+		return nil, fmt.Errorf("read %s: %w", d.Genesis(), err)
 	}
 	running := &Running{Network: current.Network, Seed: genesis.Seed, Genesis: content}
 	for _, validator := range current.Validators {

@@ -10,21 +10,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // keep writes what is kept of a network, which runs if there are processes.
 func keep(t *testing.T, stateDir, network, processes string) {
 	t.Helper()
-	dir := networkDir(filepath.Join(stateDir, network))
-	if err := os.MkdirAll(string(dir), dirMode); err != nil {
+	dir := statedir.NetworkDir(filepath.Join(stateDir, network))
+	if err := os.MkdirAll(string(dir), statedir.DirMode); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{dir.genesis(): `{"network": "` + network + `", "seed": "5e"}`}
+	files := map[string]string{dir.Genesis(): `{"network": "` + network + `", "seed": "5e"}`}
 	if processes != "" {
-		files[dir.runtime()] = processes
+		files[dir.Runtime()] = processes
 	}
 	for path, content := range files {
-		if err := os.WriteFile(path, []byte(content), fileMode); err != nil {
+		if err := os.WriteFile(path, []byte(content), statedir.FileMode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +60,7 @@ func TestFindRunning(t *testing.T) {
 	keep(t, stateDir, "one", oneOfTwo)
 	keep(t, stateDir, "stopped", "")
 	// Nothing of a network is in a file, and whoever was killed has left what ran.
-	if err := os.WriteFile(filepath.Join(stateDir, "notes.txt"), nil, fileMode); err != nil {
+	if err := os.WriteFile(filepath.Join(stateDir, "notes.txt"), nil, statedir.FileMode); err != nil {
 		t.Fatal(err)
 	}
 	keep(t, stateDir, "killed", fmt.Sprintf(`{"network": "killed", "pid": %d, "validators": [
@@ -74,14 +76,14 @@ func TestFindRunning(t *testing.T) {
 	}
 	refused("stopped", "does not run")
 	refused("killed", "does not run: what ran it was process ")
-	if names, err := Names(stateDir); err != nil || !slices.Equal(names, []string{"killed", "one", "stopped"}) {
+	if names, err := statedir.Names(stateDir); err != nil || !slices.Equal(names, []string{"killed", "one", "stopped"}) {
 		t.Errorf("the networks are %q (%v)", names, err)
 	}
 
 	keep(t, stateDir, "two", `{"network": "two", "validators": [{"name": "a", "pid": 0, "http": "127.0.0.1:3"}]}`)
 	refused("", "several networks of "+stateDir+" run, name one: one, two")
 	refused("two", "no validator of two runs")
-	if _, err := Names(filepath.Join(stateDir, "none")); err != nil {
+	if _, err := statedir.Names(filepath.Join(stateDir, "none")); err != nil {
 		t.Errorf("a folder that is not there has %v", err)
 	}
 }

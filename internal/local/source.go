@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/bucket"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // arrivalPattern is the folder that a backup comes to from a bucket, beside the networks
@@ -25,7 +26,7 @@ type source struct {
 	place    backup.Place
 	manifest *backup.Manifest
 	// files has the files by their paths, once they are checked.
-	files networkDir
+	files statedir.NetworkDir
 	// arrival is the folder that is made for files from a bucket; empty for a backup that
 	// is in a folder.
 	arrival string
@@ -52,17 +53,17 @@ func openSource(ctx context.Context, from, stateDir string) (_ *source, err erro
 		return nil, err
 	}
 	if ok {
-		opened.files = networkDir(folder)
+		opened.files = statedir.NetworkDir(folder)
 		return opened, nil
 	}
-	if err := os.MkdirAll(stateDir, dirMode); err != nil {
+	if err := os.MkdirAll(stateDir, statedir.DirMode); err != nil {
 		return nil, err
 	}
 	if opened.arrival, err = os.MkdirTemp(stateDir, arrivalPattern); err != nil {
 		return nil, err
 	}
 	// Whoever lists the networks finds a genesis document one folder below them.
-	opened.files = networkDir(filepath.Join(opened.arrival, "backup"))
+	opened.files = statedir.NetworkDir(filepath.Join(opened.arrival, "backup"))
 	return opened, nil
 }
 
@@ -78,7 +79,7 @@ func (s *source) close() error {
 // network is the network that the backup is of, from files that are checked: all of a
 // folder, and of a bucket, where others would come over the network for nothing, those
 // that are no data of nodes.
-func (s *source) network(ctx context.Context) (*kept, error) {
+func (s *source) network(ctx context.Context) (*statedir.Kept, error) {
 	var err error
 	if s.arrival == "" {
 		err = s.manifest.Verify(ctx, s.place)
@@ -90,7 +91,7 @@ func (s *source) network(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openKept(s.files)
+	return statedir.OpenKept(s.files)
 }
 
 // data fetches and checks the data of nodes from a bucket.
@@ -107,7 +108,7 @@ func (s *source) data(ctx context.Context, nodes []string) error {
 // one that stays, and itself of one that came for it.
 func (s *source) put(ctx context.Context, folder, to string) error {
 	if s.arrival != "" {
-		if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
+		if err := os.MkdirAll(filepath.Dir(to), statedir.DirMode); err != nil {
 			return err
 		}
 		if err := os.Rename(filepath.Join(string(s.files), folder), to); err != nil {

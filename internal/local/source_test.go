@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/test/buckets"
+	"github.com/shardyard/shardyard/test/smallnetwork"
 )
 
 // keptInBucket is a network that is kept in a bucket as well, with data of all nodes.
-func keptInBucket(t *testing.T) (server *buckets.Server, dir networkDir, stateDir string) {
+func keptInBucket(t *testing.T) (server *buckets.Server, dir statedir.NetworkDir, stateDir string) {
 	t.Helper()
 	server, stateDir = buckets.Serve(t), t.TempDir()
 	dir = used(t, stateDir)
@@ -51,20 +53,20 @@ func TestNetworksFromBuckets(t *testing.T) {
 	if _, err := Restore(t.Context(), restore); err != nil {
 		t.Fatal(err)
 	}
-	want := files(t, string(dir))
+	want := smallnetwork.Files(t, string(dir))
 	delete(want, "chain.json")
-	if got := files(t, filepath.Join(elsewhere, "net")); !maps.Equal(got, want) {
+	if got := smallnetwork.Files(t, filepath.Join(elsewhere, "net")); !maps.Equal(got, want) {
 		t.Errorf("the files are %v\nwant %v", got, want)
 	}
 	for name := range want {
-		if got := read(t, filepath.Join(elsewhere, "net", name)); name != "lock" && got != read(t, filepath.Join(string(dir), name)) {
+		if got := smallnetwork.Read(t, filepath.Join(elsewhere, "net", name)); name != "lock" && got != smallnetwork.Read(t, filepath.Join(string(dir), name)) {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
 	if got := entries(t, elsewhere); len(got) != 1 {
 		t.Errorf("something is left beside the network: %v", got)
 	}
-	if !open(t, testManifest(t), elsewhere, false).resumed {
+	if !reopen(t, smallnetwork.Manifest(t), elsewhere, false).Resumed {
 		t.Error("the network is made anew")
 	}
 }
@@ -72,8 +74,8 @@ func TestNetworksFromBuckets(t *testing.T) {
 // Of a node alone, the data of others is not asked for.
 func TestNodesFromBuckets(t *testing.T) {
 	server, dir, stateDir := keptInBucket(t)
-	fill(t, dir.node("net-s0-p1"), "new")
-	fill(t, dir.node("net-s1-p0"), "new")
+	fill(t, dir.Node("net-s0-p1"), "new")
+	fill(t, dir.Node("net-s1-p0"), "new")
 	server.Before(func(out http.ResponseWriter, request *http.Request) bool {
 		others := strings.Contains(request.URL.Path, "/data/") && !strings.Contains(request.URL.Path, "/net-s0-p1/")
 		if others {
@@ -88,7 +90,7 @@ func TestNodesFromBuckets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"net-s0-p0": "old", "net-s0-p1": "old", "net-s1-p0": "new"} {
-		if got := read(t, filepath.Join(dir.node(name).data(), "state", "0")); got != want {
+		if got := smallnetwork.Read(t, filepath.Join(dir.Node(name).Data(), "state", "0")); got != want {
 			t.Errorf("%s has %q, want %q", name, got, want)
 		}
 	}
@@ -110,9 +112,9 @@ func TestRefusedRestoresFromBuckets(t *testing.T) {
 		"damage of a key": {
 			func(t *testing.T, server *buckets.Server) {
 				t.Helper()
-				server.Put(t, "nightly/nodes/net-s1-p1/"+nodeFiles.Key, []byte("{}"))
+				server.Put(t, "nightly/nodes/net-s1-p1/"+statedir.NodeFiles.Key, []byte("{}"))
 			},
-			"the backup s3://kept/nightly is damaged: nodes/net-s1-p1/" + nodeFiles.Key,
+			"the backup s3://kept/nightly is damaged: nodes/net-s1-p1/" + statedir.NodeFiles.Key,
 		},
 		"a missing object": {
 			func(t *testing.T, server *buckets.Server) {
@@ -139,7 +141,7 @@ func TestRefusedRestoresFromBuckets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server, dir, stateDir := keptInBucket(t)
 			for _, node := range []string{"net-s0-p0", "net-s1-p1"} {
-				fill(t, dir.node(node), "new")
+				fill(t, dir.Node(node), "new")
 			}
 			test.change(t, server)
 			options := RestoreOptions{From: server.URL("nightly"), StateDir: stateDir, Replace: true, Shardnode: reading(t, "7")}
@@ -147,7 +149,7 @@ func TestRefusedRestoresFromBuckets(t *testing.T) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
 			for _, node := range []string{"net-s0-p0", "net-s1-p1"} {
-				if got := read(t, filepath.Join(dir.node(node).data(), "state", "0")); got != "new" {
+				if got := smallnetwork.Read(t, filepath.Join(dir.Node(node).Data(), "state", "0")); got != "new" {
 					t.Errorf("%s has %q", node, got)
 				}
 			}

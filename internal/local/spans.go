@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/local/traces"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 	"github.com/shardyard/shardyard/internal/otlp"
@@ -28,7 +29,7 @@ const spanTimeout = 10 * time.Second
 // ReadSpans reads what a run of a network, which may be going on, has kept of its
 // nodes' spans.
 func ReadSpans(stateDir, network string) ([]trace.Span, error) {
-	return otlp.ReadKept(networkDir(filepath.Join(stateDir, network)).spans())
+	return otlp.ReadKept(statedir.NetworkDir(filepath.Join(stateDir, network)).Spans())
 }
 
 // collector takes the spans of a network's nodes and keeps them in its folder.
@@ -42,11 +43,11 @@ type collector struct {
 }
 
 // collectSpans begins to take spans of so many of 10,000 heights; nil for none.
-func collectSpans(ctx context.Context, dir networkDir, sampleBasisPoints int32) (*collector, error) {
+func collectSpans(ctx context.Context, dir statedir.NetworkDir, sampleBasisPoints int32) (*collector, error) {
 	if sampleBasisPoints == 0 {
 		return nil, nil
 	}
-	file, err := otlp.Create(dir.spans(), keptSpanBytes)
+	file, err := otlp.Create(dir.Spans(), keptSpanBytes)
 	if err != nil {
 		return nil, fmt.Errorf("keep spans: %w", err)
 	}

@@ -13,14 +13,16 @@ import (
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
 // What a node sends to where it is told is what ReadSpans reads.
 func TestCollector(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
-	dir := networkDir(filepath.Join(stateDir, "net"))
-	if err := os.MkdirAll(string(dir), dirMode); err != nil {
+	dir := statedir.NetworkDir(filepath.Join(stateDir, "net"))
+	if err := os.MkdirAll(string(dir), statedir.DirMode); err != nil {
 		t.Fatal(err)
 	}
 	collector, err := collectSpans(t.Context(), dir, 2_500)
@@ -59,7 +61,7 @@ func TestCollector(t *testing.T) {
 	if err := collector.close(); err != nil {
 		t.Error(err)
 	}
-	if err := dir.clear(); err != nil {
+	if err := dir.Clear(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadSpans(stateDir, "net"); !os.IsNotExist(err) {
@@ -69,7 +71,7 @@ func TestCollector(t *testing.T) {
 
 func TestNobodyCollectsUnlessAsked(t *testing.T) {
 	t.Parallel()
-	collector, err := collectSpans(t.Context(), networkDir(t.TempDir()), 0)
+	collector, err := collectSpans(t.Context(), statedir.NetworkDir(t.TempDir()), 0)
 	if err != nil || collector != nil || collector.tracing() != nil || collector.close() != nil {
 		t.Errorf("there is %v, %v", collector, err)
 	}

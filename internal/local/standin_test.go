@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -425,60 +424,4 @@ func (n *standin) status(now time.Time) chain.Status {
 		status.Tracked.StateRoot = n.wrong.StateRoot
 	}
 	return status
-}
-
-// testManifest writes the manifest of a small network, with some text replaced.
-func testManifest(t *testing.T, replacements ...string) string {
-	t.Helper()
-	content := strings.NewReplacer(replacements...).Replace(`
-apiVersion: shardyard.dev/v1alpha1
-kind: ShardNetwork
-metadata:
-  name: net
-spec:
-  shards: 2
-  producersPerShard: 2
-  regions:
-    - name: local
-      nodes: 4
-  genesis:
-    accountsPerShard: 100
-  protocol:
-    minBlockTimeMilliseconds: 50
-  placement:
-    exclusivity: Shared
-  load:
-    profile: Ramp
-    ramp:
-      steps:
-        - transfersPerSecond: 10
-          durationSeconds: 1
-        - transfersPerSecond: 42
-          durationSeconds: 60
-`)
-	path := filepath.Join(t.TempDir(), "network.yaml")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// patience is how long anything may take on a machine that is busy with other
-// tests.
-const patience = 2 * time.Minute
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	for !condition() {
-		select {
-		case <-ticker.C:
-		case <-deadline.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }

@@ -70,10 +70,10 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 	summary := &Summary{
 		TPS:             tenths(measured.TPS()),
 		BlockTimeMs:     tenths(float64(measured.BlockTime()) / float64(time.Millisecond)),
-		Shards:          network.plan.Shards,
-		Validators:      network.plan.Validators(),
-		RPCNodes:        int(network.manifest.Spec.RPCNodes),
-		Archives:        int(network.manifest.Spec.ArchiveNodes),
+		Shards:          network.Plan.Shards,
+		Validators:      network.Plan.Validators(),
+		RPCNodes:        int(network.Manifest.Spec.RPCNodes),
+		Archives:        int(network.Manifest.Spec.ArchiveNodes),
 		SupplyConserved: r.supplyConserved(),
 		WindowSeconds:   tenths(measured.Window.Seconds()),
 		GenesisHash:     r.base.GenesisHash,
@@ -103,7 +103,7 @@ func (r *run) statesArchived(network *network) *StatesArchived {
 	if len(seen) == 0 {
 		return nil
 	}
-	standing, words := archives.Stand(network.manifest.Spec.Node.Storage, r.last.Best(), seen)
+	standing, words := archives.Stand(network.Manifest.Spec.Node.Storage, r.last.Best(), seen)
 	return &StatesArchived{Standing: standing, Says: words}
 }
 

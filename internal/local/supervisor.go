@@ -67,8 +67,8 @@ func newSupervisor(node node, shardnode string, console *console.Console, change
 		shardnode: shardnode,
 		client: chain.NewClient(node.http.address(), chain.Admin{
 			Address:   node.admin.address(),
-			PublicKey: node.secrets.key.Public(),
-			Token:     node.secrets.adminToken,
+			PublicKey: node.secrets.Key.Public(),
+			Token:     node.secrets.AdminToken,
 		}),
 		console: console,
 		changed: changed,
@@ -121,7 +121,7 @@ func (s *supervisor) run(ctx context.Context) error {
 
 		delay, again := restarts.next(process.exitCode(), readyFor)
 		if !again {
-			return &ValidatorError{Name: s.name(), End: process.end(), Log: s.node.dir.log()}
+			return &ValidatorError{Name: s.name(), End: process.end(), Log: s.node.dir.Log()}
 		}
 		s.console.Printf("validator %s ended (%s), starting it again in %s", s.name(), process.end(), delay)
 		if !wait(ctx, delay) {
@@ -156,10 +156,10 @@ func (s *supervisor) start() (*process, error) {
 		s.console.Printf("nothing can take the place of validator %s: %v", s.name(), err)
 		s.end(begun)
 	}
-	if err := s.node.dir.removeDouble(); err != nil {
+	if err := s.node.dir.RemoveDouble(); err != nil {
 		return nil, err
 	}
-	process, err := startProcess(s.shardnode, []string{"run", "--config", s.node.dir.config()}, s.node.dir.log())
+	process, err := startProcess(s.shardnode, []string{"run", "--config", s.node.dir.Config()}, s.node.dir.Log())
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, network.close()) }()
-	load, err := loading.New(network.manifest.Spec.Load)
+	load, err := loading.New(network.Manifest.Spec.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		defer func() { err = errors.Join(err, network.page.close()) }()
 		console.Printf("page %s", network.page.url())
 	}
-	if network.spans, err = collectSpans(ctx, network.dir, options.TraceBasisPoints); err != nil {
+	if network.spans, err = collectSpans(ctx, network.Dir, options.TraceBasisPoints); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, network.spans.close()) }()
 	if network.spans != nil {
-		console.Printf("spans are kept in %s", network.dir.spans())
+		console.Printf("spans are kept in %s", network.Dir.Spans())
 	}
 	ctx, cancel, err := network.untilEnd(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 // whileUp runs all validators of a network for as long as serve lasts. No process
 // is left when it returns.
 func (n *network) whileUp(ctx context.Context, shardnode string, console *console.Console, serve func(*group) error) (err error) {
-	if err := n.dir.forgetChain(); err != nil {
+	if err := n.Dir.ForgetChain(); err != nil {
 		return err
 	}
 	nodes, err := prepareNodes(ctx, n)
@@ -95,11 +95,11 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 		return err
 	}
 	group := newGroup(n, nodes, shardnode, console)
-	console.Printf("starting %s; their processes and ports are in %s", crew(n.plan), n.dir.runtime())
+	console.Printf("starting %s; their processes and ports are in %s", crew(n.Plan), n.Dir.Runtime())
 	group.start()
 	defer func() {
 		console.Settle()
-		console.Printf("stopping %s", crew(n.plan))
+		console.Printf("stopping %s", crew(n.Plan))
 		err = errors.Join(err, group.stop())
 	}()
 
@@ -139,19 +139,19 @@ func (g *group) serve(ctx context.Context, network *network, load *loading.Load,
 		g.console.Printf("interrupted before there was anything to measure")
 		err = nil
 	}
-	return run.summarize(network, measured), errors.Join(run.violation, err, network.dir.keepChain(run.last))
+	return run.summarize(network, measured), errors.Join(run.violation, err, network.Dir.KeepChain(run.last))
 }
 
 // introduce says what is about to run.
 func introduce(c *console.Console, network *network) {
-	plan := network.plan
+	plan := network.Plan
 	c.Printf("network %s: %s, %s, in %s", plan.Network,
-		console.Plural(plan.Shards, "shard"), crew(plan), network.dir)
-	for _, line := range Inapplicable(network.manifest) {
+		console.Plural(plan.Shards, "shard"), crew(plan), network.Dir)
+	for _, line := range Inapplicable(network.Manifest) {
 		c.Printf("%s", line)
 	}
-	created := time.UnixMilli(network.genesis.CreatedAtMs).Format(time.DateTime)
-	if network.resumed {
+	created := time.UnixMilli(network.Genesis.CreatedAtMs).Format(time.DateTime)
+	if network.Resumed {
 		c.Printf("resuming the chain of %s", created)
 		return
 	}
@@ -160,7 +160,7 @@ func introduce(c *console.Console, network *network) {
 }
 
 func accounts(network *network) string {
-	return fmt.Sprintf("%s accounts", console.Thousands(int64(network.genesis.Shards)*int64(network.genesis.Accounts.PerShard)))
+	return fmt.Sprintf("%s accounts", console.Thousands(int64(network.Genesis.Shards)*int64(network.Genesis.Accounts.PerShard)))
 }
 
 // logOf is the log that tells more about an error.

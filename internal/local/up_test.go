@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // A stand-in's block has 10 transfers and takes 50 ms, and a stand-in uses a
@@ -96,7 +98,7 @@ func TestUpForADuration(t *testing.T) {
 func TestUpWithChunkValidator(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{
-		Manifest: testManifest(t, "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1", "nodes: 4", "nodes: 5",
+		Manifest: smallnetwork.Manifest(t, "producersPerShard: 2", "producersPerShard: 2\n  chunkValidators: 1", "nodes: 4", "nodes: 5",
 			"durationSeconds: 1", "durationSeconds: 60"),
 	}, nil)
 	run.signs(t, "net-s1-p1", "3")
@@ -151,7 +153,7 @@ func TestUpIsInterrupted(t *testing.T) {
 func TestUpRestartsValidators(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{
-		Manifest: testManifest(t, "transfersPerSecond: 10", "transfersPerSecond: 42"),
+		Manifest: smallnetwork.Manifest(t, "transfersPerSecond: 10", "transfersPerSecond: 42"),
 	}, nil)
 	run.says(t, "TPS ")
 	before := run.processes(t)
@@ -196,7 +198,7 @@ func TestUpWithHungValidator(t *testing.T) {
 			t.Fatal(err)
 		}
 		// On a busy machine, its threads stop some time after the signal.
-		eventually(t, hung.Name+" hangs", func() bool {
+		waiting.Until(t, hung.Name+" hangs", func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			_, err := client.Status(ctx)
@@ -317,7 +319,7 @@ func TestUpFindsFaults(t *testing.T) {
 func TestUpNamesRefusedLoad(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{}, map[string]misbehaviour{"net-s0-p1": {RefuseLoad: true}})
-	eventually(t, "the validator is told its load again and again", func() bool {
+	waiting.Until(t, "the validator is told its load again and again", func() bool {
 		return strings.Count(run.loads(t, "net-s0-p1"), "refused") >= 3
 	})
 	run.interrupt()

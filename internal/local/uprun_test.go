@@ -13,6 +13,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // output collects what is written while a network runs.
@@ -36,7 +40,7 @@ func (o *output) String() string {
 // upRun is a network of stand-ins that runs.
 type upRun struct {
 	progress  output
-	dir       networkDir
+	dir       statedir.NetworkDir
 	interrupt context.CancelFunc
 	done      chan struct{}
 	summary   *Summary
@@ -49,19 +53,19 @@ func startUp(t *testing.T, stateDir string, options Options, misbehaviours map[s
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	run := &upRun{
-		dir:       networkDir(filepath.Join(stateDir, "net")),
+		dir:       statedir.NetworkDir(filepath.Join(stateDir, "net")),
 		interrupt: cancel,
 		done:      make(chan struct{}),
 	}
 	options.StateDir, options.Progress = stateDir, &run.progress
 	if options.Manifest == "" {
-		options.Manifest = testManifest(t)
+		options.Manifest = smallnetwork.Manifest(t)
 	}
 	if options.Shardnode == "" {
 		options.Shardnode = standinProgram(t, misbehaviours)
 	}
 	if options.ReadyTimeout == 0 {
-		options.ReadyTimeout = patience
+		options.ReadyTimeout = waiting.Patience
 	}
 	go func() {
 		defer close(run.done)
@@ -82,10 +86,10 @@ func (r *upRun) end(t *testing.T) (*Summary, error) {
 	t.Helper()
 	select {
 	case <-r.done:
-	case <-time.After(patience):
+	case <-time.After(waiting.Patience):
 		t.Fatal("the run does not end")
 	}
-	if found := files(t, string(r.dir)); found["runtime.json"] != 0 {
+	if found := smallnetwork.Files(t, string(r.dir)); found["runtime.json"] != 0 {
 		t.Error("runtime.json is left after the run")
 	}
 	return r.summary, r.err
@@ -94,13 +98,13 @@ func (r *upRun) end(t *testing.T) (*Summary, error) {
 // says waits until the progress has a text.
 func (r *upRun) says(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, "progress says "+text, func() bool { return strings.Contains(r.progress.String(), text) })
+	waiting.Until(t, "progress says "+text, func() bool { return strings.Contains(r.progress.String(), text) })
 }
 
-func (r *upRun) processes(t *testing.T) processes {
+func (r *upRun) processes(t *testing.T) statedir.Processes {
 	t.Helper()
-	var current processes
-	if err := readJSON(r.dir.runtime(), &current); err != nil {
+	var current statedir.Processes
+	if err := readJSON(r.dir.Runtime(), &current); err != nil {
 		t.Fatal(err)
 	}
 	return current
@@ -110,7 +114,7 @@ func (r *upRun) processes(t *testing.T) processes {
 // one.
 func (r *upRun) loads(t *testing.T, validator string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(string(r.dir.node(validator)), "data", "loads"))
+	content, err := os.ReadFile(filepath.Join(string(r.dir.Node(validator)), "data", "loads"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -120,7 +124,7 @@ func (r *upRun) loads(t *testing.T, validator string) string {
 // signs waits until the rates that a validator was told end with some.
 func (r *upRun) signs(t *testing.T, validator, rates string) {
 	t.Helper()
-	eventually(t, validator+" signs "+rates, func() bool {
+	waiting.Until(t, validator+" signs "+rates, func() bool {
 		return strings.HasSuffix(" "+r.loads(t, validator), " "+rates)
 	})
 }

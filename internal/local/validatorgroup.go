@@ -123,7 +123,7 @@ func (g *group) notReady() error {
 				Wanted: len(g.supervisors),
 				Name:   supervisor.name(),
 				Reason: state.reason,
-				Log:    supervisor.node.dir.log(),
+				Log:    supervisor.node.dir.Log(),
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package statedir
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// lockNetwork makes sure that no other process runs the network of a folder.
+// Lock makes sure that no other process runs the network of a folder.
 // The kernel releases the lock when this process ends, however it ends.
-func lockNetwork(dir networkDir) (*os.File, error) {
-	file, err := os.OpenFile(dir.lock(), os.O_RDWR|os.O_CREATE, secretMode)
+func Lock(dir NetworkDir) (*os.File, error) {
+	file, err := os.OpenFile(dir.lock(), os.O_RDWR|os.O_CREATE, SecretMode)
 	if err != nil {
 		return nil, err
 	}
@@ -25,10 +25,10 @@ func lockNetwork(dir networkDir) (*os.File, error) {
 	return file, nil
 }
 
-// unlockNetwork lets other processes have the network at once. Closed alone, the
+// Unlock lets other processes have the network at once. Closed alone, the
 // file would stay locked for as long as a process that this one is just starting
 // has it open as well.
-func unlockNetwork(file *os.File) error {
+func Unlock(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 

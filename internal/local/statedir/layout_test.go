@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package statedir
 
 import (
 	"testing"
@@ -11,16 +11,16 @@ import (
 // A backup, also one of a cluster, has its files where a network of this machine has them.
 func TestBackupsAreLaidOutAsNetworks(t *testing.T) {
 	t.Parallel()
-	dir := networkDir("folder")
-	node := dir.node("net-s0-p0")
+	dir := NetworkDir("folder")
+	node := dir.Node("net-s0-p0")
 	for want, path := range map[string]string{
-		backup.NetworkFile:             dir.manifest(),
-		backup.GenesisFile:             dir.genesis(),
-		backup.KeyFile("net-s0-p0"):    node.key(),
-		backup.TokenFile("net-s0-p0"):  node.adminToken(),
-		backup.DataFolder("net-s0-p0"): node.data(),
+		backup.NetworkFile:             dir.Manifest(),
+		backup.GenesisFile:             dir.Genesis(),
+		backup.KeyFile("net-s0-p0"):    node.Key(),
+		backup.TokenFile("net-s0-p0"):  node.AdminToken(),
+		backup.DataFolder("net-s0-p0"): node.Data(),
 	} {
-		if got := dir.relative(path); got != want {
+		if got := dir.Relative(path); got != want {
 			t.Errorf("the network has %s, and the backup %s", got, want)
 		}
 	}

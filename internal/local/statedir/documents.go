@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package statedir
 
 import (
 	"encoding/json"
@@ -16,8 +16,8 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
 
-// encodeManifest writes a network as a manifest, defaults included.
-func encodeManifest(network *v1alpha1.ShardNetwork) ([]byte, error) {
+// EncodeManifest writes a network as a manifest, defaults included.
+func EncodeManifest(network *v1alpha1.ShardNetwork) ([]byte, error) {
 	content, err := yaml.Marshal(network)
 	if err != nil {
 		return nil, fmt.Errorf("encode manifest: %w", err)
@@ -28,14 +28,14 @@ func encodeManifest(network *v1alpha1.ShardNetwork) ([]byte, error) {
 // readGenesis reads the genesis document and checks that it is the one of the
 // manifest and the keys. Otherwise the nodes would run another chain than the
 // manifest says, or none.
-func (n *network) readGenesis() error {
-	content, err := os.ReadFile(n.dir.genesis())
+func (n *Network) readGenesis() error {
+	content, err := os.ReadFile(n.Dir.Genesis())
 	if err != nil {
 		return err
 	}
 	var stored nodeconfig.Genesis
 	if err := json.Unmarshal(content, &stored); err != nil {
-		return fmt.Errorf("read %s: %w", n.dir.genesis(), err)
+		return fmt.Errorf("read %s: %w", n.Dir.Genesis(), err)
 	}
 	want, err := n.newGenesis(time.UnixMilli(stored.CreatedAtMs))
 	if err != nil {
@@ -44,6 +44,6 @@ func (n *network) readGenesis() error {
 	if !reflect.DeepEqual(&stored, want) {
 		return errors.New("genesis.json is not the one of the manifest and the keys beside it")
 	}
-	n.genesis = &stored
+	n.Genesis = &stored
 	return nil
 }
