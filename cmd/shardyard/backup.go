@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/backup"
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/machinebackup"
 )
 
 const backupLong = `Keep a network, which must not run, in a folder or a bucket: its manifest and genesis
@@ -49,7 +50,7 @@ network's own files and the data of the nodes that are put back, to a folder bes
 the networks first, where they are checked.`
 
 func newBackupCommand() *cobra.Command {
-	var options local.BackupOptions
+	var options machinebackup.Options
 	var cluster clusterBackupFlags
 	command := &cobra.Command{
 		Use:   "backup FOLDER|URL --network NETWORK",
@@ -70,7 +71,7 @@ func newBackupCommand() *cobra.Command {
 			if options.StateDir, err = stateDirOr(options.StateDir); err != nil {
 				return err
 			}
-			return tellBackup(command.OutOrStdout(), "kept")(local.Backup(ctx, options))
+			return tellBackup(command.OutOrStdout(), "kept")(machinebackup.Backup(ctx, options))
 		},
 	}
 	flags := command.Flags()
@@ -86,7 +87,7 @@ func newBackupCommand() *cobra.Command {
 }
 
 func newRestoreCommand() *cobra.Command {
-	var options local.RestoreOptions
+	var options machinebackup.RestoreOptions
 	var cluster clusterBackupFlags
 	command := &cobra.Command{
 		Use:   "restore FOLDER|URL",
@@ -110,7 +111,7 @@ func newRestoreCommand() *cobra.Command {
 			if options.Shardnode, err = local.FindShardnode(options.Shardnode); err != nil {
 				return err
 			}
-			return tellBackup(command.OutOrStdout(), "put back")(local.Restore(ctx, options))
+			return tellBackup(command.OutOrStdout(), "put back")(machinebackup.Restore(ctx, options))
 		},
 	}
 	flags := command.Flags()

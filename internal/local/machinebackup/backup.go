@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package machinebackup
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
-// BackupOptions say what is kept, and where.
-type BackupOptions struct {
+// Options say what is kept, and where.
+type Options struct {
 	// StateDir is the folder that networks are kept in, Network the one of them.
 	StateDir, Network string
 	// Nodes are those whose data is kept; all of them without one.
@@ -26,7 +26,7 @@ type BackupOptions struct {
 
 // Backup keeps the files of a network that does not run: what makes it the network that
 // it is, keys included, and the data of nodes. While it does, nobody else can run it.
-func Backup(ctx context.Context, options BackupOptions) (_ *backup.Manifest, err error) {
+func Backup(ctx context.Context, options Options) (_ *backup.Manifest, err error) {
 	dir := statedir.NetworkDir(filepath.Join(options.StateDir, options.Network))
 	if there, err := dir.Exists(); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package machinebackup
 
 import (
 	"maps"
@@ -20,7 +20,7 @@ func keptInBucket(t *testing.T) (server *buckets.Server, dir statedir.NetworkDir
 	t.Helper()
 	server, stateDir = buckets.Serve(t), t.TempDir()
 	dir = used(t, stateDir)
-	options := BackupOptions{StateDir: stateDir, Network: "net", To: server.URL("nightly")}
+	options := Options{StateDir: stateDir, Network: "net", To: server.URL("nightly")}
 	if _, err := Backup(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func entries(t *testing.T, stateDir string) []string {
 // A network comes back from a bucket on another machine as from a folder.
 func TestNetworksFromBuckets(t *testing.T) {
 	server, dir, stateDir := keptInBucket(t)
-	options := BackupOptions{StateDir: stateDir, Network: "net", To: server.URL("nightly")}
+	options := Options{StateDir: stateDir, Network: "net", To: server.URL("nightly")}
 	if _, err := Backup(t.Context(), options); err == nil || !strings.Contains(err.Error(), "s3://kept/nightly is not empty") {
 		t.Errorf("over another backup, the error is %v", err)
 	}

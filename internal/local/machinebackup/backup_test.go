@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package machinebackup
 
 import (
 	"maps"
@@ -57,7 +57,7 @@ func reading(t *testing.T, formats string) string {
 func backUp(t *testing.T, stateDir string, nodes ...string) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "kept")
-	manifest, err := Backup(t.Context(), BackupOptions{StateDir: stateDir, Network: "net", Nodes: nodes, To: folder})
+	manifest, err := Backup(t.Context(), Options{StateDir: stateDir, Network: "net", Nodes: nodes, To: folder})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,21 +199,21 @@ func TestRefusedBackups(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
 	dir := used(t, stateDir)
-	refuse := func(want string, options BackupOptions) {
+	refuse := func(want string, options Options) {
 		t.Helper()
 		options.StateDir, options.To = stateDir, filepath.Join(t.TempDir(), "kept")
 		if _, err := Backup(t.Context(), options); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
 		}
 	}
-	refuse("there is no network other", BackupOptions{Network: "other"})
-	refuse("has no node net-a0", BackupOptions{Network: "net", Nodes: []string{"net-a0"}})
+	refuse("there is no network other", Options{Network: "other"})
+	refuse("has no node net-a0", Options{Network: "net", Nodes: []string{"net-a0"}})
 	if err := os.RemoveAll(dir.Node("net-s0-p0").Data()); err != nil {
 		t.Fatal(err)
 	}
-	refuse("net-s0-p0/data holds nothing of a node", BackupOptions{Network: "net"})
+	refuse("net-s0-p0/data holds nothing of a node", Options{Network: "net"})
 	reopen(t, smallnetwork.Manifest(t), stateDir, false)
-	refuse("network net is running", BackupOptions{Network: "net"})
+	refuse("network net is running", Options{Network: "net"})
 }
 
 // reopen opens a network and closes it when the test ends, unless it was closed before.
