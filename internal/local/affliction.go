@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/local/processes"
 )
 
 // affliction is a fault that lasts. It is the keeper of a process that takes it
 // back, so that it ends even if whoever asked for it is no more.
 type affliction struct {
 	// paused is the process that goes on afterwards; nil when it was killed.
-	paused *process
+	paused *processes.Process
 	// double takes the place of what was killed; nil when nothing is started until the
 	// fault is over.
 	double *double
@@ -39,13 +40,13 @@ func (s *supervisor) strike(ordered *order) error {
 	begun := &affliction{over: make(chan struct{})}
 	switch ordered.Action {
 	case v1alpha1.FaultActionPause:
-		if err := s.process.signal(syscall.SIGSTOP); err != nil {
+		if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 			return fmt.Errorf("pause validator %s: %w", s.name(), err)
 		}
 		begun.paused = s.process
 		s.console.Printf("validator %s is paused by a fault", s.name())
 	case v1alpha1.FaultActionKill:
-		if err := s.process.signal(syscall.SIGKILL); err != nil {
+		if err := s.process.Signal(syscall.SIGKILL); err != nil {
 			return fmt.Errorf("kill validator %s: %w", s.name(), err)
 		}
 		s.console.Printf("validator %s is killed by a fault", s.name())
@@ -56,7 +57,7 @@ func (s *supervisor) strike(ordered *order) error {
 		if ordered.Program == nil {
 			return errors.New("a byzantine fault has no program")
 		}
-		if err := s.process.signal(syscall.SIGKILL); err != nil {
+		if err := s.process.Signal(syscall.SIGKILL); err != nil {
 			return fmt.Errorf("kill validator %s: %w", s.name(), err)
 		}
 		begun.double = &double{Program: *ordered.Program}
@@ -98,11 +99,11 @@ func (s *supervisor) end(begun *affliction) {
 	close(begun.over)
 	if begun.paused != nil {
 		// One that ended meanwhile cannot go on, and another one is started.
-		_ = begun.paused.signal(syscall.SIGCONT)
+		_ = begun.paused.Signal(syscall.SIGCONT)
 	}
 	if s.state.byzantine && s.process != nil {
 		// It may have its own mind about other signals.
-		_ = s.process.signal(syscall.SIGKILL)
+		_ = s.process.Signal(syscall.SIGKILL)
 	}
 	s.console.Printf("the fault of validator %s is over", s.name())
 }
@@ -150,19 +151,19 @@ func (s *supervisor) replaced() *affliction {
 }
 
 // startDouble starts what takes the validator's place.
-func (s *supervisor) startDouble(begun *affliction) (*process, error) {
+func (s *supervisor) startDouble(begun *affliction) (*processes.Process, error) {
 	if err := begun.double.prepare(s.node.dir); err != nil {
 		return nil, err
 	}
 	program, arguments := begun.double.command(s.node.dir)
-	process, err := startProcess(program, arguments, s.node.dir.Log())
+	process, err := processes.Start(program, arguments, s.node.dir.Log())
 	if err != nil {
 		return nil, err
 	}
 	s.started(process, true)
 	if s.replaced() != begun {
 		// The fault was over before there was a process to end.
-		_ = process.signal(syscall.SIGKILL)
+		_ = process.Signal(syscall.SIGKILL)
 	}
 	return process, nil
 }

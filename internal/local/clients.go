@@ -10,6 +10,7 @@ import (
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/processes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -62,20 +63,20 @@ func (l *launcher) launch(ctx context.Context, number int, step *clients.Step) (
 		return nil, err
 	}
 	report, log := l.dir.LoaderReport(number), l.dir.LoaderLog(number)
-	process, err := startProcess(l.shardnode, append(step.Arguments(l.dir.Genesis()), "--report", report), log)
+	process, err := processes.Start(l.shardnode, append(step.Arguments(l.dir.Genesis()), "--report", report), log)
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case <-process.ended:
+	case <-process.Ended:
 	case <-ctx.Done():
-		process.stop(stopGrace)
+		process.Stop(stopGrace)
 		return nil, ctx.Err()
 	}
-	if code := process.exitCode(); code != 0 {
+	if code := process.ExitCode(); code != 0 {
 		l.console.Settle()
 		l.console.PrintLogTail(log)
-		return nil, fmt.Errorf("ended with an error: %s%s", process.end(), lastLine(log))
+		return nil, fmt.Errorf("ended with an error: %s%s", process.End(), lastLine(log))
 	}
 	content, err := os.ReadFile(report)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/processes"
 )
 
 const (
@@ -38,7 +39,7 @@ type supervisor struct {
 	mu    sync.Mutex
 	state validatorState
 	// process is nil between two processes, and affliction while there is no fault.
-	process    *process
+	process    *processes.Process
 	affliction *affliction
 	// spent is the CPU time of the processes that ended.
 	spent time.Duration
@@ -119,11 +120,11 @@ func (s *supervisor) run(ctx context.Context) error {
 			continue
 		}
 
-		delay, again := restarts.next(process.exitCode(), readyFor)
+		delay, again := restarts.next(process.ExitCode(), readyFor)
 		if !again {
-			return &ValidatorError{Name: s.name(), End: process.end(), Log: s.node.dir.Log()}
+			return &ValidatorError{Name: s.name(), End: process.End(), Log: s.node.dir.Log()}
 		}
-		s.console.Printf("validator %s ended (%s), starting it again in %s", s.name(), process.end(), delay)
+		s.console.Printf("validator %s ended (%s), starting it again in %s", s.name(), process.End(), delay)
 		if !wait(ctx, delay) {
 			return nil
 		}
@@ -142,7 +143,7 @@ func wait(ctx context.Context, delay time.Duration) bool {
 	}
 }
 
-func (s *supervisor) start() (*process, error) {
+func (s *supervisor) start() (*processes.Process, error) {
 	for _, port := range []port{s.node.p2p, s.node.http, s.node.admin} {
 		if err := port.release(); err != nil {
 			return nil, err
@@ -159,7 +160,7 @@ func (s *supervisor) start() (*process, error) {
 	if err := s.node.dir.RemoveDouble(); err != nil {
 		return nil, err
 	}
-	process, err := startProcess(s.shardnode, []string{"run", "--config", s.node.dir.Config()}, s.node.dir.Log())
+	process, err := processes.Start(s.shardnode, []string{"run", "--config", s.node.dir.Config()}, s.node.dir.Log())
 	if err != nil {
 		return nil, err
 	}
@@ -169,30 +170,30 @@ func (s *supervisor) start() (*process, error) {
 
 // started takes a process that has been started, of another program than the node or of
 // the node.
-func (s *supervisor) started(process *process, byzantine bool) {
+func (s *supervisor) started(process *processes.Process, byzantine bool) {
 	s.update(func(state *validatorState) {
 		s.process = process
-		*state = validatorState{starts: state.starts + 1, pid: process.pid(), byzantine: byzantine, reason: "does not answer"}
+		*state = validatorState{starts: state.starts + 1, pid: process.PID(), byzantine: byzantine, reason: "does not answer"}
 	})
 }
 
 // watch asks the validator again and again whether it is ready. It returns when
 // the process has ended or the context is done: the time since the validator was
 // first ready, nil if it never was.
-func (s *supervisor) watch(ctx context.Context, process *process) *time.Duration {
+func (s *supervisor) watch(ctx context.Context, process *processes.Process) *time.Duration {
 	ticker := time.NewTicker(readyPollInterval)
 	defer ticker.Stop()
 	var readyAt *time.Time
 	for {
 		select {
-		case <-process.ended:
+		case <-process.Ended:
 			return sinceIfAny(readyAt)
 		case <-ctx.Done():
 			return sinceIfAny(readyAt)
 		case <-ticker.C:
 		}
 		reason := s.unready(ctx)
-		if process.hasEnded() || ctx.Err() != nil {
+		if process.HasEnded() || ctx.Err() != nil {
 			continue
 		}
 		s.observeReadiness(reason)
@@ -249,19 +250,19 @@ func (s *supervisor) observeReadiness(reason string) {
 	}
 }
 
-func (s *supervisor) stop(process *process) {
-	if !process.stop(stopGrace) {
+func (s *supervisor) stop(process *processes.Process) {
+	if !process.Stop(stopGrace) {
 		s.console.Printf("validator %s did not stop within %s and was killed", s.name(), stopGrace)
-	} else if code := process.exitCode(); code != 0 && !s.current().byzantine {
-		s.console.Printf("validator %s did not stop cleanly: %s", s.name(), process.end())
+	} else if code := process.ExitCode(); code != 0 && !s.current().byzantine {
+		s.console.Printf("validator %s did not stop cleanly: %s", s.name(), process.End())
 	}
 	s.ended(process)
 }
 
-func (s *supervisor) ended(process *process) {
+func (s *supervisor) ended(process *processes.Process) {
 	s.update(func(state *validatorState) {
 		s.process = nil
-		state.pid, state.ready, state.wasReady, state.reason = 0, false, false, process.end()
-		s.spent, s.running = s.spent+process.cpu(), 0
+		state.pid, state.ready, state.wasReady, state.reason = 0, false, false, process.End()
+		s.spent, s.running = s.spent+process.CPU(), 0
 	})
 }

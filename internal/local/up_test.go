@@ -42,7 +42,7 @@ func TestUp(t *testing.T) {
 		t.Fatalf("%d validators run, want 4", len(processes.Validators))
 	}
 	for _, validator := range processes.Validators {
-		if running(validator.PID) {
+		if isRunning(validator.PID) {
 			t.Errorf("the process of %s is left", validator.Name)
 		}
 	}

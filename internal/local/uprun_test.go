@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -127,4 +128,9 @@ func (r *upRun) signs(t *testing.T, validator, rates string) {
 	waiting.Until(t, validator+" signs "+rates, func() bool {
 		return strings.HasSuffix(" "+r.loads(t, validator), " "+rates)
 	})
+}
+
+// isRunning says whether there is a process.
+func isRunning(pid int) bool {
+	return syscall.Kill(pid, 0) == nil
 }

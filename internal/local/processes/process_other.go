@@ -2,7 +2,7 @@
 
 //go:build !linux
 
-package local
+package processes
 
 import "syscall"
 

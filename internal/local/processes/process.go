@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package processes
 
 import (
 	"fmt"
@@ -9,21 +9,22 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
-// process is a running process. It ends when this program ends, however that
+// logMode is the mode of a log.
+const logMode os.FileMode = 0o644
+
+// Process is a running process. It ends when this program ends, however that
 // ends.
-type process struct {
+type Process struct {
 	command *exec.Cmd
-	// ended is closed when the process has ended.
-	ended chan struct{}
+	// Ended is closed when the process has ended.
+	Ended chan struct{}
 }
 
-// startProcess starts a program that writes to a log file.
-func startProcess(path string, args []string, logPath string) (*process, error) {
-	log, err := os.OpenFile(logPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, statedir.FileMode)
+// Start starts a program that writes to a log file.
+func Start(path string, args []string, logPath string) (*Process, error) {
+	log, err := os.OpenFile(logPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, logMode)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func startProcess(path string, args []string, logPath string) (*process, error) 
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = processAttributes()
 
-	started := &process{command: command, ended: make(chan struct{})}
+	started := &Process{command: command, Ended: make(chan struct{})}
 	if err := started.start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
@@ -44,7 +45,7 @@ func startProcess(path string, args []string, logPath string) (*process, error) 
 
 // start starts the process and waits for its end in a thread that lives as long
 // as the process: its end is the signal for a process to end with its parent.
-func (p *process) start() error {
+func (p *Process) start() error {
 	started := make(chan error)
 	go func() {
 		// Never unlocked, the thread ends with this function.
@@ -56,58 +57,60 @@ func (p *process) start() error {
 		}
 		// What there is to know of the end is in the state of the process.
 		_ = p.command.Wait()
-		close(p.ended)
+		close(p.Ended)
 	}()
 	return <-started
 }
 
-func (p *process) pid() int {
+// PID is that of the process, which may have ended.
+func (p *Process) PID() int {
 	return p.command.Process.Pid
 }
 
-// stop asks the process to end and kills it if it does not. It returns when the
+// Stop asks the process to end and kills it if it does not. It returns when the
 // process has ended, and says whether it did so by itself.
-func (p *process) stop(grace time.Duration) bool {
+func (p *Process) Stop(grace time.Duration) bool {
 	// A process that has ended cannot be signalled, and needs not.
-	_ = p.signal(syscall.SIGTERM)
+	_ = p.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
-	case <-p.ended:
+	case <-p.Ended:
 		return true
 	case <-timer.C:
 		_ = p.command.Process.Kill()
-		<-p.ended
+		<-p.Ended
 		return false
 	}
 }
 
-// signal signals the process, unless it has ended.
-func (p *process) signal(signal os.Signal) error {
+// Signal signals the process, unless it has ended.
+func (p *Process) Signal(signal os.Signal) error {
 	return p.command.Process.Signal(signal)
 }
 
-func (p *process) hasEnded() bool {
+// HasEnded says whether the process has ended.
+func (p *Process) HasEnded() bool {
 	select {
-	case <-p.ended:
+	case <-p.Ended:
 		return true
 	default:
 		return false
 	}
 }
 
-// exitCode is the exit code of a process that has ended; -1 when a signal ended
+// ExitCode is the exit code of a process that has ended; -1 when a signal ended
 // it.
-func (p *process) exitCode() int {
+func (p *Process) ExitCode() int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// end says how the process ended, such as "exit status 1" or "signal: killed".
-func (p *process) end() string {
+// End says how the process ended, such as "exit status 1" or "signal: killed".
+func (p *Process) End() string {
 	return p.command.ProcessState.String()
 }
 
-// cpu is the CPU time of a process that has ended.
-func (p *process) cpu() time.Duration {
+// CPU is the CPU time of a process that has ended.
+func (p *Process) CPU() time.Duration {
 	return p.command.ProcessState.UserTime() + p.command.ProcessState.SystemTime()
 }

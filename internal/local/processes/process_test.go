@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package processes
 
 import (
 	"path/filepath"
@@ -13,14 +13,14 @@ import (
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
-func startShell(t *testing.T, script string) (started *process, logPath string) {
+func startShell(t *testing.T, script string) (started *Process, logPath string) {
 	t.Helper()
 	logPath = filepath.Join(t.TempDir(), "log")
-	started, err := startProcess("/bin/sh", []string{"-c", script}, logPath)
+	started, err := Start("/bin/sh", []string{"-c", script}, logPath)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { started.stop(0) })
+	t.Cleanup(func() { started.Stop(0) })
 	return started, logPath
 }
 
@@ -32,17 +32,17 @@ func running(pid int) bool {
 func TestProcessEnds(t *testing.T) {
 	t.Parallel()
 	process, log := startShell(t, "echo to output; echo to error >&2; exit 3")
-	<-process.ended
-	if got := process.exitCode(); got != 3 {
+	<-process.Ended
+	if got := process.ExitCode(); got != 3 {
 		t.Errorf("the exit code is %d, want 3", got)
 	}
-	if got, want := process.end(), "exit status 3"; got != want {
+	if got, want := process.End(), "exit status 3"; got != want {
 		t.Errorf("the end is %q, want %q", got, want)
 	}
 	if got, want := smallnetwork.Read(t, log), "to output\nto error\n"; got != want {
 		t.Errorf("the log is %q, want %q", got, want)
 	}
-	if running(process.pid()) {
+	if running(process.PID()) {
 		t.Error("a process is left")
 	}
 }
@@ -51,13 +51,13 @@ func TestProcessStopsByItself(t *testing.T) {
 	t.Parallel()
 	process, log := startShell(t, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
 	waiting.Until(t, "the trap is set", func() bool { return smallnetwork.Read(t, log) == "ready\n" })
-	if !process.stop(time.Minute) {
+	if !process.Stop(time.Minute) {
 		t.Error("the process was killed")
 	}
-	if got := process.exitCode(); got != 0 {
+	if got := process.ExitCode(); got != 0 {
 		t.Errorf("the exit code is %d, want 0", got)
 	}
-	if !process.stop(0) && running(process.pid()) {
+	if !process.Stop(0) && running(process.PID()) {
 		t.Error("a process is left")
 	}
 }
@@ -66,16 +66,16 @@ func TestProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	process, log := startShell(t, "trap '' TERM; echo ready; while :; do :; done")
 	waiting.Until(t, "the trap is set", func() bool { return smallnetwork.Read(t, log) == "ready\n" })
-	if process.stop(time.Millisecond) {
+	if process.Stop(time.Millisecond) {
 		t.Error("a process that ignores the signal stopped by itself")
 	}
-	if got, want := process.end(), "signal: killed"; got != want {
+	if got, want := process.End(), "signal: killed"; got != want {
 		t.Errorf("the end is %q, want %q", got, want)
 	}
-	if process.cpu() <= 0 {
-		t.Errorf("the CPU time is %s, want more", process.cpu())
+	if process.CPU() <= 0 {
+		t.Errorf("the CPU time is %s, want more", process.CPU())
 	}
-	if running(process.pid()) {
+	if running(process.PID()) {
 		t.Error("a process is left")
 	}
 }
@@ -84,15 +84,15 @@ func TestProcessIsKilled(t *testing.T) {
 func TestProcessHasItsOwnGroup(t *testing.T) {
 	t.Parallel()
 	process, _ := startShell(t, "while :; do sleep 0.01; done")
-	group, err := syscall.Getpgid(process.pid())
-	if err != nil || group != process.pid() {
-		t.Errorf("the group is %d (%v), want %d", group, err, process.pid())
+	group, err := syscall.Getpgid(process.PID())
+	if err != nil || group != process.PID() {
+		t.Errorf("the group is %d (%v), want %d", group, err, process.PID())
 	}
 }
 
 func TestMissingProgram(t *testing.T) {
 	t.Parallel()
-	_, err := startProcess("/no/such/program", nil, filepath.Join(t.TempDir(), "log"))
+	_, err := Start("/no/such/program", nil, filepath.Join(t.TempDir(), "log"))
 	if err == nil || !strings.Contains(err.Error(), "start /no/such/program: ") {
 		t.Errorf("the error is %v, want it to name the program", err)
 	}
