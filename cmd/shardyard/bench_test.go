@@ -25,7 +25,7 @@ import (
 const (
 	near4       = "../../config/samples/benchmark/near-4-shards-local.yaml"
 	beforeAfter = "../../config/samples/benchmark/before-after-local.yaml"
-	running     = "../../config/samples/benchmark/running-network.yaml"
+	onRunning   = "../../config/samples/benchmark/running-network.yaml"
 	openLoop    = "../../config/samples/benchmark/cosmos-open-loop-local.yaml"
 )
 
@@ -90,14 +90,14 @@ func TestBenchOptions(t *testing.T) {
 			"error: read the baseline: open /no/such/artifact: no such file or directory",
 		},
 		"a program of a network that runs": {
-			[]string{"-f", running, "--shardnode", shardnode},
+			[]string{"-f", onRunning, "--shardnode", shardnode},
 			"error: --shardnode: the network quickstart, which the benchmark names, runs its programs already",
 		},
 		"a network that stays anyway": {
-			[]string{"-f", running, "--keep"}, "error: --keep: the network quickstart, which the benchmark names, stays anyway",
+			[]string{"-f", onRunning, "--keep"}, "error: --keep: the network quickstart, which the benchmark names, stays anyway",
 		},
 		"a network that does not run": {
-			[]string{"-f", running, "--state-dir", full, "--artifact", filepath.Join(t.TempDir(), "artifact")},
+			[]string{"-f", onRunning, "--state-dir", full, "--artifact", filepath.Join(t.TempDir(), "artifact")},
 			"error: the network of " + filepath.Join(full, "quickstart") + " does not run",
 		},
 		"a place for networks that are not there": {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/running"
 	"github.com/shardyard/shardyard/internal/support"
 	"github.com/shardyard/shardyard/internal/version"
 )
@@ -50,14 +50,14 @@ func newCollectLocalCommand() *cobra.Command {
 				return err
 			}
 			if network == "" {
-				running, err := local.FindRunning(stateDir, "")
+				running, err := running.Find(stateDir, "")
 				if err != nil {
 					return fmt.Errorf("%w: name a network with --network", err)
 				}
-				network = running.Network
+				network = running.Name
 			}
 			return collect(command, network, path, func(ctx context.Context, bundle *support.Bundle) error {
-				return local.Collect(ctx, stateDir, network, bundle)
+				return running.Collect(ctx, stateDir, network, bundle)
 			})
 		},
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/running"
 )
 
 // localNodesFlags say which nodes of which network of this machine a command is about.
@@ -25,7 +25,7 @@ func (f *localNodesFlags) add(command *cobra.Command) {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		names, err := local.NodeNames(folder, f.network)
+		names, err := running.NodeNames(folder, f.network)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -34,12 +34,12 @@ func (f *localNodesFlags) add(command *cobra.Command) {
 }
 
 // find finds the nodes, and the name of their network.
-func (f *localNodesFlags) find() (string, []local.NodeClient, error) {
+func (f *localNodesFlags) find() (string, []running.Node, error) {
 	stateDir, err := stateDirOr(f.stateDir)
 	if err != nil {
 		return "", nil, err
 	}
-	network, clients, err := local.FindNodes(stateDir, f.network, f.nodes)
+	network, clients, err := running.FindNodes(stateDir, f.network, f.nodes)
 	if err != nil {
 		return "", nil, fmt.Errorf("find nodes: %w", err)
 	}

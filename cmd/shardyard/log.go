@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/running"
 )
 
 const logLong = `Say what nodes of a network that runs on this machine log, or with --level set it
@@ -63,7 +63,7 @@ func logLevels(ctx context.Context, out io.Writer, nodes *localNodesFlags, level
 	return errors.Join(failures...)
 }
 
-func logLevel(ctx context.Context, client local.NodeClient, level string) (string, error) {
+func logLevel(ctx context.Context, client running.Node, level string) (string, error) {
 	if level == "" {
 		return client.LogLevel(ctx)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/shardyard/shardyard/internal/account"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/keys"
-	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/running"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
@@ -100,13 +100,13 @@ func (f *nodeFlags) find(ctx context.Context) (*node, error) {
 
 // running is the network that is named. Of that of a node anywhere there is no
 // genesis document.
-func (f *nodeFlags) running() (*local.Running, error) {
+func (f *nodeFlags) running() (*running.Network, error) {
 	if f.node != "" {
 		address, err := parseNode(f.node)
 		if err != nil {
 			return nil, err
 		}
-		return &local.Running{Nodes: []string{address}, Seed: nodeconfig.GenesisSeed(cmp.Or(f.seed, defaultSeed))}, nil
+		return &running.Network{Nodes: []string{address}, Seed: nodeconfig.GenesisSeed(cmp.Or(f.seed, defaultSeed))}, nil
 	}
 	if f.seed != "" {
 		return nil, errors.New("--seed goes with --node: a network of this machine says its seed itself")
@@ -115,7 +115,7 @@ func (f *nodeFlags) running() (*local.Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	running, err := local.FindRunning(stateDir, f.network)
+	running, err := running.Find(stateDir, f.network)
 	if err != nil {
 		return nil, fmt.Errorf("%w: name a node with --node, or run shardyard up", err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package running
 
 import (
 	"fmt"
@@ -45,12 +45,12 @@ func endedPID(t *testing.T) int {
 const oneOfTwo = `{"network": "one", "validators": [
 	{"name": "a", "pid": 0, "http": "127.0.0.1:1"}, {"name": "b", "pid": 7, "http": "127.0.0.1:2"}]}`
 
-func TestFindRunning(t *testing.T) {
+func TestFind(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
 	refused := func(network, want string) {
 		t.Helper()
-		if _, err := FindRunning(stateDir, network); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Find(stateDir, network); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is refused with %v, want %q", network, err, want)
 		}
 	}
@@ -66,11 +66,11 @@ func TestFindRunning(t *testing.T) {
 	keep(t, stateDir, "killed", fmt.Sprintf(`{"network": "killed", "pid": %d, "validators": [
 		{"name": "a", "pid": 7, "http": "127.0.0.1:4"}]}`, endedPID(t)))
 	for _, name := range []string{"", "one"} {
-		running, err := FindRunning(stateDir, name)
+		running, err := Find(stateDir, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if running.Network != "one" || running.Seed != "5e" || !slices.Equal(running.Nodes, []string{"127.0.0.1:2"}) {
+		if running.Name != "one" || running.Seed != "5e" || !slices.Equal(running.Nodes, []string{"127.0.0.1:2"}) {
 			t.Errorf("the network is %+v", running)
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package running
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
-// NodeClient is a client of a node that runs on this machine, of its admin API as
+// Node is a client of a node that runs on this machine, of its admin API as
 // well.
-type NodeClient struct {
+type Node struct {
 	*chain.Client
 
 	// Name is that of the node.
@@ -20,22 +20,22 @@ type NodeClient struct {
 }
 
 // FindNodes finds nodes of a network that runs on this machine by their names, or all
-// that run without any. The network is found as FindRunning finds it.
-func FindNodes(stateDir, network string, names []string) (string, []NodeClient, error) {
-	running, err := FindRunning(stateDir, network)
+// that run without any. The network is found as Find finds it.
+func FindNodes(stateDir, network string, names []string) (string, []Node, error) {
+	running, err := Find(stateDir, network)
 	if err != nil {
 		return "", nil, err
 	}
-	dir := statedir.NetworkDir(filepath.Join(stateDir, running.Network))
+	dir := statedir.NetworkDir(filepath.Join(stateDir, running.Name))
 	current, err := dir.Processes()
 	if err != nil {
 		return "", nil, err
 	}
 	found, err := current.Named(names)
 	if err != nil {
-		return "", nil, fmt.Errorf("network %s: %w", running.Network, err)
+		return "", nil, fmt.Errorf("network %s: %w", running.Name, err)
 	}
-	clients := make([]NodeClient, 0, len(found))
+	clients := make([]Node, 0, len(found))
 	for _, process := range found {
 		client, err := newNodeClient(dir, process)
 		if err != nil {
@@ -43,27 +43,27 @@ func FindNodes(stateDir, network string, names []string) (string, []NodeClient, 
 		}
 		clients = append(clients, client)
 	}
-	return running.Network, clients, nil
+	return running.Name, clients, nil
 }
 
 // newNodeClient is one of a node, which knows the node by its key and has its token.
-func newNodeClient(d statedir.NetworkDir, process statedir.Process) (NodeClient, error) {
+func newNodeClient(d statedir.NetworkDir, process statedir.Process) (Node, error) {
 	secrets, err := d.Node(process.Name).Secrets()
 	if err != nil {
-		return NodeClient{}, err
+		return Node{}, err
 	}
 	admin := chain.Admin{Address: process.Admin, PublicKey: secrets.Key.Public(), Token: secrets.AdminToken}
-	return NodeClient{chain.NewClient(process.HTTP, admin), process.Name}, nil
+	return Node{chain.NewClient(process.HTTP, admin), process.Name}, nil
 }
 
 // NodeNames are the names of the nodes of a network that runs on this machine, which
-// is found as FindRunning finds it.
+// is found as Find finds it.
 func NodeNames(stateDir, network string) ([]string, error) {
-	running, err := FindRunning(stateDir, network)
+	running, err := Find(stateDir, network)
 	if err != nil {
 		return nil, err
 	}
-	current, err := statedir.NetworkDir(filepath.Join(stateDir, running.Network)).Processes()
+	current, err := statedir.NetworkDir(filepath.Join(stateDir, running.Name)).Processes()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package running
 
 import (
 	"encoding/json"
@@ -14,10 +14,10 @@ import (
 	"github.com/shardyard/shardyard/internal/nodeconfig"
 )
 
-// Running is a network that runs on this machine.
-type Running struct {
-	// Network is its name.
-	Network string
+// Network is a network that runs on this machine.
+type Network struct {
+	// Name is its name.
+	Name string
 	// Nodes are the addresses of the HTTP APIs of the validators that run.
 	Nodes []string
 	// Seed is what the genesis document derives its accounts from.
@@ -26,9 +26,9 @@ type Running struct {
 	Genesis []byte
 }
 
-// FindRunning finds a network that runs on this machine, by its name or, without
+// Find finds a network that runs on this machine, by its name or, without
 // one, as the only one that does.
-func FindRunning(stateDir, network string) (*Running, error) {
+func Find(stateDir, network string) (*Network, error) {
 	if network == "" {
 		names, err := statedir.Names(stateDir)
 		if err != nil {
@@ -53,7 +53,7 @@ func FindRunning(stateDir, network string) (*Running, error) {
 }
 
 // readRunning reads what a network that runs says of itself.
-func readRunning(d statedir.NetworkDir) (*Running, error) {
+func readRunning(d statedir.NetworkDir) (*Network, error) {
 	current, err := d.Processes()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func readRunning(d statedir.NetworkDir) (*Running, error) {
 	if err := json.Unmarshal(content, &genesis); err != nil {
 		return nil, fmt.Errorf("read %s: %w", d.Genesis(), err)
 	}
-	running := &Running{Network: current.Network, Seed: genesis.Seed, Genesis: content}
+	running := &Network{Name: current.Network, Seed: genesis.Seed, Genesis: content}
 	for _, validator := range current.Validators {
 		if validator.PID != 0 {
 			running.Nodes = append(running.Nodes, validator.HTTP)
