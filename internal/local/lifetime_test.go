@@ -32,7 +32,7 @@ func aged(t *testing.T, stateDir, manifest string, age time.Duration) {
 	if err := wholefile.Write(network.Dir.Genesis(), content, statedir.FileMode); err != nil {
 		t.Fatal(err)
 	}
-	if err := network.close(); err != nil {
+	if err := network.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestFailedNetworkStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := network.close(); err != nil {
+		if err := network.Close(); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -30,7 +30,7 @@ func openNetwork(manifestPath, stateDir string, fresh bool) (*network, error) {
 	return &network{Network: opened}, nil
 }
 
-// close lets other processes have the network, and its ports.
-func (n *network) close() error {
+// Close lets other processes have the network, and its ports.
+func (n *network) Close() error {
 	return errors.Join(releasePorts(n.guards), n.Network.Close())
 }

@@ -72,7 +72,7 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, network.close()) }()
+	defer func() { err = errors.Join(err, network.Close()) }()
 
 	var recorded *result.Run
 	err = network.whileUp(ctx, options.Shardnode, console.New(options.Progress), func(group *group) (err error) {

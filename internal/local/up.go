@@ -47,7 +47,7 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, network.close()) }()
+	defer func() { err = errors.Join(err, network.Close()) }()
 	load, err := loading.New(network.Manifest.Spec.Load)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Console struct {
 // eraseLine goes to the beginning of the line and erases it.
 const eraseLine = "\r\x1b[K"
 
+// New is a console that writes to out.
 func New(out io.Writer) *Console {
 	console := &Console{out: out}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {

@@ -59,7 +59,8 @@ func TestNetworksFromBuckets(t *testing.T) {
 		t.Errorf("the files are %v\nwant %v", got, want)
 	}
 	for name := range want {
-		if got := smallnetwork.Read(t, filepath.Join(elsewhere, "net", name)); name != "lock" && got != smallnetwork.Read(t, filepath.Join(string(dir), name)) {
+		got, want := smallnetwork.Read(t, filepath.Join(elsewhere, "net", name)), smallnetwork.Read(t, filepath.Join(string(dir), name))
+		if name != "lock" && got != want {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
