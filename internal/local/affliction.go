@@ -152,11 +152,11 @@ func (s *supervisor) replaced() *affliction {
 
 // startDouble starts what takes the validator's place.
 func (s *supervisor) startDouble(begun *affliction) (*processes.Process, error) {
-	if err := begun.double.prepare(s.node.dir); err != nil {
+	if err := begun.double.prepare(s.node.Dir); err != nil {
 		return nil, err
 	}
-	program, arguments := begun.double.command(s.node.dir)
-	process, err := processes.Start(program, arguments, s.node.dir.Log())
+	program, arguments := begun.double.command(s.node.Dir)
+	process, err := processes.Start(program, arguments, s.node.Dir.Log())
 	if err != nil {
 		return nil, err
 	}

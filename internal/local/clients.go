@@ -46,8 +46,8 @@ func clientNodes(supervisors []*supervisor) []string {
 	for _, role := range []topology.Role{topology.RoleRPC, topology.RoleProducer} {
 		var nodes []string
 		for _, supervisor := range supervisors {
-			if supervisor.node.validator.Role == role {
-				nodes = append(nodes, "http://"+supervisor.node.http.address())
+			if supervisor.node.Validator.Role == role {
+				nodes = append(nodes, "http://"+supervisor.node.HTTP.Address())
 			}
 		}
 		if len(nodes) > 0 {

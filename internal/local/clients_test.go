@@ -18,6 +18,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -202,13 +203,13 @@ func processWith(text string) int {
 // Users talk to rpc nodes, and to producers where there are none.
 func TestNodesOfClients(t *testing.T) {
 	t.Parallel()
-	ports, guards, err := holdPorts(t.Context(), 4)
+	ports, guards, err := machinenodes.HoldPorts(t.Context(), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = releasePorts(ports), releasePorts(guards) })
+	t.Cleanup(func() { _, _ = machinenodes.ReleasePorts(ports), machinenodes.ReleasePorts(guards) })
 	at := func(role topology.Role, number int) *supervisor {
-		return &supervisor{node: node{validator: topology.Validator{Role: role}, http: ports[number]}}
+		return &supervisor{node: machinenodes.Node{Validator: topology.Validator{Role: role}, HTTP: ports[number]}}
 	}
 	producer, validator := at(topology.RoleProducer, 0), at(topology.RoleChunkValidator, 1)
 	first, second := at(topology.RoleRPC, 2), at(topology.RoleRPC, 3)
@@ -224,7 +225,7 @@ func TestNodesOfClients(t *testing.T) {
 			t.Parallel()
 			var want []string
 			for _, supervisor := range test.want {
-				want = append(want, "http://"+supervisor.node.http.address())
+				want = append(want, "http://"+supervisor.node.HTTP.Address())
 			}
 			if got := clientNodes(test.given); !slices.Equal(got, want) {
 				t.Errorf("clients talk to %q, want %q", got, want)

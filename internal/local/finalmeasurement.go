@@ -125,7 +125,7 @@ func (r *run) follow(ctx context.Context, follower *bench.Follower, validators [
 func (r *run) unconfirmed(validators []*supervisor, from uint64) []string {
 	var names []string
 	for _, validator := range validators {
-		if validator.node.validator.Role == topology.RoleProducer && r.audit.Confirmed(validator.name()) < from {
+		if validator.node.Validator.Role == topology.RoleProducer && r.audit.Confirmed(validator.name()) < from {
 			names = append(names, validator.name())
 		}
 	}

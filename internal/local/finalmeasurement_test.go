@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -30,7 +31,7 @@ func TestLastSampleOfANodeThatBeganAnew(t *testing.T) {
 	}))
 	defer server.Close()
 	only := &supervisor{
-		node:   node{validator: topology.Validator{Name: "a"}},
+		node:   machinenodes.Node{Validator: topology.Validator{Name: "a"}},
 		client: chain.NewClient(strings.TrimPrefix(server.URL, "http://"), chain.Admin{}),
 		state:  validatorState{starts: 2, pid: 1},
 	}

@@ -66,7 +66,7 @@ func newLoadDriver(group *group, load *loading.Load, told bool) *loading.Driver 
 	}
 	for _, supervisor := range group.supervisors {
 		options.Nodes = append(options.Nodes, loading.Node{
-			Validator: supervisor.node.validator,
+			Validator: supervisor.node.Validator,
 			Client:    supervisor.client,
 			Process: func() (int, bool) {
 				state := supervisor.current()

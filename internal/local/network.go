@@ -5,6 +5,7 @@ package local
 import (
 	"errors"
 
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
@@ -14,7 +15,7 @@ type network struct {
 	*statedir.Network
 
 	// guards keep other networks from the ports of this one.
-	guards []port
+	guards []machinenodes.Port
 	// page is nil when the network is not to be seen.
 	page *page
 	// spans is nil when spans go where the manifest says, if anywhere.
@@ -32,5 +33,5 @@ func openNetwork(manifestPath, stateDir string, fresh bool) (*network, error) {
 
 // Close lets other processes have the network, and its ports.
 func (n *network) Close() error {
-	return errors.Join(releasePorts(n.guards), n.Network.Close())
+	return errors.Join(machinenodes.ReleasePorts(n.guards), n.Network.Close())
 }

@@ -187,9 +187,9 @@ func (n *network) standing(census *census, store *metrics.Store) *standing.Netwo
 func (g *group) targets(network string) []metrics.Target {
 	targets := make([]metrics.Target, 0, len(g.supervisors))
 	for _, supervisor := range g.supervisors {
-		validator := supervisor.node.validator
+		validator := supervisor.node.Validator
 		targets = append(targets, metrics.Target{
-			Address: supervisor.node.http.address(), Network: network, Region: validator.Region, Node: validator.Name,
+			Address: supervisor.node.HTTP.Address(), Network: network, Region: validator.Region, Node: validator.Name,
 		})
 	}
 	return targets

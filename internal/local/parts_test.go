@@ -3,8 +3,6 @@
 package local
 
 import (
-	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,51 +33,6 @@ func TestFindShardnode(t *testing.T) {
 	for _, named := range []string{"", filepath.Join(dir, "missing")} {
 		if got, err := FindShardnode(named); err == nil {
 			t.Errorf("named %q, it is %q, want an error", named, got)
-		}
-	}
-}
-
-// Ports are different from each other and nobody else gets them while they are
-// held.
-func TestPorts(t *testing.T) {
-	t.Parallel()
-	ports, guards, err := holdPorts(t.Context(), 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var listen net.ListenConfig
-	addresses := map[string]bool{}
-	for _, port := range ports {
-		addresses[port.address()] = true
-		if listener, err := listen.Listen(t.Context(), "tcp", port.address()); err == nil {
-			_ = listener.Close()
-			t.Errorf("%s is held and yet free", port.address())
-		}
-	}
-	if len(addresses) != 8 {
-		t.Errorf("the addresses are %v, want 8", addresses)
-	}
-	// Twice, as when a validator is started again.
-	for range 2 {
-		if err := errors.Join(releasePorts(ports), releasePorts(guards)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	listener, err := listen.Listen(t.Context(), "tcp", ports[0].address())
-	if err != nil {
-		t.Fatalf("%s was released: %v", ports[0].address(), err)
-	}
-	_ = listener.Close()
-}
-
-func TestWorkerThreads(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		cores, validators int
-		want              int32
-	}{{1, 4, 1}, {2, 4, 2}, {2, 1, 2}, {16, 4, 4}, {64, 140, 2}, {192, 4, 48}} {
-		if got := workerThreads(test.cores, test.validators); got != test.want {
-			t.Errorf("%d cores for %d validators are %d threads each, want %d", test.cores, test.validators, got, test.want)
 		}
 	}
 }

@@ -37,9 +37,9 @@ func (f *processesFile) write(supervisors []*supervisor) error {
 		current.Validators = append(current.Validators, statedir.Process{
 			Name:  supervisor.name(),
 			PID:   state.pid,
-			HTTP:  supervisor.node.http.address(),
-			Admin: supervisor.node.admin.address(),
-			P2P:   supervisor.node.p2p.address(),
+			HTTP:  supervisor.node.HTTP.Address(),
+			Admin: supervisor.node.Admin.Address(),
+			P2P:   supervisor.node.P2P.Address(),
 		})
 	}
 	content, err := json.MarshalIndent(current, "", "  ")

@@ -87,7 +87,7 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	for i, supervisor := range r.group.supervisors {
 		status := sample.Nodes[i].Status
 		taken.Nodes = append(taken.Nodes, record.Node{
-			Validator: supervisor.node.validator,
+			Validator: supervisor.node.Validator,
 			Status:    status,
 			Usage:     r.recording.usage.Process(supervisor.current().pid),
 		})

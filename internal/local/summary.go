@@ -96,7 +96,7 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 func (r *run) statesArchived(network *network) *StatesArchived {
 	var seen []archives.Archive
 	for i, supervisor := range r.group.supervisors {
-		if supervisor.node.validator.Role == topology.RoleArchive {
+		if supervisor.node.Validator.Role == topology.RoleArchive {
 			seen = append(seen, archives.Archive{Name: supervisor.name(), Status: r.last.Nodes[i].Status})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/processes"
 )
 
@@ -29,7 +30,7 @@ const (
 
 // supervisor keeps one validator running.
 type supervisor struct {
-	node      node
+	node      machinenodes.Node
 	shardnode string
 	client    *chain.Client
 	console   *console.Console
@@ -62,14 +63,14 @@ type validatorState struct {
 	reason string
 }
 
-func newSupervisor(node node, shardnode string, console *console.Console, changed func()) *supervisor {
+func newSupervisor(node machinenodes.Node, shardnode string, console *console.Console, changed func()) *supervisor {
 	return &supervisor{
 		node:      node,
 		shardnode: shardnode,
-		client: chain.NewClient(node.http.address(), chain.Admin{
-			Address:   node.admin.address(),
-			PublicKey: node.secrets.Key.Public(),
-			Token:     node.secrets.AdminToken,
+		client: chain.NewClient(node.HTTP.Address(), chain.Admin{
+			Address:   node.Admin.Address(),
+			PublicKey: node.Secrets.Key.Public(),
+			Token:     node.Secrets.AdminToken,
 		}),
 		console: console,
 		changed: changed,
@@ -78,7 +79,7 @@ func newSupervisor(node node, shardnode string, console *console.Console, change
 }
 
 func (s *supervisor) name() string {
-	return s.node.validator.Name
+	return s.node.Validator.Name
 }
 
 // current is the state of the validator.
@@ -122,7 +123,7 @@ func (s *supervisor) run(ctx context.Context) error {
 
 		delay, again := restarts.next(process.ExitCode(), readyFor)
 		if !again {
-			return &ValidatorError{Name: s.name(), End: process.End(), Log: s.node.dir.Log()}
+			return &ValidatorError{Name: s.name(), End: process.End(), Log: s.node.Dir.Log()}
 		}
 		s.console.Printf("validator %s ended (%s), starting it again in %s", s.name(), process.End(), delay)
 		if !wait(ctx, delay) {
@@ -144,8 +145,8 @@ func wait(ctx context.Context, delay time.Duration) bool {
 }
 
 func (s *supervisor) start() (*processes.Process, error) {
-	for _, port := range []port{s.node.p2p, s.node.http, s.node.admin} {
-		if err := port.release(); err != nil {
+	for _, port := range []machinenodes.Port{s.node.P2P, s.node.HTTP, s.node.Admin} {
+		if err := port.Release(); err != nil {
 			return nil, err
 		}
 	}
@@ -157,10 +158,10 @@ func (s *supervisor) start() (*processes.Process, error) {
 		s.console.Printf("nothing can take the place of validator %s: %v", s.name(), err)
 		s.end(begun)
 	}
-	if err := s.node.dir.RemoveDouble(); err != nil {
+	if err := s.node.Dir.RemoveDouble(); err != nil {
 		return nil, err
 	}
-	process, err := processes.Start(s.shardnode, []string{"run", "--config", s.node.dir.Config()}, s.node.dir.Log())
+	process, err := processes.Start(s.shardnode, []string{"run", "--config", s.node.Dir.Config()}, s.node.Dir.Log())
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 )
 
 // Options say what to run and how.
@@ -90,10 +91,11 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 	if err := n.Dir.ForgetChain(); err != nil {
 		return err
 	}
-	nodes, err := prepareNodes(ctx, n)
+	nodes, guards, err := machinenodes.Prepare(ctx, n.Network, n.spans.tracing())
 	if err != nil {
 		return err
 	}
+	n.guards = append(n.guards, guards...)
 	group := newGroup(n, nodes, shardnode, console)
 	console.Printf("starting %s; their processes and ports are in %s", crew(n.Plan), n.Dir.Runtime())
 	group.start()

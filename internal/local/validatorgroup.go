@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 )
 
 // group keeps all validators of a network running.
@@ -32,7 +33,7 @@ type group struct {
 }
 
 // newGroup makes a group that does not run yet.
-func newGroup(network *network, nodes []node, shardnode string, console *console.Console) *group {
+func newGroup(network *network, nodes []machinenodes.Node, shardnode string, console *console.Console) *group {
 	group := &group{
 		processes: newProcessesFile(network),
 		console:   console,
@@ -123,7 +124,7 @@ func (g *group) notReady() error {
 				Wanted: len(g.supervisors),
 				Name:   supervisor.name(),
 				Reason: state.reason,
-				Log:    supervisor.node.dir.Log(),
+				Log:    supervisor.node.Dir.Log(),
 			}
 		}
 	}

@@ -108,10 +108,10 @@ func newView(network *v1alpha1.ShardNetwork, supervisors []*supervisor, sample b
 	}
 	for i, supervisor := range supervisors {
 		state, status := supervisor.current(), sample.Nodes[i].Status
-		validator := supervisor.node.validator
+		validator := supervisor.node.Validator
 		seen := validatorView{
 			Name: validator.Name, Region: validator.Region, Role: validator.Role,
-			Restarts: max(state.starts-1, 0), HTTP: supervisor.node.http.address(),
+			Restarts: max(state.starts-1, 0), HTTP: supervisor.node.HTTP.Address(),
 		}
 		if validator.Seat != nil {
 			seen.Shard = &validator.Shard

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package machinenodes
 
 import (
 	"context"
@@ -25,19 +25,19 @@ const (
 	portAttempts = 1000
 )
 
-// port is a free port of the loopback interface. It stays free as long as it is
+// Port is a free TCP port of the loopback interface. It stays free as long as it is
 // held here.
-type port struct {
+type Port struct {
 	listener net.Listener
 }
 
-// holdPorts draws blocks of ports, and holds as many free ones of them as are wanted.
+// HoldPorts draws blocks of ports, and holds as many free ones of them as are wanted.
 // No other network takes any as long as the guards, the first ones of these blocks,
-// are held.
-func holdPorts(ctx context.Context, count int) (ports, guards []port, err error) {
+// are held. With an error, nothing is held.
+func HoldPorts(ctx context.Context, count int) (ports, guards []Port, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("find %d free ports: %w", count, err), releasePorts(ports), releasePorts(guards))
+			err = errors.Join(fmt.Errorf("find %d free ports: %w", count, err), ReleasePorts(ports), ReleasePorts(guards))
 		}
 	}()
 	for attempts := portAttempts; len(ports) < count; attempts-- {
@@ -64,28 +64,29 @@ func holdPorts(ctx context.Context, count int) (ports, guards []port, err error)
 	return ports, guards, nil
 }
 
-func holdPort(ctx context.Context, number int) (port, error) {
+func holdPort(ctx context.Context, number int) (Port, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(number)))
-	return port{listener}, err
+	return Port{listener}, err
 }
 
-func releasePorts(ports []port) error {
+// ReleasePorts releases all of the ports, and says which it could not.
+func ReleasePorts(ports []Port) error {
 	var errs []error
 	for _, port := range ports {
-		errs = append(errs, port.release())
+		errs = append(errs, port.Release())
 	}
 	return errors.Join(errs...)
 }
 
-// address is HOST:PORT.
-func (p port) address() string {
+// Address is HOST:PORT.
+func (p Port) Address() string {
 	return p.listener.Addr().String()
 }
 
-// release lets another process listen on the port.
-func (p port) release() error {
+// Release lets another process listen on the port. One that was released stays so.
+func (p Port) Release() error {
 	if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		return fmt.Errorf("release port %s: %w", p.address(), err)
+		return fmt.Errorf("release port %s: %w", p.Address(), err)
 	}
 	return nil
 }
