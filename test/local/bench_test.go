@@ -22,13 +22,14 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // shardyard runs a command line to its end, and returns what it writes to
 // standard output and its exit code.
 func shardyard(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
-	return shardyardWithin(t, patience, args...)
+	return shardyardWithin(t, waiting.Patience, args...)
 }
 
 // shardyardWithin is shardyard, for command lines that take longer.
@@ -196,7 +197,7 @@ func checkTable(t *testing.T, folder string, made *result.Result) {
 // checkReport checks that a browser without a network shows every chart.
 func checkReport(t *testing.T, path, scheme string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waiting.Patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, "node", "../../dashboards/page/picture.mjs", "file://"+path,
 		filepath.Join(t.TempDir(), "report.png"), scheme)

@@ -20,11 +20,8 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/test/waiting"
 )
-
-// patience is how long anything may take on a machine that is busy with other
-// tests.
-const patience = 2 * time.Minute
 
 // command is a command line that runs.
 type command struct {
@@ -107,7 +104,7 @@ func upNode(t *testing.T, stateDir, shardnode string, openFiles int, flags ...st
 // says waits until the progress has a text.
 func (c *command) says(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, "progress says "+text, func() bool { return strings.Contains(c.stderr.String(), text) })
+	waiting.Until(t, "progress says "+text, func() bool { return strings.Contains(c.stderr.String(), text) })
 }
 
 func (c *command) signal(t *testing.T, signal os.Signal) {
@@ -121,7 +118,7 @@ func (c *command) signal(t *testing.T, signal os.Signal) {
 // it writes to standard output.
 func (c *command) summary(t *testing.T) local.Summary {
 	t.Helper()
-	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	timer := time.AfterFunc(waiting.Patience, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := c.cmd.Wait(); err != nil {
 		t.Fatalf("%v ends with %v", c.cmd.Args[1:], err)
@@ -206,20 +203,4 @@ func stopped(t *testing.T, pid int) bool {
 		}
 	}
 	return len(threads) > 0
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	for !condition() {
-		select {
-		case <-ticker.C:
-		case <-deadline.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // Of the test's network. A producer lets go of bodies when it makes a snapshot,
@@ -53,7 +54,7 @@ func (o *observer) takeDisk(t *testing.T, victim int) {
 		t.Fatal(err)
 	}
 	// On a busy machine, its threads stop some time after the signal.
-	eventually(t, validator.Name+" stops", func() bool { return stopped(t, validator.PID) })
+	waiting.Until(t, validator.Name+" stops", func() bool { return stopped(t, validator.PID) })
 	data := o.dataOf(validator)
 	if err := os.Rename(data, data+".lost"); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // paysFromAFaucet runs a faucet that pays from an account of genesis, and asks it for an
@@ -28,7 +30,7 @@ func (c *command) paysFromAFaucet(t *testing.T, of []string) {
 	if err := faucet.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the faucet says its address", func() bool { return strings.HasSuffix(stdout.String(), "\n") })
+	waiting.Until(t, "the faucet says its address", func() bool { return strings.HasSuffix(stdout.String(), "\n") })
 	address := strings.TrimSpace(stdout.String())
 
 	_, own := newAccount(t)
@@ -39,7 +41,7 @@ func (c *command) paysFromAFaucet(t *testing.T, of []string) {
 	if status := askFaucet(t, address, own, &paid); status != http.StatusOK || paid.Account != own || paid.Amount != 70 || paid.Height == 0 {
 		t.Errorf("the faucet answers %d with %+v\n%s", status, paid, &stderr)
 	}
-	eventually(t, "the account is paid", func() bool { return c.account(t, of, own).Balance == 70 })
+	waiting.Until(t, "the account is paid", func() bool { return c.account(t, of, own).Balance == 70 })
 	if status := askFaucet(t, address, own, &paid); status != http.StatusTooManyRequests || !strings.Contains(paid.Error, "come again in") {
 		t.Errorf("the second time, the faucet answers %d with %+v", status, paid)
 	}

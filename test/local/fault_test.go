@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // The exit codes of a fault that was measured: of one without effect, and of one after
@@ -184,7 +185,7 @@ func checkOver(t *testing.T, network *command, status *v1alpha1.FaultStatus) {
 	for _, validator := range network.validators(t) {
 		client := chain.NewClient(validator.HTTP, chain.Admin{})
 		defer client.Close()
-		eventually(t, validator.Name+" tells its status", func() bool {
+		waiting.Until(t, validator.Name+" tells its status", func() bool {
 			told, err := client.Status(t.Context())
 			if err != nil {
 				return false

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/test/scripts"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 const (
@@ -151,7 +152,7 @@ func (h *hostilePeer) become(t *testing.T, network *command, attacker int, attac
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf(" attacks by %s", attack)
-	eventually(t, validator.Name+want, func() bool {
+	waiting.Until(t, validator.Name+want, func() bool {
 		return strings.Contains(strings.ToLower(network.log(t, validator.Name)), want)
 	})
 }

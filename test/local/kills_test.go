@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // TestKills kills validators at random moments under load, and waits each time
@@ -64,7 +65,7 @@ func (o *observer) killAt(t *testing.T, height uint64, victim int) {
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, before.Name+" runs again", func() bool {
+	waiting.Until(t, before.Name+" runs again", func() bool {
 		for _, validator := range o.network.validators(t) {
 			// 0 until its next process is there; a kill of 0 would be one of this test.
 			if validator.Name == before.Name && validator.PID != 0 && validator.PID != before.PID {

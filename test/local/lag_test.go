@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // With an execution lag of 2, headers commit to what was executed two blocks before.
@@ -34,7 +35,7 @@ func TestExecutionLag(t *testing.T) {
 	}
 	client := chain.NewClient(network.rpcNode(t).HTTP, chain.Admin{})
 	var block *chain.Block
-	eventually(t, "the block that commits to the transfer", func() bool {
+	waiting.Until(t, "the block that commits to the transfer", func() bool {
 		var err error
 		block, err = client.Block(t.Context(), sent.Height+2)
 		return err == nil

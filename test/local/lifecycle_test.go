@@ -15,6 +15,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // A network carries its load, survives the kill of a validator and the loss of
@@ -82,7 +83,7 @@ func TestKilledRunner(t *testing.T) {
 	validators := network.validators(t)
 	network.signal(t, syscall.SIGKILL)
 	for _, validator := range validators {
-		eventually(t, validator.Name+" ends", func() bool { return gone(validator.PID) })
+		waiting.Until(t, validator.Name+" ends", func() bool { return gone(validator.PID) })
 	}
 
 	again := up(t, stateDir)
@@ -175,7 +176,7 @@ func (o *observer) eventually(t *testing.T, what string, condition func(statuses
 		if first == 0 {
 			first = best
 		}
-		if time.Since(moved) > patience || best > first+enough {
+		if time.Since(moved) > waiting.Patience || best > first+enough {
 			t.Fatalf("waited in vain until %s: from height %d to %d, and then for %s", what, first, best,
 				time.Since(moved).Round(time.Second))
 		}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // Of what happens to one validator, and of what it may come to.
@@ -134,8 +135,8 @@ func (o *observer) lookAt(t *testing.T, witness int, duration time.Duration, sub
 		if first == nil {
 			first = last
 		}
-		if time.Since(moved) > patience {
-			t.Fatalf("no block was finalised for %s", patience)
+		if time.Since(moved) > waiting.Patience {
+			t.Fatalf("no block was finalised for %s", waiting.Patience)
 		}
 	}
 	seen := look{blocks: last.FinalizedHeight - first.FinalizedHeight}
@@ -218,7 +219,7 @@ func (a *attack) repeat(ctx context.Context, once func(context.Context) error) {
 
 // idle keeps a connection open until it is closed.
 func (a *attack) idle(ctx context.Context) error {
-	connection, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", a.address)
+	connection, err := (&net.Dialer{Timeout: waiting.Patience}).DialContext(ctx, "tcp", a.address)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // A node that is told to hangs, stays away, or has the program beside it take its place,
@@ -37,7 +38,7 @@ func TestFaultsOfItsOwnProcess(t *testing.T) {
 		if err := admin.BeginProcessFault(t.Context(), &fault); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, string(fault.Condition)+" begins", func() bool {
+		waiting.Until(t, string(fault.Condition)+" begins", func() bool {
 			// One that is paused answers when it goes on.
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()

@@ -16,6 +16,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // Nodes that carry a load say what they do with their time, between two blocks and
@@ -191,7 +192,7 @@ func profileOfKilled(t *testing.T, observer *observer, stateDir string) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, name+" takes a profile", func() bool { return strings.Contains(logOf(t, stateDir, name), "taking a CPU profile") })
+	waiting.Until(t, name+" takes a profile", func() bool { return strings.Contains(logOf(t, stateDir, name), "taking a CPU profile") })
 	for _, validator := range observer.network.validators(t) {
 		if validator.Name == name {
 			if err := syscall.Kill(validator.PID, syscall.SIGKILL); err != nil {
@@ -221,7 +222,7 @@ func logMore(t *testing.T, observer *observer, stateDir string) {
 		t.Fatalf("it logs at level debug: %s", before)
 	}
 	set("debug")
-	eventually(t, name+" logs at level debug", func() bool { return strings.Contains(logOf(t, stateDir, name), "DEBUG") })
+	waiting.Until(t, name+" logs at level debug", func() bool { return strings.Contains(logOf(t, stateDir, name), "DEBUG") })
 	set("info")
 	// What was on its way then may come after.
 	observer.passes(t, 2)

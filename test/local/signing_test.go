@@ -18,6 +18,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/nodeconfig"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // What is signed before is executed under load as it is when it is signed live, and the
@@ -145,7 +146,7 @@ func signsBefore(t *testing.T, producer *chain.Client, transfers int64) {
 	if _, err := producer.SetLoad(t.Context(), chain.LoadTarget{Signing: chain.SigningBefore, Stock: transfers}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all is signed", func() bool {
+	waiting.Until(t, "all is signed", func() bool {
 		load, err := producer.Load(t.Context())
 		return err == nil && load.Stock != nil && load.Stock.Signed == transfers
 	})

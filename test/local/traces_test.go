@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/local"
 	"github.com/shardyard/shardyard/internal/trace"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // checkTraces checks that the nodes of a run that went on from one height to
@@ -66,7 +67,7 @@ func checkExemplars(t *testing.T, network *command) {
 		"shardnode_witness_make_seconds", "shardnode_witness_receive_seconds", "shardnode_witness_validation_seconds",
 	}
 	for _, histogram := range histograms {
-		eventually(t, histogram+" leads to a trace that nodes have sent", func() bool {
+		waiting.Until(t, histogram+" leads to a trace that nodes have sent", func() bool {
 			kept, err := os.ReadFile(filepath.Join(network.stateDir, "small", "spans.otlp"))
 			if err != nil {
 				t.Fatal(err)

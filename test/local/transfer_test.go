@@ -17,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/internal/account"
 	"github.com/shardyard/shardyard/internal/keys"
 	"github.com/shardyard/shardyard/internal/proof"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // fee is what every transfer costs, unless spec.protocol says something else.
@@ -55,7 +56,7 @@ func TestTransfer(t *testing.T) {
 	if after.Balance != before.Balance-1500-2*fee || after.Nonce != 2 || after.Height < sent.Height {
 		t.Errorf("the account that paid is %+v, after %+v", after, sent)
 	}
-	eventually(t, "the account is credited", func() bool { return network.account(t, there, own).Balance == 1500 })
+	waiting.Until(t, "the account is credited", func() bool { return network.account(t, there, own).Balance == 1500 })
 	network.transfer(t, here, "--key", keyFile, "--to", "genesis/1", "--amount", "100")
 
 	network.paysFromAFaucet(t, here)

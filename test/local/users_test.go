@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardyard/shardyard/internal/artifact"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // What loaders say of their users is what the blocks say, and opens in a browser.
@@ -104,7 +105,7 @@ func TestKilledRunnerOfUsers(t *testing.T) {
 		}
 	})
 	loader := 0
-	eventually(t, "there is a loader", func() bool {
+	waiting.Until(t, "there is a loader", func() bool {
 		loader = loaderOf(folder)
 		return loader != 0
 	})
@@ -112,7 +113,7 @@ func TestKilledRunnerOfUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = command.Wait()
-	eventually(t, "the loader ends", func() bool { return gone(loader) })
+	waiting.Until(t, "the loader ends", func() bool { return gone(loader) })
 }
 
 // loaderOf is the process of a loader that writes below a folder; 0 if there is none.
