@@ -31,10 +31,12 @@ pub struct Shape {
     pub lag: u8,
     /// `epochLength`.
     pub epoch_length: u64,
+    /// `minBlockTimeMs`.
+    pub min_block_time_ms: u64,
 }
 
 impl Shape {
-    /// A network with an execution lag of 1 and short epochs.
+    /// A network with an execution lag of 1, and short blocks and epochs.
     #[must_use]
     pub const fn new(shards: u16, producers: u16, chunk_validators: u16, mandates: u32) -> Self {
         Self {
@@ -44,6 +46,7 @@ impl Shape {
             mandates,
             lag: 1,
             epoch_length: 16,
+            min_block_time_ms: 100,
         }
     }
 
@@ -119,7 +122,7 @@ impl Shape {
             "accounts": {"perShard": ACCOUNTS_PER_SHARD, "initialBalance": BALANCE},
             "protocol": {
                 "executionLag": self.lag,
-                "minBlockTimeMs": 100,
+                "minBlockTimeMs": self.min_block_time_ms,
                 "chunkWaitMs": 1_000,
                 "maxTransactionsPerChunk": 200,
                 "mandatesPerShard": self.mandates,

@@ -132,11 +132,13 @@ pub(super) fn roll_outs(dice: &mut Dice) -> Plan {
         Shape::new(2, 2, 0, 64),
         Shape::new(2, 2, 2, 16),
         Shape::new(2, 3, 0, 16),
-        Shape::new(3, 2, 1, 16),
+        Shape::new(3, 2, 0, 16),
     ]);
     shape.lag = dice.pick(&[1, 1, 2, 3]);
     let mut plan = Plan::new(shape);
     plan.retention = dice.pick(&[5, 8, 1_000]);
+    // Together 24, for it takes many blocks.
+    plan.load = if shape.voters() == 4 { 6 } else { 4 };
     plan.calm_at = Duration::from_secs(180);
     if dice.once_in(2) {
         plan.lost_per_mille = dice.between(1, 30);

@@ -76,6 +76,7 @@ pub(super) fn crowded_witnesses(dice: &mut Dice) -> Plan {
     let liar = shape.voters() + dice.index(usize::from(shape.chunk_validators));
     plan.liars.insert(liar, vec![Lies::CrowdedWitnesses]);
     plan.dead.insert(liar);
+    plan.load = 12;
     plan
 }
 
@@ -91,6 +92,9 @@ fn lull(in_vain: u32) -> Duration {
 /// are one part, and whoever has it proposes the chunk.
 pub(super) fn lasting_lies(dice: &mut Dice) -> Plan {
     let mut plan = liars(dice, any);
+    // So that those whose lies cost no time make no hundred blocks.
+    plan.shape.min_block_time_ms = 400;
+    plan.load = 8;
     plan.calm_at = Duration::from_secs(15);
     let mut lies = plan.liars.values().flatten();
     let withheld = lies.any(|lies| matches!(lies, Lies::WithheldParts(_)));
@@ -115,7 +119,7 @@ pub(super) fn parcelled_parts(dice: &mut Dice) -> Plan {
     let mut plan = Plan::new(shape);
     plan.blocking = dice.once_in(2);
     // Longer than the lull that is too long.
-    plan.calm_at = Duration::from_secs(28);
+    plan.calm_at = Duration::from_secs(20);
     plan.load = 6;
     // Each gives parts to a third in which its shard has no other producer and
     // that has one of the other two, so that too few are given.
@@ -138,6 +142,7 @@ pub(super) fn failing_transfers(dice: &mut Dice) -> Plan {
     plan.blocking = dice.once_in(2);
     // Long enough for the shard to be so far behind that it is congested.
     plan.calm_at = Duration::from_secs(30);
+    plan.load = 12;
     let cut_off = plan.faults.iter().find_map(|(_, fault)| match fault {
         Fault::Partition(side) => side.first().copied(),
         _ => None,
