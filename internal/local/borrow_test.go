@@ -137,8 +137,9 @@ func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, answers := make(chan struct{}), make(chan struct{})
+	asked, answers, left := make(chan struct{}), make(chan struct{}), make(chan struct{}, 2)
 	server := &http.Server{ReadHeaderTimeout: waiting.Patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { left <- struct{}{} }()
 		asked <- struct{}{}
 		select {
 		case <-answers:
@@ -174,6 +175,8 @@ func TestBorrowOfOneThatDoesNotAnswer(t *testing.T) {
 	case <-time.After(waiting.Patience):
 		t.Fatal("it still asks")
 	}
+	// Else the answer to the next one may be taken for it.
+	<-left
 
 	ctx, cancel = context.WithCancel(t.Context())
 	got = borrow(ctx)
