@@ -12,6 +12,8 @@ const BALANCE: u64 = 1_000_000;
 const FEE: u64 = 2;
 /// The least that an account has.
 pub(crate) const LEAST_BALANCE: u64 = 5;
+/// How long a leader waits for chunks, in milliseconds.
+pub(crate) const CHUNK_WAIT_MS: u64 = 1_000;
 /// Stake of one mandate. Every validator has as many whole mandates as it
 /// takes, and no partial one, so that the odds of committees can be computed.
 const MANDATE: u64 = 1_000;
@@ -123,7 +125,7 @@ impl Shape {
             "protocol": {
                 "executionLag": self.lag,
                 "minBlockTimeMs": self.min_block_time_ms,
-                "chunkWaitMs": 1_000,
+                "chunkWaitMs": CHUNK_WAIT_MS,
                 "maxTransactionsPerChunk": 200,
                 "mandatesPerShard": self.mandates,
                 "epochLength": self.epoch_length,

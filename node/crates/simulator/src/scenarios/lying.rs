@@ -9,7 +9,7 @@ use crate::{
     byzantine::Lie,
     dice::Dice,
     plan::{Fault, Lies, Plan},
-    shape::Shape,
+    shape::{CHUNK_WAIT_MS, Shape},
 };
 use commonware_utils::NZUsize;
 use std::time::Duration;
@@ -81,15 +81,18 @@ pub(super) fn crowded_witnesses(dice: &mut Dice) -> Plan {
 }
 
 /// The longest that a chain takes for a block after so many views in vain: each
-/// of these, and the one that is not, ends within the 4.1 s after which voters
-/// give up on certifying it, and half a second is on the way.
-fn lull(in_vain: u32) -> Duration {
-    Duration::from_millis(4_100) * (in_vain + 1) + Duration::from_millis(500)
+/// of these, and the one that is not, ends when voters give up on certifying it,
+/// three seconds after the least time of a block and what leaders wait for chunks,
+/// and half a second is on the way.
+fn lull(shape: &Shape, in_vain: u32) -> Duration {
+    let view = shape.min_block_time_ms + CHUNK_WAIT_MS + 3_000;
+    Duration::from_millis(view) * (in_vain + 1) + Duration::from_millis(500)
 }
 
-/// Only one liar is at work, so only its turns to lead cost time. With parts
-/// withheld so does one more: too few parts for the others to recover the body
-/// are one part, and whoever has it proposes the chunk.
+/// Only one liar is at work, so only its turns to lead cost time. Where parts do not
+/// come, because they are withheld, or damaged and their sender listened to no more, so
+/// does one more: too few parts for the others to recover the body are one part, and
+/// whoever has it proposes the chunk.
 pub(super) fn lasting_lies(dice: &mut Dice) -> Plan {
     let mut plan = liars(dice, any);
     // So that those whose lies cost no time make no hundred blocks.
@@ -97,8 +100,8 @@ pub(super) fn lasting_lies(dice: &mut Dice) -> Plan {
     plan.load = 8;
     plan.calm_at = Duration::from_secs(15);
     let mut lies = plan.liars.values().flatten();
-    let withheld = lies.any(|lies| matches!(lies, Lies::WithheldParts(_)));
-    plan.lull = Some(lull(if withheld { 2 } else { 1 }));
+    let withheld = lies.any(|lies| matches!(lies, Lies::WithheldParts(_) | Lies::Garbage(_)));
+    plan.lull = Some(lull(&plan.shape, if withheld { 2 } else { 1 }));
     plan
 }
 
@@ -128,7 +131,7 @@ pub(super) fn parcelled_parts(dice: &mut Dice) -> Plan {
         plan.liars.insert(liar, vec![Lies::ParcelledParts(third)]);
     }
     // Two proposals, and the turns of liars between them.
-    plan.lull = Some(lull(3));
+    plan.lull = Some(lull(&shape, 3));
     plan
 }
 
@@ -175,7 +178,7 @@ pub(super) fn partial_receipts(dice: &mut Dice) -> Plan {
         plan.liars.insert(liar, vec![Lies::PartialReceipts(votes)]);
     }
     // Those who keep the receipts may be asked for them first, 2 s each.
-    plan.lull = Some(lull(2));
+    plan.lull = Some(lull(&plan.shape, 2));
     plan
 }
 
