@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/page"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
@@ -73,7 +74,7 @@ func newUpCommand() *cobra.Command {
 	addStateDirFlag(command, &options.StateDir)
 	flags.BoolVar(&options.Fresh, "fresh", false, "remove the network's keys, chain and logs first")
 	flags.StringVar(&options.Shardnode, "shardnode", "", "the node program (default the one beside this program, or else of the PATH)")
-	flags.StringVar(&options.Page.Address, "page", local.PageAuto,
+	flags.StringVar(&options.Page.Address, "page", page.Auto,
 		"where to serve the page: HOST:PORT, auto for a port of the loopback interface, or off for no page and no metrics")
 	flags.DurationVar(&options.Page.ScrapeInterval, "scrape-interval", time.Second, "how often the nodes are asked for their metrics")
 	flags.Int32Var(&options.TraceBasisPoints, "trace-basis-points", 0,
@@ -87,7 +88,7 @@ func runUp(command *cobra.Command, options local.Options, format string) error {
 	if !ok {
 		return fmt.Errorf("unknown output format %q: want text or json", format)
 	}
-	if options.Page.Address == local.PageOff && command.Flags().Changed("scrape-interval") {
+	if options.Page.Address == page.Off && command.Flags().Changed("scrape-interval") {
 		return errors.New("--scrape-interval is of the page, and --page is off")
 	}
 	if err := completeUp(&options); err != nil {
@@ -140,15 +141,15 @@ func completeUp(options *local.Options) (err error) {
 	return err
 }
 
-func checkPage(page local.PageOptions) error {
-	if interval := page.ScrapeInterval; interval < minScrapeInterval || interval > maxScrapeInterval {
+func checkPage(wanted page.Options) error {
+	if interval := wanted.ScrapeInterval; interval < minScrapeInterval || interval > maxScrapeInterval {
 		return fmt.Errorf("--scrape-interval must be from %s to %s, is %s", minScrapeInterval, maxScrapeInterval, interval)
 	}
-	if page.Address == local.PageAuto || page.Address == local.PageOff {
+	if wanted.Address == page.Auto || wanted.Address == page.Off {
 		return nil
 	}
-	if _, _, err := net.SplitHostPort(page.Address); err != nil {
-		return fmt.Errorf("--page must be %s, %s or HOST:PORT, is %q", local.PageAuto, local.PageOff, page.Address)
+	if _, _, err := net.SplitHostPort(wanted.Address); err != nil {
+		return fmt.Errorf("--page must be %s, %s or HOST:PORT, is %q", page.Auto, page.Off, wanted.Address)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/loading"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 // borrowPath is the path of the socket by which another program of the same user has
@@ -19,56 +20,20 @@ import (
 // it needs not be there any more to give them back.
 const borrowPath = "/borrow"
 
-// lending says whether somebody else tells the validators their load.
-type lending struct {
-	mu       sync.Mutex
-	borrowed bool
-	// changed is closed when that is no longer so; nil before anybody asked.
-	changed chan struct{}
-	// driving is held while the validators are told their own load.
-	driving sync.Mutex
-}
-
-// state says whether somebody else tells the validators their load, and what is closed
-// when that changes.
-func (l *lending) state() (borrowed bool, changed <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.changed == nil {
-		l.changed = make(chan struct{})
-	}
-	return l.borrowed, l.changed
-}
-
-// set takes note of who tells the validators their load; false when it is so already.
-func (l *lending) set(borrowed bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.borrowed == borrowed {
-		return false
-	}
-	l.borrowed = borrowed
-	if l.changed != nil {
-		close(l.changed)
-		l.changed = nil
-	}
-	return true
-}
-
-// borrow lends the validators to whoever asks, until the connection or the network ends.
-func (g *group) borrow(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	if err := g.lend(); err != nil {
+// lend lends the validators of a group to whoever asks, until the connection or the network ends.
+func lend(ctx context.Context, group *supervision.Group, w http.ResponseWriter, r *http.Request) {
+	if err := group.Lend(); err != nil {
 		refuse(w, err)
 		return
 	}
-	g.console.Printf("a benchmark tells the validators their load")
+	group.Console.Printf("a benchmark tells the validators their load")
 	defer func() {
-		g.lending.set(false)
-		g.console.Printf("the validators have their own load again")
+		group.TakeBack()
+		group.Console.Printf("the validators have their own load again")
 	}()
 	// What they are just told of their own load comes before what the benchmark tells them.
-	g.lending.driving.Lock()
-	g.lending.driving.Unlock() //nolint:staticcheck // It was waited for.
+	group.Lending.Driving.Lock()
+	group.Lending.Driving.Unlock() //nolint:staticcheck // It was waited for.
 	// It lasts as long as the benchmark does.
 	response := http.NewResponseController(w)
 	if errors.Join(response.SetReadDeadline(time.Time{}), response.SetWriteDeadline(time.Time{})) != nil {
@@ -84,31 +49,13 @@ func (g *group) borrow(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 }
 
-// lend lends the validators. The error is why they cannot be measured.
-func (g *group) lend() error {
-	g.striking.Lock()
-	defer g.striking.Unlock()
-	for _, supervisor := range g.supervisors {
-		if supervisor.isStruck() || g.kept.hits([]string{supervisor.name()}) != "" {
-			return fmt.Errorf("validator %s has a fault", supervisor.name())
-		}
-		if state := supervisor.current(); !state.ready {
-			return fmt.Errorf("validator %s is not ready", supervisor.name())
-		}
-	}
-	if !g.lending.set(true) {
-		return errors.New("it carries the load of another benchmark")
-	}
-	return nil
-}
-
 // drive has the producers sign the load of the network whenever nobody borrows it. It
 // begins with its first step again after that.
 func (r *run) drive(ctx context.Context, load *loading.Load) {
 	begin := r.window.Begin
 	for ctx.Err() == nil {
-		r.group.lending.driving.Lock()
-		borrowed, changed := r.group.lending.state()
+		r.group.Lending.Driving.Lock()
+		borrowed, changed := r.group.Lending.State()
 		driven, cancel := context.WithCancel(ctx)
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
@@ -119,13 +66,13 @@ func (r *run) drive(ctx context.Context, load *loading.Load) {
 			}
 		})
 		if borrowed {
-			r.group.lending.driving.Unlock()
+			r.group.Lending.Driving.Unlock()
 			<-driven.Done()
 			// Whatever the validators sign now, they were told by somebody else.
 			r.load, begin = newLoadDriver(r.group, load, true), time.Now()
 		} else {
 			r.load.Run(driven, begin)
-			r.group.lending.driving.Unlock()
+			r.group.Lending.Driving.Unlock()
 		}
 		cancel()
 		waiting.Wait()

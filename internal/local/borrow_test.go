@@ -20,6 +20,7 @@ import (
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -92,7 +93,7 @@ func TestBorrowWaitsForWhatIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out output
-	group := &group{console: console.New(&out)}
+	group := &supervision.Group{Console: console.New(&out)}
 	telling, told, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	run := &run{group: group, load: loading.NewDriver(loading.Options{Load: load, Announce: func(int64) {
 		close(telling)
@@ -103,7 +104,7 @@ func TestBorrowWaitsForWhatIsTold(t *testing.T) {
 	<-telling
 	running.Go(func() {
 		request := httptest.NewRequestWithContext(ctx, http.MethodPost, borrowPath, http.NoBody)
-		group.borrow(ctx, &flushed{ResponseRecorder: httptest.NewRecorder(), done: answered}, request)
+		lend(ctx, group, &flushed{ResponseRecorder: httptest.NewRecorder(), done: answered}, request)
 	})
 	select {
 	case <-answered:

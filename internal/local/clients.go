@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/processes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -23,31 +24,31 @@ type launcher struct {
 }
 
 // newClients are the users of a network's load; nil if it has none.
-func newClients(network *network, group *group, load *loading.Load, options RecordOptions) *clients.Clients {
+func newClients(network *network, group *supervision.Group, load *loading.Load, options RecordOptions) *clients.Clients {
 	if load.Users == nil {
 		return nil
 	}
-	beside := &launcher{shardnode: options.Shardnode, dir: network.Dir, console: group.console}
+	beside := &launcher{shardnode: options.Shardnode, dir: network.Dir, console: group.Console}
 	return clients.New(clients.Options{
 		Load:     load.Users,
 		Workload: load.Workload,
 		WarmUp:   options.WarmUp,
 		Duration: options.Duration,
-		Nodes:    clientNodes(group.supervisors),
+		Nodes:    clientNodes(group.Supervisors),
 		Accounts: int64(network.Genesis.Shards) * int64(network.Genesis.Accounts.PerShard),
 		Launch:   beside.launch,
-		Say:      func(words string) { group.console.Printf("clients: %s", words) },
+		Say:      func(words string) { group.Console.Printf("clients: %s", words) },
 	})
 }
 
 // clientNodes are the addresses that clients of a network talk to: those of its rpc
 // nodes, or of its producers if it has none.
-func clientNodes(supervisors []*supervisor) []string {
+func clientNodes(supervisors []*supervision.Supervisor) []string {
 	for _, role := range []topology.Role{topology.RoleRPC, topology.RoleProducer} {
 		var nodes []string
 		for _, supervisor := range supervisors {
-			if supervisor.node.Validator.Role == role {
-				nodes = append(nodes, "http://"+supervisor.node.HTTP.Address())
+			if supervisor.Node.Validator.Role == role {
+				nodes = append(nodes, "http://"+supervisor.Node.HTTP.Address())
 			}
 		}
 		if len(nodes) > 0 {
@@ -70,7 +71,7 @@ func (l *launcher) launch(ctx context.Context, number int, step *clients.Step) (
 	select {
 	case <-process.Ended:
 	case <-ctx.Done():
-		process.Stop(stopGrace)
+		process.Stop(supervision.StopGrace)
 		return nil, ctx.Err()
 	}
 	if code := process.ExitCode(); code != 0 {

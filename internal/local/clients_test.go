@@ -20,6 +20,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/smallnetwork"
@@ -208,24 +209,24 @@ func TestNodesOfClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = machinenodes.ReleasePorts(ports), machinenodes.ReleasePorts(guards) })
-	at := func(role topology.Role, number int) *supervisor {
-		return &supervisor{node: machinenodes.Node{Validator: topology.Validator{Role: role}, HTTP: ports[number]}}
+	at := func(role topology.Role, number int) *supervision.Supervisor {
+		return &supervision.Supervisor{Node: machinenodes.Node{Validator: topology.Validator{Role: role}, HTTP: ports[number]}}
 	}
 	producer, validator := at(topology.RoleProducer, 0), at(topology.RoleChunkValidator, 1)
 	first, second := at(topology.RoleRPC, 2), at(topology.RoleRPC, 3)
 	cases := map[string]struct {
-		given []*supervisor
-		want  []*supervisor
+		given []*supervision.Supervisor
+		want  []*supervision.Supervisor
 	}{
-		"with rpc nodes":    {[]*supervisor{producer, validator, first, second}, []*supervisor{first, second}},
-		"without rpc nodes": {[]*supervisor{producer, validator}, []*supervisor{producer}},
+		"with rpc nodes":    {[]*supervision.Supervisor{producer, validator, first, second}, []*supervision.Supervisor{first, second}},
+		"without rpc nodes": {[]*supervision.Supervisor{producer, validator}, []*supervision.Supervisor{producer}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var want []string
 			for _, supervisor := range test.want {
-				want = append(want, "http://"+supervisor.node.HTTP.Address())
+				want = append(want, "http://"+supervisor.Node.HTTP.Address())
 			}
 			if got := clientNodes(test.given); !slices.Equal(got, want) {
 				t.Errorf("clients talk to %q, want %q", got, want)

@@ -5,6 +5,8 @@ package local
 import (
 	"context"
 	"sync"
+
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 // Company is runs that are made side by side, on processors that they share. They
@@ -32,7 +34,7 @@ func (c *Company) awaitReady(ctx context.Context, failed <-chan error) error {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
-		return errInterrupted
+		return supervision.ErrInterrupted
 	}
 }
 

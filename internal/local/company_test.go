@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 // Runs that are made side by side begin together, and none is over before the others
@@ -51,7 +53,7 @@ func TestCompanyThatDoesNotCome(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := NewCompany(2).awaitReady(ctx, nil); !errors.Is(err, errInterrupted) {
+	if err := NewCompany(2).awaitReady(ctx, nil); !errors.Is(err, supervision.ErrInterrupted) {
 		t.Errorf("the error is %v, want that it was interrupted", err)
 	}
 }

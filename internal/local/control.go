@@ -18,6 +18,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 // The paths of the socket by which other programs of the same user have faults
@@ -30,25 +31,9 @@ const (
 // controlTimeout bounds each exchange over the socket, and maxOrderBytes what is
 // read of one.
 const (
-	controlTimeout = 10 * time.Second
+	controlTimeout = supervision.OrderTimeout
 	maxOrderBytes  = 1 << 20
 )
-
-// order is what is asked of the keeper of a network.
-type order struct {
-	Validators []string `json:"validators"`
-	// The others are only of a strike.
-	Action               v1alpha1.FaultAction  `json:"action,omitempty"`
-	Restart              v1alpha1.FaultRestart `json:"restart,omitempty"`
-	Program              *fault.Program        `json:"program,omitempty"`
-	DurationMilliseconds int64                 `json:"durationMilliseconds,omitempty"`
-	// Nodes are what nodes are told of a fault that they keep.
-	Nodes []fault.Order `json:"nodes,omitempty"`
-}
-
-func (o *order) duration() time.Duration {
-	return time.Duration(o.DurationMilliseconds) * time.Millisecond
-}
 
 // refusal is the answer to an order that was not followed.
 type refusal struct {
@@ -57,27 +42,27 @@ type refusal struct {
 
 // obey begins to take orders for a group. The function that it returns ends that. A
 // network runs even if no faults can happen to it.
-func (n *network) obey(ctx context.Context, group *group) (cease func()) {
+func (n *network) obey(ctx context.Context, group *supervision.Group) (cease func()) {
 	path := n.Dir.Control()
 	// The lock of the network says that nobody else listens.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		group.console.Printf("faults and benchmarks cannot be run: %v", err)
+		group.Console.Printf("faults and benchmarks cannot be run: %v", err)
 		return func() {}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {
-		group.console.Printf("faults and benchmarks cannot be run: %v", err)
+		group.Console.Printf("faults and benchmarks cannot be run: %v", err)
 		return func() {}
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+strikePath, func(w http.ResponseWriter, r *http.Request) { follow(w, r, group.strike) })
-	mux.HandleFunc("POST "+liftPath, func(w http.ResponseWriter, r *http.Request) { follow(w, r, group.lift) })
-	mux.HandleFunc("POST "+borrowPath, func(w http.ResponseWriter, r *http.Request) { group.borrow(ctx, w, r) })
+	mux.HandleFunc("POST "+strikePath, func(w http.ResponseWriter, r *http.Request) { follow(w, r, group.Strike) })
+	mux.HandleFunc("POST "+liftPath, func(w http.ResponseWriter, r *http.Request) { follow(w, r, group.Lift) })
+	mux.HandleFunc("POST "+borrowPath, func(w http.ResponseWriter, r *http.Request) { lend(ctx, group, w, r) })
 	server := &http.Server{Handler: mux, ReadTimeout: controlTimeout, WriteTimeout: controlTimeout}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			group.console.Printf("faults and benchmarks cannot be run any more: %v", err)
+			group.Console.Printf("faults and benchmarks cannot be run any more: %v", err)
 		}
 	})
 	return func() {
@@ -88,8 +73,8 @@ func (n *network) obey(ctx context.Context, group *group) (cease func()) {
 }
 
 // follow does what an order says.
-func follow(w http.ResponseWriter, r *http.Request, do func(*order) error) {
-	var given order
+func follow(w http.ResponseWriter, r *http.Request, do func(*supervision.Order) error) {
+	var given supervision.Order
 	decoder := json.NewDecoder(io.LimitReader(r.Body, maxOrderBytes))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(&given)
@@ -108,69 +93,6 @@ func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusConflict)
 	_ = json.NewEncoder(w).Encode(refusal{err.Error()})
-}
-
-// strike has a fault happen to all validators of an order, or to none.
-func (g *group) strike(given *order) error {
-	if given.DurationMilliseconds <= 0 {
-		return errors.New("the duration of a fault must be positive")
-	}
-	ordered, err := g.named(given.Validators)
-	if err != nil {
-		return err
-	}
-	g.striking.Lock()
-	defer g.striking.Unlock()
-	if name := g.kept.hits(given.Validators); name != "" {
-		return fmt.Errorf("validator %s has a fault already", name)
-	}
-	if fault.IsKeptByNodes(given.Action) {
-		return g.impair(given, ordered)
-	}
-	for i, supervisor := range ordered {
-		if err := supervisor.strike(given); err != nil {
-			for _, struck := range ordered[:i] {
-				struck.lift()
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// lift ends the faults of all validators of an order.
-func (g *group) lift(given *order) error {
-	ordered, err := g.named(given.Validators)
-	if err != nil {
-		return err
-	}
-	g.striking.Lock()
-	defer g.striking.Unlock()
-	// A validator has one fault at a time.
-	if g.kept.hits(given.Validators) != "" {
-		return g.repair()
-	}
-	for _, supervisor := range ordered {
-		supervisor.lift()
-	}
-	return nil
-}
-
-// named are the validators that have these names.
-func (g *group) named(names []string) ([]*supervisor, error) {
-	byName := make(map[string]*supervisor, len(g.supervisors))
-	for _, supervisor := range g.supervisors {
-		byName[supervisor.name()] = supervisor
-	}
-	ordered := make([]*supervisor, 0, len(names))
-	for _, name := range names {
-		supervisor, ok := byName[name]
-		if !ok {
-			return nil, fmt.Errorf("there is no validator %s", name)
-		}
-		ordered = append(ordered, supervisor)
-	}
-	return ordered, nil
 }
 
 // keeper is whoever keeps the validators of a network running, as other programs of
@@ -193,7 +115,7 @@ func newKeeper(dir statedir.NetworkDir) *keeper {
 
 // Strike has a fault happen to validators.
 func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
-	given := &order{
+	given := &supervision.Order{
 		Validators: validators, Action: spec.Action, Nodes: orders, Program: k.program,
 		DurationMilliseconds: (time.Duration(spec.DurationSeconds) * time.Second).Milliseconds(),
 	}
@@ -205,11 +127,11 @@ func (k *keeper) Strike(ctx context.Context, validators []string, spec *v1alpha1
 
 // Lift ends the faults of validators.
 func (k *keeper) Lift(ctx context.Context, validators []string) error {
-	return k.order(ctx, liftPath, &order{Validators: validators})
+	return k.order(ctx, liftPath, &supervision.Order{Validators: validators})
 }
 
 // order asks something of the keeper.
-func (k *keeper) order(ctx context.Context, path string, given *order) error {
+func (k *keeper) order(ctx context.Context, path string, given *supervision.Order) error {
 	content, err := json.Marshal(given)
 	if err != nil {
 		return err

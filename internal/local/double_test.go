@@ -14,6 +14,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/test/scripts"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -72,7 +73,7 @@ func TestADoubleThatIsTheNode(t *testing.T) {
 // A program that ends again and again leaves its validator silent, and the network up.
 func TestADoubleThatEnds(t *testing.T) {
 	t.Parallel()
-	program := standinProgram(t, map[string]misbehaviour{doubled: {ExitCode: exitWrongFile}})
+	program := standinProgram(t, map[string]misbehaviour{doubled: {ExitCode: 2}})
 	if reached := runByzantine(t, program, 5); reached != v1alpha1.FaultUnreachable {
 		t.Errorf("the validator is %s", reached)
 	}
@@ -96,7 +97,7 @@ cat double/noted >double/seen && echo spoilt >double/noted && exec sleep 3600
 `
 	scripts.Write(t, program, script)
 	keeper := newKeeper(run.dir)
-	given := order{
+	given := supervision.Order{
 		Validators: []string{doubled}, Action: v1alpha1.FaultActionByzantine, DurationMilliseconds: time.Hour.Milliseconds(),
 		Program: &fault.Program{Path: program, Arguments: []string{"--fault"}},
 	}
@@ -143,7 +144,9 @@ func TestNoDouble(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "spec.byzantine.program: ") {
 		t.Errorf("the error is %v", err)
 	}
-	given := order{Validators: []string{doubled}, Action: v1alpha1.FaultActionByzantine, DurationMilliseconds: time.Hour.Milliseconds()}
+	given := supervision.Order{
+		Validators: []string{doubled}, Action: v1alpha1.FaultActionByzantine, DurationMilliseconds: time.Hour.Milliseconds(),
+	}
 	keeper := newKeeper(run.dir)
 	if err := keeper.order(t.Context(), strikePath, &given); err == nil || err.Error() != "a byzantine fault has no program" {
 		t.Errorf("the error is %v", err)

@@ -20,6 +20,7 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/fault"
 	"github.com/shardyard/shardyard/internal/faulting"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/manifest"
 	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/waiting"
@@ -171,7 +172,7 @@ func TestFaultsEnd(t *testing.T) {
 	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "ready after ")
 	pid := run.pid(t, "net-s0-p0")
-	pause := order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 300}
+	pause := supervision.Order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 300}
 	if err := newKeeper(run.dir).order(t.Context(), strikePath, &pause); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestFaultsEnd(t *testing.T) {
 	run.says(t, "the fault of validator net-s0-p0 is over")
 	waiting.Until(t, "net-s0-p0 goes on", func() bool { return state(pid) == 'S' })
 
-	down := order{
+	down := supervision.Order{
 		Validators: []string{"net-s1-p0"}, Action: v1alpha1.FaultActionKill, Restart: v1alpha1.FaultRestartAfterDuration,
 		DurationMilliseconds: time.Hour.Milliseconds(),
 	}
@@ -207,9 +208,11 @@ func TestFaultsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{}, nil)
 	run.says(t, "ready after ")
-	strike := func(ordered order) error { return newKeeper(run.dir).order(t.Context(), strikePath, &ordered) }
+	strike := func(ordered supervision.Order) error {
+		return newKeeper(run.dir).order(t.Context(), strikePath, &ordered)
+	}
 	first, second := run.pid(t, "net-s0-p0"), run.pid(t, "net-s0-p1")
-	pause := order{
+	pause := supervision.Order{
 		Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: time.Hour.Milliseconds(),
 	}
 	if err := strike(pause); err != nil {
@@ -218,13 +221,16 @@ func TestFaultsThatAreRefused(t *testing.T) {
 	both := pause
 	both.Validators = []string{"net-s0-p1", "net-s0-p0"}
 	for _, wrong := range []struct {
-		order order
+		order supervision.Order
 		want  string
 	}{
 		{both, "validator net-s0-p0 has a fault already"},
-		{order{Validators: []string{"net-s9-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1}, "there is no validator net-s9-p0"},
-		{order{Validators: []string{"net-s1-p1"}, Action: v1alpha1.FaultActionPause}, "the duration of a fault must be positive"},
-		{order{Validators: []string{"net-s1-p1"}, Action: "Bribe", DurationMilliseconds: 1}, `unknown action "Bribe"`},
+		{
+			supervision.Order{Validators: []string{"net-s9-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1},
+			"there is no validator net-s9-p0",
+		},
+		{supervision.Order{Validators: []string{"net-s1-p1"}, Action: v1alpha1.FaultActionPause}, "the duration of a fault must be positive"},
+		{supervision.Order{Validators: []string{"net-s1-p1"}, Action: "Bribe", DurationMilliseconds: 1}, `unknown action "Bribe"`},
 	} {
 		if err := strike(wrong.order); err == nil || err.Error() != wrong.want {
 			t.Errorf("the error of %+v is %v, want %s", wrong.order, err, wrong.want)
@@ -261,8 +267,8 @@ func (r *upRun) checkFaultyLinks(t *testing.T, want map[string]int) {
 }
 
 // cutOff is an order to cut off a validator, and others from it.
-func cutOff(validator string, nodes ...string) order {
-	given := order{
+func cutOff(validator string, nodes ...string) supervision.Order {
+	given := supervision.Order{
 		Validators: []string{validator}, Action: v1alpha1.FaultActionPartition, DurationMilliseconds: time.Hour.Milliseconds(),
 	}
 	for _, node := range append(nodes, validator) {
@@ -281,7 +287,7 @@ func TestFaultsOfLinks(t *testing.T) {
 	run := startUp(t, t.TempDir(), Options{}, map[string]misbehaviour{refuses: {RefuseFault: true}})
 	run.says(t, "ready after ")
 	keeper := newKeeper(run.dir)
-	strike := func(given order) error { return keeper.order(t.Context(), strikePath, &given) }
+	strike := func(given supervision.Order) error { return keeper.order(t.Context(), strikePath, &given) }
 
 	err := strike(cutOff("net-s0-p0", "net-s0-p1", refuses))
 	if err == nil || !strings.Contains(err.Error(), "tell validator "+refuses+" of a fault of its links: ") {
@@ -296,8 +302,8 @@ func TestFaultsOfLinks(t *testing.T) {
 	both := maps.Clone(none)
 	both["net-s0-p0"], both["net-s0-p1"] = 1, 1
 	run.checkFaultyLinks(t, both)
-	pause := order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1}
-	for want, wrong := range map[string]order{
+	pause := supervision.Order{Validators: []string{"net-s0-p0"}, Action: v1alpha1.FaultActionPause, DurationMilliseconds: 1}
+	for want, wrong := range map[string]supervision.Order{
 		"validator net-s0-p0 has a fault already":                   pause,
 		"the network has a fault of the links of net-s0-p0 already": cutOff("net-s0-p1", "net-s1-p0"),
 	} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -19,7 +20,9 @@ const finishTimeout = 10 * time.Second
 // finish ends the load and looks at what became of the chain: the measurement,
 // and whether the validators have the same blocks and state roots.
 func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
-	final := r.lastSample(ctx)
+	final := r.lastSample(ctx, func(ctx context.Context) bench.Sample {
+		return supervision.SampleAll(ctx, r.group.Supervisors)
+	})
 	r.observe(final)
 	measured, err := r.window.Measure(final)
 	r.load.Apply(ctx, 0)
@@ -35,13 +38,13 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 // lastSample asks the validators until one of them answers, and knows of the chain of this
 // run: on a machine that is too busy for any to answer in time, or with nodes that were just
 // started again, a run is measured all the same.
-func (r *run) lastSample(ctx context.Context) bench.Sample {
+func (r *run) lastSample(ctx context.Context, ask func(context.Context) bench.Sample) bench.Sample {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	ticker := time.NewTicker(blockPollInterval)
 	defer ticker.Stop()
 	for {
-		sample := sampleAll(ctx, r.group.supervisors)
+		sample := ask(ctx)
 		if best := sample.Best(); best != nil && best.FinalizedHeight >= r.base.FinalizedHeight {
 			return sample
 		}
@@ -55,14 +58,14 @@ func (r *run) lastSample(ctx context.Context) bench.Sample {
 
 // comparable lists the validators that take part in the chain. The others are
 // named: nobody should think that they have been compared.
-func (r *run) comparable(final bench.Sample) []*supervisor {
-	var validators []*supervisor
-	for i, supervisor := range r.group.supervisors {
-		switch state := supervisor.current(); {
+func (r *run) comparable(final bench.Sample) []*supervision.Supervisor {
+	var validators []*supervision.Supervisor
+	for i, supervisor := range r.group.Supervisors {
+		switch state := supervisor.Current(); {
 		case final.Nodes[i].Status == nil:
-			r.console.Printf("validator %s is not compared with the others: it does not answer", supervisor.name())
-		case !state.ready:
-			r.console.Printf("validator %s is not compared with the others, it is not ready: %s", supervisor.name(), state.reason)
+			r.console.Printf("validator %s is not compared with the others: it does not answer", supervisor.Name())
+		case !state.Ready:
+			r.console.Printf("validator %s is not compared with the others, it is not ready: %s", supervisor.Name(), state.Reason)
 		default:
 			validators = append(validators, supervisor)
 		}
@@ -72,7 +75,7 @@ func (r *run) comparable(final bench.Sample) []*supervisor {
 
 // awaitAgreement waits until the state of every producer is confirmed by a
 // header, from a height on that was the last finalised one.
-func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from uint64) {
+func (r *run) awaitAgreement(ctx context.Context, validators []*supervision.Supervisor, from uint64) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	ticker := time.NewTicker(blockPollInterval)
@@ -93,7 +96,7 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 			return
 		case <-ticker.C:
 		}
-		if sample := sampleAll(ctx, validators); sample.Best() != nil {
+		if sample := supervision.SampleAll(ctx, validators); sample.Best() != nil {
 			r.observe(sample)
 			untold = r.follow(ctx, follower, validators)
 		}
@@ -102,13 +105,13 @@ func (r *run) awaitAgreement(ctx context.Context, validators []*supervisor, from
 
 // follow observes the blocks that the validators have finalised since. The
 // error says which block a validator did not tell; others may have told it.
-func (r *run) follow(ctx context.Context, follower *bench.Follower, validators []*supervisor) error {
+func (r *run) follow(ctx context.Context, follower *bench.Follower, validators []*supervision.Supervisor) error {
 	var untold error
 	for i, node := range r.last.Nodes {
 		if node.Status == nil {
 			continue
 		}
-		err := follower.To(ctx, validators[i].client, node.Status)
+		err := follower.To(ctx, validators[i].Client, node.Status)
 		if divergence := (*bench.DivergenceError)(nil); errors.As(err, &divergence) {
 			r.violation = divergence
 			return nil
@@ -122,11 +125,11 @@ func (r *run) follow(ctx context.Context, follower *bench.Follower, validators [
 
 // unconfirmed lists the validators with a state that is not confirmed from a
 // height on. Chunk validators have none.
-func (r *run) unconfirmed(validators []*supervisor, from uint64) []string {
+func (r *run) unconfirmed(validators []*supervision.Supervisor, from uint64) []string {
 	var names []string
 	for _, validator := range validators {
-		if validator.node.Validator.Role == topology.RoleProducer && r.audit.Confirmed(validator.name()) < from {
-			names = append(names, validator.name())
+		if validator.Node.Validator.Role == topology.RoleProducer && r.audit.Confirmed(validator.Name()) < from {
+			names = append(names, validator.Name())
 		}
 	}
 	return names
@@ -134,7 +137,7 @@ func (r *run) unconfirmed(validators []*supervisor, from uint64) []string {
 
 // compareBlocks asks validators for the same block: the last one that all of
 // them are known to have finalised.
-func (r *run) compareBlocks(ctx context.Context, validators []*supervisor) {
+func (r *run) compareBlocks(ctx context.Context, validators []*supervision.Supervisor) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	height := r.last.Best().FinalizedHeight
@@ -146,16 +149,16 @@ func (r *run) compareBlocks(ctx context.Context, validators []*supervisor) {
 		if r.violation != nil {
 			return
 		}
-		block, err := validator.client.Block(ctx, height)
+		block, err := validator.Client.Block(ctx, height)
 		if err != nil {
-			r.console.Printf("validator %s does not tell block %d: %v", validator.name(), height, err)
+			r.console.Printf("validator %s does not tell block %d: %v", validator.Name(), height, err)
 			continue
 		}
 		if firstName == "" {
-			firstName, firstHash = validator.name(), block.Hash
+			firstName, firstHash = validator.Name(), block.Hash
 		}
 		if block.Hash != firstHash {
-			r.violation = &bench.DivergenceError{First: firstName, Second: validator.name(), Subject: fmt.Sprintf(
+			r.violation = &bench.DivergenceError{First: firstName, Second: validator.Name(), Subject: fmt.Sprintf(
 				"blocks %s and %s are finalised at height %d", firstHash, block.Hash, height)}
 		}
 	}

@@ -3,17 +3,14 @@
 package local
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"strings"
-	"sync/atomic"
+	"context"
 	"testing"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
-	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -21,23 +18,17 @@ import (
 // not what became of the chain.
 func TestLastSampleOfANodeThatBeganAnew(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		status := chain.Status{Node: "a"}
-		if asked.Add(1) > 2 {
+	run := &run{base: &chain.Status{FinalizedHeight: 10}}
+	asked := 0
+	ask := func(context.Context) bench.Sample {
+		asked++
+		status := &chain.Status{Node: "a"}
+		if asked > 2 {
 			status.FinalizedHeight = 12
 		}
-		answerJSON(w, status)
-	}))
-	defer server.Close()
-	only := &supervisor{
-		node:   machinenodes.Node{Validator: topology.Validator{Name: "a"}},
-		client: chain.NewClient(strings.TrimPrefix(server.URL, "http://"), chain.Admin{}),
-		state:  validatorState{starts: 2, pid: 1},
+		return bench.Sample{Nodes: []bench.NodeSample{{Name: "a", Status: status}}}
 	}
-	defer only.client.Close()
-	run := &run{group: &group{supervisors: []*supervisor{only}}, base: &chain.Status{FinalizedHeight: 10}}
-	if best := run.lastSample(t.Context()).Best(); best == nil || best.FinalizedHeight != 12 {
+	if best := run.lastSample(t.Context(), ask).Best(); best == nil || best.FinalizedHeight != 12 {
 		t.Errorf("the last sample has %+v", best)
 	}
 }
@@ -46,7 +37,7 @@ func TestLastSampleOfANodeThatBeganAnew(t *testing.T) {
 func TestSummaryOfANodeThatBeganAnew(t *testing.T) {
 	t.Parallel()
 	base := &chain.Status{FinalizedHeight: 10, Transfers: 100, CrossShard: 50, MissedChunks: 3}
-	run := &run{group: &group{}, base: base, audit: bench.NewAudit()}
+	run := &run{group: &supervision.Group{}, base: base, audit: bench.NewAudit()}
 	network := &network{Network: &statedir.Network{Plan: &topology.Plan{}, Manifest: &v1alpha1.ShardNetwork{}}}
 	for _, status := range []*chain.Status{
 		base, {FinalizedHeight: 14, Transfers: 130, CrossShard: 60, MissedChunks: 4}, {},

@@ -10,15 +10,16 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
-// signBefore has the producers sign a load before it begins, if it is one of which they
+// signBefore has the producers of a group sign a load before it begins, if it is one of which they
 // do. They may take as long as they need, but not stand still.
-func (g *group) signBefore(ctx context.Context, load *loading.Load, patience time.Duration) error {
+func signBefore(ctx context.Context, group *supervision.Group, load *loading.Load, patience time.Duration) error {
 	if load.Signing != chain.SigningBefore {
 		return nil
 	}
-	driver := newLoadDriver(g, load, false)
+	driver := newLoadDriver(group, load, false)
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
 	began, moved, most := time.Now(), time.Now(), int64(0)
@@ -28,10 +29,10 @@ func (g *group) signBefore(ctx context.Context, load *loading.Load, patience tim
 			return err
 		}
 		if !announced {
-			g.console.Printf("load: %s are signed before it begins", console.Plural(stocked.Transfers, "transfer"))
+			group.Console.Printf("load: %s are signed before it begins", console.Plural(stocked.Transfers, "transfer"))
 		}
 		if stocked.Complete() {
-			g.console.Printf("load: signed in %.1f s", time.Since(began).Seconds())
+			group.Console.Printf("load: signed in %.1f s", time.Since(began).Seconds())
 			return nil
 		}
 		if stocked.Signed > most {
@@ -42,8 +43,8 @@ func (g *group) signBefore(ctx context.Context, load *loading.Load, patience tim
 		}
 		select {
 		case <-ctx.Done():
-			return errInterrupted
-		case err := <-g.failed:
+			return supervision.ErrInterrupted
+		case err := <-group.Failed():
 			return err
 		case <-ticker.C:
 		}
@@ -52,25 +53,25 @@ func (g *group) signBefore(ctx context.Context, load *loading.Load, patience tim
 
 // newLoadDriver lets the producers of a group sign a load. Others may have told them
 // another one before.
-func newLoadDriver(group *group, load *loading.Load, told bool) *loading.Driver {
+func newLoadDriver(group *supervision.Group, load *loading.Load, told bool) *loading.Driver {
 	options := loading.Options{
 		Load:    load,
 		Told:    told,
-		Changed: group.changed,
+		Changed: group.Changed(),
 		Announce: func(rate int64) {
-			group.console.Printf("load: %s", console.Plural(rate, "transfer")+" per second")
+			group.Console.Printf("load: %s", console.Plural(rate, "transfer")+" per second")
 		},
 		Refused: func(validator string, err error) {
-			group.console.Printf("validator %s does not take its load: %v", validator, err)
+			group.Console.Printf("validator %s does not take its load: %v", validator, err)
 		},
 	}
-	for _, supervisor := range group.supervisors {
+	for _, supervisor := range group.Supervisors {
 		options.Nodes = append(options.Nodes, loading.Node{
-			Validator: supervisor.node.Validator,
-			Client:    supervisor.client,
+			Validator: supervisor.Node.Validator,
+			Client:    supervisor.Client,
 			Process: func() (int, bool) {
-				state := supervisor.current()
-				return state.starts, state.wasReady
+				state := supervisor.Current()
+				return state.Starts, state.WasReady
 			},
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/shardyard/shardyard/internal/local/machinenodes"
+	"github.com/shardyard/shardyard/internal/local/page"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 )
 
@@ -17,7 +18,7 @@ type network struct {
 	// guards keep other networks from the ports of this one.
 	guards []machinenodes.Port
 	// page is nil when the network is not to be seen.
-	page *page
+	page *page.Page
 	// spans is nil when spans go where the manifest says, if anywhere.
 	spans *collector
 }

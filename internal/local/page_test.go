@@ -4,9 +4,7 @@ package local
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -15,11 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/local/page"
 	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // onAnyPort has a page served where there is room.
-var onAnyPort = PageOptions{Address: "127.0.0.1:0", ScrapeInterval: 200 * time.Millisecond}
+var onAnyPort = page.Options{Address: "127.0.0.1:0", ScrapeInterval: 200 * time.Millisecond}
 
 // fetch asks an address, as whoever takes it for this host.
 func fetch(t *testing.T, address, host string) (code int, body string) {
@@ -97,25 +96,26 @@ func TestPageTellsWhoHangs(t *testing.T) {
 	run := startUp(t, t.TempDir(), Options{Page: onAnyPort}, nil)
 	run.says(t, "TPS ")
 	processes := run.processes(t)
-	told := func(name string, as condition, says string) {
+	told := func(name, as, says string) {
 		t.Helper()
 		waiting.Until(t, "the page tells that "+name+" "+says, func() bool {
 			_, body := fetch(t, processes.Page+"/network", "")
-			var shown view
+			type validator struct{ Name, Condition, Says string }
+			var shown struct{ Validators []validator }
 			if err := json.Unmarshal([]byte(body), &shown); err != nil {
 				t.Fatal(err)
 			}
-			return slices.ContainsFunc(shown.Validators, func(one validatorView) bool {
+			return slices.ContainsFunc(shown.Validators, func(one validator) bool {
 				return one.Name == name && one.Condition == as && strings.HasPrefix(one.Says, says)
 			})
 		})
 	}
 	hung := processes.Validators[1]
-	told(hung.Name, conditionLive, "at block ")
+	told(hung.Name, "Live", "at block ")
 	if err := syscall.Kill(hung.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	told(hung.Name, conditionNotReady, "does not answer")
+	told(hung.Name, "NotReady", "does not answer")
 	waiting.Until(t, "whoever hangs stands out", func() bool {
 		_, body := fetch(t, processes.Page+"/standing", "")
 		return strings.Contains(body, `"name":"`+hung.Name+`"`) && strings.Count(body, `"says":"no answer"`) == 1
@@ -123,7 +123,7 @@ func TestPageTellsWhoHangs(t *testing.T) {
 	if err := syscall.Kill(hung.PID, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	told(hung.Name, conditionLive, "at block ")
+	told(hung.Name, "Live", "at block ")
 }
 
 // What was measured is not worth a network that does not run.
@@ -148,57 +148,20 @@ func TestUpRunsWithoutItsMetrics(t *testing.T) {
 	}
 }
 
-// A page that cannot be served any more says so at once.
-func TestPageWithoutItsAddress(t *testing.T) {
+// No validator is started for a network that cannot be seen where it was to be.
+func TestUpWithoutTheAddressOfItsPage(t *testing.T) {
 	t.Parallel()
-	page, err := listenPage(t.Context(), onAnyPort)
+	first, err := page.Listen(t.Context(), onAnyPort)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := page.close(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- page.answer(t.Context(), http.NotFoundHandler()) }()
-	select {
-	case err := <-ended:
-		if !errors.Is(err, net.ErrClosed) {
-			t.Errorf("the error is %v", err)
-		}
-	case <-time.After(waiting.Patience):
-		t.Error("it is still served")
-	}
-}
-
-// An address that was chosen is the one or none; else any will do.
-func TestPageAddressIsTaken(t *testing.T) {
-	t.Parallel()
-	first, err := listenPage(t.Context(), PageOptions{Address: PageAuto})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer first.listener.Close()
-	second, err := listenPage(t.Context(), PageOptions{Address: PageAuto})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.listener.Close()
-
-	taken := first.listener.Addr().String()
-	run := startUp(t, t.TempDir(), Options{Page: PageOptions{Address: taken}}, nil)
+	defer func() { _ = first.Close() }()
+	taken := strings.TrimPrefix(first.URL(), "http://")
+	run := startUp(t, t.TempDir(), Options{Page: page.Options{Address: taken}}, nil)
 	if _, err := run.end(t); err == nil || !strings.HasPrefix(err.Error(), "serve the page: listen tcp "+taken+": ") {
 		t.Errorf("a taken address has the error %v", err)
 	}
 	if strings.Contains(run.progress.String(), "starting") {
 		t.Errorf("validators were started all the same:\n%s", &run.progress)
-	}
-}
-
-func TestNoPage(t *testing.T) {
-	t.Parallel()
-	for _, address := range []string{"", PageOff} {
-		if page, err := listenPage(t.Context(), PageOptions{Address: address}); page != nil || err != nil {
-			t.Errorf("the address %q has the page %v (%v)", address, page, err)
-		}
 	}
 }

@@ -53,8 +53,8 @@ type profiles struct {
 
 func newProfiles(run *run, options ProfileOptions) *profiles {
 	p := &profiles{run: run, options: options}
-	for _, supervisor := range run.group.supervisors {
-		p.names, p.nodes = append(p.names, supervisor.name()), append(p.nodes, supervisor.client)
+	for _, supervisor := range run.group.Supervisors {
+		p.names, p.nodes = append(p.names, supervisor.Name()), append(p.nodes, supervisor.Client)
 	}
 	return p
 }

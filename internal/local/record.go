@@ -17,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
@@ -75,26 +76,28 @@ func Record(ctx context.Context, options RecordOptions) (_ *result.Run, err erro
 	defer func() { err = errors.Join(err, network.Close()) }()
 
 	var recorded *result.Run
-	err = network.whileUp(ctx, options.Shardnode, console.New(options.Progress), func(group *group) (err error) {
+	err = network.whileUp(ctx, options.Shardnode, console.New(options.Progress), func(group *supervision.Group) (err error) {
 		users := newClients(network, group, load, options)
-		recorded, err = group.record(ctx, load, users, options)
+		recorded, err = recordGroup(ctx, group, load, users, options)
 		return err
 	})
 	return recorded, err
 }
 
-// record records a group that has been started.
-func (g *group) record(ctx context.Context, load *loading.Load, users *clients.Clients, options RecordOptions) (*result.Run, error) {
-	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
+// recordGroup records a group that has been started.
+func recordGroup(
+	ctx context.Context, group *supervision.Group, load *loading.Load, users *clients.Clients, options RecordOptions,
+) (*result.Run, error) {
+	if err := group.AwaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
-	if err := g.signBefore(ctx, load, options.ReadyTimeout); err != nil {
+	if err := signBefore(ctx, group, load, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
-	if err := options.Company.awaitReady(ctx, g.failed); err != nil {
+	if err := options.Company.awaitReady(ctx, group.Failed()); err != nil {
 		return nil, err
 	}
-	run, err := beginRun(ctx, g, load, options.ReadyTimeout)
+	run, err := beginRun(ctx, group, load, options.ReadyTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (g *group) record(ctx context.Context, load *loading.Load, users *clients.C
 	if err := run.carry(carryCtx); err != nil {
 		return nil, err
 	}
-	g.console.Settle()
+	group.Console.Settle()
 	if ctx.Err() != nil {
 		return nil, errRunInterrupted
 	}
@@ -147,9 +150,9 @@ func (r *run) fault() string {
 	if unsettled := r.recording.unsettled(); unsettled != "" {
 		return unsettled
 	}
-	for _, supervisor := range r.group.supervisors {
-		if state := supervisor.current(); state.starts > 1 {
-			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.name())
+	for _, supervisor := range r.group.Supervisors {
+		if state := supervisor.Current(); state.Starts > 1 {
+			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.Name())
 		}
 	}
 	if users := r.recording.clients; users != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/clients"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/local/usage"
 )
 
@@ -62,7 +63,7 @@ func newRecording(run *run, load *loading.Load, users *clients.Clients, options 
 func (r *recording) longest() time.Duration {
 	settling := r.plan.Settled
 	if r.clients != nil {
-		settling = r.clients.Longest(stopGrace)
+		settling = r.clients.Longest(supervision.StopGrace)
 	}
 	if r.load.Loop != nil {
 		settling = r.load.Loop.MostSettling
@@ -83,18 +84,18 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 		settled(r.recording.recorder.Window())
 	}
 	var sources []record.Source
-	tellers := make([]record.Teller, 0, len(r.group.supervisors))
-	for i, supervisor := range r.group.supervisors {
+	tellers := make([]record.Teller, 0, len(r.group.Supervisors))
+	for i, supervisor := range r.group.Supervisors {
 		status := sample.Nodes[i].Status
 		taken.Nodes = append(taken.Nodes, record.Node{
-			Validator: supervisor.node.Validator,
+			Validator: supervisor.Node.Validator,
 			Status:    status,
-			Usage:     r.recording.usage.Process(supervisor.current().pid),
+			Usage:     r.recording.usage.Process(supervisor.Current().PID),
 		})
-		tellers = append(tellers, record.Teller{Name: supervisor.name(), Metrics: supervisor.client})
+		tellers = append(tellers, record.Teller{Name: supervisor.Name(), Metrics: supervisor.Client})
 		if status != nil {
 			sources = append(sources, record.Source{
-				Name: supervisor.name(), FinalizedHeight: status.FinalizedHeight, Blocks: supervisor.client,
+				Name: supervisor.Name(), FinalizedHeight: status.FinalizedHeight, Blocks: supervisor.Client,
 			})
 		}
 	}

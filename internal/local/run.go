@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 
 // run is a network from the time that all validators are ready.
 type run struct {
-	group   *group
+	group   *supervision.Group
 	console *console.Console
 	load    *loading.Driver
 	audit   *bench.Audit
@@ -46,14 +47,14 @@ type run struct {
 // beginRun begins a run with the first block that is finalised once all
 // validators are ready: on a chain that is resumed, blocks of before may be
 // finalised first.
-func beginRun(ctx context.Context, group *group, load *loading.Load, timeout time.Duration) (*run, error) {
+func beginRun(ctx context.Context, group *supervision.Group, load *loading.Load, timeout time.Duration) (*run, error) {
 	ready := time.Now()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	ticker := time.NewTicker(blockPollInterval)
 	defer ticker.Stop()
 	for {
-		first := sampleAll(ctx, group.supervisors)
+		first := supervision.SampleAll(ctx, group.Supervisors)
 		if base := first.Best(); base != nil && base.FinalizedTimeMs >= ready.UnixMilli() {
 			run := newRun(group, load, base)
 			run.observe(first)
@@ -61,8 +62,8 @@ func beginRun(ctx context.Context, group *group, load *loading.Load, timeout tim
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errInterrupted
-		case err := <-group.failed:
+			return nil, supervision.ErrInterrupted
+		case err := <-group.Failed():
 			return nil, err
 		case <-timer.C:
 			return nil, fmt.Errorf("all validators are ready, but no block was finalised within %s", timeout)
@@ -71,10 +72,10 @@ func beginRun(ctx context.Context, group *group, load *loading.Load, timeout tim
 	}
 }
 
-func newRun(group *group, load *loading.Load, base *chain.Status) *run {
+func newRun(group *supervision.Group, load *loading.Load, base *chain.Status) *run {
 	return &run{
 		group:   group,
-		console: group.console,
+		console: group.Console,
 		load:    newLoadDriver(group, load, false),
 		audit:   bench.NewAudit(),
 		window:  bench.Window{Begin: time.Now(), Settled: load.Schedule.Settled()},
@@ -101,11 +102,11 @@ func (r *run) carry(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-r.group.failed:
+		case err := <-r.group.Failed():
 			return err
 		case <-ticker.C:
 		}
-		sample := sampleAll(ctx, r.group.supervisors)
+		sample := supervision.SampleAll(ctx, r.group.Supervisors)
 		if ctx.Err() != nil {
 			// The sample was cut short.
 			return nil
@@ -116,7 +117,7 @@ func (r *run) carry(ctx context.Context) error {
 				r.violation = err
 			}
 		}
-		r.console.Show(live.line(sample, r.group.ready()))
+		r.console.Show(live.line(sample, r.group.Ready()))
 		if r.recording != nil && r.recording.over(time.Since(r.window.Begin)) {
 			return nil
 		}

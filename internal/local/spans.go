@@ -51,7 +51,7 @@ func collectSpans(ctx context.Context, dir statedir.NetworkDir, sampleBasisPoint
 	if err != nil {
 		return nil, fmt.Errorf("keep spans: %w", err)
 	}
-	listener, err := listen(ctx, "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take spans: %w", err), file.Close())
 	}

@@ -95,9 +95,9 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 // statesArchived says how the archives stood when the nodes last said so.
 func (r *run) statesArchived(network *network) *StatesArchived {
 	var seen []archives.Archive
-	for i, supervisor := range r.group.supervisors {
-		if supervisor.node.Validator.Role == topology.RoleArchive {
-			seen = append(seen, archives.Archive{Name: supervisor.name(), Status: r.last.Nodes[i].Status})
+	for i, supervisor := range r.group.Supervisors {
+		if supervisor.Node.Validator.Role == topology.RoleArchive {
+			seen = append(seen, archives.Archive{Name: supervisor.Name(), Status: r.last.Nodes[i].Status})
 		}
 	}
 	if len(seen) == 0 {

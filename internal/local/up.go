@@ -13,6 +13,8 @@ import (
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/machinenodes"
+	"github.com/shardyard/shardyard/internal/local/page"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 // Options say what to run and how.
@@ -34,7 +36,7 @@ type Options struct {
 	// kept in the network's folder; 0 leaves tracing to the manifest.
 	TraceBasisPoints int32
 	// Page says where what happens can be seen.
-	Page PageOptions
+	Page page.Options
 	// Progress is where progress is shown.
 	Progress io.Writer
 }
@@ -54,12 +56,12 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 		return nil, err
 	}
 	introduce(console, network)
-	if network.page, err = listenPage(ctx, options.Page); err != nil {
+	if network.page, err = page.Listen(ctx, options.Page); err != nil {
 		return nil, err
 	}
 	if network.page != nil {
-		defer func() { err = errors.Join(err, network.page.close()) }()
-		console.Printf("page %s", network.page.url())
+		defer func() { err = errors.Join(err, network.page.Close()) }()
+		console.Printf("page %s", network.page.URL())
 	}
 	if network.spans, err = collectSpans(ctx, network.Dir, options.TraceBasisPoints); err != nil {
 		return nil, err
@@ -76,10 +78,10 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 	defer func() { err = errors.Join(err, network.leave(console, err)) }()
 
 	var summary *Summary
-	err = network.whileUp(ctx, options.Shardnode, console, func(group *group) (err error) {
-		defer network.page.show(ctx, network, group)()
+	err = network.whileUp(ctx, options.Shardnode, console, func(group *supervision.Group) (err error) {
+		defer network.page.Show(ctx, network.Network, group, network.spans.traces())()
 		defer network.obey(ctx, group)()
-		summary, err = group.serve(ctx, network, load, options)
+		summary, err = carryOut(ctx, group, network, load, options)
 		return err
 	})
 	return summary, err
@@ -87,7 +89,9 @@ func Up(ctx context.Context, options Options) (_ *Summary, err error) {
 
 // whileUp runs all validators of a network for as long as serve lasts. No process
 // is left when it returns.
-func (n *network) whileUp(ctx context.Context, shardnode string, console *console.Console, serve func(*group) error) (err error) {
+func (n *network) whileUp(
+	ctx context.Context, shardnode string, console *console.Console, serve func(*supervision.Group) error,
+) (err error) {
 	if err := n.Dir.ForgetChain(); err != nil {
 		return err
 	}
@@ -96,13 +100,13 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 		return err
 	}
 	n.guards = append(n.guards, guards...)
-	group := newGroup(n, nodes, shardnode, console)
+	group := supervision.New(supervision.NewProcessesFile(n.Dir, n.Manifest.Name, n.page.URL()), nodes, shardnode, console)
 	console.Printf("starting %s; their processes and ports are in %s", crew(n.Plan), n.Dir.Runtime())
-	group.start()
+	group.Start()
 	defer func() {
 		console.Settle()
 		console.Printf("stopping %s", crew(n.Plan))
-		err = errors.Join(err, group.stop())
+		err = errors.Join(err, group.Stop())
 	}()
 
 	err = serve(group)
@@ -113,17 +117,17 @@ func (n *network) whileUp(ctx context.Context, shardnode string, console *consol
 	return err
 }
 
-// serve runs a group that has been started to the end of its run.
-func (g *group) serve(ctx context.Context, network *network, load *loading.Load, options Options) (*Summary, error) {
+// carryOut runs a group that has been started to the end of its run.
+func carryOut(ctx context.Context, group *supervision.Group, network *network, load *loading.Load, options Options) (*Summary, error) {
 	started := time.Now()
-	if err := g.awaitReady(ctx, options.ReadyTimeout); err != nil {
+	if err := group.AwaitReady(ctx, options.ReadyTimeout); err != nil {
 		return nil, err
 	}
-	run, err := beginRun(ctx, g, load, options.ReadyTimeout)
+	run, err := beginRun(ctx, group, load, options.ReadyTimeout)
 	if err != nil {
 		return nil, err
 	}
-	g.console.Printf("ready after %.1f s at height %s, genesis hash %s",
+	group.Console.Printf("ready after %.1f s at height %s, genesis hash %s",
 		time.Since(started).Seconds(), console.Thousands(run.base.FinalizedHeight), run.base.GenesisHash)
 
 	carryCtx := ctx
@@ -135,10 +139,10 @@ func (g *group) serve(ctx context.Context, network *network, load *loading.Load,
 	if err := run.carry(carryCtx); err != nil {
 		return nil, err
 	}
-	g.console.Settle()
+	group.Console.Settle()
 	measured, err := run.finish(context.WithoutCancel(ctx))
 	if errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil {
-		g.console.Printf("interrupted before there was anything to measure")
+		group.Console.Printf("interrupted before there was anything to measure")
 		err = nil
 	}
 	return run.summarize(network, measured), errors.Join(run.violation, err, network.Dir.KeepChain(run.last))
@@ -167,10 +171,10 @@ func accounts(network *network) string {
 
 // logOf is the log that tells more about an error.
 func logOf(err error) (string, bool) {
-	if failed, ok := errors.AsType[*ValidatorError](err); ok {
+	if failed, ok := errors.AsType[*supervision.ValidatorError](err); ok {
 		return failed.Log, true
 	}
-	if late, ok := errors.AsType[*NotReadyError](err); ok {
+	if late, ok := errors.AsType[*supervision.NotReadyError](err); ok {
 		return late.Log, true
 	}
 	return "", false

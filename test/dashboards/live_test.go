@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/page"
 	"github.com/shardyard/shardyard/test/dashboards"
 )
 
@@ -162,7 +163,7 @@ func run(t *testing.T) *runtime {
 			ReadyTimeout: patience,
 			// For the page to show what blocks waited for.
 			TraceBasisPoints: 10_000,
-			Page:             local.PageOptions{Address: "127.0.0.1:0", ScrapeInterval: time.Second},
+			Page:             page.Options{Address: "127.0.0.1:0", ScrapeInterval: time.Second},
 			Progress:         t.Output(),
 		})
 		ended <- err

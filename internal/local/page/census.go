@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package page
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 // censusAge is how old a sample may be that is shown. However many ask, the
@@ -23,7 +24,7 @@ type census struct {
 	network *v1alpha1.ShardNetwork
 	// interval is how often the validators are scraped.
 	interval    time.Duration
-	supervisors []*supervisor
+	supervisors []*supervision.Supervisor
 
 	mu     sync.Mutex
 	sample bench.Sample
@@ -36,7 +37,7 @@ func (c *census) newest(ctx context.Context) bench.Sample {
 	defer c.mu.Unlock()
 	if time.Since(c.taken) >= censusAge {
 		// Others get it too, should this one not wait for it.
-		c.sample = sampleAll(context.WithoutCancel(ctx), c.supervisors)
+		c.sample = supervision.SampleAll(context.WithoutCancel(ctx), c.supervisors)
 		c.taken = time.Now()
 	}
 	return c.sample
@@ -47,7 +48,7 @@ func (c *census) newest(ctx context.Context) bench.Sample {
 func (c *census) newestNode(ctx context.Context) (client *chain.Client, finalized uint64) {
 	for i, node := range c.newest(ctx).Nodes {
 		if node.Status != nil && (client == nil || node.Status.FinalizedHeight > finalized) {
-			client, finalized = c.supervisors[i].client, node.Status.FinalizedHeight
+			client, finalized = c.supervisors[i].Client, node.Status.FinalizedHeight
 		}
 	}
 	return client, finalized

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package page
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/profiling"
 )
 
@@ -26,7 +27,7 @@ const (
 // profiler has validators take profiles for whoever looks at the page. A browser never
 // learns the token that it takes.
 type profiler struct {
-	supervisors []*supervisor
+	supervisors []*supervision.Supervisor
 }
 
 // handler answers with the flame graph of a profile that is taken now. It costs the
@@ -52,7 +53,7 @@ func (p *profiler) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	named := func(supervisor *supervisor) bool { return supervisor.name() == r.PostForm.Get("validator") }
+	named := func(supervisor *supervision.Supervisor) bool { return supervisor.Name() == r.PostForm.Get("validator") }
 	at := slices.IndexFunc(p.supervisors, named)
 	if at < 0 {
 		http.Error(w, fmt.Sprintf("there is no validator %q", r.PostForm.Get("validator")), http.StatusNotFound)
@@ -62,7 +63,7 @@ func (p *profiler) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	taken, err := profiling.Take(r.Context(), p.supervisors[at].name(), p.supervisors[at].client, wanted)
+	taken, err := profiling.Take(r.Context(), p.supervisors[at].Name(), p.supervisors[at].Client, wanted)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -70,7 +71,7 @@ func (p *profiler) serve(w http.ResponseWriter, r *http.Request) {
 	if len(taken.Content.Sample) == 0 {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = fmt.Fprintf(w, "The profile of %s has no samples: in that time, it did too little for one. Take a longer one.\n",
-			p.supervisors[at].name())
+			p.supervisors[at].Name())
 		return
 	}
 	var page bytes.Buffer

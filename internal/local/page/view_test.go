@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package page
 
 import (
 	"testing"
 
 	"github.com/shardyard/shardyard/internal/archives"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 )
 
 func TestValidatorsAreDescribed(t *testing.T) {
 	t.Parallel()
 	height, pages := uint64(1000), uint32(14)
-	live := validatorState{starts: 1, pid: 7, ready: true, wasReady: true}
+	live := supervision.State{Starts: 1, PID: 7, Ready: true, WasReady: true}
 	at := func(height uint64) *chain.Status { return &chain.Status{FinalizedHeight: height, Peers: 3} }
 	producer := at(1200)
 	producer.Tracked = &chain.TrackedStatus{ExecutedHeight: 1199}
@@ -21,17 +22,17 @@ func TestValidatorsAreDescribed(t *testing.T) {
 	syncing := func(status chain.SyncingStatus) *chain.Status { return &chain.Status{Syncing: &status} }
 
 	for name, test := range map[string]struct {
-		state  validatorState
+		state  supervision.State
 		status *chain.Status
 		want   condition
 		says   string
 	}{
-		"ended":           {validatorState{reason: "exit status 1"}, nil, conditionDown, "its process ended: exit status 1"},
-		"has just begun":  {validatorState{pid: 7}, nil, conditionStarting, "its process has started, and does not answer yet"},
-		"waits for peers": {validatorState{pid: 7, reason: "connected to 0 peers"}, at(1200), conditionStarting, "connected to 0 peers"},
+		"ended":           {supervision.State{Reason: "exit status 1"}, nil, conditionDown, "its process ended: exit status 1"},
+		"has just begun":  {supervision.State{PID: 7}, nil, conditionStarting, "its process has started, and does not answer yet"},
+		"waits for peers": {supervision.State{PID: 7, Reason: "connected to 0 peers"}, at(1200), conditionStarting, "connected to 0 peers"},
 		"hangs":           {live, nil, conditionNotReady, "does not answer"},
 		"lost its peers": {
-			validatorState{pid: 7, wasReady: true, reason: "connected to 0 peers"}, at(1200), conditionNotReady, "connected to 0 peers",
+			supervision.State{PID: 7, WasReady: true, Reason: "connected to 0 peers"}, at(1200), conditionNotReady, "connected to 0 peers",
 		},
 		"a little behind": {live, at(1192), conditionLive, "at block 1,192, 3 peers"},
 		"behind":          {live, at(1191), conditionBehind, "is at block 1,191, 9 blocks behind the others"},

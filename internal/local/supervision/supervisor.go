@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package supervision
 
 import (
 	"context"
@@ -24,21 +24,22 @@ const (
 	// still is.
 	steadyPollInterval = time.Second
 
-	// stopGrace is how long a validator may take to stop by itself.
-	stopGrace = 10 * time.Second
+	// StopGrace is how long a process may take to stop by itself.
+	StopGrace = 10 * time.Second
 )
 
-// supervisor keeps one validator running.
-type supervisor struct {
-	node      machinenodes.Node
+// Supervisor keeps one validator running.
+type Supervisor struct {
+	// Node is the validator, and Client asks it.
+	Node      machinenodes.Node
+	Client    *chain.Client
 	shardnode string
-	client    *chain.Client
 	console   *console.Console
 	// changed is called after every change of the state.
 	changed func()
 
 	mu    sync.Mutex
-	state validatorState
+	state State
 	// process is nil between two processes, and affliction while there is no fault.
 	process    *processes.Process
 	affliction *affliction
@@ -48,48 +49,49 @@ type supervisor struct {
 	running time.Duration
 }
 
-// validatorState is what is known about the current process of a validator.
-type validatorState struct {
-	// starts counts the processes up to this one.
-	starts int
-	// pid is 0 between two processes.
-	pid   int
-	ready bool
-	// byzantine says that it is another program, by a fault, whose word does not count.
-	byzantine bool
-	// wasReady says that the process has been ready at some time.
-	wasReady bool
-	// reason says why the validator is not ready.
-	reason string
+// State is what is known about the current process of a validator.
+type State struct {
+	// Starts counts the processes up to this one.
+	Starts int
+	// PID is 0 between two processes.
+	PID   int
+	Ready bool
+	// Byzantine says that it is another program, by a fault, whose word does not count.
+	Byzantine bool
+	// WasReady says that the process has been ready at some time.
+	WasReady bool
+	// Reason says why the validator is not ready.
+	Reason string
 }
 
-func newSupervisor(node machinenodes.Node, shardnode string, console *console.Console, changed func()) *supervisor {
-	return &supervisor{
-		node:      node,
+func newSupervisor(node machinenodes.Node, shardnode string, console *console.Console, changed func()) *Supervisor {
+	return &Supervisor{
+		Node:      node,
 		shardnode: shardnode,
-		client: chain.NewClient(node.HTTP.Address(), chain.Admin{
+		Client: chain.NewClient(node.HTTP.Address(), chain.Admin{
 			Address:   node.Admin.Address(),
 			PublicKey: node.Secrets.Key.Public(),
 			Token:     node.Secrets.AdminToken,
 		}),
 		console: console,
 		changed: changed,
-		state:   validatorState{reason: "has not been started"},
+		state:   State{Reason: "has not been started"},
 	}
 }
 
-func (s *supervisor) name() string {
-	return s.node.Validator.Name
+// Name is the name of the validator.
+func (s *Supervisor) Name() string {
+	return s.Node.Validator.Name
 }
 
-// current is the state of the validator.
-func (s *supervisor) current() validatorState {
+// Current is the state of the validator.
+func (s *Supervisor) Current() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
 }
 
-func (s *supervisor) update(change func(*validatorState)) {
+func (s *Supervisor) update(change func(*State)) {
 	s.mu.Lock()
 	change(&s.state)
 	s.mu.Unlock()
@@ -98,13 +100,13 @@ func (s *supervisor) update(change func(*validatorState)) {
 
 // run starts the validator, again whenever it ends, until the context is done
 // and the validator has stopped. The error says why it is not started again.
-func (s *supervisor) run(ctx context.Context) error {
-	defer s.client.Close()
+func (s *Supervisor) run(ctx context.Context) error {
+	defer s.Client.Close()
 	var restarts restarts
 	for {
 		process, err := s.start()
 		if err != nil {
-			return fmt.Errorf("validator %s: %w", s.name(), err)
+			return fmt.Errorf("validator %s: %w", s.Name(), err)
 		}
 		readyFor := s.watch(ctx, process)
 		if ctx.Err() != nil {
@@ -123,9 +125,9 @@ func (s *supervisor) run(ctx context.Context) error {
 
 		delay, again := restarts.next(process.ExitCode(), readyFor)
 		if !again {
-			return &ValidatorError{Name: s.name(), End: process.End(), Log: s.node.Dir.Log()}
+			return &ValidatorError{Name: s.Name(), End: process.End(), Log: s.Node.Dir.Log()}
 		}
-		s.console.Printf("validator %s ended (%s), starting it again in %s", s.name(), process.End(), delay)
+		s.console.Printf("validator %s ended (%s), starting it again in %s", s.Name(), process.End(), delay)
 		if !wait(ctx, delay) {
 			return nil
 		}
@@ -144,8 +146,8 @@ func wait(ctx context.Context, delay time.Duration) bool {
 	}
 }
 
-func (s *supervisor) start() (*processes.Process, error) {
-	for _, port := range []machinenodes.Port{s.node.P2P, s.node.HTTP, s.node.Admin} {
+func (s *Supervisor) start() (*processes.Process, error) {
+	for _, port := range []machinenodes.Port{s.Node.P2P, s.Node.HTTP, s.Node.Admin} {
 		if err := port.Release(); err != nil {
 			return nil, err
 		}
@@ -155,13 +157,13 @@ func (s *supervisor) start() (*processes.Process, error) {
 		if err == nil {
 			return process, nil
 		}
-		s.console.Printf("nothing can take the place of validator %s: %v", s.name(), err)
+		s.console.Printf("nothing can take the place of validator %s: %v", s.Name(), err)
 		s.end(begun)
 	}
-	if err := s.node.Dir.RemoveDouble(); err != nil {
+	if err := s.Node.Dir.RemoveDouble(); err != nil {
 		return nil, err
 	}
-	process, err := processes.Start(s.shardnode, []string{"run", "--config", s.node.Dir.Config()}, s.node.Dir.Log())
+	process, err := processes.Start(s.shardnode, []string{"run", "--config", s.Node.Dir.Config()}, s.Node.Dir.Log())
 	if err != nil {
 		return nil, err
 	}
@@ -171,17 +173,17 @@ func (s *supervisor) start() (*processes.Process, error) {
 
 // started takes a process that has been started, of another program than the node or of
 // the node.
-func (s *supervisor) started(process *processes.Process, byzantine bool) {
-	s.update(func(state *validatorState) {
+func (s *Supervisor) started(process *processes.Process, byzantine bool) {
+	s.update(func(state *State) {
 		s.process = process
-		*state = validatorState{starts: state.starts + 1, pid: process.PID(), byzantine: byzantine, reason: "does not answer"}
+		*state = State{Starts: state.Starts + 1, PID: process.PID(), Byzantine: byzantine, Reason: "does not answer"}
 	})
 }
 
 // watch asks the validator again and again whether it is ready. It returns when
 // the process has ended or the context is done: the time since the validator was
 // first ready, nil if it never was.
-func (s *supervisor) watch(ctx context.Context, process *processes.Process) *time.Duration {
+func (s *Supervisor) watch(ctx context.Context, process *processes.Process) *time.Duration {
 	ticker := time.NewTicker(readyPollInterval)
 	defer ticker.Stop()
 	var readyAt *time.Time
@@ -219,8 +221,8 @@ func sinceIfAny(then *time.Time) *time.Duration {
 }
 
 // unready asks the validator why it is not ready; nothing if it is.
-func (s *supervisor) unready(ctx context.Context) string {
-	readiness, err := s.client.Readiness(ctx)
+func (s *Supervisor) unready(ctx context.Context) string {
+	readiness, err := s.Client.Readiness(ctx)
 	switch {
 	case err != nil:
 		return "does not answer"
@@ -232,38 +234,38 @@ func (s *supervisor) unready(ctx context.Context) string {
 }
 
 // observeReadiness takes why the current process is not ready, nothing if it is.
-func (s *supervisor) observeReadiness(reason string) {
-	before, ready := s.current(), reason == ""
-	if before.ready == ready {
+func (s *Supervisor) observeReadiness(reason string) {
+	before, ready := s.Current(), reason == ""
+	if before.Ready == ready {
 		s.mu.Lock()
-		s.state.reason = reason
+		s.state.Reason = reason
 		s.mu.Unlock()
 		return
 	}
-	s.update(func(state *validatorState) {
-		state.ready, state.wasReady, state.reason = ready, true, reason
+	s.update(func(state *State) {
+		state.Ready, state.WasReady, state.Reason = ready, true, reason
 	})
 	switch {
 	case !ready:
-		s.console.Printf("validator %s is not ready any more: %s", s.name(), reason)
-	case before.wasReady || before.starts > 1:
-		s.console.Printf("validator %s is ready again", s.name())
+		s.console.Printf("validator %s is not ready any more: %s", s.Name(), reason)
+	case before.WasReady || before.Starts > 1:
+		s.console.Printf("validator %s is ready again", s.Name())
 	}
 }
 
-func (s *supervisor) stop(process *processes.Process) {
-	if !process.Stop(stopGrace) {
-		s.console.Printf("validator %s did not stop within %s and was killed", s.name(), stopGrace)
-	} else if code := process.ExitCode(); code != 0 && !s.current().byzantine {
-		s.console.Printf("validator %s did not stop cleanly: %s", s.name(), process.End())
+func (s *Supervisor) stop(process *processes.Process) {
+	if !process.Stop(StopGrace) {
+		s.console.Printf("validator %s did not stop within %s and was killed", s.Name(), StopGrace)
+	} else if code := process.ExitCode(); code != 0 && !s.Current().Byzantine {
+		s.console.Printf("validator %s did not stop cleanly: %s", s.Name(), process.End())
 	}
 	s.ended(process)
 }
 
-func (s *supervisor) ended(process *processes.Process) {
-	s.update(func(state *validatorState) {
+func (s *Supervisor) ended(process *processes.Process) {
+	s.update(func(state *State) {
 		s.process = nil
-		state.pid, state.ready, state.wasReady, state.reason = 0, false, false, process.End()
+		state.PID, state.Ready, state.WasReady, state.Reason = 0, false, false, process.End()
 		s.spent, s.running = s.spent+process.CPU(), 0
 	})
 }

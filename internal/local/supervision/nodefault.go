@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package supervision
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 
 // tellTimeout bounds telling nodes of a fault that they keep, and telling them that it is
 // over: a fault that not all of them take is both, and whoever asked for it hears of that
-// within controlTimeout.
-const tellTimeout = (controlTimeout - 2*time.Second) / 2
+// within OrderTimeout.
+const tellTimeout = (OrderTimeout - 2*time.Second) / 2
 
 // nodeFaults is the fault of a network that its nodes keep: there is one at a time, as
 // a node has one of its links at a time and is at the end of many.
@@ -33,7 +33,7 @@ type nodeFaults struct {
 type nodeFault struct {
 	part       fault.Part
 	validators []string
-	told       []*supervisor
+	told       []*Supervisor
 	ends       time.Time
 	expiry     *time.Timer
 }
@@ -78,7 +78,7 @@ func (l *nodeFaults) forget(over *nodeFault) bool {
 
 // impair has nodes keep a fault: all nodes of an order are told of it, or none. Striking
 // is held.
-func (g *group) impair(given *order, struck []*supervisor) error {
+func (g *Group) impair(given *Order, struck []*Supervisor) error {
 	if len(given.Nodes) == 0 {
 		return errors.New("a fault that nodes keep is of no node")
 	}
@@ -89,7 +89,7 @@ func (g *group) impair(given *order, struck []*supervisor) error {
 	}
 	for _, supervisor := range struck {
 		if supervisor.isStruck() {
-			return fmt.Errorf("validator %s has a fault already", supervisor.name())
+			return fmt.Errorf("validator %s has a fault already", supervisor.Name())
 		}
 	}
 	names := make([]string, 0, len(given.Nodes))
@@ -108,17 +108,17 @@ func (g *group) impair(given *order, struck []*supervisor) error {
 	begun := &nodeFault{part: part, validators: given.Validators, told: told, ends: time.Now().Add(given.duration())}
 	begun.expiry = time.AfterFunc(given.duration(), func() {
 		if g.kept.forget(begun) {
-			g.console.Printf("the fault of %s is over", begun)
+			g.Console.Printf("the fault of %s is over", begun)
 		}
 	})
 	g.kept.current = begun
-	g.console.Printf("%s: a fault of %s begins", given.Action, begun)
+	g.Console.Printf("%s: a fault of %s begins", given.Action, begun)
 	return nil
 }
 
 // repair ends the fault that nodes keep. It goes on where one of them cannot be told, until
 // that ends it itself. Striking is held.
-func (g *group) repair() error {
+func (g *Group) repair() error {
 	ended := g.kept.lasting()
 	if ended == nil {
 		return nil
@@ -127,35 +127,35 @@ func (g *group) repair() error {
 		return err
 	}
 	if g.kept.forget(ended) {
-		g.console.Printf("the fault of %s is over", ended)
+		g.Console.Printf("the fault of %s is over", ended)
 	}
 	return nil
 }
 
 // beginFaults tells nodes of faults: each of its own order.
-func beginFaults(orders []fault.Order, told []*supervisor) error {
+func beginFaults(orders []fault.Order, told []*Supervisor) error {
 	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
 	defer cancel()
 	return faulting.BeginFaults(ctx, orders, clientsOf(told))
 }
 
 // endFaults has nodes end the faults of a part of theirs.
-func endFaults(part fault.Part, told []*supervisor) error {
+func endFaults(part fault.Part, told []*Supervisor) error {
 	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
 	defer cancel()
 	return faulting.Each(ctx, clientsOf(told), func(ctx context.Context, i int) error {
-		if err := faulting.End(ctx, told[i].client, part); err != nil {
-			return fmt.Errorf("end the fault of the %s of validator %s: %w", part, told[i].name(), err)
+		if err := faulting.End(ctx, told[i].Client, part); err != nil {
+			return fmt.Errorf("end the fault of the %s of validator %s: %w", part, told[i].Name(), err)
 		}
 		return nil
 	})
 }
 
 // clientsOf are the clients of nodes.
-func clientsOf(supervisors []*supervisor) []*chain.Client {
+func clientsOf(supervisors []*Supervisor) []*chain.Client {
 	nodes := make([]*chain.Client, 0, len(supervisors))
 	for _, supervisor := range supervisors {
-		nodes = append(nodes, supervisor.client)
+		nodes = append(nodes, supervisor.Client)
 	}
 	return nodes
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package supervision
 
 import (
 	"errors"
 	"fmt"
 )
 
-// errInterrupted says that a network was stopped before it was of any use.
-var errInterrupted = errors.New("interrupted before the network was ready")
+// ErrInterrupted says that a network was stopped before it was of any use.
+var ErrInterrupted = errors.New("interrupted before the network was ready")
 
 // ValidatorError says that a validator cannot be kept running.
 type ValidatorError struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package supervision
 
 import (
 	"context"
@@ -28,28 +28,28 @@ type affliction struct {
 }
 
 // strike has a fault happen to the validator, for some time.
-func (s *supervisor) strike(ordered *order) error {
+func (s *Supervisor) strike(ordered *Order) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.process == nil:
-		return fmt.Errorf("validator %s does not run", s.name())
+		return fmt.Errorf("validator %s does not run", s.Name())
 	case s.affliction != nil:
-		return fmt.Errorf("validator %s has a fault already", s.name())
+		return fmt.Errorf("validator %s has a fault already", s.Name())
 	}
 	begun := &affliction{over: make(chan struct{})}
 	switch ordered.Action {
 	case v1alpha1.FaultActionPause:
 		if err := s.process.Signal(syscall.SIGSTOP); err != nil {
-			return fmt.Errorf("pause validator %s: %w", s.name(), err)
+			return fmt.Errorf("pause validator %s: %w", s.Name(), err)
 		}
 		begun.paused = s.process
-		s.console.Printf("validator %s is paused by a fault", s.name())
+		s.console.Printf("validator %s is paused by a fault", s.Name())
 	case v1alpha1.FaultActionKill:
 		if err := s.process.Signal(syscall.SIGKILL); err != nil {
-			return fmt.Errorf("kill validator %s: %w", s.name(), err)
+			return fmt.Errorf("kill validator %s: %w", s.Name(), err)
 		}
-		s.console.Printf("validator %s is killed by a fault", s.name())
+		s.console.Printf("validator %s is killed by a fault", s.Name())
 		if ordered.Restart == v1alpha1.FaultRestartAtOnce {
 			return nil
 		}
@@ -58,10 +58,10 @@ func (s *supervisor) strike(ordered *order) error {
 			return errors.New("a byzantine fault has no program")
 		}
 		if err := s.process.Signal(syscall.SIGKILL); err != nil {
-			return fmt.Errorf("kill validator %s: %w", s.name(), err)
+			return fmt.Errorf("kill validator %s: %w", s.Name(), err)
 		}
 		begun.double = &double{Program: *ordered.Program}
-		s.console.Printf("%s takes the place of validator %s by a fault", ordered.Program.Path, s.name())
+		s.console.Printf("%s takes the place of validator %s by a fault", ordered.Program.Path, s.Name())
 	default:
 		return fmt.Errorf("unknown action %q", ordered.Action)
 	}
@@ -71,14 +71,14 @@ func (s *supervisor) strike(ordered *order) error {
 }
 
 // isStruck says whether the validator has a fault that lasts.
-func (s *supervisor) isStruck() bool {
+func (s *Supervisor) isStruck() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.affliction != nil
 }
 
 // lift ends the fault of the validator, if it has one.
-func (s *supervisor) lift() {
+func (s *Supervisor) lift() {
 	s.mu.Lock()
 	begun := s.affliction
 	s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *supervisor) lift() {
 }
 
 // end ends a fault, unless it is over.
-func (s *supervisor) end(begun *affliction) {
+func (s *Supervisor) end(begun *affliction) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.affliction != begun {
@@ -101,19 +101,19 @@ func (s *supervisor) end(begun *affliction) {
 		// One that ended meanwhile cannot go on, and another one is started.
 		_ = begun.paused.Signal(syscall.SIGCONT)
 	}
-	if s.state.byzantine && s.process != nil {
+	if s.state.Byzantine && s.process != nil {
 		// It may have its own mind about other signals.
 		_ = s.process.Signal(syscall.SIGKILL)
 	}
-	s.console.Printf("the fault of validator %s is over", s.name())
+	s.console.Printf("the fault of validator %s is over", s.Name())
 }
 
 // awaitStart waits until a fault that keeps the validator from being started is over;
 // false if the context is done first. Kept says that the last end was of a fault: it
 // counts for nothing.
-func (s *supervisor) awaitStart(ctx context.Context) (kept, again bool) {
+func (s *Supervisor) awaitStart(ctx context.Context) (kept, again bool) {
 	s.mu.Lock()
-	begun, wasDouble := s.affliction, s.state.byzantine
+	begun, wasDouble := s.affliction, s.state.Byzantine
 	s.mu.Unlock()
 	switch {
 	case begun == nil:
@@ -141,7 +141,7 @@ func (s *supervisor) awaitStart(ctx context.Context) (kept, again bool) {
 
 // replaced is the fault that has another program take the validator's place; nil if
 // there is none.
-func (s *supervisor) replaced() *affliction {
+func (s *Supervisor) replaced() *affliction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.affliction == nil || s.affliction.double == nil {
@@ -151,12 +151,12 @@ func (s *supervisor) replaced() *affliction {
 }
 
 // startDouble starts what takes the validator's place.
-func (s *supervisor) startDouble(begun *affliction) (*processes.Process, error) {
-	if err := begun.double.prepare(s.node.Dir); err != nil {
+func (s *Supervisor) startDouble(begun *affliction) (*processes.Process, error) {
+	if err := begun.double.prepare(s.Node.Dir); err != nil {
 		return nil, err
 	}
-	program, arguments := begun.double.command(s.node.Dir)
-	process, err := processes.Start(program, arguments, s.node.Dir.Log())
+	program, arguments := begun.double.command(s.Node.Dir)
+	process, err := processes.Start(program, arguments, s.Node.Dir.Log())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package page
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local/console"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
@@ -95,7 +96,7 @@ type validatorView struct {
 }
 
 // newView shows the validators of a network, whose states are those of a sample.
-func newView(network *v1alpha1.ShardNetwork, supervisors []*supervisor, sample bench.Sample) *view {
+func newView(network *v1alpha1.ShardNetwork, supervisors []*supervision.Supervisor, sample bench.Sample) *view {
 	shown := &view{Network: network.Name, Shards: []shardView{}}
 	best := sample.Best()
 	if best != nil {
@@ -107,11 +108,11 @@ func newView(network *v1alpha1.ShardNetwork, supervisors []*supervisor, sample b
 		}
 	}
 	for i, supervisor := range supervisors {
-		state, status := supervisor.current(), sample.Nodes[i].Status
-		validator := supervisor.node.Validator
+		state, status := supervisor.Current(), sample.Nodes[i].Status
+		validator := supervisor.Node.Validator
 		seen := validatorView{
 			Name: validator.Name, Region: validator.Region, Role: validator.Role,
-			Restarts: max(state.starts-1, 0), HTTP: supervisor.node.HTTP.Address(),
+			Restarts: max(state.Starts-1, 0), HTTP: supervisor.Node.HTTP.Address(),
 		}
 		if validator.Seat != nil {
 			seen.Shard = &validator.Shard
@@ -127,11 +128,11 @@ func newView(network *v1alpha1.ShardNetwork, supervisors []*supervisor, sample b
 }
 
 // describe says how a validator is. Its status is nil when it does not answer.
-func describe(state validatorState, status *chain.Status, finalized uint64) (condition, string) {
+func describe(state supervision.State, status *chain.Status, finalized uint64) (condition, string) {
 	switch {
-	case state.pid == 0:
-		return conditionDown, "its process ended: " + state.reason
-	case status == nil && !state.wasReady:
+	case state.PID == 0:
+		return conditionDown, "its process ended: " + state.Reason
+	case status == nil && !state.WasReady:
 		return conditionStarting, "its process has started, and does not answer yet"
 	case status == nil:
 		return conditionNotReady, "does not answer"
@@ -140,10 +141,10 @@ func describe(state validatorState, status *chain.Status, finalized uint64) (con
 	case status.FinalizedHeight+behindBlocks < finalized:
 		return conditionBehind, fmt.Sprintf("is at block %s, %s behind the others",
 			console.Thousands(status.FinalizedHeight), console.Plural(finalized-status.FinalizedHeight, "block"))
-	case !state.ready && state.wasReady:
-		return conditionNotReady, state.reason
-	case !state.ready:
-		return conditionStarting, state.reason
+	case !state.Ready && state.WasReady:
+		return conditionNotReady, state.Reason
+	case !state.Ready:
+		return conditionStarting, state.Reason
 	default:
 		return conditionLive, describeLive(status)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package supervision
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"github.com/shardyard/shardyard/internal/wholefile"
 )
 
-// processesFile is runtime.json: which processes run the network, and where
+// ProcessesFile is runtime.json: which processes run the network, and where
 // they listen. It is there while the network runs.
-type processesFile struct {
+type ProcessesFile struct {
 	path    string
 	network string
 	page    string
@@ -23,23 +23,25 @@ type processesFile struct {
 	mu sync.Mutex
 }
 
-func newProcessesFile(network *network) *processesFile {
-	return &processesFile{path: network.Dir.Runtime(), network: network.Manifest.Name, page: network.page.url()}
+// NewProcessesFile is the file of a network that is kept in a folder, and of the page that
+// shows it, empty if there is none.
+func NewProcessesFile(dir statedir.NetworkDir, network, page string) *ProcessesFile {
+	return &ProcessesFile{path: dir.Runtime(), network: network, page: page}
 }
 
-func (f *processesFile) write(supervisors []*supervisor) error {
+func (f *ProcessesFile) write(supervisors []*Supervisor) error {
 	// The order of writers is the order of what they write.
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	current := statedir.Processes{Network: f.network, PID: os.Getpid(), Page: f.page}
 	for _, supervisor := range supervisors {
-		state := supervisor.current()
+		state := supervisor.Current()
 		current.Validators = append(current.Validators, statedir.Process{
-			Name:  supervisor.name(),
-			PID:   state.pid,
-			HTTP:  supervisor.node.HTTP.Address(),
-			Admin: supervisor.node.Admin.Address(),
-			P2P:   supervisor.node.P2P.Address(),
+			Name:  supervisor.Name(),
+			PID:   state.PID,
+			HTTP:  supervisor.Node.HTTP.Address(),
+			Admin: supervisor.Node.Admin.Address(),
+			P2P:   supervisor.Node.P2P.Address(),
 		})
 	}
 	content, err := json.MarshalIndent(current, "", "  ")
@@ -49,7 +51,7 @@ func (f *processesFile) write(supervisors []*supervisor) error {
 	return wholefile.Write(f.path, append(content, '\n'), statedir.FileMode)
 }
 
-func (f *processesFile) remove() error {
+func (f *ProcessesFile) remove() error {
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

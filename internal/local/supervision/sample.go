@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package supervision
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // hangs must not delay what the others tell.
 const sampleTimeout = time.Second
 
-// sampleAll asks validators, all at the same time.
-func sampleAll(ctx context.Context, validators []*supervisor) bench.Sample {
+// SampleAll asks validators, all at the same time.
+func SampleAll(ctx context.Context, validators []*Supervisor) bench.Sample {
 	sample := bench.Sample{Nodes: make([]bench.NodeSample, len(validators))}
 	var asked sync.WaitGroup
 	for i, validator := range validators {
@@ -27,20 +27,20 @@ func sampleAll(ctx context.Context, validators []*supervisor) bench.Sample {
 
 // sample asks a validator for its status. What a program says that a fault put in its
 // place is not looked at.
-func (s *supervisor) sample(ctx context.Context) bench.NodeSample {
+func (s *Supervisor) sample(ctx context.Context) bench.NodeSample {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	before := s.current()
-	if before.pid == 0 || before.byzantine {
+	before := s.Current()
+	if before.PID == 0 || before.Byzantine {
 		return s.sampleCPU()
 	}
-	status, err := s.client.Status(ctx)
+	status, err := s.Client.Status(ctx)
 	if err != nil {
 		return s.sampleCPU()
 	}
 
 	s.mu.Lock()
-	if s.state.starts == before.starts && s.state.pid != 0 {
+	if s.state.Starts == before.Starts && s.state.PID != 0 {
 		s.running = time.Duration(status.CPUSeconds * float64(time.Second))
 	}
 	s.mu.Unlock()
@@ -51,8 +51,8 @@ func (s *supervisor) sample(ctx context.Context) bench.NodeSample {
 
 // sampleCPU is the sample of a validator that does not answer. What its process
 // used since it answered last is not known until the process ends.
-func (s *supervisor) sampleCPU() bench.NodeSample {
+func (s *Supervisor) sampleCPU() bench.NodeSample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return bench.NodeSample{Name: s.name(), CPU: s.spent + s.running}
+	return bench.NodeSample{Name: s.Name(), CPU: s.spent + s.running}
 }

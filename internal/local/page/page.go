@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package page
 
 import (
 	"context"
@@ -17,54 +17,57 @@ import (
 	"github.com/shardyard/shardyard/internal/local/explorer"
 	"github.com/shardyard/shardyard/internal/local/metrics"
 	"github.com/shardyard/shardyard/internal/local/standing"
+	"github.com/shardyard/shardyard/internal/local/statedir"
+	"github.com/shardyard/shardyard/internal/local/supervision"
+	"github.com/shardyard/shardyard/internal/local/traces"
 	"github.com/shardyard/shardyard/internal/trace"
 )
 
 const (
-	// PageAuto has the page served at pageAddress or, if that is taken, at any
+	// Auto has the page served at ownAddress or, if that is taken, at any
 	// free port of the loopback interface.
-	PageAuto = "auto"
-	// PageOff has no page served, and the nodes not scraped.
-	PageOff = "off"
+	Auto = "auto"
+	// Off has no page served, and the nodes not scraped.
+	Off = "off"
 
-	pageAddress = "127.0.0.1:9600"
+	ownAddress = "127.0.0.1:9600"
 )
 
 const (
-	// pageConnections is how many connections are open at a time: a browser has six.
-	pageConnections = 64
+	// connections is how many connections are open at a time: a browser has six.
+	connections = 64
 
 	// What a browser that hangs costs is bounded: until it has asked, until it has
 	// its answer, for which the metrics take up to 20 s, and until it asks again.
-	pageReadTimeout  = 5 * time.Second
-	pageWriteTimeout = 30 * time.Second
-	pageIdleTimeout  = time.Minute
+	readTimeout  = 5 * time.Second
+	writeTimeout = 30 * time.Second
+	idleTimeout  = time.Minute
 )
 
-// PageOptions say where and how what happens on a network can be seen.
-type PageOptions struct {
-	// Address is PageAuto, PageOff or HOST:PORT; empty is PageOff.
+// Options say where and how what happens on a network can be seen.
+type Options struct {
+	// Address is Auto, Off or HOST:PORT; empty is Off.
 	Address string
 	// ScrapeInterval is how often the nodes are asked for their metrics.
 	ScrapeInterval time.Duration
 }
 
-// page serves what happens on a network: the page itself, the metrics that it
+// Page serves what happens on a network: the page itself, the metrics that it
 // draws, and the state of the nodes.
-type page struct {
+type Page struct {
 	listener net.Listener
-	options  PageOptions
+	options  Options
 }
 
-// listenPage takes the address of the page; nil if there is none.
-func listenPage(ctx context.Context, options PageOptions) (*page, error) {
+// Listen takes the address of the page; nil if there is none.
+func Listen(ctx context.Context, options Options) (*Page, error) {
 	var listener net.Listener
 	var err error
 	switch options.Address {
-	case "", PageOff:
+	case "", Off:
 		return nil, nil
-	case PageAuto:
-		if listener, err = listen(ctx, pageAddress); err != nil {
+	case Auto:
+		if listener, err = listen(ctx, ownAddress); err != nil {
 			listener, err = listen(ctx, "127.0.0.1:0")
 		}
 	default:
@@ -73,40 +76,41 @@ func listenPage(ctx context.Context, options PageOptions) (*page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve the page: %w", err)
 	}
-	return &page{listener, options}, nil
+	return &Page{listener, options}, nil
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 }
 
-// url is where a browser finds the page; empty if there is none.
-func (p *page) url() string {
+// URL is where a browser finds the page; empty if there is none.
+func (p *Page) URL() string {
 	if p == nil {
 		return ""
 	}
 	return "http://" + p.listener.Addr().String()
 }
 
-// close gives up the address.
-func (p *page) close() error {
+// Close gives up the address.
+func (p *Page) Close() error {
 	if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("close the page: %w", err)
 	}
 	return nil
 }
 
-// show begins to serve the page of a group, if there is one. The function that it
-// returns ends that. A network runs even if it cannot be seen.
-func (p *page) show(ctx context.Context, network *network, group *group) (hide func()) {
+// Show begins to serve the page of a group, if there is one, with the spans of its newest
+// blocks, nil if none are kept. The function that it returns ends that. A network runs
+// even if it cannot be seen.
+func (p *Page) Show(ctx context.Context, network *statedir.Network, group *supervision.Group, spans *traces.Recent) (hide func()) {
 	if p == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var showing sync.WaitGroup
 	showing.Go(func() {
-		if err := p.serve(ctx, network, group); err != nil {
-			group.console.Printf("there is no page: %v", errors.Join(err, p.close()))
+		if err := p.serve(ctx, network, group, spans); err != nil {
+			group.Console.Printf("there is no page: %v", errors.Join(err, p.Close()))
 		}
 	})
 	return func() {
@@ -117,13 +121,13 @@ func (p *page) show(ctx context.Context, network *network, group *group) (hide f
 
 // serve serves the page of a group, and scrapes its nodes, until the context is
 // done. It returns when nothing of that is left.
-func (p *page) serve(ctx context.Context, network *network, group *group) (err error) {
+func (p *Page) serve(ctx context.Context, network *statedir.Network, group *supervision.Group, spans *traces.Recent) (err error) {
 	store, err := metrics.OpenStore(network.Dir.Metrics())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	scraper, err := metrics.StartScraper(ctx, store, group.targets(network.Manifest.Name), p.options.ScrapeInterval)
+	scraper, err := metrics.StartScraper(ctx, store, targets(network.Manifest.Name, group.Supervisors), p.options.ScrapeInterval)
 	if err != nil {
 		return err
 	}
@@ -134,7 +138,7 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		return err
 	}
 	mux := http.NewServeMux()
-	census := &census{network: network.Manifest, interval: p.options.ScrapeInterval, supervisors: group.supervisors}
+	census := &census{network: network.Manifest, interval: p.options.ScrapeInterval, supervisors: group.Supervisors}
 	mux.HandleFunc("GET /network", census.serveNetwork)
 	mux.Handle("GET /chain/", http.StripPrefix("/chain", explorer.Chain{
 		Shards:   network.Genesis.Shards,
@@ -143,9 +147,9 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 		Verifier: verifier,
 		Newest:   census.newestNode,
 	}.Handler()))
-	mux.Handle("GET /traces/", http.StripPrefix("/traces", network.spans.traces().Handler()))
-	mux.Handle("GET /standing", network.standing(census, store))
-	mux.Handle("POST /profile", (&profiler{group.supervisors}).handler(p.listener.Addr()))
+	mux.Handle("GET /traces/", http.StripPrefix("/traces", spans.Handler()))
+	mux.Handle("GET /standing", standingOf(network, census, store, spans))
+	mux.Handle("POST /profile", (&profiler{group.Supervisors}).handler(p.listener.Addr()))
 	answers := metrics.Handler(store)
 	mux.Handle("GET /api/v1/", answers)
 	mux.Handle("POST /api/v1/", answers)
@@ -155,41 +159,41 @@ func (p *page) serve(ctx context.Context, network *network, group *group) (err e
 }
 
 // answer answers those who ask, until the context is done.
-func (p *page) answer(ctx context.Context, handler http.Handler) error {
+func (p *Page) answer(ctx context.Context, handler http.Handler) error {
 	server := &http.Server{
 		Handler:      onlyFor(p.listener.Addr(), handler),
-		ReadTimeout:  pageReadTimeout,
-		WriteTimeout: pageWriteTimeout,
-		IdleTimeout:  pageIdleTimeout,
+		ReadTimeout:  readTimeout,
+		WriteTimeout: writeTimeout,
+		IdleTimeout:  idleTimeout,
 	}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	if err := server.Serve(netutil.LimitListener(p.listener, pageConnections)); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(netutil.LimitListener(p.listener, connections)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the page: %w", err)
 	}
 	return nil
 }
 
-// standing compares the validators of a network.
-func (n *network) standing(census *census, store *metrics.Store) *standing.Network {
+// standingOf compares the validators of a network.
+func standingOf(network *statedir.Network, census *census, store *metrics.Store, spans *traces.Recent) *standing.Network {
 	return &standing.Network{
-		Validators: n.Plan.Nodes,
-		Links:      n.Plan.Links,
-		Traces:     n.spans.traces(),
+		Validators: network.Plan.Nodes,
+		Links:      network.Plan.Links,
+		Traces:     spans,
 		Executed: func(ctx context.Context, window time.Duration) (map[string]trace.Mean, error) {
-			return store.Means(ctx, n.Manifest.Name, "shardnode_execution_seconds", window)
+			return store.Means(ctx, network.Manifest.Name, "shardnode_execution_seconds", window)
 		},
 		Finalized: census.finalized,
 		Newest:    census.newestNode,
 	}
 }
 
-// targets are the nodes of a group as what scrapes them sees them.
-func (g *group) targets(network string) []metrics.Target {
-	targets := make([]metrics.Target, 0, len(g.supervisors))
-	for _, supervisor := range g.supervisors {
-		validator := supervisor.node.Validator
+// targets are the nodes of a network as what scrapes them sees them.
+func targets(network string, supervisors []*supervision.Supervisor) []metrics.Target {
+	targets := make([]metrics.Target, 0, len(supervisors))
+	for _, supervisor := range supervisors {
+		validator := supervisor.Node.Validator
 		targets = append(targets, metrics.Target{
-			Address: supervisor.node.HTTP.Address(), Network: network, Region: validator.Region, Node: validator.Name,
+			Address: supervisor.Node.HTTP.Address(), Network: network, Region: validator.Region, Node: validator.Name,
 		})
 	}
 	return targets
