@@ -22,9 +22,9 @@ fuzz() {
 
 # search looks for new inputs, and for one that fails.
 search() {
-	local file
-	if fuzz -max_total_time="${FUZZ_SECONDS:-60}" -print_final_stats=1 "$found" "$saved" >"$log" 2>&1; then
-		echo "$target: $(summary)"
+	local file cpu TIMEFORMAT='%U+%S'
+	if cpu=$({ time fuzz -max_total_time="${FUZZ_SECONDS:-60}" -print_final_stats=1 "$found" "$saved" >"$log" 2>&1; } 2>&1); then
+		echo "$target: $(summary), $(awk "BEGIN { printf \"%.0f\", $cpu }") s of CPU time"
 		return
 	fi
 	tail -n 40 "$log"
