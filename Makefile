@@ -60,6 +60,9 @@ RETENTION ?= 2000
 ## COMPARISONS: How often make verdicts compares the node with itself (default 20)
 COMPARISONS ?= 20
 
+## ATTACK: How long each attack of make attacks goes on (default 10m)
+ATTACK ?= 10m
+
 ## SEEDS: How many seeds of each scenario make simulate runs (default 500)
 SEEDS ?= 500
 
@@ -415,6 +418,10 @@ kills: setup-test build ## Kill a node under load, KILLS times, and wait each ti
 .PHONY: retention
 retention: setup-test build ## Have a network make three times as many blocks as it keeps, RETENTION, and see that files, memory and disk stop growing; takes ten minutes
 	@RETENTION=$(RETENTION) go test -count=1 -v -timeout 60m -run '^TestRetention$$' ./test/local
+
+.PHONY: attacks
+attacks: setup-test build build-hostile-peer ## Attack a validator over HTTP and from a peer, in each way for ATTACK, and see that blocks take no longer and memory does not grow; takes an hour and a half
+	@ATTACK=$(ATTACK) go test -count=1 -v -timeout 600m -run '^(TestHostileNeighbours|TestFloodedPool|TestHostilePeer)$$' ./test/local
 
 # Not cached: go test cannot see what Debian's packages hold.
 .PHONY: setup-check

@@ -49,7 +49,7 @@ const rejectedTotal = "shardnode_pool_rejected_total"
 // Whoever reaches the HTTP port of a producer can give its pool what it has to refuse,
 // signature for signature, and what expires there: its network is as fast as before, and it needs no more memory.
 func TestFloodedPool(t *testing.T) {
-	duration := attackTime(t)
+	duration := attackTime(t, time.Minute)
 	network := up(t, t.TempDir(), "-f", withoutLoad(t))
 	network.says(t, "genesis hash ")
 	observer := watch(t, network)
@@ -63,7 +63,7 @@ func TestFloodedPool(t *testing.T) {
 	observer.awaitTransfers(t)
 	var calm, troubled [rounds]look
 	for i := range rounds {
-		calm[i] = observer.lookAt(t, witness, calmFor/2, victim, twin)
+		calm[i] = observer.lookAt(t, witness, calmOf(duration/rounds, i), victim, twin)
 		stop := flood.begin(t)
 		troubled[i] = observer.lookAt(t, witness, duration/rounds, victim, twin)
 		used := stop()

@@ -31,7 +31,7 @@ const (
 // that then reads no answer: the network is as fast as with one that says nothing,
 // and the other validator needs no more memory.
 func TestHostilePeer(t *testing.T) {
-	duration := attackTime(t) / 4
+	duration := attackTime(t, 15*time.Second)
 	hostile := newHostilePeer(t)
 	network := upNode(t, t.TempDir(), hostile.program, openFiles)
 	network.says(t, "load: 400 transfers per second")
@@ -41,7 +41,7 @@ func TestHostilePeer(t *testing.T) {
 	before := network.validators(t)
 
 	hostile.become(t, network, attacker, "silence")
-	calm := observer.lookAt(t, witness, calmFor, victim, twin)
+	calm := observer.lookAt(t, witness, max(calmFor, duration), victim, twin)
 	t.Logf("with a silent peer: %s", calm)
 	for _, attack := range []struct {
 		name string

@@ -35,7 +35,7 @@ const (
 	idleConnections = 1000
 	// readers ask for all metrics, again and again.
 	readers = 200
-	// calmFor is how long the network is looked at before.
+	// calmFor is how long the network is looked at before, at least.
 	calmFor = 20 * time.Second
 	// rounds of calm and attack tell an attack from what else a machine is busy with for
 	// a while: the median of them counts.
@@ -45,12 +45,12 @@ const (
 	largerByPercent = 20
 )
 
-// attackTime is how long it goes on: ATTACK, or a minute.
-func attackTime(t *testing.T) time.Duration {
+// attackTime is how long an attack goes on: ATTACK, which make attacks sets.
+func attackTime(t *testing.T, byDefault time.Duration) time.Duration {
 	t.Helper()
 	text := os.Getenv("ATTACK")
 	if text == "" {
-		return time.Minute
+		return byDefault
 	}
 	duration, err := time.ParseDuration(text)
 	if err != nil {
@@ -59,11 +59,21 @@ func attackTime(t *testing.T) time.Duration {
 	return duration
 }
 
+// calmOf is how long the network is looked at before an attack of some duration, in a
+// round. Before the first it is as long, because memory is compared with what it was then,
+// and a node remembers more and more for its first minutes.
+func calmOf(duration time.Duration, round int) time.Duration {
+	if round == 0 {
+		return max(calmFor/2, duration)
+	}
+	return calmFor / 2
+}
+
 // Whoever reaches the HTTP port of a validator can keep as many connections open
 // as they like and ask as often as they can: its network is as fast as before,
 // and it needs no more memory.
 func TestHostileNeighbours(t *testing.T) {
-	duration := attackTime(t)
+	duration := attackTime(t, time.Minute)
 	network := upWith(t, t.TempDir(), openFiles)
 	network.says(t, "load: 400 transfers per second")
 	observer := watch(t, network)
@@ -72,7 +82,7 @@ func TestHostileNeighbours(t *testing.T) {
 	var calm, troubled [rounds]look
 	opened, answers := uint64(0), uint64(0)
 	for i := range rounds {
-		calm[i] = observer.lookAt(t, witness, calmFor/2, victim, twin)
+		calm[i] = observer.lookAt(t, witness, calmOf(duration/rounds, i), victim, twin)
 		attack := startAttack(t, observer.validators[victim].HTTP)
 		troubled[i] = observer.lookAt(t, witness, duration/rounds, victim, twin)
 		attack.stop()
