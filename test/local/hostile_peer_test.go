@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/test/scripts"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -68,13 +69,20 @@ func TestHostilePeer(t *testing.T) {
 			t.Errorf("too little got through to tell anything: %d messages, want at least %.0f", received, least)
 		}
 	}
-	// It asks on, and reads nothing any more.
+	// It asks on, and reads nothing any more: the validator lets it go.
+	const all = 5
+	observer.eventually(t, "the peer is connected", func(statuses []*chain.Status) bool {
+		return statuses[victim] != nil && statuses[victim].Peers == all
+	})
 	if err := syscall.Kill(network.validators(t)[attacker].PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	deaf := observer.lookAt(t, witness, duration, victim, twin)
 	t.Logf("deaf for %s: %s", duration, deaf)
 	deaf.compare(t, "deafness", calm)
+	observer.eventually(t, "the deaf peer is let go", func(statuses []*chain.Status) bool {
+		return statuses[victim] != nil && statuses[victim].Peers < all
+	})
 	for i, validator := range network.validators(t) {
 		if i != attacker && validator.PID != before[i].PID {
 			t.Errorf("%s ended and was started again", validator.Name)
