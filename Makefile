@@ -351,6 +351,10 @@ terraform-test: setup-test ## Check, test and plan the Terraform against the sch
 test-node: setup-test ## Run the Rust tests
 	@$(CARGO) test --release --locked --workspace
 
+.PHONY: damage
+damage: setup-test ## Flip a bit in every range of every file of a node, and see that it is made good or said; takes minutes
+	@$(CARGO) test --release --locked --workspace --test network -- --ignored --nocapture whichever_range_is_damaged
+
 # On its own: the node with faults on purpose is compiled apart from the one that everything else runs.
 .PHONY: planted
 planted: setup-test ## Check that the simulator finds faults that are planted in the node
