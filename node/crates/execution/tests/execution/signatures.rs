@@ -4,7 +4,11 @@
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::{Rayon, Sequential, Strategy};
 use shardnode_execution::signatures::{BatchSize, KeyCache, verify_all, verify_each};
-use shardnode_primitives::{AccountId, Namespaces, Transaction, Transfer, hash::ZERO};
+use shardnode_primitives::{
+    AccountId, Namespaces, Transaction, Transfer,
+    hash::ZERO,
+    work::{self, Work},
+};
 use std::{
     num::NonZeroUsize,
     sync::{Arc, mpsc},
@@ -136,4 +140,24 @@ fn those_that_do_not_hold_are_named() {
     let mut expected = [true; 40];
     (expected[7], expected[31]) = (false, false);
     assert_eq!(each(&transactions), expected);
+}
+
+/// What all signed is verified in one batch and not again, and one by itself alone.
+#[test]
+fn nothing_is_verified_twice_unless_something_does_not_hold() {
+    let mut transactions = signed(40);
+    let namespace = namespaces().transaction;
+    let keys = KeyCache::new(100);
+    let costs = |transactions: &[Transaction]| {
+        let batch = BatchSize::Whole;
+        let each = verify_each(transactions, &namespace, &keys, batch, [7; 32], &Sequential);
+        assert_eq!(each.len(), transactions.len());
+        let done = work::take();
+        (done.of(Work::BatchedSignature), done.of(Work::Signature))
+    };
+    assert_eq!(costs(&transactions), (40, 0));
+    assert_eq!(costs(&transactions[..1]), (0, 1));
+    let Transaction::Transfer(forged) = &mut transactions[7];
+    forged.transfer.nonce += 1;
+    assert_eq!(costs(&transactions), (40, 40));
 }
