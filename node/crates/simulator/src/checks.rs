@@ -7,7 +7,7 @@ mod endorsers;
 pub use committees::{Committees, Counted};
 
 use self::endorsers::Endorsers;
-use crate::{network::Network, oracle::Oracle, plan::Plan, planted::Planted};
+use crate::{network::Network, oracle::Oracle, plan::Plan, planted::Planted, promises::Blamed};
 use commonware_consensus::types::Height;
 use commonware_cryptography::{Digested, Digestible as _, Hasher as _, blake3::Blake3};
 use shardnode_primitives::{Block, ChunkBody, ChunkHeader, Digest, ShardId};
@@ -84,10 +84,12 @@ impl fmt::Display for Violation {
 /// Why chunks were missed while producers were dead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misses {
-    /// It was the turn of a dead producer.
+    /// It was the turn of a producer who is dead, cut off or lies.
     pub turns: u64,
-    /// The committee had too little stake that was not dead.
+    /// The committee had too little stake without such members.
     pub committees: u64,
+    /// A lie cost others their chunks.
+    pub others: u64,
 }
 
 impl Misses {
@@ -95,6 +97,7 @@ impl Misses {
     pub const fn add(&mut self, other: &Self) {
         self.turns += other.turns;
         self.committees += other.committees;
+        self.others += other.others;
     }
 }
 
@@ -343,40 +346,62 @@ impl Checks {
         }
     }
 
+    /// Whether there is a block above `height`.
+    pub fn advanced(&self, height: u64) -> bool {
+        self.height() > height && self.planted != Some(Planted::NoBlocks)
+    }
+
     /// Counts the chunks missed in the blocks after `from` and up to `to`. One
-    /// that neither a dead producer nor a committee that waits for dead members
-    /// explains is a violation.
-    pub fn check_misses(&mut self, network: &Network, plan: &Plan, from: u64, to: u64) -> Misses {
+    /// that no producer who is to blame explains, nor a committee that waits for such
+    /// members, is a violation; where they can cost others chunks, if there are more of
+    /// these than such producers had turns.
+    pub fn check_misses(
+        &mut self,
+        network: &Network,
+        blamed: &Blamed,
+        from: u64,
+        to: u64,
+    ) -> Misses {
         let nobody = self.planted == Some(Planted::NobodyDead);
-        let dead = |key: &_| {
-            let mut dead = plan.dead.iter().filter(|_| !nobody);
-            dead.any(|index| network.members[*index].wire.is(key))
+        let to_blame = |key: &_| {
+            let mut members = blamed.members.iter().filter(|_| !nobody);
+            members.any(|index| network.members[*index].wire.is(key))
         };
         let mut misses = Misses::default();
+        let (mut turns, mut unexplained) = (0, Vec::new());
         for block in &self.chain {
             let block = block.inner();
             if block.height <= from || block.height > to {
                 continue;
             }
             for (shard, committee) in network.genesis.layout.iter().zip(self.committees.of(block)) {
+                let producer = network.genesis.producer_at(shard, block.height);
+                let turn = producer.is_some_and(|producer| to_blame(&producer.key));
+                turns += usize::from(turn);
                 let missed = block
                     .chunk(shard)
                     .is_some_and(|header| header.content.height < block.height);
                 if !missed {
                     continue;
                 }
-                let producer = network.genesis.producer_at(shard, block.height);
-                if producer.is_some_and(|producer| dead(&producer.key)) {
+                if turn {
                     misses.turns += 1;
-                } else if committee.is_stalled_by(dead) {
+                } else if committee.is_stalled_by(to_blame) {
                     misses.committees += 1;
                 } else {
-                    self.violations.push(Violation::new(
-                        Promise::MissedChunks,
-                        format!("shard {shard} at height {} without a reason", block.height),
-                    ));
+                    unexplained.push((shard, block.height));
                 }
             }
+        }
+        if blamed.others && unexplained.len() <= turns {
+            misses.others += unexplained.len() as u64;
+            return misses;
+        }
+        for (shard, height) in unexplained {
+            self.violations.push(Violation::new(
+                Promise::MissedChunks,
+                format!("shard {shard} at height {height} without a reason"),
+            ));
         }
         misses
     }

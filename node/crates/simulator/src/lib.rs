@@ -40,6 +40,7 @@ pub mod network;
 pub mod oracle;
 pub mod plan;
 mod planted;
+mod promises;
 pub mod recorder;
 pub mod regions;
 pub mod report;

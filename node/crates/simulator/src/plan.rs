@@ -195,10 +195,10 @@ pub struct Plan {
     pub replaced: Vec<usize>,
     /// When everything stops going wrong, and everybody is honest again.
     pub calm_at: Duration,
-    /// Validators that are dead from the first fault on, or lie from the start,
-    /// if a missed chunk must be explained by them and the committees.
+    /// Validators that are dead from the first fault on.
     pub dead: BTreeSet<usize>,
-    /// The longest time without a finalised block, before all is calm.
+    /// The longest time without a finalised block, before all is calm; `None` for what
+    /// [the rest of the plan](Self::longest_lull) can cost.
     pub lull: Option<Duration>,
     /// How many blocks honest nodes are behind the others at most, once the chain has
     /// so many, before all is calm.

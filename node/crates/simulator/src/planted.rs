@@ -20,4 +20,6 @@ pub enum Planted {
     NoDuties,
     /// Dead producers are thought to be alive.
     NobodyDead,
+    /// No block is seen before all is calm.
+    NoBlocks,
 }

@@ -160,9 +160,9 @@ impl fmt::Display for Report {
         if self.misses != Misses::default() {
             writeln!(
                 f,
-                "  missed before all was calm: {} chunks at the turn of a dead producer, {} under \
-                 committees that cannot endorse without dead members",
-                self.misses.turns, self.misses.committees
+                "  missed before all was calm: {} chunks at the turn of who is dead, cut off or \
+                 lies, {} under committees that cannot endorse without such members, {} more",
+                self.misses.turns, self.misses.committees, self.misses.others
             )?;
         }
         let Counted {

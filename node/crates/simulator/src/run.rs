@@ -147,6 +147,7 @@ impl Outcome {
             misses: Misses {
                 turns: 0,
                 committees: 0,
+                others: 0,
             },
             injected: BTreeMap::new(),
             violations: Vec::new(),
@@ -256,16 +257,19 @@ impl Story<'_> {
         let replaces = !self.plan.replaced.is_empty();
         let mut first = None;
         let (mut height, mut since) = (0, network.elapsed());
+        let lull = self.plan.longest_lull();
         while network.elapsed() < self.plan.calm_at {
             while let Some((_, fault)) = faults.next_if(|(at, _)| *at <= network.elapsed()) {
                 network.apply(fault).await;
                 first.get_or_insert(checks.height());
+                since = network.elapsed();
             }
             self.tick(network, checks).await;
             if let Some(next) = replaced.peek()
                 && network.replace(*next).await
             {
                 replaced.next();
+                since = network.elapsed();
             }
             if replaces && replaced.peek().is_none() && faults.peek().is_none() {
                 break;
@@ -276,12 +280,10 @@ impl Story<'_> {
                 break;
             }
             let now = network.elapsed();
-            if checks.height() > height {
+            if checks.advanced(height) {
                 (height, since) = (checks.height(), now);
             }
-            if let Some(lull) = self.plan.lull
-                && now.saturating_sub(since) > lull
-            {
+            if now.saturating_sub(since) > lull {
                 checks.violated(Violation::new(
                     Promise::Liveness,
                     format!("no block after {height} for {} s", lull.as_secs_f64()),
@@ -317,12 +319,12 @@ impl Story<'_> {
             let what = format!("n{left} could not be replaced: {waits_for}");
             checks.violated(Violation::new(Promise::Liveness, what));
         }
-        if self.plan.dead.is_empty() {
+        let Some(blamed) = self.plan.blamed() else {
             return Misses::default();
-        }
+        };
         // What was on its way when they died may come or not.
         let (from, to) = (first.unwrap_or_default() + 2, checks.height());
-        checks.check_misses(network, self.plan, from, to)
+        checks.check_misses(network, &blamed, from, to)
     }
 
     /// Checks that blocks did not take longer than that.

@@ -24,7 +24,6 @@ pub(super) fn floods(dice: &mut Dice) -> Plan {
     let liar = dice.index(shape.validators());
     if liar >= shape.voters() {
         plan.block_time = Some(Duration::from_millis(250));
-        plan.dead.insert(liar);
     }
     let count = dice.index(3) + 1;
     let to = dice.some_of(count, shape.validators() - 1);

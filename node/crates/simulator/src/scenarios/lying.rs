@@ -9,7 +9,8 @@ use crate::{
     byzantine::Lie,
     dice::Dice,
     plan::{Fault, Lies, Plan},
-    shape::{CHUNK_WAIT_MS, Shape},
+    promises::lull,
+    shape::Shape,
 };
 use commonware_utils::NZUsize;
 use std::time::Duration;
@@ -75,18 +76,8 @@ pub(super) fn crowded_witnesses(dice: &mut Dice) -> Plan {
     plan.blocking = dice.once_in(2);
     let liar = shape.voters() + dice.index(usize::from(shape.chunk_validators));
     plan.liars.insert(liar, vec![Lies::CrowdedWitnesses]);
-    plan.dead.insert(liar);
     plan.load = 12;
     plan
-}
-
-/// The longest that a chain takes for a block after so many views in vain: each
-/// of these, and the one that is not, ends when voters give up on certifying it,
-/// three seconds after the least time of a block and what leaders wait for chunks,
-/// and half a second is on the way.
-fn lull(shape: &Shape, in_vain: u32) -> Duration {
-    let view = shape.min_block_time_ms + CHUNK_WAIT_MS + 3_000;
-    Duration::from_millis(view) * (in_vain + 1) + Duration::from_millis(500)
 }
 
 /// Only one liar is at work, so only its turns to lead cost time. Where parts do not
@@ -145,7 +136,7 @@ pub(super) fn failing_transfers(dice: &mut Dice) -> Plan {
     plan.blocking = dice.once_in(2);
     // Long enough for the shard to be so far behind that it is congested.
     plan.calm_at = Duration::from_secs(30);
-    plan.load = 12;
+    plan.load = 8;
     let cut_off = plan.faults.iter().find_map(|(_, fault)| match fault {
         Fault::Partition(side) => side.first().copied(),
         _ => None,

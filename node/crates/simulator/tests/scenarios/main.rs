@@ -134,6 +134,8 @@ fn planted_mistakes_are_noticed() {
         ("calm", Planted::OtherCommittees, Promise::Committees),
         ("crashes", Planted::NoDuties, Promise::Committees),
         ("dead-producers", Planted::NobodyDead, Promise::MissedChunks),
+        ("calm", Planted::NoBlocks, Promise::Liveness),
+        ("lasting-lies", Planted::NoBlocks, Promise::Liveness),
     ] {
         let changes = Changes { planted: Some(bug) };
         let outcome = run_with(named(scenario), 1, changes);

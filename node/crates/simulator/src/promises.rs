@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a chain owes while its plan has things go wrong: how long it may take for a
+//! block, and who may be to blame for a chunk that is missed.
+
+use crate::{
+    plan::{Fault, Lies, Plan},
+    shape::{CHUNK_WAIT_MS, Shape},
+};
+use std::{collections::BTreeSet, time::Duration};
+
+/// What is on the way.
+const ON_THE_WAY: Duration = Duration::from_millis(500);
+
+/// Nodes certify nothing for half a second after a start.
+const START: Duration = Duration::from_millis(500);
+
+/// Views in vain for what goes wrong with links, clocks, disks or nodes.
+const DISTURBED: u32 = 2;
+
+/// The longest that a chain takes for a block after so many views in vain: each
+/// of these, and the one that is not, ends when voters give up on certifying it,
+/// three seconds after the least time of a block and what leaders wait for chunks,
+/// and half a second is on the way.
+pub(crate) fn lull(shape: &Shape, in_vain: u32) -> Duration {
+    let view = shape.min_block_time_ms + CHUNK_WAIT_MS + 3_000;
+    Duration::from_millis(view) * (in_vain + 1) + ON_THE_WAY
+}
+
+impl Lies {
+    /// Whether chunks of others can be missed as well: those who make the next chunk of
+    /// the shard have to ask each other for the body first, other shards lack receipts,
+    /// or whoever is listened to no more leads without the others' chunks.
+    const fn costs_others(&self) -> bool {
+        match self {
+            Self::WithheldBodies
+            | Self::WithheldParts(_)
+            | Self::ParcelledParts(_)
+            | Self::Bodies(_)
+            | Self::Receipts
+            | Self::PartialReceipts(_)
+            | Self::Garbage(_)
+            | Self::Replays(_) => true,
+            Self::Results(..)
+            | Self::ForgedWitnesses
+            | Self::WithheldWitnesses(_)
+            | Self::CrowdedWitnesses
+            | Self::FailingTransfers(_)
+            | Self::Ignored
+            | Self::Chunks
+            | Self::Blocks
+            | Self::Votes
+            | Self::Flood(..) => false,
+        }
+    }
+}
+
+/// Who may be to blame for missed chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blamed {
+    /// At whose turns, and under whose committees, a chunk may be missed.
+    pub members: BTreeSet<usize>,
+    /// Whether as many others may be missed as they have turns.
+    pub others: bool,
+}
+
+impl Plan {
+    /// Whether links and clocks are right, and nodes stay as they are but for the dead
+    /// and for those that are cut off until the end.
+    fn is_steady(&self) -> bool {
+        let lasts = |fault: &Fault| match fault {
+            Fault::Kill(node) => self.dead.contains(node),
+            Fault::Partition(_) => true,
+            _ => false,
+        };
+        self.lost_per_mille == 0
+            && self.jitter.is_zero()
+            && self.clocks.is_empty()
+            && self.replaced.is_empty()
+            && self.faults.iter().all(|(_, fault)| lasts(fault))
+    }
+
+    /// The longest time without a finalised block, before all is calm, and while no fault
+    /// begins or ends: what the plan says, or what its voters can cost that lie, and all
+    /// else that goes wrong.
+    #[must_use]
+    pub fn longest_lull(&self) -> Duration {
+        if let Some(lull) = self.lull {
+            return lull;
+        }
+        let (to_blame, others) = match self.blamed() {
+            Some(blamed) => (blamed.members, 0),
+            None => (self.byzantine(), DISTURBED),
+        };
+        if to_blame.is_empty() && others == 0 {
+            // Leaders who wait for chunks in vain have a block all the same.
+            let view = self.shape.min_block_time_ms + CHUNK_WAIT_MS;
+            return Duration::from_millis(view) + ON_THE_WAY + START;
+        }
+        let voters = to_blame.iter().filter(|one| **one < self.shape.voters());
+        let voters = u32::try_from(voters.count()).unwrap_or(u32::MAX);
+        let mut lies = self.liars.values().flatten();
+        let withheld = lies.any(|lies| matches!(lies, Lies::WithheldParts(_) | Lies::Garbage(_)));
+        lull(&self.shape, voters + u32::from(withheld) + others)
+    }
+
+    /// Who may be to blame for a chunk that is missed before all is calm: the dead, those
+    /// that lie, and those that are cut off. `None` where links, clocks or disks are.
+    #[must_use]
+    pub fn blamed(&self) -> Option<Blamed> {
+        if !self.is_steady() {
+            return None;
+        }
+        let cut_off = self.faults.iter().filter_map(|(_, fault)| match fault {
+            Fault::Partition(side) => Some(side),
+            _ => None,
+        });
+        let mut members = self.byzantine();
+        members.extend(&self.dead);
+        members.extend(cut_off.flatten());
+        let others = self.liars.values().flatten().any(Lies::costs_others);
+        Some(Blamed { members, others })
+    }
+}
