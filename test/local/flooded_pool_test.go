@@ -24,7 +24,7 @@ import (
 
 // Of whoever floods a pool.
 const (
-	// floodClients submit at the same time.
+	// floodClients submit messagesPerSecond transactions together.
 	floodClients = 32
 	// floodList is how many transactions a request has: the most that one may.
 	floodList = 200
@@ -211,10 +211,19 @@ func (f *flood) begin(t *testing.T) (stop func() time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	budget := newBudget()
+	pace := time.NewTicker(time.Second * floodList / messagesPerSecond)
+	due := func() bool {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-pace.C:
+			return budget.wait(ctx)
+		}
+	}
 	var running sync.WaitGroup
 	for range floodClients {
 		running.Go(func() {
-			for budget.wait(ctx) {
+			for due() {
 				if err := f.submit(ctx); err != nil && ctx.Err() == nil {
 					t.Errorf("submit to the pool that is flooded: %v", err)
 					return
@@ -225,6 +234,7 @@ func (f *flood) begin(t *testing.T) (stop func() time.Duration) {
 	stop = func() time.Duration {
 		cancel()
 		running.Wait()
+		pace.Stop()
 		return budget.used()
 	}
 	t.Cleanup(func() { stop() })
