@@ -99,3 +99,39 @@ fn misses_count_once_their_block_is_final() {
     );
     assert_eq!(finalized(&|_| {}), nothing, "somebody else's block");
 }
+
+/// A proposal is remembered until its height is final, or 64 others came after it.
+#[test]
+fn misses_of_proposals_are_kept_while_they_can_become_final() {
+    let pair = Pair::new();
+    let block = |height: u64, view: u64| {
+        let mut block = pair.block.clone();
+        block.height = height;
+        block.context.round = Round::new(Epoch::new(0), View::new(view));
+        block
+    };
+    // How many count when these become final, one after the other, of all that was proposed.
+    let counted = |proposed: &[(u64, u64)], finalized: &[(u64, u64)]| {
+        let mut registry = Registry::default();
+        let metrics = Metrics::new(&mut registry);
+        for (height, view) in proposed {
+            metrics.proposed(&block(*height, *view), vec![Miss::NoHeader]);
+        }
+        for (height, view) in finalized {
+            metrics.finalized(&pair.parent, &block(*height, *view), 2, 5_400, None);
+        }
+        let counted = samples(&registry, "proposed_missed_chunks_total");
+        let no_header = counted
+            .iter()
+            .find_map(|sample| sample.strip_prefix(r#"{reason="no_header"} "#));
+        no_header.unwrap().parse::<u64>().unwrap()
+    };
+    let many: Vec<_> = (1..=64).map(|height| (height, height)).collect();
+    assert_eq!(counted(&many, &[(1, 1), (64, 64)]), 2);
+    let one_more: Vec<_> = (1..=65).map(|height| (height, height)).collect();
+    assert_eq!(counted(&one_more, &[(1, 1)]), 0);
+    assert_eq!(counted(&one_more, &[(2, 2), (65, 65)]), 2);
+    // The other view's block of height 5 cannot become final any more; that of 6 can.
+    let views = [(5, 7), (5, 8), (6, 9)];
+    assert_eq!(counted(&views, &[(5, 8), (5, 7), (6, 9)]), 2);
+}

@@ -136,4 +136,16 @@ fn genesis_is_of_the_accounts() {
         assert_eq!(nobody.totals(shard), totals);
         assert_eq!(nobody.block.chunks[shard.index()].content.totals, totals);
     }
+    let accounts: Vec<_> = (0..genesis.account_count())
+        .map(|index| genesis.account(index))
+        .collect();
+    let all = GenesisState::new(genesis, &accounts).unwrap();
+    for shard in [ShardId(0), ShardId(1)] {
+        let (state, totals) = (all.state(shard), all.totals(shard));
+        assert!(state.accounts() > 0);
+        assert_eq!(
+            (state.root(), state.balance()),
+            (totals.state_root, totals.balance)
+        );
+    }
 }
