@@ -47,7 +47,8 @@ const (
 const rejectedTotal = "shardnode_pool_rejected_total"
 
 // Whoever reaches the HTTP port of a producer can give its pool what it has to refuse,
-// signature for signature, and what expires there: its network is as fast as before, and it needs no more memory.
+// signature for signature, and what expires there: its network is as fast as before, and it
+// needs no more memory.
 func TestFloodedPool(t *testing.T) {
 	duration := attackTime(t, time.Minute)
 	network := up(t, t.TempDir(), "-f", withoutLoad(t))
@@ -84,11 +85,7 @@ func TestFloodedPool(t *testing.T) {
 	if flood.taken.Load() < leastTaken {
 		t.Errorf("too little got through to tell anything: the pool took %d", flood.taken.Load())
 	}
-	for i, validator := range network.validators(t) {
-		if validator.PID != observer.validators[i].PID {
-			t.Errorf("%s ended and was started again", validator.Name)
-		}
-	}
+	observer.noneEnded(t)
 }
 
 // flood is what is given to a producer's pool.
@@ -133,7 +130,7 @@ func newFlood(t *testing.T, network *command, victim validatorProcess) *flood {
 		paid.nonce.Store(f.account(t, key).Nonce)
 		f.payers = append(f.payers, paid)
 	}
-	f.make(t)
+	f.makeRefused(t)
 	return f
 }
 
@@ -165,9 +162,8 @@ func (f *flood) account(t *testing.T, key keys.Key) *chain.Account {
 	return found
 }
 
-// make makes what is refused. The signers have funds but for no_account, and all that is
-// asked of the pool is to find out.
-func (f *flood) make(t *testing.T) {
+// makeRefused makes requests whose transfers are refused, each for one reason alone.
+func (f *flood) makeRefused(t *testing.T) {
 	t.Helper()
 	owner, stranger := f.payers[0], ownKey(t)
 	nonce := owner.nonce.Load()
