@@ -55,7 +55,12 @@ func TestHostilePeer(t *testing.T) {
 		{"questions", 1.1 * questionsPerSecond / messagesPerSecond},
 	} {
 		hostile.become(t, network, attacker, attack.name)
-		earlier, began := hostile.received(t, network, victim, attacker), time.Now()
+		earlier := hostile.received(t, network, victim, attacker)
+		// Whoever was cut off for the attack before is heard again after a while.
+		waiting.Until(t, attack.name+" is heard", func() bool {
+			return hostile.received(t, network, victim, attacker) > earlier
+		})
+		began := time.Now()
 		troubled := observer.lookAt(t, witness, duration, victim, twin)
 		received, took := hostile.received(t, network, victim, attacker)-earlier, time.Since(began)
 		t.Logf("%s for %s: %s; the validator received %d messages of it; it says: %s",
