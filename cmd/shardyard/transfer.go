@@ -233,14 +233,12 @@ func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error
 			sent.Status, sent.Height, sent.Reason = outcome.Status, outcome.Height, outcome.Reason
 			return nil
 		case err == nil && statusErr == nil && executed(status, expiresAt+expiryMargin):
-			return fmt.Errorf("transfer %s expired at height %d: no chunk took it%s", sent.Hash, expiresAt, n.restarted(status))
+			return fmt.Errorf("transfer %s expired at height %d: no chunk took it%s", sent.Hash, expiresAt, n.knowing(outcome, status))
 		case ctx.Err() != nil:
 		case err != nil || statusErr != nil:
 			failed = errors.Join(err, statusErr)
-		case outcome.Reason == chain.ReasonPending:
-			failed, knows = nil, "; the node still hands it to producers"
 		default:
-			failed, knows = nil, n.restarted(status)
+			failed, knows = nil, n.knowing(outcome, status)
 		}
 		select {
 		case <-ctx.Done():
@@ -253,8 +251,16 @@ func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error
 	}
 }
 
-// restarted says that the node was started again since it was found, if it was.
-func (n *node) restarted(now *chain.Status) string {
+// knowing is what the node says of a transfer that no chunk has, or that it was started
+// again since it was found.
+func (n *node) knowing(outcome *chain.Outcome, now *chain.Status) string {
+	switch outcome.Reason {
+	case chain.ReasonPending:
+		return "; the node still hands it to producers"
+	case "", chain.ReasonExpired:
+	default:
+		return "; a pool that had it let go of it: " + outcome.Reason
+	}
 	if before := n.status.StartedHeight; before != 0 && now.StartedHeight != before {
 		return "; the node was started again since it took it, and may have lost it"
 	}

@@ -159,6 +159,8 @@ func TestTransfersOfUnknownFate(t *testing.T) {
 	const (
 		unknown = `{"status": "Unknown", "height": 0, "reason": ""}`
 		pending = `{"status": "Unknown", "height": 0, "reason": "pending"}`
+		over    = `{"status": "Unknown", "height": 0, "reason": "expired"}`
+		letGo   = `{"status": "Unknown", "height": 0, "reason": "funds"}`
 		again   = "; the node was started again since it took it, and may have lost it"
 		waited  = "it is not known what became of the transfer after 5s"
 	)
@@ -173,6 +175,9 @@ func TestTransfersOfUnknownFate(t *testing.T) {
 		"no block since":        {unknown, 0, "3", "1m", "no chunk took it" + again},
 		"waited":                {unknown, 1, "1000000", "5s", waited},
 		"waited after restart":  {unknown, 3, "1000000", "5s", waited + again},
+		"expired on the way":    {over, 1, "3", "1m", "no chunk took it"},
+		"let go of":             {letGo, 1, "3", "1m", "no chunk took it; a pool that had it let go of it: funds"},
+		"waited, let go of":     {letGo, 1, "1000000", "5s", waited + "; a pool that had it let go of it: funds"},
 		"pending":               {pending, 1, "1000000", "5s", waited + "; the node still hands it to producers"},
 	} {
 		t.Run(name, func(t *testing.T) {

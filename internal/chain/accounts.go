@@ -55,8 +55,13 @@ const (
 )
 
 // ReasonPending is the reason of an unknown outcome where the node keeps the
-// transaction and hands it to one producer after the other.
+// transaction and hands it to one producer after the other. Any other is that of a
+// refusal: a pool let go of the transaction, or no producer takes it any more.
 const ReasonPending = "pending"
+
+// ReasonExpired is the reason of an unknown outcome where the node passed the transaction
+// on until it expired.
+const ReasonExpired = "expired"
 
 // Outcome is what became of a transaction, in a finalised block.
 type Outcome struct {

@@ -296,7 +296,7 @@ fn outcome_report(fate: Fate) -> OutcomeReport {
     let (status, height, reason) = match fate {
         Fate::Unknown => (OutcomeStatus::Unknown, 0, String::new()),
         Fate::Pending => (OutcomeStatus::Unknown, 0, "pending".into()),
-        Fate::Expired => (OutcomeStatus::Unknown, 0, "expired".into()),
+        Fate::LetGo(refusal) => (OutcomeStatus::Unknown, 0, refusal.reason().into()),
         Fate::Known(height, Outcome::Executed) => (OutcomeStatus::Executed, height, String::new()),
         Fate::Known(height, Outcome::Failed(failure)) => {
             (OutcomeStatus::Failed, height, failure.to_string())

@@ -2,7 +2,7 @@
 //! The actor that carries questions to other nodes and answers theirs.
 
 use crate::{
-    answers::{UNKNOWN, lists_forged, submit_result},
+    answers::{Fate, fate, lists_forged, submit_result},
     budget::{BODIES, Budgets},
     client::{Call, Client, Outgoing},
     forwarded::{Due, Forwarded, Route, Said, Taken},
@@ -326,7 +326,9 @@ where
         let count = due.taken.len();
         let said: Vec<_> = match answer {
             Some(Answer::Outcomes(outcomes)) if !handed && outcomes.len() == count => {
-                let mut known = outcomes.iter().map(|(_, code)| *code != UNKNOWN);
+                let known =
+                    |(height, code): &_| matches!(fate(*height, *code), Some(Fate::Known(..)));
+                let mut known = outcomes.iter().map(known);
                 let told = |_: &mut Taken| known.next().unwrap_or_default();
                 let told: Vec<_> = due.taken.extract_if(.., told).collect();
                 self.were_asked(due.route, told, |_| Said::Outcome);

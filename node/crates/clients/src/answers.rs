@@ -10,9 +10,11 @@ use shardnode_primitives::{Refusal, ShardId};
 #[error("no node of shard {0} answered")]
 pub struct Unavailable(pub ShardId);
 
-/// The code of a transaction of which nothing is known; of all others it is
-/// that of their [`Outcome`].
-pub(crate) const UNKNOWN: u8 = u8::MAX;
+/// The code of a transaction of which nothing is known. That of one that is in a
+/// chunk is its [`Outcome`]'s.
+const UNKNOWN: u8 = u8::MAX;
+/// What is added to the code of the [`Refusal`] for which a pool let go of a transaction.
+const LET_GO: u8 = 128;
 
 /// The fate of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,19 @@ pub enum Fate {
     /// Not among them either, and this node passed it on and sees to it that other
     /// producers have it, too.
     Pending,
-    /// Not among them either, and this node passed it on until no chunk could
-    /// execute it any more.
-    Expired,
+    /// Not among them either, and the pool that it was in let go of it for this; or this
+    /// node passed it on until it had expired, or until all producers refused it.
+    LetGo(Refusal),
     /// In the chunk at this height.
     Known(u64, Outcome),
+}
+
+impl Fate {
+    /// What this node itself knows, or else what a producer says of a transaction that is
+    /// in no chunk: while this node hands it on, it is not at an end.
+    pub(crate) fn or(self, said: Self) -> Self {
+        if self == Self::Unknown { said } else { self }
+    }
 }
 
 /// The code of a transaction that was taken; of all others it is that of their
@@ -55,10 +65,46 @@ pub(crate) fn submit_result(code: u8) -> Result<(), Refusal> {
     Err(Refusal::from_code(code).unwrap_or(Refusal::Shard))
 }
 
+/// The answer about a transaction, by the chunk that has it or else by what the pool
+/// let go of it for.
+pub(crate) fn fate_code(outcome: Option<(u64, Outcome)>, let_go: Option<Refusal>) -> (u64, u8) {
+    match (outcome, let_go) {
+        (Some((height, outcome)), _) => (height, outcome.code()),
+        (None, Some(refusal)) => (0, LET_GO + refusal.code()),
+        (None, None) => (0, UNKNOWN),
+    }
+}
+
 /// What a node says of a transaction, in one byte.
 pub(crate) fn fate(height: u64, code: u8) -> Option<Fate> {
     if code == UNKNOWN {
         return Some(Fate::Unknown);
     }
-    Outcome::from_code(code).map(|outcome| Fate::Known(height, outcome))
+    match code.checked_sub(LET_GO) {
+        Some(refusal) => Refusal::from_code(refusal).map(Fate::LetGo),
+        None => Outcome::from_code(code).map(|outcome| Fate::Known(height, outcome)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fate_has_a_code_of_its_own() {
+        for outcome in Outcome::ALL {
+            let (height, code) = fate_code(Some((7, outcome)), Some(Refusal::Nonce));
+            assert_eq!(fate(height, code), Some(Fate::Known(7, outcome)));
+        }
+        for refusal in Refusal::ALL {
+            let (height, code) = fate_code(None, Some(refusal));
+            assert_eq!(fate(height, code), Some(Fate::LetGo(refusal)));
+        }
+        let (height, code) = fate_code(None, None);
+        assert_eq!(fate(height, code), Some(Fate::Unknown));
+        assert_eq!(
+            (fate(0, 127), fate(0, 128), fate(0, 254)),
+            (None, None, None)
+        );
+    }
 }

@@ -254,8 +254,8 @@ impl Client {
         tip > 0 && height > tip.saturating_add(COMMITTED_WITHIN)
     }
 
-    /// What this node itself knows of transactions of which a producer knows
-    /// nothing.
+    /// What this node itself knows of transactions of which a producer says that no
+    /// chunk has them.
     async fn own_fates(&self, hashes: Vec<Digest>) -> Vec<Fate> {
         let (reply, response) = oneshot::channel();
         // A node that stops knows nothing.
@@ -279,11 +279,11 @@ impl Client {
             return Err(Unavailable(shard));
         };
         let fate = fate(height, code).ok_or(Unavailable(shard))?;
-        if fate != Fate::Unknown {
+        if let Fate::Known(..) = fate {
             return Ok(fate);
         }
         let own = self.own_fates(vec![hash]).await;
-        Ok(own.first().copied().unwrap_or(fate))
+        Ok(own.first().map_or(fate, |own| own.or(fate)))
     }
 
     /// What became of transactions, each of a signer. Beyond [`MOST_TOGETHER`] it
@@ -319,13 +319,13 @@ impl Client {
             }
         }
         let unknown: Vec<_> = (0..asked.len().min(MOST_TOGETHER))
-            .filter(|place| fates[*place] == Fate::Unknown)
+            .filter(|place| !matches!(fates[*place], Fate::Known(..)))
             .collect();
         if !unknown.is_empty() {
             let hashes = unknown.iter().map(|place| asked[*place].1).collect();
             let own = self.own_fates(hashes).await;
-            for (place, fate) in unknown.into_iter().zip(own) {
-                fates[place] = fate;
+            for (place, own) in unknown.into_iter().zip(own) {
+                fates[place] = own.or(fates[place]);
             }
         }
         Ok(fates)

@@ -14,8 +14,9 @@
 //! What a producer says of a transaction ends nothing, as it may be a lie: it
 //! only means that the next one is asked at once, and not after its turns. One
 //! honest producer with room is enough, whatever the others do. A transaction
-//! that no chunk can execute any more, because it has expired, is not kept; that
-//! it has is known of the last [`FORWARDED`] of these.
+//! that no chunk can execute any more, because it has expired, is not kept. Why is
+//! remembered of the last [`REMEMBERED`](shardnode_mailboxes::refused::REMEMBERED) that
+//! expired or that all producers refused.
 //!
 //! A transaction can so be in several pools. It executes once: its nonce is used
 //! then. A producer is handed one list in a block, so that a shard whose pools
@@ -27,10 +28,11 @@ use crate::{
     answers::Fate,
     metrics::{End, Metrics},
 };
+use shardnode_mailboxes::refused::Refused;
 use shardnode_network::client_messages::MOST_TOGETHER;
 use shardnode_primitives::{Digest, Refusal, ShardId, Transaction};
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     ops::Bound,
     sync::Arc,
 };
@@ -53,8 +55,10 @@ pub(crate) struct Taken {
     place: u64,
     /// How many answers there were to the question what became of it.
     answers: u64,
-    /// Whether one of them said what became of it.
+    /// Whether one of them said that a chunk has it.
     known: bool,
+    /// How many of them said that no chunk can have it.
+    refusals: u64,
 }
 
 /// Transactions to ask a producer about.
@@ -71,8 +75,10 @@ pub(crate) enum Said {
     Silence,
     /// It has it now, or might.
     Little,
-    /// There is nothing left to do for it, if that is true.
+    /// A chunk has it.
     Outcome,
+    /// No chunk can have it.
+    Refused(Refusal),
 }
 
 impl Said {
@@ -83,6 +89,7 @@ impl Said {
             | Err(
                 Refusal::Full
                 | Refusal::Duplicate
+                | Refusal::Overtaken
                 | Refusal::Shard
                 | Refusal::Congested
                 | Refusal::Bytes
@@ -90,15 +97,15 @@ impl Said {
                 | Refusal::Funds,
             ) => Self::Little,
             Err(
-                Refusal::Signature
+                refusal @ (Refusal::Signature
                 | Refusal::Nonce
                 | Refusal::Balance
                 | Refusal::Receiver
                 | Refusal::Expired
                 | Refusal::HighNonce
                 | Refusal::NoAccount
-                | Refusal::Amount,
-            ) => Self::Outcome,
+                | Refusal::Amount),
+            ) => Self::Refused(refusal),
         }
     }
 }
@@ -116,30 +123,10 @@ pub(crate) struct Forwarded {
     handed: BTreeMap<Route, u64>,
     /// All that is kept.
     kept: BTreeSet<Digest>,
-    expired: Expired,
+    /// What no chunk can have.
+    refused: Refused,
     places: u64,
     metrics: Arc<Metrics>,
-}
-
-/// The last transactions that expired.
-#[derive(Debug, Default)]
-struct Expired {
-    order: VecDeque<Digest>,
-    all: BTreeSet<Digest>,
-}
-
-impl Expired {
-    fn note(&mut self, hash: Digest) {
-        if !self.all.insert(hash) {
-            return;
-        }
-        self.order.push_back(hash);
-        if self.order.len() > FORWARDED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.all.remove(&oldest);
-        }
-    }
 }
 
 /// The producer after that at `route`, one of so many.
@@ -156,7 +143,7 @@ impl Forwarded {
             last: None,
             handed: BTreeMap::new(),
             kept: BTreeSet::new(),
-            expired: Expired::default(),
+            refused: Refused::default(),
             places: 0,
             metrics,
         }
@@ -167,15 +154,14 @@ impl Forwarded {
         self.kept.is_empty()
     }
 
-    /// What this node knows of a transaction of which a producer knows nothing.
+    /// What this node knows of a transaction of which a producer says that no chunk
+    /// has it.
     pub(crate) fn fate(&self, hash: &Digest) -> Fate {
         if self.kept.contains(hash) {
-            Fate::Pending
-        } else if self.expired.all.contains(hash) {
-            Fate::Expired
-        } else {
-            Fate::Unknown
+            return Fate::Pending;
         }
+        let refusal = self.refused.why(hash);
+        refusal.map_or(Fate::Unknown, Fate::LetGo)
     }
 
     /// The producer at `route`, one of so many, took a transaction in at `height`.
@@ -195,6 +181,7 @@ impl Forwarded {
             return;
         }
         self.kept.insert(hash);
+        self.refused.forget(&hash);
         self.metrics.kept(self.kept.len());
         self.places += 1;
         let taken = Taken {
@@ -202,6 +189,7 @@ impl Forwarded {
             place: self.places,
             answers: 0,
             known: false,
+            refusals: 0,
         };
         let turns = TURNS.saturating_mul(producers);
         self.wait(next(route, producers), taken, height.saturating_add(turns));
@@ -248,7 +236,7 @@ impl Forwarded {
         for taken in due.taken.extract_if(.., over) {
             let hash = taken.transaction.hash();
             self.let_go(&hash, End::Expired);
-            self.expired.note(hash);
+            self.refused.note(hash, Refusal::Expired);
         }
     }
 
@@ -279,18 +267,26 @@ impl Forwarded {
     ) {
         taken.answers += u64::from(said != Said::Silence);
         taken.known |= said == Said::Outcome;
+        taken.refusals += u64::from(matches!(said, Said::Refused(_)));
         if taken.answers >= producers {
-            let end = if taken.known {
+            let hash = taken.transaction.hash();
+            let end = if taken.known || taken.refusals > 0 {
                 End::Known
             } else {
                 End::GivenUp
             };
-            self.let_go(&taken.transaction.hash(), end);
+            self.let_go(&hash, end);
+            // As long as one may have it in its pool, it is not at an end.
+            if let Said::Refused(refusal) = said
+                && taken.refusals == taken.answers
+            {
+                self.refused.note(hash, refusal);
+            }
             return;
         }
         let turns = match said {
             Said::Silence | Said::Little => TURNS.saturating_mul(producers),
-            Said::Outcome => 0,
+            Said::Outcome | Said::Refused(_) => 0,
         };
         self.wait(next(route, producers), taken, height.saturating_add(turns));
     }
@@ -403,6 +399,29 @@ mod tests {
     }
 
     #[test]
+    fn what_all_producers_refuse_is_known_unless_one_may_have_it() {
+        let refused = Said::Refused(Refusal::Nonce);
+        for (first, end) in [
+            (refused, Fate::LetGo(Refusal::Nonce)),
+            (Said::Little, Fate::Unknown),
+            (Said::Outcome, Fate::Unknown),
+        ] {
+            let mut forwarded = forwarded();
+            forwarded.taken((SHARD, 0), 2, transaction(1), 10);
+            for said in [first, refused] {
+                let hash = transaction(1).hash();
+                assert_eq!(forwarded.fate(&hash), Fate::Pending);
+                let due = forwarded.due(1_000).unwrap();
+                forwarded.say(due, 2, said, 10);
+            }
+            assert_eq!(forwarded.fate(&transaction(1).hash()), end);
+            // Taken in again it is passed on again.
+            forwarded.taken((SHARD, 0), 2, transaction(1), 10);
+            assert_eq!(forwarded.fate(&transaction(1).hash()), Fate::Pending);
+        }
+    }
+
+    #[test]
     fn what_has_expired_is_not_kept_and_known() {
         let mut forwarded = forwarded();
         forwarded.taken((SHARD, 0), 2, expiring(1, 20), 10);
@@ -414,7 +433,8 @@ mod tests {
         // the second.
         forwarded.leave_expired(&mut due, 19);
         assert_eq!(nonces(&due), [2]);
-        assert_eq!(forwarded.fate(&expiring(1, 20).hash()), Fate::Expired);
+        let expired = Fate::LetGo(Refusal::Expired);
+        assert_eq!(forwarded.fate(&expiring(1, 20).hash()), expired);
         assert_eq!(forwarded.fate(&expiring(2, 21).hash()), Fate::Pending);
     }
 

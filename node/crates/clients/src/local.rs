@@ -2,14 +2,14 @@
 //! The own shard, from what this node holds.
 
 use crate::{
-    answers::{UNKNOWN, submit_code},
+    answers::{fate_code, submit_code},
     signatures::Signatures,
     turns::Caller,
 };
 use shardnode_execution::{Outcome, record::Executed};
 use shardnode_mailboxes::{
     bodies, ledger,
-    pool::{self, Offered, Rejections},
+    pool::{self, Funds, Offered, Rejections},
 };
 use shardnode_network::{
     Identity,
@@ -57,7 +57,7 @@ fn check_signer(
     protocol: &Protocol,
     height: u64,
     account: Option<Account>,
-) -> Result<u64, Refusal> {
+) -> Result<Funds, Refusal> {
     let Transaction::Transfer(SignedTransfer { transfer, .. }) = transaction;
     let account = account.ok_or(Refusal::NoAccount)?;
     if transfer.nonce <= account.nonce {
@@ -70,7 +70,8 @@ fn check_signer(
     if cost > u128::from(account.balance) {
         return Err(Refusal::Balance);
     }
-    Ok(account.balance)
+    let balance = account.balance;
+    Ok(Funds { balance, height })
 }
 
 /// The outcome of a transaction, with the proof in the list of all outcomes of the
@@ -119,7 +120,7 @@ impl Local {
         &self,
         caller: Caller,
         transaction: Transaction,
-    ) -> Result<(Transaction, u64), Refusal> {
+    ) -> Result<(Transaction, Funds), Refusal> {
         if self.pool.is_none() {
             return Err(Refusal::Shard);
         }
@@ -221,6 +222,18 @@ impl Local {
         self.signatures.prove(caller, outcomes, make).await
     }
 
+    /// What became of transactions. The pool lets go of them once the ledger has executed
+    /// a chunk, so it is asked first: one that the chunk has is in it, and not gone.
+    async fn fates(&self, hashes: Vec<Digest>) -> Option<Vec<(u64, u8)>> {
+        let let_go = match &self.pool {
+            Some(pool) => pool.let_go(hashes.clone()).await?,
+            None => vec![None; hashes.len()],
+        };
+        let outcomes = self.ledger.outcomes(hashes).await?;
+        let both = outcomes.into_iter().zip(let_go);
+        Some(both.map(|(outcome, why)| fate_code(outcome, why)).collect())
+    }
+
     pub(crate) async fn answer(&self, caller: Caller, question: Question) -> Answer {
         match question {
             Question::Submit(transaction) => {
@@ -230,23 +243,17 @@ impl Local {
                 let submitted = self.submit_all(caller, transactions).await;
                 Answer::SubmittedAll(submitted.into_iter().map(submit_code).collect())
             }
-            Question::Outcomes(hashes) => match self.ledger.outcomes(hashes).await {
-                Some(outcomes) => {
-                    let code = |outcome: Option<(u64, Outcome)>| {
-                        outcome.map_or((0, UNKNOWN), |(height, outcome)| (height, outcome.code()))
-                    };
-                    Answer::Outcomes(outcomes.into_iter().map(code).collect())
-                }
+            Question::Outcomes(hashes) => match self.fates(hashes).await {
+                Some(codes) => Answer::Outcomes(codes),
                 None => Answer::Nothing,
             },
             Question::Account(account) => match self.ledger.prove(account).await {
                 Some((height, proof)) => Answer::Account(height, proof),
                 None => Answer::Nothing,
             },
-            Question::Outcome(hash) => match self.ledger.outcome(hash).await {
-                Some(Some((height, outcome))) => Answer::Outcome(height, outcome.code()),
-                Some(None) => Answer::Outcome(0, UNKNOWN),
-                None => Answer::Nothing,
+            Question::Outcome(hash) => match self.fates(vec![hash]).await.as_deref() {
+                Some([(height, code)]) => Answer::Outcome(*height, *code),
+                _ => Answer::Nothing,
             },
             Question::ProveOutcome(hash) => self.prove(caller, hash).await,
             Question::Chunk(height, hash) => match self.bodies.serve(height, hash).await {

@@ -162,7 +162,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 for (height, evidence) in &shard.evidence {
                     if let Some(executed) = shard.recent.get(height) {
                         let (executed, evidence) = (executed.clone(), evidence.clone());
-                        producer.executed(Proven { executed, evidence });
+                        // The pool of a node that starts is empty.
+                        producer.executed(Proven { executed, evidence }, Arc::default());
                     }
                 }
             }
@@ -510,6 +511,8 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         let (proven, changes) = outcome?;
         let step = step.map(|step| step.then(&self.context, Name::Record));
         let executed = proven.executed.clone();
+        let changes: Vec<_> = changes.into_iter().collect();
+        let changed = self.producer.is_some().then(|| changes.as_slice().into());
 
         let record = ExecutionRecord {
             height,
@@ -518,7 +521,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
                 .front()
                 .map_or(self.chain.digest, |(block, _)| block.digest()),
             state_root: executed.result.state_root,
-            changes: changes.into_iter().collect(),
+            changes,
             payload: proven.encode(),
         };
         self.storage_back().await?;
@@ -551,7 +554,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             self.metrics.produced(outcomes);
         }
         if let Some(producer) = &self.producer {
-            producer.executed(proven);
+            producer.executed(proven, changed.unwrap_or_default());
         }
         self.due = self.due.split_off(&next_due.block);
         shard.freeze(&header.content, self.snapshot_interval);

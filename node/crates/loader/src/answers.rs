@@ -36,8 +36,19 @@ struct Submitted {
 pub struct Outcome {
     /// What became of it.
     pub status: Fate,
-    /// Why it failed.
+    /// Why it failed, or what the node knows of it nevertheless.
     pub reason: String,
+}
+
+impl Outcome {
+    /// Why a pool let go of it, which no block holds. That it has expired is none, as a block
+    /// that is not executed yet may hold it, nor that the node fetched a state, which may
+    /// have come after it.
+    #[must_use]
+    pub fn let_go(&self) -> Option<Refusal> {
+        let refusal = Refusal::from_reason(&self.reason).filter(|_| self.status == Fate::Unknown);
+        refusal.filter(|refusal| !matches!(refusal, Refusal::Expired | Refusal::Shard))
+    }
 }
 
 /// What became of a transfer.
@@ -149,6 +160,23 @@ pub fn account(body: &[u8]) -> Result<Account, AnswerError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_pool_let_go_of_is_told_from_what_may_still_be_executed() {
+        let body = br#"{"result":{"transfers":[
+            {"status":"Unknown","height":0,"reason":""},
+            {"status":"Unknown","height":0,"reason":"pending"},
+            {"status":"Unknown","height":0,"reason":"expired"},
+            {"status":"Unknown","height":0,"reason":"shard"},
+            {"status":"Unknown","height":0,"reason":"no_account"},
+            {"status":"Failed","height":7,"reason":"nonce"}]}}"#;
+        let outcomes = outcomes(body, 6).unwrap();
+        let let_go: Vec<_> = outcomes.iter().map(Outcome::let_go).collect();
+        assert_eq!(
+            let_go,
+            [None, None, None, None, Some(Refusal::NoAccount), None]
+        );
+    }
 
     #[test]
     fn an_answer_is_whole_or_none() {

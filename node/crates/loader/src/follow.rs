@@ -5,7 +5,7 @@
 //! and executed. So nothing is asked before the finalised height has moved, and
 //! then about those that were asked about the longest ago, for as long as at
 //! least half of them have ended. One that no block holds, and that expired some
-//! blocks ago, never will be executed.
+//! blocks ago, never will be executed. One that a pool let go of is refused after all.
 
 use crate::{
     answers::{Fate, Outcome},
@@ -162,7 +162,10 @@ impl Follower {
                     Fate::Executed => events.push((at, Event::Executed(one.due))),
                     Fate::Failed => events.push((at, Event::Failed(outcome.reason))),
                     Fate::Unknown if settled => events.push((at, Event::Expired)),
-                    Fate::Unknown => queue.push_back(one),
+                    Fate::Unknown => match outcome.let_go() {
+                        Some(refusal) => events.push((at, Event::Refused(refusal))),
+                        None => queue.push_back(one),
+                    },
                 }
             }
             if (events.len() - before) * 2 < many {

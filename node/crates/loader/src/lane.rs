@@ -367,13 +367,19 @@ impl Lane {
                     events.push((at, Event::Accepted(one.due)));
                     followed.push(Followed::new(&one.transaction, one.due));
                 }
-                Some(refusal) if retry && refusal.is_for_want_of_room() => {
+                // What overtook it will be in a block, and then it is signed again.
+                Some(refusal)
+                    if retry
+                        && (refusal.is_for_want_of_room() || refusal == Refusal::Overtaken) =>
+                {
                     judged.full |= matches!(refusal, Refusal::Full | Refusal::Bytes);
                     judged.held = true;
                     events.push((at, Event::Retried(refusal)));
                     judged.again.push(one);
                 }
-                Some(Refusal::Nonce) if one.renewals < RENEWALS => {
+                Some(refusal @ (Refusal::Nonce | Refusal::Overtaken))
+                    if one.renewals < RENEWALS =>
+                {
                     let before = self.shared.now();
                     let renewed = self.renew(&mut one).await;
                     judged.asked += self.shared.now().saturating_sub(before);
@@ -381,7 +387,7 @@ impl Lane {
                         events.push((at, Event::Renewed));
                         judged.again.push(one);
                     } else {
-                        events.push((at, Event::Refused(Refusal::Nonce)));
+                        events.push((at, Event::Refused(refusal)));
                     }
                 }
                 // The node that it was handed on to may have taken it.

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A transfer is *accepted* when a pool took it, and *executed* when a finalised
-//! block did. One that a full pool refused and that is sent again has not ended.
+//! block did. One that a full pool refused and that is sent again has not ended. One that
+//! a pool took and let go of, as nobody could pay for it any more, is *refused* as well.
 //! One without an answer may have been accepted: it is followed like the others.
 
 use hdrhistogram::Histogram;
@@ -35,7 +36,7 @@ pub enum Event {
     NoAnswer(&'static str),
     /// A block executed it; when it was due.
     Executed(Duration),
-    /// A pool did not take it, and that was that.
+    /// A pool did not take it, or let go of it, and that was that.
     Refused(Refusal),
     /// A block holds it and did not execute it.
     Failed(String),

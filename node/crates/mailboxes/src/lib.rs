@@ -31,6 +31,7 @@ pub mod bodies;
 pub mod ledger;
 pub mod pool;
 pub mod producer;
+pub mod refused;
 mod runtime;
 pub mod snapshots;
 pub mod state_sync;

@@ -8,24 +8,44 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family},
     registry::Registry,
 };
-use shardnode_primitives::{Congestion, Refusal, Transaction};
+use shardnode_primitives::{AccountId, Congestion, Digest, Refusal, Transaction};
+use shardnode_state::Account;
+use std::sync::Arc;
+
+/// What a signer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Funds {
+    /// In base units.
+    pub balance: u64,
+    /// The chunk whose execution left it that.
+    pub height: u64,
+}
 
 /// A transaction with a signature that was verified, or made, by this node.
 #[derive(Debug)]
 pub struct Offered {
     /// The transaction.
     pub transaction: Transaction,
-    /// What its signer has, if it may not spend more.
-    pub funds: Option<u64>,
+    /// What its signer has, if it may not spend more; `None` for what this node's
+    /// generator signed.
+    pub funds: Option<Funds>,
 }
+
+/// What an execution made of each account that it changed, in id order: nothing of
+/// those that it removed.
+pub type Changed = Arc<[(AccountId, Option<Account>)]>;
 
 /// What a chunk takes.
 #[derive(Debug, Default)]
 pub struct Taken {
     /// The oldest that need not wait.
     pub transactions: Vec<Transaction>,
+    /// Which of them this node's generator signed.
+    pub own: Vec<bool>,
     /// Whether others were left behind because they must wait.
     pub held_back: bool,
+    /// The height of the chunk.
+    pub height: u64,
 }
 
 /// What the actor is told and asked, as by the methods of [`Mailbox`].
@@ -48,9 +68,20 @@ pub enum Message {
         reply: oneshot::Sender<Taken>,
     },
     /// [`Mailbox::give_back`].
-    GiveBack(Vec<Transaction>),
+    GiveBack(Taken),
     /// [`Mailbox::next`].
     Next(u64, Congestion),
+    /// [`Mailbox::executed`].
+    Executed(u64, Changed),
+    /// [`Mailbox::installed`].
+    Installed(u64),
+    /// [`Mailbox::let_go`].
+    LetGo {
+        /// The transactions' hashes.
+        hashes: Vec<Digest>,
+        /// Of each, why it is gone.
+        reply: oneshot::Sender<Vec<Option<Refusal>>>,
+    },
 }
 
 /// Talks to the actor.
@@ -74,7 +105,7 @@ impl Mailbox {
     pub async fn submit(
         &self,
         transaction: Transaction,
-        funds: u64,
+        funds: Funds,
     ) -> Option<Result<(), Refusal>> {
         let offered = Offered {
             transaction,
@@ -105,9 +136,29 @@ impl Mailbox {
         response.await.unwrap_or_default()
     }
 
-    /// Puts transactions of a missed chunk back, in front of all others.
-    pub async fn give_back(&self, transactions: Vec<Transaction>) {
-        let _ = self.0.send(Message::GiveBack(transactions)).await;
+    /// Puts what a missed chunk took back, in front of all others.
+    pub async fn give_back(&self, taken: Taken) {
+        let _ = self.0.send(Message::GiveBack(taken)).await;
+    }
+
+    /// The own shard's chunk of this height was executed, and made this of accounts:
+    /// what clients have in the pool and nobody can pay for any more goes.
+    pub async fn executed(&self, height: u64, changed: Changed) {
+        let _ = self.0.send(Message::Executed(height, changed)).await;
+    }
+
+    /// A state of the own shard was fetched, which the chunk at this height left: what
+    /// clients have in the pool was judged by another, and goes.
+    pub async fn installed(&self, height: u64) {
+        let _ = self.0.send(Message::Installed(height)).await;
+    }
+
+    /// Why the pool let go of transactions, of those with these hashes that it did and that
+    /// it remembers; `None` when the node stops.
+    pub async fn let_go(&self, hashes: Vec<Digest>) -> Option<Vec<Option<Refusal>>> {
+        let (reply, response) = oneshot::channel();
+        self.0.send(Message::LetGo { hashes, reply }).await.ok()?;
+        response.await.ok()
     }
 
     /// The next chunk is for this height, at which these shards are congested

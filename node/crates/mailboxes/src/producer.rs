@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! To the actor that makes the own shard's chunks (`shardnode_production`).
 
+use crate::pool::Changed;
 use commonware_utils::channel::mpsc;
 use shardnode_execution::record::Proven;
 use shardnode_primitives::{Block, Digest};
@@ -11,7 +12,9 @@ use tracing::debug;
 #[derive(Debug)]
 pub enum Message {
     /// [`Mailbox::executed`].
-    Executed(Proven),
+    Executed(Proven, Changed),
+    /// [`Mailbox::installed`].
+    Installed(u64),
     /// [`Mailbox::finalized`].
     Finalized(Arc<Block>, Digest),
 }
@@ -21,9 +24,14 @@ pub enum Message {
 pub struct Mailbox(mpsc::Sender<Message>);
 
 impl Mailbox {
-    /// The own shard executed a chunk.
-    pub fn executed(&self, proven: Proven) {
-        self.tell(Message::Executed(proven));
+    /// The own shard executed a chunk, which made this of accounts.
+    pub fn executed(&self, proven: Proven, changed: Changed) {
+        self.tell(Message::Executed(proven, changed));
+    }
+
+    /// A state of the own shard was fetched, which the chunk at this height left.
+    pub fn installed(&self, height: u64) {
+        self.tell(Message::Installed(height));
     }
 
     /// A block is finalised, and executed by this node.

@@ -20,6 +20,11 @@
 //!                              | 0x07 ‖ height (8) ‖ outcome (1) ‖ proof of the outcome
 //! ```
 //!
+//! An outcome is that of the transaction in the list of its chunk's
+//! [outcomes](shardnode_primitives::outcome). If no chunk has it, it is 128 and the
+//! [code](shardnode_primitives::Refusal::code) of what the asked node's pool let go of it
+//! for, or else 255, in both with a height of 0.
+//!
 //! Lists have 1 to [`MOST_TOGETHER`] elements, and the answer to one has as many
 //! as its question.
 
@@ -85,7 +90,8 @@ pub enum Answer {
     /// The height of the state, and the account's proof in it.
     Account(u64, AccountProof),
     /// The height of the chunk, and 0 if the transaction was executed,
-    /// otherwise why not; 255 if it is not known.
+    /// otherwise why not; 128 and more if no chunk has it and the pool let go of it, 255 if
+    /// it is not known.
     Outcome(u64, u8),
     /// The body.
     Chunk(Bytes),

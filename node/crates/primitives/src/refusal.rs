@@ -54,11 +54,15 @@ pub enum Refusal {
     /// It moves too little.
     #[error("amount is below the least balance")]
     Amount = 15,
+    /// The pool has a transaction of the signer with a higher nonce, after which this one
+    /// could not be executed.
+    #[error("a transaction of this signer with a higher nonce is pooled already")]
+    Overtaken = 16,
 }
 
 impl Refusal {
     /// Every refusal there is.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Full,
         Self::Duplicate,
         Self::Signature,
@@ -74,6 +78,7 @@ impl Refusal {
         Self::HighNonce,
         Self::NoAccount,
         Self::Amount,
+        Self::Overtaken,
     ];
 
     /// What it is called, and counted as.
@@ -95,6 +100,7 @@ impl Refusal {
             Self::HighNonce => "high_nonce",
             Self::NoAccount => "no_account",
             Self::Amount => "amount",
+            Self::Overtaken => "overtaken",
         }
     }
 
@@ -142,6 +148,6 @@ mod tests {
             assert_eq!(Refusal::from_reason(one.reason()), Some(one));
         }
         assert_eq!(Refusal::from_code(0), None);
-        assert_eq!(Refusal::from_code(16), None);
+        assert_eq!(Refusal::from_code(17), None);
     }
 }

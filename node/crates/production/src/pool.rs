@@ -8,14 +8,21 @@
 //!
 //! One account may have an eighth of the pool, or 64 transactions if that is
 //! more, and clients only what their accounts can pay for, with all that they
-//! have in the pool already. What has expired at the height of the next chunk
-//! leaves the pool.
+//! have in the pool already, and in the order of its nonces. What has expired at the height of the next chunk
+//! leaves the pool, and so does, with each execution, what of clients' transactions
+//! nobody pays for any more: the signer is gone, has used the nonce, or has too little
+//! for it and what it has in the pool before it. A chunk is made after all before it
+//! are executed, so whoever empties an account in one chunk has nothing in the next.
+//! All of them leave it when the node fetches a state, as they were judged by another,
+//! and one that was judged by a state of some executions ago does not come in.
+//! Why they are gone is remembered of the last 65,536, for whoever asks.
 //!
 //! While a shard is congested, transfers to it stay where they are, and so
 //! does everything behind them that the same account signed: nonces are used
 //! in the order in which they came. What can only wait may fill a quarter of
 //! the pool; more is refused, so that there is room for the rest.
 
+mod newest;
 mod queue;
 
 use self::queue::Queue;
@@ -24,9 +31,10 @@ use commonware_runtime::Handle;
 use commonware_utils::channel::{fallible::OneshotExt as _, mpsc};
 use shardnode_mailboxes::{
     Runtime,
-    pool::{Mailbox, Message, Offered, Rejections, mailbox},
+    pool::{Mailbox, Message, Offered, Rejections, Taken, mailbox},
+    refused::Refused,
 };
-use shardnode_primitives::{Genesis, Refusal, ShardId};
+use shardnode_primitives::{Digest, Genesis, Refusal, ShardId};
 use std::sync::Arc;
 
 /// What a pool may hold.
@@ -41,6 +49,8 @@ pub struct Capacity {
 /// The actor.
 pub struct Actor {
     queue: Queue,
+    /// What of clients' it let go of.
+    let_go: Refused,
     rejections: Rejections,
     metrics: Arc<Metrics>,
     inbox: mpsc::Receiver<Message>,
@@ -64,6 +74,7 @@ impl Actor {
                 shard,
                 genesis.protocol.transfer_fee,
             ),
+            let_go: Refused::default(),
             rejections,
             metrics,
             inbox,
@@ -89,13 +100,25 @@ impl Actor {
                 Message::Take { most, reply } => {
                     let taken = self.queue.take(most);
                     if let Err(taken) = reply.send(taken) {
-                        self.queue.give_back(taken.transactions);
+                        self.give_back(taken);
                     }
                 }
-                Message::GiveBack(transactions) => self.queue.give_back(transactions),
+                Message::GiveBack(taken) => self.give_back(taken),
                 Message::Next(height, congestion) => {
                     let expired = self.queue.next(height, congestion);
                     self.rejections.rejected_many(Refusal::Expired, expired);
+                }
+                Message::Executed(height, changed) => {
+                    let refused = self.queue.executed(height, changed);
+                    self.refused(refused);
+                }
+                Message::Installed(height) => {
+                    let refused = self.queue.installed(height);
+                    self.refused(refused);
+                }
+                Message::LetGo { hashes, reply } => {
+                    let why = hashes.iter().map(|hash| self.let_go.why(hash));
+                    reply.send_lossy(why.collect());
                 }
             }
             self.metrics
@@ -104,10 +127,32 @@ impl Actor {
     }
 
     fn add(&mut self, offered: Offered) -> Result<(), Refusal> {
-        let added = self.queue.add(offered.transaction, offered.funds);
-        if let Err(refusal) = added {
-            self.rejections.rejected(refusal);
+        let again = (offered.funds.is_some() && !self.let_go.is_empty())
+            .then(|| offered.transaction.hash());
+        let added = self.queue.add(offered);
+        match (added, again) {
+            (Err(refusal), _) => self.rejections.rejected(refusal),
+            (Ok(()), Some(hash)) => self.let_go.forget(&hash),
+            (Ok(()), None) => {}
         }
         added
+    }
+
+    fn give_back(&mut self, taken: Taken) {
+        if !self.let_go.is_empty() {
+            for transaction in &taken.transactions {
+                self.let_go.forget(&transaction.hash());
+            }
+        }
+        let refused = self.queue.give_back(taken);
+        self.refused(refused);
+    }
+
+    /// These are gone.
+    fn refused(&mut self, refused: Vec<(Digest, Refusal)>) {
+        for (hash, refusal) in refused {
+            self.rejections.rejected(refusal);
+            self.let_go.note(hash, refusal);
+        }
     }
 }

@@ -25,7 +25,7 @@ use shardnode_execution::{
 use shardnode_mailboxes::{
     Runtime, availability,
     bodies::{self, CheckedChunk},
-    pool,
+    pool::{self, Changed, Taken},
     producer::{Mailbox, Message, mailbox},
 };
 use shardnode_network::Identity;
@@ -74,7 +74,7 @@ pub struct Parts {
 struct Outstanding {
     height: u64,
     header: Digest,
-    transactions: Vec<Transaction>,
+    taken: Taken,
     /// The chunk's span.
     span: Begun,
 }
@@ -152,7 +152,10 @@ impl<E: Runtime> Actor<E> {
             // Only the newest block is worth producing on.
             while let Some(next) = message.take() {
                 match next {
-                    Message::Executed(proven) => self.on_executed(proven),
+                    Message::Executed(proven, changed) => {
+                        self.on_executed(proven, changed).await;
+                    }
+                    Message::Installed(height) => self.parts.pool.installed(height).await,
                     Message::Finalized(block, digest) => {
                         self.on_finalized(&context, &block, digest).await;
                         tip = (block, digest);
@@ -165,9 +168,12 @@ impl<E: Runtime> Actor<E> {
         Ok(())
     }
 
-    fn on_executed(&mut self, proven: Proven) {
+    async fn on_executed(&mut self, proven: Proven, changed: Changed) {
+        let height = proven.executed.result.height;
+        // Before the next chunk takes anything.
+        self.parts.pool.executed(height, changed).await;
         self.leaves = proven.evidence.pre_state.count();
-        self.executed.insert(proven.executed.result.height, proven);
+        self.executed.insert(height, proven);
     }
 
     async fn on_finalized(&mut self, context: &E, block: &Block, digest: Digest) {
@@ -197,7 +203,7 @@ impl<E: Runtime> Actor<E> {
             outstanding.span.end_as(context, Detail::Included(included));
             if !included {
                 info!(height = outstanding.height, "chunk missed its block");
-                self.parts.pool.give_back(outstanding.transactions).await;
+                self.parts.pool.give_back(outstanding.taken).await;
             }
         }
     }
@@ -242,16 +248,16 @@ impl<E: Runtime> Actor<E> {
         let step = traces.begin(context, Name::Take, place, Detail::None);
         let taken = self.parts.pool.take(most as usize).await;
         let step = step.then(context, Name::Divide);
-        let transactions = taken.transactions;
+        let transactions = &taken.transactions;
         self.parts.metrics.chunk_limit(most);
         if transactions.len() == most as usize {
             self.parts.metrics.chunk_limited(limited_by.cause());
         } else if taken.held_back {
             self.parts.metrics.chunk_limited("congestion");
         }
-        let body = ChunkBody::of(&transactions);
+        let body = ChunkBody::of(transactions);
         let Some((parts_root, shares)) = self.divide(&body).await else {
-            self.parts.pool.give_back(transactions).await;
+            self.parts.pool.give_back(taken).await;
             return Ok(());
         };
         step.end(context);
@@ -283,7 +289,7 @@ impl<E: Runtime> Actor<E> {
         self.outstanding.push_back(Outstanding {
             height,
             header: header.hash(),
-            transactions,
+            taken,
             span,
         });
         self.parts.metrics.produced();

@@ -86,6 +86,7 @@ impl From<Refusal> for RpcError {
             Refusal::Duplicate
             | Refusal::Signature
             | Refusal::Nonce
+            | Refusal::Overtaken
             | Refusal::Balance
             | Refusal::Receiver
             | Refusal::Funds

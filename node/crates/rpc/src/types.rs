@@ -522,8 +522,9 @@ pub struct OutcomeReport {
     /// The height of its chunk; 0 if unknown.
     pub height: u64,
     /// Why it failed. Of one that is unknown `pending` if this node passed it on and
-    /// sees to it that other producers have it too, and `expired` if it passed it on
-    /// until no chunk could execute it; empty otherwise.
+    /// sees to it that other producers have it too, and the reason of a refusal if a pool
+    /// let go of it for that, or it was passed on until it had expired or all producers
+    /// refused it; empty otherwise.
     pub reason: String,
 }
 

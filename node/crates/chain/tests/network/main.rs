@@ -525,6 +525,15 @@ fn what_a_producer_ignores_goes_to_the_next() {
 }
 
 #[test]
+fn what_nobody_pays_for_any_more_is_in_no_chunk() {
+    run(13, 2, 2, |mut network| async move {
+        network.start_all().await;
+        network.wait_for_height(3).await;
+        harness::client::emptied_accounts_fill_no_chunk(&network).await;
+    });
+}
+
+#[test]
 fn what_a_producer_lost_with_its_pool_comes_back() {
     run(11, 3, 1, |mut network| async move {
         network.start_all().await;

@@ -76,6 +76,9 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         info!(shard = %shard.id, before, height, root = %origin.totals.state_root, "state installed");
         self.shelf.put(origin.served(pages));
         self.metrics.snapshot_installed(height);
+        if let Some(producer) = &self.producer {
+            producer.installed(height);
+        }
         self.due = self.due.split_off(&next_due.block);
         // What the front block needs may be another thing now, or nothing.
         self.gathering.cancel_all();

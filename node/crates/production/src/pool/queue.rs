@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The transactions of a pool, in the order in which they are taken.
 
-use super::Capacity;
+use super::{Capacity, newest::Newest};
 use commonware_codec::FixedSize as _;
-use shardnode_mailboxes::pool::Taken;
-use shardnode_primitives::{AccountId, Congestion, Refusal, ShardId, ShardLayout, Transaction};
+use shardnode_mailboxes::pool::{Changed, Funds, Offered, Taken};
+use shardnode_primitives::{
+    AccountId, Congestion, Digest, Refusal, ShardId, ShardLayout, Transaction,
+};
+use shardnode_state::Account;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What can only wait may fill one part in so many of the pool.
@@ -25,6 +28,39 @@ struct Signer {
     nonces: BTreeSet<u64>,
     /// All amounts and fees.
     cost: u128,
+    /// What it has, if it is a client's; 0 once it is gone.
+    balance: Option<u64>,
+}
+
+/// A transaction in the pool.
+struct Pooled {
+    transaction: Transaction,
+    /// This node's generator signed it, and may spend what it likes.
+    own: bool,
+}
+
+/// An account that cannot pay for all that it has in the pool.
+struct Short {
+    account: Option<Account>,
+    /// What those cost that stay.
+    cost: u128,
+}
+
+impl Short {
+    /// Why the next of its transactions, which costs so much, does not stay.
+    fn refuses(&mut self, nonce: u64, cost: u128) -> Option<Refusal> {
+        let Some(account) = self.account else {
+            return Some(Refusal::NoAccount);
+        };
+        if nonce <= account.nonce {
+            return Some(Refusal::Nonce);
+        }
+        if self.cost + cost > u128::from(account.balance) {
+            return Some(Refusal::Funds);
+        }
+        self.cost += cost;
+        None
+    }
 }
 
 pub(super) struct Queue {
@@ -32,7 +68,11 @@ pub(super) struct Queue {
     layout: ShardLayout,
     shard: ShardId,
     fee: u64,
-    transactions: VecDeque<Transaction>,
+    transactions: VecDeque<Pooled>,
+    /// How many of them are clients'.
+    clients: usize,
+    /// What the newest executions made of accounts.
+    newest: Newest,
     signers: BTreeMap<AccountId, Signer>,
     /// How many transactions expire at which height.
     expiring: BTreeMap<u64, usize>,
@@ -60,6 +100,8 @@ impl Queue {
             shard,
             fee,
             transactions: VecDeque::new(),
+            clients: 0,
+            newest: Newest::default(),
             signers: BTreeMap::new(),
             expiring: BTreeMap::new(),
             height: 0,
@@ -100,20 +142,123 @@ impl Queue {
         if congestion != self.congestion {
             self.congestion = congestion;
             let waiting = self.transactions.iter();
-            self.waiting = waiting.filter(|one| self.must_wait(one)).count();
+            self.waiting = waiting
+                .filter(|one| self.must_wait(&one.transaction))
+                .count();
         }
         let first = self.expiring.first_key_value();
         if first.is_none_or(|(expires_at, _)| *expires_at > height) {
             return 0;
         }
         let all = std::mem::take(&mut self.transactions);
-        let (expired, kept): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|one| one.expired(height));
+        let (expired, kept): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|one| one.transaction.expired(height));
         self.transactions = kept.into();
-        for transaction in &expired {
-            self.forget(transaction);
+        for pooled in &expired {
+            self.forget(pooled);
         }
         expired.len() as u64
+    }
+
+    /// The chunk at `height` was executed, and made this of accounts. Returns which of
+    /// clients' transactions are gone that nobody pays for any more, and why.
+    pub(super) fn executed(&mut self, height: u64, changed: Changed) -> Vec<(Digest, Refusal)> {
+        for (id, account) in changed.iter() {
+            if let Some(signer) = self.signers.get_mut(id)
+                && let Some(balance) = &mut signer.balance
+            {
+                *balance = account.map_or(0, |account| account.balance);
+            }
+        }
+        let refused = self.let_go(&changed);
+        self.newest.push(height, changed);
+        refused
+    }
+
+    /// The state is another one, that after the chunk at `height`. Returns clients'
+    /// transactions, which are gone.
+    pub(super) fn installed(&mut self, height: u64) -> Vec<(Digest, Refusal)> {
+        self.newest.begin_at(height);
+        let mut refused = Vec::new();
+        for pooled in std::mem::take(&mut self.transactions) {
+            if pooled.own {
+                self.transactions.push_back(pooled);
+            } else {
+                self.forget(&pooled);
+                refused.push((pooled.transaction.hash(), Refusal::Shard));
+            }
+        }
+        refused
+    }
+
+    /// Lets go of what these accounts cannot pay for.
+    fn let_go(&mut self, accounts: &[(AccountId, Option<Account>)]) -> Vec<(Digest, Refusal)> {
+        let mut short = self.short(accounts);
+        if short.is_empty() {
+            return Vec::new();
+        }
+        let mut refused = Vec::new();
+        for pooled in std::mem::take(&mut self.transactions) {
+            let (nonce, cost) = (pooled.transaction.nonce(), self.cost(&pooled.transaction));
+            let signer = short.get_mut(pooled.transaction.signer());
+            let refusal = signer
+                .filter(|_| !pooled.own)
+                .and_then(|signer| signer.refuses(nonce, cost));
+            match refusal {
+                Some(refusal) => {
+                    self.forget(&pooled);
+                    refused.push((pooled.transaction.hash(), refusal));
+                }
+                None => self.transactions.push_back(pooled),
+            }
+        }
+        refused
+    }
+
+    /// Lets go of what of these signers comes after a higher nonce.
+    fn let_go_of_overtaken(&mut self, signers: &BTreeSet<AccountId>) -> Vec<(Digest, Refusal)> {
+        if signers.is_empty() {
+            return Vec::new();
+        }
+        let mut highest = BTreeMap::new();
+        let mut refused = Vec::new();
+        for pooled in std::mem::take(&mut self.transactions) {
+            let signer = *pooled.transaction.signer();
+            if !pooled.own && signers.contains(&signer) {
+                let nonce = pooled.transaction.nonce();
+                let before = highest.entry(signer).or_insert(nonce);
+                if nonce < *before {
+                    self.forget(&pooled);
+                    refused.push((pooled.transaction.hash(), Refusal::Overtaken));
+                    continue;
+                }
+                *before = nonce;
+            }
+            self.transactions.push_back(pooled);
+        }
+        refused
+    }
+
+    /// Which of these accounts have transactions in the pool that they
+    /// cannot pay for, or could not use the nonce for.
+    fn short(&self, accounts: &[(AccountId, Option<Account>)]) -> BTreeMap<AccountId, Short> {
+        if self.clients == 0 {
+            return BTreeMap::new();
+        }
+        let pooled = accounts.iter().filter_map(|(id, account)| {
+            let signer = self.signers.get(id)?;
+            let pays = account.is_some_and(|account| {
+                let unused = signer
+                    .nonces
+                    .first()
+                    .is_none_or(|nonce| *nonce > account.nonce);
+                unused && signer.cost <= u128::from(account.balance)
+            });
+            let (account, cost) = (*account, 0);
+            (!pays).then_some((*id, Short { account, cost }))
+        });
+        pooled.collect()
     }
 
     /// The most transactions of one signer.
@@ -126,11 +271,8 @@ impl Queue {
         u128::from(signed.transfer.amount) + u128::from(self.fee)
     }
 
-    pub(super) fn add(
-        &mut self,
-        transaction: Transaction,
-        funds: Option<u64>,
-    ) -> Result<(), Refusal> {
+    pub(super) fn add(&mut self, offered: Offered) -> Result<(), Refusal> {
+        let Offered { transaction, funds } = offered;
         if self.len() >= self.capacity {
             return Err(self.full);
         }
@@ -145,22 +287,65 @@ impl Queue {
             if pooled.nonces.contains(&transaction.nonce()) {
                 return Err(Refusal::Duplicate);
             }
+            let highest = pooled.nonces.last();
+            let overtaken = highest.is_some_and(|highest| *highest > transaction.nonce());
+            if funds.is_some() && overtaken {
+                return Err(Refusal::Overtaken);
+            }
             if pooled.nonces.len() >= self.share() {
                 return Err(Refusal::Account);
             }
             cost += pooled.cost;
         }
-        if funds.is_some_and(|funds| cost > u128::from(funds)) {
+        let balance = funds.map(|funds| self.balance(&transaction, funds));
+        let balance = balance.transpose()?;
+        if balance.is_some_and(|balance| cost > u128::from(balance)) {
             return Err(Refusal::Funds);
         }
-        self.note(&transaction);
-        self.transactions.push_back(transaction);
+        let own = funds.is_none();
+        let pooled = Pooled { transaction, own };
+        self.note(&pooled);
+        if let Some(signer) = self.signers.get_mut(pooled.transaction.signer()) {
+            signer.balance = balance.or(signer.balance);
+        }
+        self.transactions.push_back(pooled);
         Ok(())
+    }
+
+    /// What a client's signer has, which was looked up before its signature was
+    /// verified: chunks may have been executed since.
+    fn balance(&self, transaction: &Transaction, funds: Funds) -> Result<u64, Refusal> {
+        if !self.newest.reaches_back_to(funds.height) {
+            return Err(Refusal::Shard);
+        }
+        match self.newest.of(transaction.signer(), funds.height) {
+            None => Ok(funds.balance),
+            Some(None) => Err(Refusal::NoAccount),
+            Some(Some(account)) if transaction.nonce() <= account.nonce => Err(Refusal::Nonce),
+            Some(Some(account)) => Ok(account.balance),
+        }
+    }
+
+    /// What a client has, as far as its transactions in the pool tell, or what the
+    /// executions after the chunk at `height` do.
+    fn left(&self, id: &AccountId, height: u64) -> Option<Option<Account>> {
+        let balance = self.signers.get(id).and_then(|signer| signer.balance);
+        // No nonce is used, or the execution that used it is among the newest.
+        let unchanged = |balance| Some(Account { balance, nonce: 0 });
+        let changed = self.newest.of(id, height);
+        changed.or_else(|| balance.map(unchanged))
+    }
+
+    /// Whether it has a transaction with this signer and nonce.
+    fn holds(&self, transaction: &Transaction) -> bool {
+        let signer = self.signers.get(transaction.signer());
+        signer.is_some_and(|signer| signer.nonces.contains(&transaction.nonce()))
     }
 
     /// Notes a transaction that comes in, unless its signer has one with this
     /// nonce in the pool.
-    fn note(&mut self, transaction: &Transaction) -> bool {
+    fn note(&mut self, pooled: &Pooled) -> bool {
+        let transaction = &pooled.transaction;
         let cost = self.cost(transaction);
         let signer = self.signers.entry(*transaction.signer()).or_default();
         if !signer.nonces.insert(transaction.nonce()) {
@@ -172,11 +357,13 @@ impl Queue {
             *self.expiring.entry(signed.transfer.expires_at).or_default() += 1;
         }
         self.waiting += usize::from(self.must_wait(transaction));
+        self.clients += usize::from(!pooled.own);
         true
     }
 
     /// Forgets a transaction that is no longer in the queue.
-    fn forget(&mut self, transaction: &Transaction) {
+    fn forget(&mut self, pooled: &Pooled) {
+        let transaction = &pooled.transaction;
         let cost = self.cost(transaction);
         if let Some(signer) = self.signers.get_mut(transaction.signer()) {
             signer.nonces.remove(&transaction.nonce());
@@ -193,42 +380,71 @@ impl Queue {
             }
         }
         self.waiting -= usize::from(self.must_wait(transaction));
+        self.clients -= usize::from(!pooled.own);
     }
 
     pub(super) fn take(&mut self, most: usize) -> Taken {
-        let mut taken = Vec::with_capacity(most.min(self.len()));
+        let room = most.min(self.len());
+        let (mut taken, mut own) = (Vec::with_capacity(room), Vec::with_capacity(room));
         let (mut passed, mut signers) = (Vec::new(), BTreeSet::new());
         while taken.len() < most
             && passed.len() < LOOK_AHEAD
-            && let Some(transaction) = self.transactions.pop_front()
+            && let Some(pooled) = self.transactions.pop_front()
         {
+            let transaction = &pooled.transaction;
             let signer = *transaction.signer();
-            if self.waiting > 0 && (signers.contains(&signer) || self.must_wait(&transaction)) {
+            if self.waiting > 0 && (signers.contains(&signer) || self.must_wait(transaction)) {
                 signers.insert(signer);
-                passed.push(transaction);
+                passed.push(pooled);
             } else {
-                self.forget(&transaction);
-                taken.push(transaction);
+                self.forget(&pooled);
+                taken.push(pooled.transaction);
+                own.push(pooled.own);
             }
         }
         let held_back = !passed.is_empty();
-        for transaction in passed.into_iter().rev() {
-            self.transactions.push_front(transaction);
+        for pooled in passed.into_iter().rev() {
+            self.transactions.push_front(pooled);
         }
         Taken {
             transactions: taken,
+            own,
             held_back,
+            height: self.height,
         }
     }
 
     /// These were let in before: neither the capacity nor a signer's share
-    /// turns them away.
-    pub(super) fn give_back(&mut self, transactions: Vec<Transaction>) {
-        for transaction in transactions.into_iter().rev() {
-            if !transaction.expired(self.height) && self.note(&transaction) {
-                self.transactions.push_front(transaction);
+    /// turns them away. What nobody pays for any more, with them, goes as by
+    /// [`Self::executed`], and what was judged by a state that is too old to tell, as by
+    /// [`Self::installed`]; and what came in meanwhile with a lower nonce.
+    pub(super) fn give_back(&mut self, taken: Taken) -> Vec<(Digest, Refusal)> {
+        let mut clients = BTreeSet::new();
+        let mut refused = Vec::new();
+        let judged_at = taken.height.saturating_sub(1);
+        let known = self.newest.reaches_back_to(judged_at);
+        for (transaction, own) in taken.transactions.into_iter().zip(taken.own).rev() {
+            let pooled = Pooled { transaction, own };
+            if !own && !known {
+                // It may have been handed in again.
+                if !self.holds(&pooled.transaction) {
+                    refused.push((pooled.transaction.hash(), Refusal::Shard));
+                }
+            } else if !pooled.transaction.expired(self.height) && self.note(&pooled) {
+                if !own {
+                    clients.insert(*pooled.transaction.signer());
+                }
+                self.transactions.push_front(pooled);
             }
         }
+        refused.extend(self.let_go_of_overtaken(&clients));
+        // Some came in as if those that come back were executed.
+        let accounts: Vec<_> = clients
+            .into_iter()
+            .filter_map(|id| Some((id, self.left(&id, judged_at)?)))
+            .collect();
+        refused.extend(self.let_go(&accounts));
+        refused
     }
 }
 
@@ -269,6 +485,30 @@ mod tests {
         Transaction::Transfer(signed)
     }
 
+    fn own(transaction: Transaction) -> Offered {
+        Offered {
+            transaction,
+            funds: None,
+        }
+    }
+
+    /// Of a client who had so much after the genesis block.
+    fn client(transaction: Transaction, balance: u64) -> Offered {
+        Offered {
+            transaction,
+            funds: Some(Funds { balance, height: 0 }),
+        }
+    }
+
+    /// An execution that left these accounts of shard 0 with these balances and nonces.
+    fn changed(accounts: &[(u8, Option<(u64, u64)>)]) -> Changed {
+        let account = |(balance, nonce)| Account { balance, nonce };
+        let accounts = accounts.iter();
+        accounts
+            .map(|(number, left)| (id(0, *number), left.map(account)))
+            .collect()
+    }
+
     fn queue(transactions: usize) -> Queue {
         let bytes = usize::MAX;
         let capacity = Capacity {
@@ -286,20 +526,20 @@ mod tests {
     #[test]
     fn what_is_full_says_by_which_limit() {
         let mut by_count = queue(1);
-        assert_eq!(by_count.add(transfer(1, 1, 0), None), Ok(()));
-        assert_eq!(by_count.add(transfer(1, 2, 0), None), Err(Refusal::Full));
+        assert_eq!(by_count.add(own(transfer(1, 1, 0))), Ok(()));
+        assert_eq!(by_count.add(own(transfer(1, 2, 0))), Err(Refusal::Full));
         let capacity = Capacity {
             transactions: 100,
             bytes: 2 * Transaction::SIZE + 1,
         };
         let mut by_bytes = Queue::new(capacity, LAYOUT, ShardId(0), FEE);
-        assert_eq!(by_bytes.add(transfer(1, 1, 0), None), Ok(()));
+        assert_eq!(by_bytes.add(own(transfer(1, 1, 0))), Ok(()));
         assert_eq!(
-            by_bytes.add(transfer(1, 1, 0), None),
+            by_bytes.add(own(transfer(1, 1, 0))),
             Err(Refusal::Duplicate)
         );
-        assert_eq!(by_bytes.add(transfer(1, 2, 0), None), Ok(()));
-        assert_eq!(by_bytes.add(transfer(1, 3, 0), None), Err(Refusal::Bytes));
+        assert_eq!(by_bytes.add(own(transfer(1, 2, 0))), Ok(()));
+        assert_eq!(by_bytes.add(own(transfer(1, 3, 0))), Err(Refusal::Bytes));
         assert_eq!(by_bytes.bytes(), 2 * Transaction::SIZE);
     }
 
@@ -307,7 +547,7 @@ mod tests {
     fn what_must_wait_waits_and_nothing_of_its_signer_overtakes_it() {
         let mut queue = queue(100);
         for one in [(1, 1, 0), (2, 1, 3), (2, 2, 1), (3, 1, 1), (1, 2, 3)] {
-            queue.add(transfer(one.0, one.1, one.2), None).unwrap();
+            queue.add(own(transfer(one.0, one.1, one.2))).unwrap();
         }
         queue.next(1, Congestion::of([ShardId(3), ShardId(0)]));
         assert_eq!(queue.waiting(), 2);
@@ -315,7 +555,7 @@ mod tests {
         assert!(taken.held_back);
         assert_eq!(names(&taken.transactions), [(1, 1), (3, 1)]);
         // A missed chunk's come back to the front.
-        queue.give_back(taken.transactions);
+        queue.give_back(taken);
         queue.next(1, Congestion::default());
         let taken = queue.take(10);
         assert!(!taken.held_back);
@@ -330,49 +570,214 @@ mod tests {
     fn what_can_only_wait_fills_a_quarter() {
         let mut queue = queue(8);
         queue.next(1, Congestion::of([ShardId(1)]));
-        assert_eq!(queue.add(transfer(1, 1, 1), None), Ok(()));
-        assert_eq!(queue.add(transfer(1, 2, 1), None), Ok(()));
-        assert_eq!(queue.add(transfer(1, 3, 1), None), Err(Refusal::Congested));
-        assert_eq!(queue.add(transfer(1, 4, 2), None), Ok(()));
+        assert_eq!(queue.add(own(transfer(1, 1, 1))), Ok(()));
+        assert_eq!(queue.add(own(transfer(1, 2, 1))), Ok(()));
+        assert_eq!(queue.add(own(transfer(1, 3, 1))), Err(Refusal::Congested));
+        assert_eq!(queue.add(own(transfer(1, 4, 2))), Ok(()));
         queue.next(1, Congestion::default());
-        assert_eq!(queue.add(transfer(1, 5, 1), None), Ok(()));
+        assert_eq!(queue.add(own(transfer(1, 5, 1))), Ok(()));
+    }
+
+    #[test]
+    fn what_comes_after_a_higher_nonce_is_refused() {
+        let mut queue = queue(100);
+        for nonce in [5, 7] {
+            assert_eq!(queue.add(client(transfer(1, nonce, 0), 9)), Ok(()));
+        }
+        let between = || client(transfer(1, 6, 0), 9);
+        assert_eq!(queue.add(between()), Err(Refusal::Overtaken));
+        assert_eq!(queue.add(client(transfer(2, 6, 0), 9)), Ok(()));
+        // Until the higher one is in a chunk.
+        assert_eq!(queue.take(3).transactions.len(), 3);
+        assert_eq!(queue.add(between()), Ok(()));
     }
 
     #[test]
     fn an_account_has_its_share_and_pays_for_it() {
         let mut queue = queue(1_000);
         for nonce in 1..=125 {
-            assert_eq!(queue.add(transfer(1, nonce, 0), None), Ok(()));
+            assert_eq!(queue.add(own(transfer(1, nonce, 0))), Ok(()));
         }
-        assert_eq!(queue.add(transfer(1, 126, 0), None), Err(Refusal::Account));
-        assert_eq!(queue.add(transfer(2, 1, 0), Some(8)), Ok(()));
-        assert_eq!(queue.add(transfer(2, 2, 0), Some(5)), Err(Refusal::Funds));
-        assert_eq!(queue.add(transfer(2, 2, 0), Some(6)), Ok(()));
+        assert_eq!(queue.add(own(transfer(1, 126, 0))), Err(Refusal::Account));
+        assert_eq!(queue.add(client(transfer(2, 1, 0), 8)), Ok(()));
+        assert_eq!(queue.add(client(transfer(2, 2, 0), 5)), Err(Refusal::Funds));
+        assert_eq!(queue.add(client(transfer(2, 2, 0), 6)), Ok(()));
         // What a chunk took is no longer in the pool.
-        let taken = queue.take(127).transactions;
-        assert_eq!(taken.len(), 127);
-        assert_eq!(queue.add(transfer(1, 126, 0), None), Ok(()));
-        assert_eq!(queue.add(transfer(2, 3, 0), Some(3)), Ok(()));
-        queue.give_back(taken);
-        assert_eq!(queue.len(), 129);
-        assert_eq!(queue.add(transfer(2, 4, 0), Some(11)), Err(Refusal::Funds));
+        let taken = queue.take(127);
+        assert_eq!(taken.transactions.len(), 127);
+        assert_eq!(queue.add(own(transfer(1, 126, 0))), Ok(()));
+        assert_eq!(queue.add(client(transfer(2, 3, 0), 8)), Ok(()));
+        let gone = [(transfer(2, 3, 0).hash(), Refusal::Funds)];
+        assert_eq!(queue.give_back(taken), gone);
+        assert_eq!(queue.len(), 128);
+        assert_eq!(queue.add(client(transfer(2, 4, 0), 8)), Err(Refusal::Funds));
     }
 
     #[test]
     fn what_has_expired_goes() {
         let mut queue = queue(100);
         assert_eq!(queue.next(5, Congestion::default()), 0);
-        assert_eq!(queue.add(expiring(1, 5), None), Err(Refusal::Expired));
+        assert_eq!(queue.add(own(expiring(1, 5))), Err(Refusal::Expired));
         for (nonce, expires_at) in [(2, 6), (3, 0), (4, 7), (5, 6)] {
-            assert_eq!(queue.add(expiring(nonce, expires_at), None), Ok(()));
+            assert_eq!(queue.add(own(expiring(nonce, expires_at))), Ok(()));
         }
         assert_eq!(queue.next(6, Congestion::default()), 2);
-        let taken = queue.take(10).transactions;
-        assert_eq!(names(&taken), [(1, 3), (1, 4)]);
+        let taken = queue.take(10);
+        assert_eq!(names(&taken.transactions), [(1, 3), (1, 4)]);
         assert_eq!(queue.next(7, Congestion::default()), 0);
         // Of a missed chunk's, what has not expired comes back.
         queue.give_back(taken);
         assert_eq!(names(&queue.take(10).transactions), [(1, 3)]);
+    }
+
+    #[test]
+    fn what_nobody_pays_for_any_more_goes() {
+        let mut queue = queue(100);
+        for (signer, nonce, balance) in [(1, 5, 9), (1, 6, 9), (1, 7, 9), (2, 1, 3), (3, 1, 6)] {
+            let offered = client(transfer(signer, nonce, 0), balance);
+            assert_eq!(queue.add(offered), Ok(()));
+        }
+        // The generator knows what it does.
+        assert_eq!(queue.add(own(transfer(4, 1, 0))), Ok(()));
+        // Who has enough keeps all, and whoever did not change as well.
+        let rich = changed(&[(1, Some((9, 4))), (4, Some((0, 9)))]);
+        assert_eq!(queue.executed(1, rich), []);
+        // One is gone, one has used a nonce and has enough for one of two others.
+        let poor = changed(&[(1, Some((5, 5))), (2, None), (4, None)]);
+        let gone = [
+            (transfer(1, 5, 0).hash(), Refusal::Nonce),
+            (transfer(1, 7, 0).hash(), Refusal::Funds),
+            (transfer(2, 1, 0).hash(), Refusal::NoAccount),
+        ];
+        assert_eq!(queue.executed(2, poor), gone);
+        assert_eq!(queue.len(), 3);
+        // What it has left counts, and no more.
+        assert_eq!(queue.add(client(transfer(1, 8, 0), 9)), Err(Refusal::Funds));
+        assert_eq!(
+            names(&queue.take(10).transactions),
+            [(1, 6), (3, 1), (4, 1)]
+        );
+        assert_eq!(queue.executed(3, changed(&[(1, None), (3, None)])), []);
+    }
+
+    #[test]
+    fn what_was_judged_by_an_older_state_is_judged_anew() {
+        let mut queue = queue(100);
+        queue.executed(1, changed(&[(1, Some((9, 9)))]));
+        queue.executed(2, changed(&[(1, Some((3, 2))), (2, None)]));
+        assert_eq!(
+            queue.add(client(transfer(2, 1, 0), 9)),
+            Err(Refusal::NoAccount)
+        );
+        assert_eq!(queue.add(client(transfer(1, 2, 0), 9)), Err(Refusal::Nonce));
+        assert_eq!(queue.add(client(transfer(1, 3, 0), 9)), Ok(()));
+        assert_eq!(queue.add(client(transfer(1, 4, 0), 9)), Err(Refusal::Funds));
+        let mut newer = client(transfer(2, 1, 0), 9);
+        newer.funds = Some(Funds {
+            balance: 9,
+            height: 2,
+        });
+        assert_eq!(queue.add(newer), Ok(()));
+        assert_eq!(queue.add(client(transfer(3, 1, 0), 9)), Ok(()));
+    }
+
+    #[test]
+    fn what_a_missed_chunk_had_of_clients_is_theirs_again() {
+        let mut queue = queue(100);
+        queue.add(client(transfer(1, 1, 0), 9)).unwrap();
+        queue.add(own(transfer(2, 1, 0))).unwrap();
+        let taken = queue.take(10);
+        assert_eq!(taken.own, [false, true]);
+        // Nothing of clients is in the pool meanwhile.
+        assert_eq!(queue.executed(1, changed(&[(3, None)])), []);
+        assert_eq!(queue.give_back(taken), []);
+        let gone = [(transfer(1, 1, 0).hash(), Refusal::NoAccount)];
+        let changes = changed(&[(1, None), (2, None)]);
+        assert_eq!(queue.executed(2, changes), gone);
+        assert_eq!(names(&queue.take(10).transactions), [(2, 1)]);
+    }
+
+    #[test]
+    fn what_was_judged_by_another_state_than_the_one_fetched_goes() {
+        let mut queue = queue(100);
+        queue.next(5, Congestion::default());
+        queue.add(client(transfer(1, 1, 0), 9)).unwrap();
+        let taken = queue.take(10);
+        queue.add(client(transfer(1, 2, 0), 9)).unwrap();
+        queue.add(own(transfer(2, 1, 0))).unwrap();
+        let gone = |nonce| [(transfer(1, nonce, 0).hash(), Refusal::Shard)];
+        assert_eq!(queue.installed(7), gone(2));
+        assert_eq!(queue.give_back(taken), gone(1));
+        assert_eq!(queue.add(client(transfer(1, 3, 0), 9)), Err(Refusal::Shard));
+        let mut newer = client(transfer(1, 3, 0), 9);
+        newer.funds = Some(Funds {
+            balance: 9,
+            height: 7,
+        });
+        assert_eq!(queue.add(newer), Ok(()));
+        // The chunks after it were made by that state.
+        queue.next(8, Congestion::default());
+        let taken = queue.take(10);
+        assert_eq!(queue.give_back(taken), []);
+        assert_eq!(names(&queue.take(10).transactions), [(2, 1), (1, 3)]);
+    }
+
+    /// Its signer still has what these pay, and spends it again.
+    #[test]
+    fn what_came_in_while_a_chunk_was_under_way_is_not_paid_for_twice() {
+        let mut queue = queue(100);
+        queue.add(client(transfer(1, 1, 0), 6)).unwrap();
+        let taken = queue.take(10);
+        for nonce in [2, 3] {
+            queue.add(client(transfer(1, nonce, 0), 6)).unwrap();
+        }
+        let gone = [(transfer(1, 3, 0).hash(), Refusal::Funds)];
+        assert_eq!(queue.give_back(taken), gone);
+        assert_eq!(names(&queue.take(10).transactions), [(1, 1), (1, 2)]);
+
+        queue.add(client(transfer(1, 4, 0), 6)).unwrap();
+        let taken = queue.take(10);
+        queue.add(client(transfer(1, 5, 0), 6)).unwrap();
+        // Less since long ago.
+        for height in 1..2_000 {
+            queue.next(height + 1, Congestion::default());
+            queue.executed(height, changed(&[(1, Some((4, 0)))]));
+        }
+        let taken = Taken {
+            height: 2_000,
+            ..taken
+        };
+        let gone = [(transfer(1, 5, 0).hash(), Refusal::Funds)];
+        assert_eq!(queue.give_back(taken), gone);
+    }
+
+    #[test]
+    fn what_came_in_below_what_a_missed_chunk_had_goes() {
+        let mut queue = queue(100);
+        for (signer, nonce) in [(1, 5), (1, 7), (2, 5)] {
+            queue.add(client(transfer(signer, nonce, 0), 99)).unwrap();
+        }
+        let taken = queue.take(10);
+        for (signer, nonce) in [(1, 6), (1, 8), (2, 6), (3, 1)] {
+            queue.add(client(transfer(signer, nonce, 0), 99)).unwrap();
+        }
+        let gone = [(transfer(1, 6, 0).hash(), Refusal::Overtaken)];
+        assert_eq!(queue.give_back(taken), gone);
+        let left = [(1, 5), (1, 7), (2, 5), (1, 8), (2, 6), (3, 1)];
+        assert_eq!(names(&queue.take(10).transactions), left);
+    }
+
+    #[test]
+    fn what_a_missed_chunk_had_is_looked_at_when_it_comes_back() {
+        let mut queue = queue(100);
+        for (signer, nonce) in [(1, 1), (1, 2), (2, 1)] {
+            queue.add(client(transfer(signer, nonce, 0), 9)).unwrap();
+        }
+        let taken = queue.take(10);
+        queue.executed(1, changed(&[(1, Some((3, 0)))]));
+        let gone = [(transfer(1, 2, 0).hash(), Refusal::Funds)];
+        assert_eq!(queue.give_back(taken), gone);
+        assert_eq!(names(&queue.take(10).transactions), [(1, 1), (2, 1)]);
     }
 
     proptest! {
@@ -386,7 +791,7 @@ mod tests {
         ) {
             let mut queue = queue(1_000);
             for (nonce, (signer, to)) in (1..).zip(&added) {
-                queue.add(transfer(*signer, nonce, *to), None).unwrap();
+                queue.add(own(transfer(*signer, nonce, *to))).unwrap();
             }
             let mut out = Vec::new();
             let last = (Vec::new(), 1_000);

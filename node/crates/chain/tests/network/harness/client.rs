@@ -61,7 +61,7 @@ pub(crate) async fn transfer_is_seen_everywhere(network: &Network) {
                     assert_eq!(outcome, Outcome::Executed);
                     break;
                 }
-                Ok(Fate::Expired) => panic!("it expires later"),
+                Ok(Fate::LetGo(refusal)) => panic!("{refusal}"),
                 Ok(Fate::Unknown | Fate::Pending) | Err(_) => {
                     network.context.sleep(Duration::from_millis(50)).await;
                 }
@@ -199,6 +199,68 @@ pub(crate) async fn lost_transfers_are_executed(mut network: Network) {
     assert_eq!(again, SIGNERS as u64);
 }
 
+/// How many transfers an account that is emptied has in a pool.
+const LEFT_BEHIND: u64 = 30;
+
+/// One after the other, accounts of shard 0 spend all that they have at one of its two
+/// producers, and have transfers in the pool of the other: of those, no chunk has any
+/// that fails.
+pub(crate) async fn emptied_accounts_fill_no_chunk(network: &Network) {
+    let (emptied_at, pooled_at) = (0, 1);
+    let genesis = &network.genesis;
+    let (protocol, layout) = (genesis.protocol, genesis.layout);
+    let namespaces = Namespaces::new(&genesis.network, &genesis.hash());
+    let accounts = (0..genesis.account_count()).map(|index| genesis.account(index));
+    let own = |account: &GenesisAccount| layout.shard_of(&account.id) == ShardId(0);
+    let mut left_behind = Vec::new();
+    for signer in accounts.filter(own).take(SIGNERS) {
+        let transfer = |amount, nonce| {
+            let receiver = genesis.account(genesis.account_count()).id;
+            let transfer = Transfer {
+                signer: signer.id,
+                receiver,
+                amount,
+                nonce,
+                expires_at: 0,
+            };
+            transfer.sign(&signer.key, &namespaces)
+        };
+        let everything = genesis.accounts.initial_balance - protocol.transfer_fee;
+        let last = network
+            .node(emptied_at)
+            .client
+            .submit(transfer(everything, 1));
+        assert_eq!(last.await, Ok(ShardId(0)));
+        let list: Vec<_> = (2..2 + LEFT_BEHIND)
+            .map(|nonce| transfer(protocol.least_balance, nonce))
+            .collect();
+        left_behind.extend(list.iter().map(|one| (signer.id, one.hash())));
+        for submitted in network.node(pooled_at).client.submit_all(list).await {
+            submitted.unwrap();
+        }
+        let next = network.view(0).height() + 7;
+        network.wait_for_height(next).await;
+    }
+    network.drain().await;
+    let fates = network.node(pooled_at).client.outcomes(left_behind).await;
+    let fates = fates.unwrap();
+    let failed = |fate: &&Fate| matches!(fate, Fate::Known(_, Outcome::Failed(_)));
+    assert_eq!(fates.iter().filter(failed).count(), 0);
+    // Whoever asks is told, but for what was executed before its signer had nothing left.
+    for fate in fates {
+        assert!(
+            matches!(
+                fate,
+                Fate::Known(_, Outcome::Executed)
+                    | Fate::LetGo(Refusal::NoAccount | Refusal::Funds)
+            ),
+            "{fate:?}"
+        );
+    }
+    let refused = network.measured(pooled_at, "shardnode_pool_rejected_total");
+    assert!(refused >= LEFT_BEHIND, "{refused} left the pool");
+}
+
 /// The same transfer, of more: its signer did not sign that.
 fn forged(signed: &Transaction) -> Transaction {
     let Transaction::Transfer(mut one) = signed.clone();
@@ -236,7 +298,7 @@ pub(crate) async fn ignored_transfers_expire(network: &Network, through: usize) 
     client.submit(transaction).await.unwrap();
     loop {
         match client.outcome(signer, hash).await {
-            Ok(Fate::Expired) => break,
+            Ok(Fate::LetGo(Refusal::Expired)) => break,
             Ok(Fate::Pending) | Err(_) => {}
             other => panic!("{other:?}"),
         }
