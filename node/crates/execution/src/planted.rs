@@ -38,8 +38,8 @@ thread_local! {
 #[cfg(feature = "planted-faults")]
 static EVERYWHERE: OnceLock<Fault> = OnceLock::new();
 
-/// What an execution gets wrong. All of them keep what a node can check of
-/// itself: the accounts of a shard add up to the balance that it states.
+/// What an execution gets wrong, or else a pool. All of them keep what a node can check
+/// of itself: the accounts of a shard add up to the balance that it states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A nonce may be used again.
@@ -63,11 +63,13 @@ pub enum Fault {
     KeptDust,
     /// Accounts begin with nonce 0, whenever they are made.
     NonceAnew,
+    /// Pools take nonces in any order, and keep what nobody pays for any more.
+    KeptInPool,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NonceTwice,
         Self::WrongReceiver,
         Self::WrongReceiptReceiver,
@@ -78,6 +80,7 @@ impl Fault {
         Self::CongestedExecuted,
         Self::KeptDust,
         Self::NonceAnew,
+        Self::KeptInPool,
     ];
 
     /// The fault that has this name.
@@ -118,12 +121,15 @@ pub fn plant_everywhere(fault: Fault) {
 
 /// Whether this fault is there.
 #[cfg(feature = "planted-faults")]
-pub(crate) fn has(fault: Fault) -> bool {
+#[must_use]
+pub fn has(fault: Fault) -> bool {
     PLANTED.get() == Some(fault) || EVERYWHERE.get() == Some(&fault)
 }
 
+/// Whether this fault is there: none is.
 #[cfg(not(feature = "planted-faults"))]
-pub(crate) const fn has(_: Fault) -> bool {
+#[must_use]
+pub const fn has(_: Fault) -> bool {
     false
 }
 

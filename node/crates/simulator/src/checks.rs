@@ -37,6 +37,8 @@ pub enum Promise {
     MissedChunks,
     /// What a node takes in for a client comes into a chunk.
     NothingIgnored,
+    /// What fails in a chunk of an honest producer costs its signer something.
+    NothingForNothing,
 }
 
 impl fmt::Display for Promise {
@@ -51,6 +53,7 @@ impl fmt::Display for Promise {
             Self::Running => "nodes keep running",
             Self::MissedChunks => "missed chunks are explained",
             Self::NothingIgnored => "nothing is ignored",
+            Self::NothingForNothing => "nothing for nothing",
         })
     }
 }
@@ -112,6 +115,7 @@ pub struct Checks {
     compared: usize,
     endorsers: Endorsers,
     planted: Option<Planted>,
+    byzantine: BTreeSet<usize>,
     violations: Vec<Violation>,
 }
 
@@ -131,6 +135,7 @@ impl Checks {
             compared: 0,
             endorsers: Endorsers::default(),
             planted,
+            byzantine: plan.byzantine(),
             violations: Vec::new(),
         }
     }
@@ -269,8 +274,29 @@ impl Checks {
             }
             self.violations
                 .extend(self.oracle.execute(network, &block, &bodies));
+            self.violations.extend(self.free_failures(network, &block));
             self.told += 1;
         }
+    }
+
+    /// What a client has in the new chunks of `block` that failed for nothing, if the
+    /// producer is honest: the first of each shard.
+    fn free_failures(&self, network: &Network, block: &Block) -> Vec<Violation> {
+        let lies = |key: &_| {
+            let mut byzantine = self.byzantine.iter();
+            byzantine.any(|index| network.members[*index].wire.is(key))
+        };
+        let chunks = block.new_chunks().filter_map(|header| {
+            let shard = header.content.shard;
+            let producer = network.genesis.producer_at(shard, block.height)?;
+            let failed = self.oracle.free_failure(shard, block.height)?;
+            (!lies(&producer.key)).then(|| {
+                let (name, height) = (&producer.name, block.height);
+                let what = format!("{name} has in the chunk of shard {shard} at height {height}");
+                Violation::new(Promise::NothingForNothing, format!("{what} {failed}"))
+            })
+        });
+        chunks.collect()
     }
 
     /// Whether the transfers of honest clients were taken in and executed. One that

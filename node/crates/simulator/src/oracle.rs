@@ -167,6 +167,29 @@ impl Oracle {
         })
     }
 
+    /// A client's transfer in the newest chunk of a shard, executed at `height`, that
+    /// failed and cost it nothing, but for congestion, which may come after it.
+    #[must_use]
+    pub fn free_failure(&self, shard: ShardId, height: u64) -> Option<String> {
+        let mut outcomes = self.model.outcomes(shard.0, height).iter();
+        let (transfer, outcome) = outcomes.find(|(transfer, outcome)| {
+            let free = match outcome {
+                Outcome::StaleNonce
+                | Outcome::WrongShard
+                | Outcome::NoAccount
+                | Outcome::Expired
+                | Outcome::HighNonce => true,
+                Outcome::Executed
+                | Outcome::InsufficientBalance
+                | Outcome::ReservedReceiver
+                | Outcome::Congested
+                | Outcome::LittleAmount => false,
+            };
+            free && !self.counted.contains(&AccountId(transfer.signer))
+        })?;
+        Some(format!("{}, which {outcome}", described(transfer)))
+    }
+
     /// What a body holds, if it is what the header says but for signatures.
     fn transfers_of(&self, header: &ChunkHeader, body: &ChunkBody) -> Option<Vec<Transfer>> {
         let (shown, code) = (Shown::Body(body.clone()), body_code(&self.genesis));

@@ -3,6 +3,7 @@
 
 use super::{Capacity, newest::Newest};
 use commonware_codec::FixedSize as _;
+use shardnode_execution::planted::{Fault, has};
 use shardnode_mailboxes::pool::{Changed, Funds, Offered, Taken};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, Refusal, ShardId, ShardLayout, Transaction,
@@ -243,7 +244,7 @@ impl Queue {
     /// Which of these accounts have transactions in the pool that they
     /// cannot pay for, or could not use the nonce for.
     fn short(&self, accounts: &[(AccountId, Option<Account>)]) -> BTreeMap<AccountId, Short> {
-        if self.clients == 0 {
+        if self.clients == 0 || has(Fault::KeptInPool) {
             return BTreeMap::new();
         }
         let pooled = accounts.iter().filter_map(|(id, account)| {
@@ -289,7 +290,7 @@ impl Queue {
             }
             let highest = pooled.nonces.last();
             let overtaken = highest.is_some_and(|highest| *highest > transaction.nonce());
-            if funds.is_some() && overtaken {
+            if funds.is_some() && overtaken && !has(Fault::KeptInPool) {
                 return Err(Refusal::Overtaken);
             }
             if pooled.nonces.len() >= self.share() {

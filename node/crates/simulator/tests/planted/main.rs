@@ -32,13 +32,18 @@ fn outcomes(fault: Fault, scenario: &str) -> Vec<Outcome> {
 /// In enough seeds of the scenario, a header differs from the model, and the words
 /// name one of these.
 fn noticed(fault: Fault, scenario: &str, words: &[&str]) {
+    broken(Promise::ValidRoots, fault, scenario, words);
+}
+
+/// In enough seeds of the scenario the promise is broken, and the words name one of these.
+fn broken(promise: Promise, fault: Fault, scenario: &str, words: &[&str]) {
     let outcomes = outcomes(fault, scenario);
     let mut named = 0;
     let mut differing = 0;
     for outcome in &outcomes {
         let violations = outcome.violations.iter();
         let differences: Vec<&str> = violations
-            .filter(|violation| violation.promise == Promise::ValidRoots)
+            .filter(|violation| violation.promise == promise)
             .map(|violation| violation.what.as_str())
             .collect();
         for difference in &differences {
@@ -118,4 +123,10 @@ fn an_account_that_is_made_again_and_begins_with_no_nonce() {
 #[test]
 fn a_failure_that_is_reported_as_executed() {
     noticed(Fault::FailedAsExecuted, "calm", &["outcomes root"]);
+}
+
+#[test]
+fn a_pool_that_keeps_what_nobody_pays_for() {
+    let (promise, words) = (Promise::NothingForNothing, ["nonce is not above"]);
+    broken(promise, Fault::KeptInPool, "calm", &words);
 }
