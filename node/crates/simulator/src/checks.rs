@@ -389,10 +389,11 @@ impl Checks {
         to: u64,
     ) -> Misses {
         let nobody = self.planted == Some(Planted::NobodyDead);
-        let to_blame = |key: &_| {
-            let mut members = blamed.members.iter().filter(|_| !nobody);
+        let among = |members: &BTreeSet<usize>, key: &_| {
+            let mut members = members.iter().filter(|_| !nobody);
             members.any(|index| network.members[*index].wire.is(key))
         };
+        let to_blame = |key: &_| among(&blamed.members, key);
         let mut misses = Misses::default();
         let (mut turns, mut unexplained) = (0, Vec::new());
         for block in &self.chain {
@@ -400,6 +401,7 @@ impl Checks {
             if block.height <= from || block.height > to {
                 continue;
             }
+            let led = among(&blamed.leaders, &block.context.leader);
             for (shard, committee) in network.genesis.layout.iter().zip(self.committees.of(block)) {
                 let producer = network.genesis.producer_at(shard, block.height);
                 let turn = producer.is_some_and(|producer| to_blame(&producer.key));
@@ -410,7 +412,7 @@ impl Checks {
                 if !missed {
                     continue;
                 }
-                if turn {
+                if turn || led {
                     misses.turns += 1;
                 } else if committee.is_stalled_by(to_blame) {
                     misses.committees += 1;

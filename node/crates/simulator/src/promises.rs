@@ -27,9 +27,18 @@ pub(crate) fn lull(shape: &Shape, in_vain: u32) -> Duration {
 }
 
 impl Lies {
+    /// Whether whoever tells them is listened to no more, and leads without the others'
+    /// chunks.
+    const fn costs_what_it_leads(&self) -> bool {
+        matches!(
+            self,
+            Self::Garbage(_) | Self::Replays(_) | Self::Flood(_, _, false)
+        )
+    }
+
     /// Whether chunks of others can be missed as well: those who make the next chunk of
-    /// the shard have to ask each other for the body first, other shards lack receipts,
-    /// or whoever is listened to no more leads without the others' chunks.
+    /// the shard have to ask each other for the body first, which some may have no more
+    /// from whoever is cut off, or other shards lack receipts.
     const fn costs_others(&self) -> bool {
         match self {
             Self::WithheldBodies
@@ -59,6 +68,8 @@ impl Lies {
 pub struct Blamed {
     /// At whose turns, and under whose committees, a chunk may be missed.
     pub members: BTreeSet<usize>,
+    /// Who may miss any chunk in the blocks that it leads.
+    pub leaders: BTreeSet<usize>,
     /// Whether as many others may be missed as they have turns.
     pub others: bool,
 }
@@ -117,7 +128,12 @@ impl Plan {
         let mut members = self.byzantine();
         members.extend(&self.dead);
         members.extend(cut_off.flatten());
-        let others = self.liars.values().flatten().any(Lies::costs_others);
-        Some(Blamed { members, others })
+        let lies_so = |(_, lies): &(&usize, &Vec<Lies>)| lies.iter().any(Lies::costs_what_it_leads);
+        let leaders = self.liars.iter().filter(lies_so).map(|(liar, _)| *liar);
+        Some(Blamed {
+            members,
+            leaders: leaders.collect(),
+            others: self.liars.values().flatten().any(Lies::costs_others),
+        })
     }
 }
