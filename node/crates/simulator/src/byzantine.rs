@@ -23,7 +23,7 @@ pub use self::{
     bodies::{BodyLie, OtherBodies},
     chunks::{DoubleSignedChunks, ParcelledParts, WithheldBodies, WithheldParts},
     crowding::CrowdedWitnesses,
-    flooding::{FLOODED, Flood},
+    flooding::{Flood, flooded},
     ignoring::IgnoredTransactions,
     noise::{Garbage, Replays},
     receipts::{ForgedReceipts, PartialReceipts},

@@ -4,10 +4,10 @@
 
 use crate::{
     byzantine::{
-        BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks, FLOODED,
+        BodyLie, CrowdedWitnesses, DoubleSignedChunks, DoubleVotes, EquivocatedBlocks,
         FalseResults, Flood, ForgedReceipts, ForgedWitnesses, Garbage, IgnoredTransactions, Lie,
         OtherBodies, ParcelledParts, PartialReceipts, Replays, WithheldBodies, WithheldParts,
-        WithheldWitnesses,
+        WithheldWitnesses, flooded,
     },
     lies::Behaviour,
     machine::Skew,
@@ -160,7 +160,7 @@ impl Lies {
             Self::Votes => vec!["double votes"],
             Self::Garbage(_) => vec!["garbage"],
             Self::Replays(_) => vec!["replayed messages", "messages for another height"],
-            Self::Flood(..) => vec![FLOODED],
+            Self::Flood(channels, ..) => channels.iter().copied().map(flooded).collect(),
         }
     }
 }

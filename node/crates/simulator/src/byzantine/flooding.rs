@@ -13,12 +13,28 @@ use std::collections::{BTreeMap, VecDeque};
 /// Messages on each channel between two looks at the network, of which there are
 /// fifty in a second: 100,000 messages, if they may be sent.
 const TOGETHER: usize = 2_000;
-/// What they count as.
-pub const FLOODED: &str = "flooded messages";
 /// Own messages of each channel that others are made of.
 const KEPT: usize = 8;
 /// Bytes of a signature, which most messages end with or have near their end.
 const SIGNATURE: usize = 64;
+
+/// What messages on a channel count as.
+#[must_use]
+pub const fn flooded(channel: u64) -> &'static str {
+    match channel {
+        channels::VOTES => "flooded votes",
+        channels::CERTIFICATES => "flooded certificates",
+        channels::CERTIFICATE_REQUESTS => "flooded certificate requests",
+        channels::BLOCKS => "flooded blocks",
+        channels::BLOCK_REQUESTS => "flooded block requests",
+        channels::CHUNKS => "flooded chunks",
+        channels::CHUNK_REQUESTS => "flooded chunk requests",
+        channels::CLIENT_REQUESTS => "flooded client requests",
+        channels::WITNESSES => "flooded witnesses",
+        channels::ENDORSEMENTS => "flooded endorsements",
+        _ => "flooded state requests",
+    }
+}
 
 /// On each of some channels, sends its own last messages again and again: as they
 /// were, and, unless it sends nothing but what is right, with another signature or a
@@ -135,7 +151,7 @@ impl Behaviour for Flood {
                     bytes,
                     priority: false,
                 });
-                liar.shared.count_many(FLOODED, sent);
+                liar.shared.count_many(flooded(*channel), sent);
                 // As much as may be sent by now.
                 if sent == 0 {
                     break;
