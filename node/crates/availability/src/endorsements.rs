@@ -97,6 +97,7 @@ impl CandidateEndorsements {
         let Some(by_signer) = self.0.get(&slot) else {
             return stakes;
         };
+        work::count(Work::Member, committee.members().len());
         for member in committee.members() {
             let signed = by_signer.get(&member.validator);
             for header in signed.into_iter().flat_map(BTreeMap::keys) {
@@ -113,6 +114,7 @@ impl CandidateEndorsements {
         header: &Digest,
         committee: &Committee<PublicKey>,
     ) -> Endorsed {
+        work::count(Work::Member, committee.members().len());
         let by_signer = self.0.get(&slot);
         let kept = |member: &PublicKey| by_signer?.get(member)?.get(header);
         let mut stake = 0;

@@ -28,11 +28,13 @@ pub enum Work {
     Message,
     /// A byte of such a message.
     MessageByte,
+    /// Looking whether a member of a committee endorsed a header.
+    Member,
 }
 
 impl Work {
     /// Everything that is counted.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Signing,
         Self::Signature,
         Self::BatchedSignature,
@@ -41,6 +43,7 @@ impl Work {
         Self::CodedByte,
         Self::Message,
         Self::MessageByte,
+        Self::Member,
     ];
 }
 
@@ -55,6 +58,7 @@ impl fmt::Display for Work {
             Self::CodedByte => "a byte divided into parts",
             Self::Message => "a message",
             Self::MessageByte => "a byte of a message",
+            Self::Member => "a member of a committee looked at",
         })
     }
 }

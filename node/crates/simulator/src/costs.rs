@@ -3,11 +3,12 @@
 //!
 //! | what | is | from |
 //! |---|---|---|
-//! | processors' work | [`price`] | `shardnode simulate --costs`, which measures it, but for messages |
+//! | processors' work | [`price`] | `shardnode simulate --costs`, which measures it, but for messages and members |
 //! | a sync of a disk | [`SYNC`] | what a fast disk of a cloud takes |
 //! | another change to it | [`CHANGE`] | a write into the page cache |
 //! | bytes in, and out | [`BYTES_PER_SECOND`] | a gigabit link |
 //! | a message | [`price`] | two system calls and wake-ups of tasks: assumed, and more than what is seen |
+//! | a member of a committee that a leader looks at | [`price`] | looking up two keys: assumed |
 //!
 //! Prices are of a processor that is not new.
 
@@ -36,6 +37,7 @@ pub const fn price(work: Work) -> Duration {
         Work::Transfer => 1_000,
         Work::CodedByte | Work::MessageByte => 2,
         Work::Message => 10_000,
+        Work::Member => 200,
     })
 }
 
