@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Signatures of whole chunks, verified one after the other and side by side.
 
+use commonware_codec::DecodeExt as _;
 use commonware_cryptography::{Signer as _, ed25519::PrivateKey};
 use commonware_parallel::{Rayon, Sequential, Strategy};
 use shardnode_execution::signatures::{BatchSize, KeyCache, verify_all, verify_each};
@@ -9,8 +10,10 @@ use shardnode_primitives::{
     hash::ZERO,
     work::{self, Work},
 };
+use shardnode_reference_ledger::signatures as model;
 use std::{
     num::NonZeroUsize,
+    slice,
     sync::{Arc, mpsc},
     time::Duration,
 };
@@ -160,4 +163,80 @@ fn nothing_is_verified_twice_unless_something_does_not_hold() {
     let Transaction::Transfer(forged) = &mut transactions[7];
     forged.transfer.nonce += 1;
     assert_eq!(costs(&transactions), (40, 40));
+}
+
+/// All encodings of the eight points of small order that decoding accepts, canonical or
+/// not. What such keys sign holds for any message, by ZIP-215, whoever verifies it and
+/// with what beside it; verifiers that differ there would divide a chain.
+const SMALL_ORDER: [&str; 14] = [
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0000000000000000000000000000000000000000000000000000000000000080",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    "0100000000000000000000000000000000000000000000000000000000000080",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+];
+
+/// Zero, one, and the order of the group, which is a zero that is not reduced.
+const SCALARS: [&str; 3] = [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010",
+];
+
+fn bytes(hex: &str) -> [u8; 32] {
+    let byte = |place: usize| u8::from_str_radix(&hex[2 * place..2 * place + 2], 16).unwrap();
+    std::array::from_fn(byte)
+}
+
+#[test]
+fn signatures_of_small_order_are_judged_alike_alone_and_together_and_by_the_model() {
+    let rules = shardnode_reference_ledger::Rules {
+        network: "signatures-test".to_owned(),
+        genesis: ZERO.0,
+        shards: 1,
+        lag: 1,
+        most_transactions: 1,
+        congestion_control: false,
+        fee: 0,
+        least_balance: 0,
+    };
+    let (keys, honest) = (KeyCache::new(100), signed(3));
+    let mut held = [0; SCALARS.len()];
+    let points = SMALL_ORDER.map(bytes);
+    let pairs = points
+        .iter()
+        .flat_map(|key| points.map(|point| (*key, point)));
+    for (signer, point) in pairs {
+        for (place, scalar) in SCALARS.iter().enumerate() {
+            let signature = [point, bytes(scalar)].concat().try_into().unwrap();
+            let transfer = shardnode_reference_ledger::Transfer {
+                signer,
+                receiver: [5; 32],
+                amount: 1,
+                nonce: 1,
+                expires_at: 0,
+                signature,
+            };
+            let by_model = model::holds(&rules, &transfer);
+            let (mut alone, mut together) = (false, false);
+            if let Ok(one) = Transaction::decode(model::encoded(&transfer)) {
+                let others = [&honest[..2], slice::from_ref(&one), &honest[2..]].concat();
+                alone = verify(slice::from_ref(&one), &keys, 1, &Sequential);
+                together = verify(&others, &keys, 0, &Sequential);
+            }
+            assert_eq!((alone, together), (by_model, by_model), "{transfer:?}");
+            held[place] += usize::from(by_model);
+        }
+    }
+    let all = SMALL_ORDER.len() * SMALL_ORDER.len();
+    assert_eq!(held, [all, 0, 0]);
 }
