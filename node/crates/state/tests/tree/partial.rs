@@ -2,7 +2,7 @@
 //! Partial trees against the whole tree.
 
 use crate::{changes, history, id, play, possible, set};
-use commonware_codec::{DecodeExt as _, Encode as _, FixedSize as _};
+use commonware_codec::{DecodeExt as _, Encode as _, Error, FixedSize as _};
 use commonware_formatting::hex;
 use proptest::{prelude::*, sample::Index};
 use shardnode_primitives::{AccountId, Digest};
@@ -335,4 +335,17 @@ fn the_encoding_is_the_golden_one() {
         hex(&tree.root().0),
         "c3deec7371ccdb055dd3fcee2bfbefde5afd2aa4ff46f9c133b6e9b6ab801e74"
     );
+}
+
+/// Whoever claims more leaves than there are bytes is refused before any is read, and
+/// before there is room for them.
+#[test]
+fn leaves_that_cannot_be_there_are_not_read() {
+    let decoded = |claimed: u8| {
+        let beyond = 5u32.to_be_bytes();
+        let bytes = [&[0, 0, 0, 1, claimed], &beyond[..], &[0; Leaf::SIZE]].concat();
+        PartialState::decode(bytes).unwrap_err()
+    };
+    assert!(matches!(decoded(2), Error::EndOfBuffer));
+    assert!(matches!(decoded(1), Error::Invalid(..)));
 }

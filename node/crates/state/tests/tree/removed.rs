@@ -148,6 +148,12 @@ fn what_is_missing_is_named() {
         Err(CoverError::End(9))
     );
     assert_eq!(shown.apply(&changes), Err(StateError::NotCovered(one)));
+    // An account that changes as well is not one that is made in the place of another.
+    let changed = AccountId([6; 32]);
+    let changes = Changes::from([(one, None), (changed, Some(Account::default()))]);
+    let covered = before.iter().copied().chain([changed]).collect();
+    let mut shown = partial(&tree, &covered, NO_CHANGES);
+    assert_eq!(shown.apply(&changes), Err(StateError::NotCovered(one)));
     let stranger = AccountId([0x44; 32]);
     let shown = partial(&tree, &Ids::from([stranger]), NO_CHANGES)
         .apply(&Changes::from([(stranger, None)]));
