@@ -234,6 +234,8 @@ func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error
 			return nil
 		case err == nil && statusErr == nil && executed(status, expiresAt+expiryMargin):
 			return fmt.Errorf("transfer %s expired at height %d: no chunk took it%s", sent.Hash, expiresAt, n.knowing(outcome, status))
+		case err == nil && outcome.Reason == chain.ReasonNonce:
+			return fmt.Errorf("transfer %s: no chunk can execute it: its signer has used its nonce, or a higher one", sent.Hash)
 		case ctx.Err() != nil:
 		case err != nil || statusErr != nil:
 			failed = errors.Join(err, statusErr)

@@ -161,6 +161,7 @@ func TestTransfersOfUnknownFate(t *testing.T) {
 		pending = `{"status": "Unknown", "height": 0, "reason": "pending"}`
 		over    = `{"status": "Unknown", "height": 0, "reason": "expired"}`
 		letGo   = `{"status": "Unknown", "height": 0, "reason": "funds"}`
+		used    = `{"status": "Unknown", "height": 0, "reason": "nonce"}`
 		again   = "; the node was started again since it took it, and may have lost it"
 		waited  = "it is not known what became of the transfer after 5s"
 	)
@@ -176,6 +177,7 @@ func TestTransfersOfUnknownFate(t *testing.T) {
 		"waited":                {unknown, 1, "1000000", "5s", waited},
 		"waited after restart":  {unknown, 3, "1000000", "5s", waited + again},
 		"expired on the way":    {over, 1, "3", "1m", "no chunk took it"},
+		"nonce used":            {used, 1, "1000000", "1m", "no chunk can execute it: its signer has used its nonce, or a higher one"},
 		"let go of":             {letGo, 1, "3", "1m", "no chunk took it; a pool that had it let go of it: funds"},
 		"waited, let go of":     {letGo, 1, "1000000", "5s", waited + "; a pool that had it let go of it: funds"},
 		"pending":               {pending, 1, "1000000", "5s", waited + "; the node still hands it to producers"},

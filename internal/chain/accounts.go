@@ -59,6 +59,10 @@ const (
 // refusal: a pool let go of the transaction, or no producer takes it any more.
 const ReasonPending = "pending"
 
+// ReasonNonce is the reason of an unknown outcome where a pool let go of the transaction
+// because its signer has used its nonce, or a higher one.
+const ReasonNonce = "nonce"
+
 // ReasonExpired is the reason of an unknown outcome where the node passed the transaction
 // on until it expired.
 const ReasonExpired = "expired"
