@@ -8,14 +8,16 @@
 //!
 //! One account may have an eighth of the pool, or 64 transactions if that is
 //! more, and clients only what their accounts can pay for, with all that they
-//! have in the pool already, and in the order of its nonces. What has expired at the height of the next chunk
-//! leaves the pool, and so does, with each execution, what of clients' transactions
-//! nobody pays for any more: the signer is gone, has used the nonce, or has too little
-//! for it and what it has in the pool before it. A chunk is made after all before it
-//! are executed, so whoever empties an account in one chunk has nothing in the next.
-//! All of them leave it when the node fetches a state, as they were judged by another,
-//! and one that was judged by a state of some executions ago does not come in.
-//! Why they are gone is remembered of the last 65,536, for whoever asks.
+//! have in the pool already, and in the order of its nonces.
+//!
+//! What has expired at the height of the next chunk leaves the pool, and so does,
+//! with each execution, what of clients' transactions nobody pays for any more: the
+//! signer is gone, has used the nonce, or has too little for it and what it has in the
+//! pool before it. A chunk is made after all before it are executed, so whoever empties
+//! an account in one chunk has nothing in the next. All of them leave it when the node
+//! fetches a state, as they were judged by another, and one that was judged by a state
+//! of too many executions ago does not come in. Why they are gone is remembered of the
+//! last 65,536, for whoever asks.
 //!
 //! While a shard is congested, transfers to it stay where they are, and so
 //! does everything behind them that the same account signed: nonces are used
