@@ -6,13 +6,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
-	"k8s.io/streaming/pkg/httpstream"
 )
 
 // tunnel is an address on this machine that leads to a port of a pod, as with
@@ -25,12 +26,8 @@ func (c *cluster) tunnel(t *testing.T, namespace, pod string, port int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := c.clientset.CoreV1().RESTClient().Post().
+	address := c.clientset.CoreV1().RESTClient().Post().
 		Namespace(namespace).Resource("pods").Name(pod).SubResource("portforward").URL()
-	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, c.config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var group sync.WaitGroup
 	group.Go(func() {
 		for {
@@ -40,7 +37,7 @@ func (c *cluster) tunnel(t *testing.T, namespace, pod string, port int) string {
 			}
 			// Whoever connects sees that the pod is not there by the end of the
 			// connection.
-			group.Go(func() { _ = forward(dialer, port, connection) })
+			group.Go(func() { _ = forward(c.config, address, port, connection) })
 		}
 	})
 	t.Cleanup(func() {
@@ -50,9 +47,14 @@ func (c *cluster) tunnel(t *testing.T, namespace, pod string, port int) string {
 	return listener.Addr().String()
 }
 
-// forward connects a connection to a port of a pod until one of them closes it.
-func forward(dialer httpstream.Dialer, port int, connection net.Conn) error {
+// forward connects a connection to a port of the pod of a URL until one of them closes it.
+func forward(config *rest.Config, pod *url.URL, port int, connection net.Conn) error {
 	defer connection.Close()
+	// It keeps what it has dialed, so that of two that dial with one both would get the later one's session.
+	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(pod, config)
+	if err != nil {
+		return err
+	}
 	session, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
 	if err != nil {
 		return err
