@@ -26,6 +26,7 @@
 
 mod newest;
 mod queue;
+mod signers;
 
 use self::queue::Queue;
 use crate::metrics::Metrics;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The transactions of a pool, in the order in which they are taken.
 
-use super::{Capacity, newest::Newest};
+use super::{
+    Capacity,
+    signers::{Short, Signers},
+};
 use commonware_codec::FixedSize as _;
-use shardnode_execution::planted::{Fault, has};
-use shardnode_mailboxes::pool::{Changed, Funds, Offered, Taken};
+use shardnode_mailboxes::pool::{Changed, Offered, Taken};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, Refusal, ShardId, ShardLayout, Transaction,
 };
-use shardnode_state::Account;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What can only wait may fill one part in so many of the pool.
@@ -23,16 +24,6 @@ const LOOK_AHEAD: usize = 200_000;
 const ACCOUNT_SHARE: usize = 8;
 const ACCOUNT_LEAST: usize = 64;
 
-/// What the pool holds of one signer.
-#[derive(Default)]
-struct Signer {
-    nonces: BTreeSet<u64>,
-    /// All amounts and fees.
-    cost: u128,
-    /// What it has, if it is a client's; 0 once it is gone.
-    balance: Option<u64>,
-}
-
 /// A transaction in the pool.
 struct Pooled {
     transaction: Transaction,
@@ -40,41 +31,13 @@ struct Pooled {
     own: bool,
 }
 
-/// An account that cannot pay for all that it has in the pool.
-struct Short {
-    account: Option<Account>,
-    /// What those cost that stay.
-    cost: u128,
-}
-
-impl Short {
-    /// Why the next of its transactions, which costs so much, does not stay.
-    fn refuses(&mut self, nonce: u64, cost: u128) -> Option<Refusal> {
-        let Some(account) = self.account else {
-            return Some(Refusal::NoAccount);
-        };
-        if nonce <= account.nonce {
-            return Some(Refusal::Nonce);
-        }
-        if self.cost + cost > u128::from(account.balance) {
-            return Some(Refusal::Funds);
-        }
-        self.cost += cost;
-        None
-    }
-}
-
 pub(super) struct Queue {
     capacity: usize,
     layout: ShardLayout,
     shard: ShardId,
-    fee: u64,
     transactions: VecDeque<Pooled>,
-    /// How many of them are clients'.
-    clients: usize,
-    /// What the newest executions made of accounts.
-    newest: Newest,
-    signers: BTreeMap<AccountId, Signer>,
+    /// Who signed them.
+    signers: Signers,
     /// How many transactions expire at which height.
     expiring: BTreeMap<u64, usize>,
     /// That of the next chunk.
@@ -95,15 +58,13 @@ impl Queue {
         } else {
             (capacity.transactions, Refusal::Full)
         };
+        let share = capacity.div_ceil(ACCOUNT_SHARE).max(ACCOUNT_LEAST);
         Self {
             capacity,
             layout,
             shard,
-            fee,
             transactions: VecDeque::new(),
-            clients: 0,
-            newest: Newest::default(),
-            signers: BTreeMap::new(),
+            signers: Signers::new(share, fee),
             expiring: BTreeMap::new(),
             height: 0,
             congestion: Congestion::default(),
@@ -165,22 +126,14 @@ impl Queue {
     /// The chunk at `height` was executed, and made this of accounts. Returns which of
     /// clients' transactions are gone that nobody pays for any more, and why.
     pub(super) fn executed(&mut self, height: u64, changed: Changed) -> Vec<(Digest, Refusal)> {
-        for (id, account) in changed.iter() {
-            if let Some(signer) = self.signers.get_mut(id)
-                && let Some(balance) = &mut signer.balance
-            {
-                *balance = account.map_or(0, |account| account.balance);
-            }
-        }
-        let refused = self.let_go(&changed);
-        self.newest.push(height, changed);
-        refused
+        let short = self.signers.executed(height, changed);
+        self.let_go(short)
     }
 
     /// The state is another one, that after the chunk at `height`. Returns clients'
     /// transactions, which are gone.
     pub(super) fn installed(&mut self, height: u64) -> Vec<(Digest, Refusal)> {
-        self.newest.begin_at(height);
+        self.signers.installed(height);
         let mut refused = Vec::new();
         for pooled in std::mem::take(&mut self.transactions) {
             if pooled.own {
@@ -193,16 +146,16 @@ impl Queue {
         refused
     }
 
-    /// Lets go of what these accounts cannot pay for.
-    fn let_go(&mut self, accounts: &[(AccountId, Option<Account>)]) -> Vec<(Digest, Refusal)> {
-        let mut short = self.short(accounts);
+    /// Lets go of what these accounts are short of.
+    fn let_go(&mut self, mut short: BTreeMap<AccountId, Short>) -> Vec<(Digest, Refusal)> {
         if short.is_empty() {
             return Vec::new();
         }
         let mut refused = Vec::new();
         for pooled in std::mem::take(&mut self.transactions) {
-            let (nonce, cost) = (pooled.transaction.nonce(), self.cost(&pooled.transaction));
-            let signer = short.get_mut(pooled.transaction.signer());
+            let transaction = &pooled.transaction;
+            let (nonce, cost) = (transaction.nonce(), self.signers.cost(transaction));
+            let signer = short.get_mut(transaction.signer());
             let refusal = signer
                 .filter(|_| !pooled.own)
                 .and_then(|signer| signer.refuses(nonce, cost));
@@ -241,138 +194,46 @@ impl Queue {
         refused
     }
 
-    /// Which of these accounts have transactions in the pool that they
-    /// cannot pay for, or could not use the nonce for.
-    fn short(&self, accounts: &[(AccountId, Option<Account>)]) -> BTreeMap<AccountId, Short> {
-        if self.clients == 0 || has(Fault::KeptInPool) {
-            return BTreeMap::new();
-        }
-        let pooled = accounts.iter().filter_map(|(id, account)| {
-            let signer = self.signers.get(id)?;
-            let pays = account.is_some_and(|account| {
-                let unused = signer
-                    .nonces
-                    .first()
-                    .is_none_or(|nonce| *nonce > account.nonce);
-                unused && signer.cost <= u128::from(account.balance)
-            });
-            let (account, cost) = (*account, 0);
-            (!pays).then_some((*id, Short { account, cost }))
-        });
-        pooled.collect()
-    }
-
-    /// The most transactions of one signer.
-    fn share(&self) -> usize {
-        self.capacity.div_ceil(ACCOUNT_SHARE).max(ACCOUNT_LEAST)
-    }
-
-    fn cost(&self, transaction: &Transaction) -> u128 {
-        let Transaction::Transfer(signed) = transaction;
-        u128::from(signed.transfer.amount) + u128::from(self.fee)
-    }
-
     pub(super) fn add(&mut self, offered: Offered) -> Result<(), Refusal> {
-        let Offered { transaction, funds } = offered;
+        let transaction = &offered.transaction;
         if self.len() >= self.capacity {
             return Err(self.full);
         }
         if transaction.expired(self.height) {
             return Err(Refusal::Expired);
         }
-        if self.must_wait(&transaction) && self.waiting >= self.capacity.div_ceil(WAITING_SHARE) {
+        if self.must_wait(transaction) && self.waiting >= self.capacity.div_ceil(WAITING_SHARE) {
             return Err(Refusal::Congested);
         }
-        let mut cost = self.cost(&transaction);
-        if let Some(pooled) = self.signers.get(transaction.signer()) {
-            if pooled.nonces.contains(&transaction.nonce()) {
-                return Err(Refusal::Duplicate);
-            }
-            let highest = pooled.nonces.last();
-            let overtaken = highest.is_some_and(|highest| *highest > transaction.nonce());
-            if funds.is_some() && overtaken && !has(Fault::KeptInPool) {
-                return Err(Refusal::Overtaken);
-            }
-            if pooled.nonces.len() >= self.share() {
-                return Err(Refusal::Account);
-            }
-            cost += pooled.cost;
-        }
-        let balance = funds.map(|funds| self.balance(&transaction, funds));
-        let balance = balance.transpose()?;
-        if balance.is_some_and(|balance| cost > u128::from(balance)) {
-            return Err(Refusal::Funds);
-        }
+        let balance = self.signers.admit(&offered)?;
+        let Offered { transaction, funds } = offered;
         let own = funds.is_none();
         let pooled = Pooled { transaction, own };
         self.note(&pooled);
-        if let Some(signer) = self.signers.get_mut(pooled.transaction.signer()) {
-            signer.balance = balance.or(signer.balance);
-        }
+        self.signers.admitted(&pooled.transaction, balance);
         self.transactions.push_back(pooled);
         Ok(())
-    }
-
-    /// What a client's signer has, which was looked up before its signature was
-    /// verified: chunks may have been executed since.
-    fn balance(&self, transaction: &Transaction, funds: Funds) -> Result<u64, Refusal> {
-        if !self.newest.reaches_back_to(funds.height) {
-            return Err(Refusal::Shard);
-        }
-        match self.newest.of(transaction.signer(), funds.height) {
-            None => Ok(funds.balance),
-            Some(None) => Err(Refusal::NoAccount),
-            Some(Some(account)) if transaction.nonce() <= account.nonce => Err(Refusal::Nonce),
-            Some(Some(account)) => Ok(account.balance),
-        }
-    }
-
-    /// What a client has, as far as its transactions in the pool tell, or what the
-    /// executions after the chunk at `height` do.
-    fn left(&self, id: &AccountId, height: u64) -> Option<Option<Account>> {
-        let balance = self.signers.get(id).and_then(|signer| signer.balance);
-        // No nonce is used, or the execution that used it is among the newest.
-        let unchanged = |balance| Some(Account { balance, nonce: 0 });
-        let changed = self.newest.of(id, height);
-        changed.or_else(|| balance.map(unchanged))
-    }
-
-    /// Whether it has a transaction with this signer and nonce.
-    fn holds(&self, transaction: &Transaction) -> bool {
-        let signer = self.signers.get(transaction.signer());
-        signer.is_some_and(|signer| signer.nonces.contains(&transaction.nonce()))
     }
 
     /// Notes a transaction that comes in, unless its signer has one with this
     /// nonce in the pool.
     fn note(&mut self, pooled: &Pooled) -> bool {
         let transaction = &pooled.transaction;
-        let cost = self.cost(transaction);
-        let signer = self.signers.entry(*transaction.signer()).or_default();
-        if !signer.nonces.insert(transaction.nonce()) {
+        if !self.signers.note(transaction, pooled.own) {
             return false;
         }
-        signer.cost += cost;
         let Transaction::Transfer(signed) = transaction;
         if signed.transfer.expires_at > 0 {
             *self.expiring.entry(signed.transfer.expires_at).or_default() += 1;
         }
         self.waiting += usize::from(self.must_wait(transaction));
-        self.clients += usize::from(!pooled.own);
         true
     }
 
     /// Forgets a transaction that is no longer in the queue.
     fn forget(&mut self, pooled: &Pooled) {
         let transaction = &pooled.transaction;
-        let cost = self.cost(transaction);
-        if let Some(signer) = self.signers.get_mut(transaction.signer()) {
-            signer.nonces.remove(&transaction.nonce());
-            signer.cost = signer.cost.saturating_sub(cost);
-            if signer.nonces.is_empty() {
-                self.signers.remove(transaction.signer());
-            }
-        }
+        self.signers.forget(transaction, pooled.own);
         let Transaction::Transfer(signed) = transaction;
         if let Some(count) = self.expiring.get_mut(&signed.transfer.expires_at) {
             *count -= 1;
@@ -381,7 +242,6 @@ impl Queue {
             }
         }
         self.waiting -= usize::from(self.must_wait(transaction));
-        self.clients -= usize::from(!pooled.own);
     }
 
     pub(super) fn take(&mut self, most: usize) -> Taken {
@@ -423,12 +283,12 @@ impl Queue {
         let mut clients = BTreeSet::new();
         let mut refused = Vec::new();
         let judged_at = taken.height.saturating_sub(1);
-        let known = self.newest.reaches_back_to(judged_at);
+        let known = self.signers.know_since(judged_at);
         for (transaction, own) in taken.transactions.into_iter().zip(taken.own).rev() {
             let pooled = Pooled { transaction, own };
             if !own && !known {
                 // It may have been handed in again.
-                if !self.holds(&pooled.transaction) {
+                if !self.signers.holds(&pooled.transaction) {
                     refused.push((pooled.transaction.hash(), Refusal::Shard));
                 }
             } else if !pooled.transaction.expired(self.height) && self.note(&pooled) {
@@ -440,11 +300,8 @@ impl Queue {
         }
         refused.extend(self.let_go_of_overtaken(&clients));
         // Some came in as if those that come back were executed.
-        let accounts: Vec<_> = clients
-            .into_iter()
-            .filter_map(|id| Some((id, self.left(&id, judged_at)?)))
-            .collect();
-        refused.extend(self.let_go(&accounts));
+        let short = self.signers.short_since(judged_at, &clients);
+        refused.extend(self.let_go(short));
         refused
     }
 }
@@ -455,7 +312,9 @@ mod tests {
     use commonware_codec::DecodeExt as _;
     use commonware_cryptography::ed25519::Signature;
     use proptest::prelude::*;
+    use shardnode_mailboxes::pool::Funds;
     use shardnode_primitives::{SignedTransfer, Transfer};
+    use shardnode_state::Account;
     use std::collections::BTreeMap;
 
     const LAYOUT: ShardLayout = ShardLayout::new(4);
