@@ -69,17 +69,32 @@ impl Health {
 
     /// Asks the parts of a node from now on.
     pub(crate) fn watch(context: &Context, node: &Node) -> Arc<Self> {
+        let (ledger, marshal) = (node.clone(), node.clone());
+        Self::keep_asking(
+            context,
+            move || {
+                let node = ledger.clone();
+                async move { node.ledger_answers().await }
+            },
+            move || {
+                let node = marshal.clone();
+                async move { node.marshal_answers().await }
+            },
+        )
+    }
+
+    fn keep_asking<L, M>(
+        context: &Context,
+        ledger: impl Fn() -> L + Send + 'static,
+        marshal: impl Fn() -> M + Send + 'static,
+    ) -> Arc<Self>
+    where
+        L: Future<Output = ()> + Send,
+        M: Future<Output = ()> + Send,
+    {
         let health = Arc::new(Self::new(Instant::now()));
-        let asked = node.clone();
-        keep_asking(context, health.ledger.clone(), move || {
-            let node = asked.clone();
-            async move { node.ledger_answers().await }
-        });
-        let asked = node.clone();
-        keep_asking(context, health.marshal.clone(), move || {
-            let node = asked.clone();
-            async move { node.marshal_answers().await }
-        });
+        keep_asking(context, health.ledger.clone(), ledger);
+        keep_asking(context, health.marshal.clone(), marshal);
         health
     }
 
@@ -106,8 +121,41 @@ fn keep_asking<F: Future<Output = ()> + Send>(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use commonware_runtime::{Runner as _, tokio::Runner};
+    use std::future::{pending, ready};
+    use tokio::sync::mpsc;
+
+    /// One that hangs makes a node unhealthy, while the other one goes on answering.
+    #[test]
+    fn parts_are_asked_again_and_again() {
+        Runner::default().start(|context| async move {
+            let start = Instant::now();
+            let (asked, mut asks) = mpsc::unbounded_channel();
+            let answering = move || {
+                let asked = asked.clone();
+                async move {
+                    let _ = asked.send(());
+                }
+            };
+            let ledger_hangs = Health::keep_asking(&context, pending, || ready(()));
+            let marshal_hangs = Health::keep_asking(&context, answering, pending);
+            // The third time it has noted the second answer.
+            for _ in 0..3 {
+                asks.recv().await;
+            }
+            let late = start + PATIENCE + Duration::from_secs(1);
+            let named = ledger_hangs.check(late).unwrap_err();
+            assert!(named.starts_with("ledger has not answered for "), "{named}");
+            let named = marshal_hangs.check(late).unwrap_err();
+            assert!(
+                named.starts_with("store of finalised blocks has not"),
+                "{named}"
+            );
+        });
+    }
 
     #[test]
     fn a_part_that_hangs_is_named() {

@@ -38,7 +38,7 @@ use axum::{
     response::IntoResponse as _,
 };
 use commonware_runtime::Clock;
-use connections::{Admitted, Connections};
+use connections::{Admitted, Connections, group};
 use futures::{
     StreamExt as _,
     stream::{self, FuturesUnordered},
@@ -367,12 +367,4 @@ impl Drop for Sending {
 /// An error as the API has them.
 fn failure(status: StatusCode, error: &str) -> Response<Body> {
     (status, Json(json!({"error": error}))).into_response()
-}
-
-/// Addresses that count as one: whoever has one IPv6 address has its /64.
-fn group(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((address.to_bits() & !u128::from(u64::MAX)).into()),
-        address @ IpAddr::V4(_) => address,
-    }
 }

@@ -287,6 +287,33 @@ fn bodies_are_small() {
     });
 }
 
+/// Who sends a head without an end is answered when it is too large, and cut off.
+#[test]
+fn heads_are_small() {
+    run(|context| async move {
+        let server = Server::start(&context, PATIENT).await;
+        let mut stream = server.connect().await;
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nhost: a\r\na: ")
+            .await
+            .unwrap();
+        let mut sent = 0;
+        // The system takes some in for who reads no more.
+        while sent < 16 << 20 && stream.write_all(&[b'a'; 1 << 10]).await.is_ok() {
+            sent += 1 << 10;
+        }
+        assert!(sent < 16 << 20);
+        // One of half the largest size is read.
+        let mut stream = server.connect().await;
+        let head = [b"GET / HTTP/1.1\r\nhost: a\r\na: ", &[b'a'; 8 << 10][..]].concat();
+        stream.write_all(&head).await.unwrap();
+        stream.write_all(b"\r\n\r\n").await.unwrap();
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200");
+    });
+}
+
 #[test]
 fn requests_are_taken_up_at_a_rate() {
     const REQUESTS: u32 = 60;

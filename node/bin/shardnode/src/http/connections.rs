@@ -43,6 +43,14 @@ pub(crate) struct Admitted {
     pub(crate) displaced: bool,
 }
 
+/// Addresses that count as one: whoever has one IPv6 address has its /64.
+pub(crate) fn group(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((address.to_bits() & !u128::from(u64::MAX)).into()),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
 impl Connections {
     /// None yet, and never more than these.
     pub(crate) const fn new(most: usize, most_per_address: usize) -> Self {
@@ -146,6 +154,7 @@ impl Connections {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::time::Duration;
@@ -179,6 +188,17 @@ mod tests {
 
     fn is_closed(closed: &mut oneshot::Receiver<()>) -> bool {
         closed.try_recv() == Err(oneshot::error::TryRecvError::Closed)
+    }
+
+    #[test]
+    fn addresses_that_somebody_has_together_count_as_one() {
+        let group = |text: &str| group(text.parse().unwrap());
+        assert_eq!(group("2001:db8:0:1::1"), group("2001:db8:0:1:ffff::2"));
+        assert_ne!(group("2001:db8:0:1::1"), group("2001:db8:0:2::1"));
+        assert_ne!(group("10.0.0.1"), group("10.0.0.2"));
+        // As a socket for both families shows it.
+        assert_eq!(group("::ffff:10.0.0.1"), group("10.0.0.1"));
+        assert_ne!(group("::ffff:10.0.0.1"), group("::ffff:10.0.0.2"));
     }
 
     #[test]
