@@ -205,6 +205,20 @@ fn whatever_is_damaged_is_made_good_or_said() {
     assert!(ends.good > 40 && ends.said > 20, "{ends:?}");
 }
 
+/// As much is so of stores of several files of which one is gone.
+#[test]
+fn a_file_that_is_gone_is_made_good_or_said() {
+    let mut ends = Ends::default();
+    for store in stores() {
+        for file in 0.. {
+            if !ends.count(store, Damage::FileRemoved(file)) {
+                break;
+            }
+        }
+    }
+    assert!(ends.good > 10, "{ends:?}");
+}
+
 /// As much is so of files that are another node's, of the same shard or another.
 #[test]
 fn files_of_another_node_are_made_good_or_said() {

@@ -23,6 +23,8 @@ pub(crate) enum Damage {
     Truncated(u64),
     /// All files of the store are gone.
     Removed,
+    /// One of several files is gone, at this place from the oldest.
+    FileRemoved(usize),
     /// All its files are those that another node, which does not run either, has in
     /// their place.
     Swapped(usize),
@@ -76,6 +78,14 @@ impl Network {
             }
             Damage::Removed => {
                 self.context.remove(&partition, None).await.expect(DISK);
+                true
+            }
+            Damage::FileRemoved(file) => {
+                let Some(name) = names.get(file).filter(|_| names.len() > 1) else {
+                    return false;
+                };
+                let removed = self.context.remove(&partition, Some(name)).await;
+                removed.expect(DISK);
                 true
             }
             Damage::Swapped(other) => {
