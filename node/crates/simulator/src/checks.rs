@@ -396,12 +396,16 @@ impl Checks {
         let to_blame = |key: &_| among(&blamed.members, key);
         let mut misses = Misses::default();
         let (mut turns, mut unexplained) = (0, Vec::new());
+        let mut before = false;
         for block in &self.chain {
             let block = block.inner();
+            // Who cuts a leader off hears of its block late, and makes the next chunk late.
+            let led_before = before;
+            before = among(&blamed.leaders, &block.context.leader);
             if block.height <= from || block.height > to {
                 continue;
             }
-            let led = among(&blamed.leaders, &block.context.leader);
+            let led = before || led_before;
             for (shard, committee) in network.genesis.layout.iter().zip(self.committees.of(block)) {
                 let producer = network.genesis.producer_at(shard, block.height);
                 let turn = producer.is_some_and(|producer| to_blame(&producer.key));

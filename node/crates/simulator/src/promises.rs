@@ -68,7 +68,7 @@ impl Lies {
 pub struct Blamed {
     /// At whose turns, and under whose committees, a chunk may be missed.
     pub members: BTreeSet<usize>,
-    /// Who may miss any chunk in the blocks that it leads.
+    /// Who may miss any chunk in the blocks that it leads, and cost those after them theirs.
     pub leaders: BTreeSet<usize>,
     /// Whether as many others may be missed as they have turns.
     pub others: bool,

@@ -36,17 +36,24 @@ pub const fn flooded(channel: u64) -> &'static str {
     }
 }
 
-/// On each of some channels, sends its own last messages again and again: as they
-/// were, and, unless it sends nothing but what is right, with another signature or a
-/// byte changed; asks for what there is; and, unless so, sends bytes at random where
-/// it has said nothing yet.
+/// What it said, and to which of the nodes that it sends to it says it again.
+struct Said {
+    bytes: Bytes,
+    to: Vec<PublicKey>,
+}
+
+/// On each of some channels, sends its own last messages again and again, and asks for
+/// what there is. Either it sends nothing but what is right: each message as it was, to
+/// whom it sent it before, as the part of a witness that is one member's is a wrong one
+/// for another. Or it sends them to all, as they were, with another signature or with a
+/// byte changed, and bytes at random where it has said nothing yet.
 pub struct Flood {
     channels: Vec<u64>,
     /// The places of the nodes that it sends to, among all others.
     to: Vec<usize>,
     /// Whether it sends what it sent before, and nothing else.
     right: bool,
-    said: BTreeMap<u64, VecDeque<Bytes>>,
+    said: BTreeMap<u64, VecDeque<Said>>,
     asked: u64,
 }
 
@@ -64,16 +71,26 @@ impl Flood {
         }
     }
 
-    fn keep(&mut self, channel: u64, bytes: Bytes) {
+    fn targets(&self, liar: &Liar<'_>) -> Vec<PublicKey> {
+        let places = self.to.iter();
+        places
+            .filter_map(|place| liar.others.get(*place).cloned())
+            .collect()
+    }
+
+    fn keep(&mut self, channel: u64, bytes: Bytes, to: Vec<PublicKey>) {
+        if to.is_empty() {
+            return;
+        }
         let said = self.said.entry(channel).or_default();
-        said.push_back(bytes);
+        said.push_back(Said { bytes, to });
         if said.len() > KEPT {
             said.pop_front();
         }
     }
 
     /// Questions about a chunk that everybody knows of.
-    fn ask_for(&mut self, header: &ChunkHeader) {
+    fn ask_for(&mut self, header: &ChunkHeader, targets: &[PublicKey]) {
         let content = &header.content;
         let (shard, height) = (content.shard, content.height);
         let body = Key::Body {
@@ -90,11 +107,11 @@ impl Flood {
         for key in [body, part] {
             self.asked += 1;
             let question = [&self.asked.to_be_bytes()[..], &[0], &key.encode()[..]].concat();
-            self.keep(channels::CHUNK_REQUESTS, question.into());
+            self.keep(channels::CHUNK_REQUESTS, question.into(), targets.to_vec());
         }
     }
 
-    fn message(&self, liar: &mut Liar<'_>, channel: u64) -> Option<Bytes> {
+    fn message(&self, liar: &mut Liar<'_>, channel: u64) -> Option<Said> {
         let number = liar.rng.next_u64();
         let said = self.said.get(&channel).filter(|said| !said.is_empty());
         let Some(said) = said else {
@@ -103,17 +120,20 @@ impl Flood {
             }
             let mut bytes = vec![0; 256];
             liar.rng.fill_bytes(&mut bytes);
-            return Some(bytes.into());
+            let (bytes, to) = (bytes.into(), self.targets(liar));
+            return Some(Said { bytes, to });
         };
         let place = number.checked_rem(said.len() as u64).unwrap_or_default();
-        let message = &said[usize::try_from(place).unwrap_or_default()];
-        let mut bytes = message.to_vec();
+        let Said { bytes, to } = &said[usize::try_from(place).unwrap_or_default()];
+        let (mut bytes, to) = (bytes.to_vec(), to.clone());
         let from = match (number >> 32) % 4 {
-            _ if self.right => return Some(message.clone()),
-            0 => return Some(message.clone()),
             // In the head, or anywhere.
-            1 => 0,
-            _ => bytes.len().saturating_sub(SIGNATURE),
+            1 if !self.right => 0,
+            2.. if !self.right => bytes.len().saturating_sub(SIGNATURE),
+            _ => {
+                let bytes = bytes.into();
+                return Some(Said { bytes, to });
+            }
         };
         let span = (bytes.len() - from) as u64;
         let place = (number >> 34).checked_rem(span).unwrap_or_default();
@@ -121,33 +141,32 @@ impl Flood {
         if let Some(byte) = bytes.get_mut(place) {
             *byte ^= 1 << (number % 8);
         }
-        Some(bytes.into())
+        let bytes = bytes.into();
+        Some(Said { bytes, to })
     }
 }
 
 impl Behaviour for Flood {
     fn lie(&mut self, liar: &mut Liar<'_>, message: &Outgoing) -> Option<Vec<Outgoing>> {
-        self.keep(message.channel, message.bytes.clone());
+        let targets = self.targets(liar);
         if let Some(ChunkMessage::Header(header)) = liar.chunk_message(message) {
-            self.ask_for(&header);
+            self.ask_for(&header, &targets);
         }
+        let mut to = targets;
+        to.retain(|target| !self.right || message.to.contains(target));
+        self.keep(message.channel, message.bytes.clone(), to);
         None
     }
 
     fn tick(&mut self, liar: &mut Liar<'_>, send: &mut dyn FnMut(Outgoing) -> usize) {
-        let to: Vec<PublicKey> = self
-            .to
-            .iter()
-            .filter_map(|place| liar.others.get(*place).cloned())
-            .collect();
         for channel in &self.channels {
             for _ in 0..TOGETHER {
-                let Some(bytes) = self.message(liar, *channel) else {
+                let Some(Said { bytes, to }) = self.message(liar, *channel) else {
                     break;
                 };
                 let sent = send(Outgoing {
                     channel: *channel,
-                    to: to.clone(),
+                    to,
                     bytes,
                     priority: false,
                 });
