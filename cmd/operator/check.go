@@ -43,15 +43,17 @@ func newCheckOperatorCommand() *cobra.Command {
 		Short: "Check that the operator of this namespace leads, and that the API server serves networks",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cluster, err := checkClient()
+			ctx, cancel := context.WithTimeout(command.Context(), timeout)
+			defer cancel()
+			cluster, err := checkClient(timeout)
 			if err != nil {
 				return err
 			}
-			if err := listNetworks(command.Context(), cluster, namespaces); err != nil {
-				return err
+			if err := listNetworks(ctx, cluster, namespaces); err != nil {
+				return fmt.Errorf("list networks: %w", err)
 			}
 			check := &leaderCheck{reader: cluster, namespace: os.Getenv("POD_NAMESPACE")}
-			return await(command.Context(), command.OutOrStdout(), timeout, check.look)
+			return await(ctx, command.OutOrStdout(), timeout, check.look)
 		},
 	}
 	addTimeoutFlag(command, &timeout)
@@ -101,7 +103,9 @@ func addTimeoutFlag(command *cobra.Command, timeout *time.Duration) {
 	command.Flags().DurationVar(timeout, "timeout", 2*time.Minute, "how long it may take")
 }
 
-func checkClient() (client.Client, error) {
+// checkClient asks the API server for what takes no longer than timeout: also which kinds
+// it serves, which no context ends.
+func checkClient(timeout time.Duration) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -112,6 +116,7 @@ func checkClient() (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find cluster: %w", err)
 	}
+	config.Timeout = timeout
 	return client.New(config, client.Options{Scheme: scheme})
 }
 

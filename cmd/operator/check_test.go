@@ -73,12 +73,12 @@ func lead(t *testing.T) (stop func()) {
 	return stop
 }
 
-// An operator is checked by its lease: one that is kept, and not one that is only
-// there.
-func TestCheckOperator(t *testing.T) {
+// useCluster has commands find this API server.
+func useCluster(t *testing.T, cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
+	t.Helper()
 	config := clientcmdapi.NewConfig()
-	config.Clusters["test"] = &clientcmdapi.Cluster{Server: apiServer.Host, CertificateAuthorityData: apiServer.CAData}
-	config.AuthInfos["test"] = &clientcmdapi.AuthInfo{ClientCertificateData: apiServer.CertData, ClientKeyData: apiServer.KeyData}
+	config.Clusters["test"] = cluster
+	config.AuthInfos["test"] = user
 	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "test"}
 	config.CurrentContext = "test"
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -87,6 +87,35 @@ func TestCheckOperator(t *testing.T) {
 	}
 	t.Setenv("KUBECONFIG", path)
 	t.Setenv("POD_NAMESPACE", metav1.NamespaceDefault)
+}
+
+// An API server that does not answer is awaited for no longer than anything else.
+func TestCheckOperatorInTime(t *testing.T) {
+	ended := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-ended:
+		}
+	}))
+	defer server.Close()
+	defer close(ended)
+	useCluster(t, &clientcmdapi.Cluster{Server: server.URL}, &clientcmdapi.AuthInfo{})
+	began := time.Now()
+	_, err := runCheck(t, "operator", "--timeout", "1s")
+	if err == nil || !strings.HasPrefix(err.Error(), "list networks: ") {
+		t.Errorf("it says %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// An operator is checked by its lease: one that is kept, and not one that is only
+// there.
+func TestCheckOperator(t *testing.T) {
+	useCluster(t, &clientcmdapi.Cluster{Server: apiServer.Host, CertificateAuthorityData: apiServer.CAData},
+		&clientcmdapi.AuthInfo{ClientCertificateData: apiServer.CertData, ClientKeyData: apiServer.KeyData})
 	refused := func(want string) {
 		t.Helper()
 		if _, err := runCheck(t, "operator", "--timeout", "2s"); err == nil || !strings.Contains(err.Error(), want) {
