@@ -32,8 +32,7 @@ func lend(ctx context.Context, group *supervision.Group, w http.ResponseWriter, 
 		group.Console.Printf("the validators have their own load again")
 	}()
 	// What they are just told of their own load comes before what the benchmark tells them.
-	group.Lending.Driving.Lock()
-	group.Lending.Driving.Unlock() //nolint:staticcheck // It was waited for.
+	group.Lending.AwaitDriver()
 	// It lasts as long as the benchmark does.
 	response := http.NewResponseController(w)
 	if errors.Join(response.SetReadDeadline(time.Time{}), response.SetWriteDeadline(time.Time{})) != nil {
@@ -54,27 +53,36 @@ func lend(ctx context.Context, group *supervision.Group, w http.ResponseWriter, 
 func (r *run) drive(ctx context.Context, load *loading.Load) {
 	begin := r.window.Begin
 	for ctx.Err() == nil {
-		r.group.Lending.Driving.Lock()
-		borrowed, changed := r.group.Lending.State()
-		driven, cancel := context.WithCancel(ctx)
-		var waiting sync.WaitGroup
-		waiting.Go(func() {
-			select {
-			case <-changed:
-				cancel()
-			case <-driven.Done():
-			}
-		})
-		if borrowed {
-			r.group.Lending.Driving.Unlock()
-			<-driven.Done()
-			// Whatever the validators sign now, they were told by somebody else.
-			r.load, begin = newLoadDriver(r.group, load, true), time.Now()
-		} else {
+		returned := r.group.Lending.Drive(func(lent <-chan struct{}) {
+			driven, cancel := until(ctx, lent)
+			defer cancel()
 			r.load.Run(driven, begin)
-			r.group.Lending.Driving.Unlock()
+		})
+		if returned == nil {
+			continue
 		}
-		cancel()
+		select {
+		case <-returned:
+		case <-ctx.Done():
+		}
+		// Whatever the validators sign now, they were told by somebody else.
+		r.load, begin = newLoadDriver(r.group, load, true), time.Now()
+	}
+}
+
+// until is a context that also ends when a channel is closed.
+func until(ctx context.Context, closed <-chan struct{}) (bounded context.Context, cancel func()) {
+	bounded, end := context.WithCancel(ctx)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		select {
+		case <-closed:
+			end()
+		case <-bounded.Done():
+		}
+	})
+	return bounded, func() {
+		end()
 		waiting.Wait()
 	}
 }

@@ -14,8 +14,27 @@ type Lending struct {
 	borrowed bool
 	// changed is closed when that is no longer so; nil before anybody asked.
 	changed chan struct{}
-	// Driving is held while the validators are told their own load.
-	Driving sync.Mutex
+	// driving is held while the validators are told their own load.
+	driving sync.Mutex
+}
+
+// Drive tells the validators their own load, by drive, which ends when lent is closed. If
+// somebody else tells them theirs it does nothing, and returns what is closed when that ends.
+func (l *Lending) Drive(drive func(lent <-chan struct{})) (returned <-chan struct{}) {
+	l.driving.Lock()
+	defer l.driving.Unlock()
+	borrowed, changed := l.State()
+	if borrowed {
+		return changed
+	}
+	drive(changed)
+	return nil
+}
+
+// AwaitDriver waits until nobody tells the validators their own load.
+func (l *Lending) AwaitDriver() {
+	l.driving.Lock()
+	defer l.driving.Unlock()
 }
 
 // State says whether somebody else tells the validators their load, and what is closed
