@@ -421,7 +421,13 @@ impl Checks {
                 } else if committee.is_stalled_by(to_blame) {
                     misses.committees += 1;
                 } else {
-                    unexplained.push((shard, block.height));
+                    let leader = network.named(&block.context.leader);
+                    let producer = producer.map_or_else(String::new, |one| network.named(&one.key));
+                    let what = format!(
+                        "shard {shard} at height {} without a reason: the chunk of {producer} in the block of {leader}",
+                        block.height
+                    );
+                    unexplained.push(Violation::new(Promise::MissedChunks, what));
                 }
             }
         }
@@ -429,12 +435,7 @@ impl Checks {
             misses.others += unexplained.len() as u64;
             return misses;
         }
-        for (shard, height) in unexplained {
-            self.violations.push(Violation::new(
-                Promise::MissedChunks,
-                format!("shard {shard} at height {height} without a reason"),
-            ));
-        }
+        self.violations.extend(unexplained);
         misses
     }
 }

@@ -412,6 +412,14 @@ impl Network {
             .filter_map(|(index, member)| Some((index, member.node()?)))
     }
 
+    /// What the node with this key is called.
+    #[must_use]
+    pub fn named(&self, key: &PublicKey) -> String {
+        let members = self.members.iter();
+        let index = members.take_while(|member| !member.wire.is(key)).count();
+        format!("n{index}")
+    }
+
     /// Transfers signed by all generators.
     #[must_use]
     pub fn signed(&self) -> u64 {

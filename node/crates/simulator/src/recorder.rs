@@ -32,29 +32,50 @@ impl fmt::Display for Event {
 
 /// Keeps events; it outlives a run that panics.
 #[derive(Debug, Default)]
-pub struct Recorder(Mutex<BTreeMap<usize, VecDeque<Event>>>);
+pub struct Recorder(Mutex<Recorded>);
+
+#[derive(Debug, Default)]
+struct Recorded {
+    nodes: BTreeMap<usize, VecDeque<Event>>,
+    /// What there was when the run first failed.
+    kept: Option<String>,
+}
+
+impl Recorded {
+    fn trace(&self) -> String {
+        let mut lines = Vec::new();
+        for (node, events) in &self.nodes {
+            lines.push(format!("n{node}"));
+            lines.extend(events.iter().map(|event| format!("  {event}")));
+        }
+        lines.join("\n")
+    }
+}
 
 impl Recorder {
     /// Something happened to a node.
     pub fn note(&self, node: usize, event: Event) {
-        let mut nodes = lock(&self.0);
-        let events = nodes.entry(node).or_default();
+        let mut recorded = lock(&self.0);
+        let events = recorded.nodes.entry(node).or_default();
         events.push_back(event);
         if events.len() > LAST {
             events.pop_front();
         }
     }
 
+    /// The run has failed, and goes on: its trace is what there is now.
+    pub fn keep(&self) {
+        let mut recorded = lock(&self.0);
+        if recorded.kept.is_none() {
+            recorded.kept = Some(recorded.trace());
+        }
+    }
+
     /// What is kept, node by node.
     #[must_use]
     pub fn trace(&self) -> String {
-        let nodes = lock(&self.0);
-        let mut lines = Vec::new();
-        for (node, events) in nodes.iter() {
-            lines.push(format!("n{node}"));
-            lines.extend(events.iter().map(|event| format!("  {event}")));
-        }
-        lines.join("\n")
+        let recorded = lock(&self.0);
+        recorded.kept.clone().unwrap_or_else(|| recorded.trace())
     }
 }
 
@@ -78,5 +99,19 @@ mod tests {
             "{trace}"
         );
         assert!(!trace.contains("finalised 7"), "{trace}");
+    }
+
+    #[test]
+    fn a_run_that_failed_is_shown_as_it_was_then() {
+        let recorder = Recorder::default();
+        let note = |what: &str| {
+            let (at, height, what) = (Duration::ZERO, 1, what.into());
+            recorder.note(0, Event { at, height, what });
+        };
+        note("one");
+        recorder.keep();
+        note("two");
+        recorder.keep();
+        assert_eq!(recorder.trace(), "n0\n      0.000 s  height    1  one");
     }
 }

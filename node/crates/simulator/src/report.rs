@@ -186,6 +186,7 @@ impl fmt::Display for Report {
                 writeln!(f, "    {violation}")?;
             }
             if index < SHOWN {
+                writeln!(f, "    {}", outcome.plan)?;
                 for line in outcome.trace.lines() {
                     writeln!(f, "    {line}")?;
                 }

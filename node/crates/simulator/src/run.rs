@@ -76,8 +76,10 @@ pub struct Outcome {
     pub cpu: Duration,
     /// A hash of everything that happened; empty if the run panicked.
     pub fingerprint: String,
-    /// The last events of every node, if something was violated.
+    /// The last events of every node before something was violated.
     pub trace: String,
+    /// What was to go wrong, if something was violated.
+    pub plan: String,
 }
 
 /// What is different from a scenario as it is.
@@ -126,6 +128,7 @@ pub fn run_with(scenario: &Scenario, seed: u64, changes: Changes) -> Outcome {
     outcome.injected = lock(&shared.injected).clone();
     if !outcome.violations.is_empty() {
         outcome.trace = recorder.trace();
+        outcome.plan = format!("{plan:?}");
     }
     outcome
 }
@@ -163,6 +166,7 @@ impl Outcome {
             cpu: Duration::ZERO,
             fingerprint: String::new(),
             trace: String::new(),
+            plan: String::new(),
         }
     }
 }
@@ -190,6 +194,7 @@ impl Story<'_> {
         network.start_all().await;
         network.set_load(self.plan.load);
         outcome.misses = self.storm(&mut network, &mut checks).await;
+        self.keep_failure(&checks);
         match self.expectation {
             Expectation::Safe => {
                 self.end_lies(&mut network, &mut checks).await;
@@ -248,6 +253,14 @@ impl Story<'_> {
         network.hand_in();
         network.lie();
         checks.look(network).await;
+        self.keep_failure(checks);
+    }
+
+    /// Keeps what happened before something was violated that must not be.
+    fn keep_failure(&self, checks: &Checks) {
+        if self.expectation == Expectation::Safe && !checks.violations().is_empty() {
+            self.recorder.keep();
+        }
     }
 
     /// Lets the plan's faults happen, and says what the dead cost.
