@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -225,6 +226,27 @@ func TestBackupsDuringOutages(t *testing.T) {
 		}
 		y.checkClean()
 	}
+}
+
+// A policy that was made although nobody said so does not stay.
+func TestBackupsThatDoNotBegin(t *testing.T) {
+	y := newYard(t, buckets.Serve(t).URL("kept"))
+	y.stop()
+	direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: y.client.Scheme()})
+	y.must(err)
+	y.options.Client = interceptor.NewClient(direct, interceptor.Funcs{
+		Create: func(ctx context.Context, next client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			err := next.Create(ctx, object, options...)
+			if _, isPolicy := object.(*networkingv1.NetworkPolicy); isPolicy && err == nil {
+				err = context.DeadlineExceeded
+			}
+			return err
+		},
+	})
+	if _, err := y.backup(); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "kubectl") {
+		t.Errorf("the error is %v", err)
+	}
+	y.checkClean()
 }
 
 // An API server that is away for a moment while a backup ends leaves nothing of it.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -76,6 +77,10 @@ func begin(ctx context.Context, options *Options) (*run, error) {
 	}}
 	r.policy = r.NewPolicy()
 	if err := r.Client.Create(ctx, r.policy); err != nil {
+		if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
+			// Nobody said whether it is there.
+			err = errors.Join(err, r.end(ctx))
+		}
 		return nil, err
 	}
 	r.Root = resources.RootOf(r.policy)
