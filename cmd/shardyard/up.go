@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,8 +100,6 @@ func runUp(command *cobra.Command, options local.Options, format string) error {
 
 	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	// Whoever asks a second time does not want to wait.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
 	summary, err := local.Up(ctx, options)
 	if summary != nil {
