@@ -32,7 +32,11 @@ impl Lies {
     const fn costs_what_it_leads(&self) -> bool {
         matches!(
             self,
-            Self::Garbage(_) | Self::Replays(_) | Self::Flood(_, _, false)
+            Self::Bodies(_)
+                | Self::Receipts
+                | Self::Garbage(_)
+                | Self::Replays(_)
+                | Self::Flood(_, _, false)
         )
     }
 
