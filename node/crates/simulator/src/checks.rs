@@ -402,7 +402,8 @@ impl Checks {
             // Who cuts a leader off hears of its block late, and makes the next chunk late.
             let led_before = before;
             before = among(&blamed.leaders, &block.context.leader);
-            if block.height <= from || block.height > to {
+            // A turn in the last one before can cost others their first.
+            if block.height < from || block.height > to {
                 continue;
             }
             let led = before || led_before;
@@ -413,7 +414,7 @@ impl Checks {
                 let missed = block
                     .chunk(shard)
                     .is_some_and(|header| header.content.height < block.height);
-                if !missed {
+                if !missed || block.height == from {
                     continue;
                 }
                 if turn || led {
