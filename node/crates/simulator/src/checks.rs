@@ -380,7 +380,7 @@ impl Checks {
     /// Counts the chunks missed in the blocks after `from` and up to `to`. One
     /// that no producer who is to blame explains, nor a committee that waits for such
     /// members, is a violation; where they can cost others chunks, if there are more of
-    /// these than such producers had turns.
+    /// these than the turns of such producers can cost.
     pub fn check_misses(
         &mut self,
         network: &Network,
@@ -432,7 +432,7 @@ impl Checks {
                 }
             }
         }
-        if blamed.others && unexplained.len() <= turns {
+        if unexplained.len() <= turns * blamed.others {
             misses.others += unexplained.len() as u64;
             return misses;
         }

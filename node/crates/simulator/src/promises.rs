@@ -40,19 +40,18 @@ impl Lies {
         )
     }
 
-    /// Whether chunks of others can be missed as well: those who make the next chunk of
-    /// the shard have to ask each other for the body first, which some may have no more
-    /// from whoever is cut off, or other shards lack receipts.
-    const fn costs_others(&self) -> bool {
+    /// How many chunks of others each of its turns can cost as well. Those who make the
+    /// next chunk of the shard have to ask each other for the body first, which some may
+    /// have no more from whoever is cut off; and every other shard may lack receipts.
+    fn costs_others(&self, shape: &Shape) -> usize {
         match self {
             Self::WithheldBodies
             | Self::WithheldParts(_)
             | Self::ParcelledParts(_)
-            | Self::Bodies(_)
-            | Self::Receipts
-            | Self::PartialReceipts(_)
-            | Self::Garbage(_)
-            | Self::Replays(_) => true,
+            | Self::Bodies(_) => 1,
+            Self::Receipts | Self::PartialReceipts(_) | Self::Garbage(_) | Self::Replays(_) => {
+                usize::from(shape.shards).saturating_sub(1).max(1)
+            }
             Self::Results(..)
             | Self::ForgedWitnesses
             | Self::WithheldWitnesses(_)
@@ -62,7 +61,7 @@ impl Lies {
             | Self::Chunks
             | Self::Blocks
             | Self::Votes
-            | Self::Flood(..) => false,
+            | Self::Flood(..) => 0,
         }
     }
 }
@@ -74,8 +73,8 @@ pub struct Blamed {
     pub members: BTreeSet<usize>,
     /// Who may miss any chunk in the blocks that it leads, and cost those after them theirs.
     pub leaders: BTreeSet<usize>,
-    /// Whether as many others may be missed as they have turns.
-    pub others: bool,
+    /// How many chunks of others may be missed for each turn that they have.
+    pub others: usize,
 }
 
 impl Plan {
@@ -134,10 +133,12 @@ impl Plan {
         members.extend(cut_off.flatten());
         let lies_so = |(_, lies): &(&usize, &Vec<Lies>)| lies.iter().any(Lies::costs_what_it_leads);
         let leaders = self.liars.iter().filter(lies_so).map(|(liar, _)| *liar);
+        let lies = self.liars.values().flatten();
+        let others = lies.map(|lies| lies.costs_others(&self.shape)).max();
         Some(Blamed {
             members,
             leaders: leaders.collect(),
-            others: self.liars.values().flatten().any(Lies::costs_others),
+            others: others.unwrap_or_default(),
         })
     }
 }
