@@ -103,8 +103,8 @@ func addTimeoutFlag(command *cobra.Command, timeout *time.Duration) {
 	command.Flags().DurationVar(timeout, "timeout", 2*time.Minute, "how long it may take")
 }
 
-// checkClient asks the API server for what takes no longer than timeout: also which kinds
-// it serves, which no context ends.
+// checkClient is a client whose requests take no longer than timeout, also those for the
+// kinds that are served, which the context of a call does not end.
 func checkClient(timeout time.Duration) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {

@@ -23,7 +23,7 @@ type Lending struct {
 func (l *Lending) Drive(drive func(lent <-chan struct{})) (returned <-chan struct{}) {
 	l.driving.Lock()
 	defer l.driving.Unlock()
-	borrowed, changed := l.State()
+	borrowed, changed := l.state()
 	if borrowed {
 		return changed
 	}
@@ -37,9 +37,9 @@ func (l *Lending) AwaitDriver() {
 	defer l.driving.Unlock()
 }
 
-// State says whether somebody else tells the validators their load, and what is closed
+// state says whether somebody else tells the validators their load, and what is closed
 // when that changes.
-func (l *Lending) State() (borrowed bool, changed <-chan struct{}) {
+func (l *Lending) state() (borrowed bool, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.changed == nil {

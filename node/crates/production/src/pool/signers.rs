@@ -74,7 +74,7 @@ impl Signers {
     }
 
     /// What a client that signed this has, if it can pay for it and all that it has in the
-    /// pool; `None` if nobody asks.
+    /// pool; `None` for what this node's generator signed, which may spend what it likes.
     pub(super) fn admit(&self, offered: &Offered) -> Result<Option<u64>, Refusal> {
         let Offered { transaction, funds } = offered;
         let mut cost = self.cost(transaction);
