@@ -158,15 +158,6 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         if let Some(shard) = &shard {
             parts.tracked.send_replace(Some(shard.progress()));
             info!(shard = %shard.id, height = shard.height, root = %shard.state.root(), "state ready");
-            if let Some(producer) = &parts.producer {
-                for (height, evidence) in &shard.evidence {
-                    if let Some(executed) = shard.recent.get(height) {
-                        let (executed, evidence) = (executed.clone(), evidence.clone());
-                        // The pool of a node that starts is empty.
-                        producer.executed(Proven { executed, evidence }, Arc::default());
-                    }
-                }
-            }
         }
         let chain = ChainView::new(
             &parts.identity.genesis,
@@ -216,6 +207,12 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
     }
 
     async fn run(mut self) -> Result<(), LedgerError> {
+        if let Some(producer) = &self.producer {
+            for proven in self.recovered() {
+                // The pool of a node that starts is empty.
+                producer.executed(proven, Arc::default()).await;
+            }
+        }
         self.look_at_acknowledged().await;
         self.advance().await?;
         let mut turns = Turns::default();
@@ -261,6 +258,19 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             self.look_up_next();
             self.advance().await?;
         }
+    }
+
+    /// What headers still have to commit to.
+    fn recovered(&self) -> Vec<Proven> {
+        let Some(shard) = &self.shard else {
+            return Vec::new();
+        };
+        let proven = shard.evidence.iter().filter_map(|(height, evidence)| {
+            let executed = shard.recent.get(height)?.clone();
+            let evidence = evidence.clone();
+            Some(Proven { executed, evidence })
+        });
+        proven.collect()
     }
 
     /// Consensus delivered a block: it is final and stored.
@@ -554,7 +564,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
             self.metrics.produced(outcomes);
         }
         if let Some(producer) = &self.producer {
-            producer.executed(proven, changed.unwrap_or_default());
+            producer.executed(proven, changed.unwrap_or_default()).await;
         }
         self.due = self.due.split_off(&next_due.block);
         shard.freeze(&header.content, self.snapshot_interval);
@@ -598,7 +608,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         }
         self.availability.finalized(block).await;
         if let Some(producer) = &self.producer {
-            producer.finalized(Arc::new(block.clone()), digest);
+            producer.finalized(Arc::new(block.clone()), digest).await;
         }
         ack.acknowledge();
         Ok(())

@@ -77,7 +77,7 @@ impl<E: Runtime, S: Engine + 'static> Actor<E, S> {
         self.shelf.put(origin.served(pages));
         self.metrics.snapshot_installed(height);
         if let Some(producer) = &self.producer {
-            producer.installed(height);
+            producer.installed(height).await;
         }
         self.due = self.due.split_off(&next_due.block);
         // What the front block needs may be another thing now, or nothing.

@@ -30,7 +30,7 @@ use shardnode_blocks::{self as blocks, ChainView, GenesisState, Marshal};
 use shardnode_execution::record::{Evidence, Executed, Proven};
 use shardnode_ledger::{Actor, LedgerError, Metrics, Parts};
 use shardnode_mailboxes::{
-    availability, bodies, ledger, snapshots::Shelf, state_sync, witness_validator,
+    availability, bodies, ledger, producer, snapshots::Shelf, state_sync, witness_validator,
 };
 use shardnode_network::Identity;
 use shardnode_primitives::{
@@ -52,6 +52,8 @@ pub(crate) const EXECUTED: u64 = 80;
 pub(crate) struct Fixture {
     pub(crate) mailbox: ledger::Mailbox,
     pub(crate) reads: Reads,
+    /// What the producer is told.
+    pub(crate) told: mpsc::Receiver<producer::Message>,
     pub(crate) handle: Handle<Result<(), LedgerError>>,
     _ends: Ends,
 }
@@ -281,6 +283,7 @@ impl Fixture {
         let (bodies, bodies_inbox) = bodies::mailbox();
         let (validator, validator_inbox) = witness_validator::mailbox();
         let (state_sync, state_sync_inbox) = state_sync::mailbox();
+        let (producer, told) = producer::mailbox();
         let view = ChainView::new(&identity.genesis, genesis.block.clone(), genesis.digest);
         let mut registry = Registry::default();
         let actor = Actor::new(
@@ -295,7 +298,7 @@ impl Fixture {
                 marshal,
                 storage: Some((storage, recovered)),
                 validator,
-                producer: None,
+                producer: Some(producer),
                 view: watch::channel(Arc::new(view)).0,
                 tracked: watch::channel(None).0,
                 lacks: watch::channel(Vec::new()).0,
@@ -312,6 +315,7 @@ impl Fixture {
         Self {
             mailbox,
             reads,
+            told,
             handle: actor.unwrap().start(),
             _ends: (
                 availability_inbox,

@@ -5,4 +5,5 @@
 
 mod engine;
 mod fixture;
+mod producing;
 mod serving;
