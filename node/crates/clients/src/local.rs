@@ -70,8 +70,11 @@ fn check_signer(
     if cost > u128::from(account.balance) {
         return Err(Refusal::Balance);
     }
-    let balance = account.balance;
-    Ok(Funds { balance, height })
+    Ok(Funds {
+        balance: account.balance,
+        nonce: account.nonce,
+        height,
+    })
 }
 
 /// The outcome of a transaction, with the proof in the list of all outcomes of the

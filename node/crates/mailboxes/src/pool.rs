@@ -17,7 +17,9 @@ use std::sync::Arc;
 pub struct Funds {
     /// In base units.
     pub balance: u64,
-    /// The chunk whose execution left it that.
+    /// The highest nonce that it has used.
+    pub nonce: u64,
+    /// A chunk after whose execution it was so.
     pub height: u64,
 }
 
@@ -40,12 +42,10 @@ pub type Changed = Arc<[(AccountId, Option<Account>)]>;
 pub struct Taken {
     /// The oldest that need not wait.
     pub transactions: Vec<Transaction>,
-    /// Which of them this node's generator signed.
-    pub own: Vec<bool>,
+    /// Of each, what its signer has; `None` of what this node's generator signed.
+    pub funds: Vec<Option<Funds>>,
     /// Whether others were left behind because they must wait.
     pub held_back: bool,
-    /// The height of the chunk.
-    pub height: u64,
 }
 
 /// What the actor is told and asked, as by the methods of [`Mailbox`].
@@ -148,7 +148,7 @@ impl Mailbox {
     }
 
     /// A state of the own shard was fetched, which the chunk at this height left: what
-    /// clients have in the pool was judged by another, and goes.
+    /// clients have in the pool that was judged by an older one goes.
     pub async fn installed(&self, height: u64) {
         let _ = self.0.send(Message::Installed(height)).await;
     }

@@ -14,9 +14,12 @@
 //! with each execution, what of clients' transactions nobody pays for any more: the
 //! signer is gone, has used the nonce, or has too little for it and what it has in the
 //! pool before it. A chunk is made after all before it are executed, so whoever empties
-//! an account in one chunk has nothing in the next. All of them leave it when the node
-//! fetches a state, as they were judged by another, and one that was judged by a state
-//! of too many executions ago does not come in. Why they are gone is remembered of the
+//! an account in one chunk has nothing in the next. The pool hears of an execution after
+//! whoever judges a transaction can see the state that it left: of an execution that is
+//! older than the state by which a signer's newest transaction was judged only the nonces
+//! count that it used. When the node fetches a state, all leave the pool that were judged
+//! by an older one, and one that was judged by a state of too many executions ago does
+//! not come in. Why they are gone is remembered of the
 //! last 65,536, for whoever asks.
 //!
 //! While a shard is congested, transfers to it stay where they are, and so

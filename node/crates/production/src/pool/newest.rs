@@ -48,6 +48,13 @@ impl Newest {
         self.since = height;
     }
 
+    /// The chunk of the last of them.
+    pub(super) fn height(&self) -> u64 {
+        self.executions
+            .back()
+            .map_or(self.since, |(height, _)| *height)
+    }
+
     /// Whether all are here that followed the chunk at `height`.
     pub(super) const fn reaches_back_to(&self, height: u64) -> bool {
         height >= self.since
@@ -102,5 +109,8 @@ mod tests {
         newest.begin_at(2_000);
         assert_eq!(newest.of(&half[0].0, oldest - 1), None);
         assert!(newest.reaches_back_to(2_000) && !newest.reaches_back_to(1_999));
+        assert_eq!(newest.height(), 2_000);
+        newest.push(2_001, changed(0));
+        assert_eq!(newest.height(), 2_001);
     }
 }

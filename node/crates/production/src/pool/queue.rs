@@ -6,7 +6,7 @@ use super::{
     signers::{Short, Signers},
 };
 use commonware_codec::FixedSize as _;
-use shardnode_mailboxes::pool::{Changed, Offered, Taken};
+use shardnode_mailboxes::pool::{Changed, Funds, Offered, Taken};
 use shardnode_primitives::{
     AccountId, Congestion, Digest, Refusal, ShardId, ShardLayout, Transaction,
 };
@@ -130,13 +130,14 @@ impl Queue {
         self.let_go(short)
     }
 
-    /// The state is another one, that after the chunk at `height`. Returns clients'
-    /// transactions, which are gone.
+    /// The state is another one, that after the chunk at `height`. Returns which of clients'
+    /// transactions are gone: those that were judged by an older one.
     pub(super) fn installed(&mut self, height: u64) -> Vec<(Digest, Refusal)> {
         self.signers.installed(height);
         let mut refused = Vec::new();
         for pooled in std::mem::take(&mut self.transactions) {
-            if pooled.own {
+            let stays = pooled.own || self.signers.is_judged_since(&pooled.transaction, height);
+            if stays {
                 self.transactions.push_back(pooled);
             } else {
                 self.forget(&pooled);
@@ -205,21 +206,20 @@ impl Queue {
         if self.must_wait(transaction) && self.waiting >= self.capacity.div_ceil(WAITING_SHARE) {
             return Err(Refusal::Congested);
         }
-        let balance = self.signers.admit(&offered)?;
-        let Offered { transaction, funds } = offered;
-        let own = funds.is_none();
+        let funds = self.signers.admit(&offered)?;
+        let own = offered.funds.is_none();
+        let transaction = offered.transaction;
         let pooled = Pooled { transaction, own };
-        self.note(&pooled);
-        self.signers.admitted(&pooled.transaction, balance);
+        self.note(&pooled, funds);
         self.transactions.push_back(pooled);
         Ok(())
     }
 
     /// Notes a transaction that comes in, unless its signer has one with this
     /// nonce in the pool.
-    fn note(&mut self, pooled: &Pooled) -> bool {
+    fn note(&mut self, pooled: &Pooled, funds: Option<Funds>) -> bool {
         let transaction = &pooled.transaction;
-        if !self.signers.note(transaction, pooled.own) {
+        if !self.signers.note(transaction, funds) {
             return false;
         }
         let Transaction::Transfer(signed) = transaction;
@@ -246,7 +246,7 @@ impl Queue {
 
     pub(super) fn take(&mut self, most: usize) -> Taken {
         let room = most.min(self.len());
-        let (mut taken, mut own) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let (mut taken, mut funds) = (Vec::with_capacity(room), Vec::with_capacity(room));
         let (mut passed, mut signers) = (Vec::new(), BTreeSet::new());
         while taken.len() < most
             && passed.len() < LOOK_AHEAD
@@ -258,9 +258,10 @@ impl Queue {
                 signers.insert(signer);
                 passed.push(pooled);
             } else {
+                let client = (!pooled.own).then(|| self.signers.funds(transaction));
                 self.forget(&pooled);
                 taken.push(pooled.transaction);
-                own.push(pooled.own);
+                funds.push(client.flatten());
             }
         }
         let held_back = !passed.is_empty();
@@ -269,9 +270,8 @@ impl Queue {
         }
         Taken {
             transactions: taken,
-            own,
+            funds,
             held_back,
-            height: self.height,
         }
     }
 
@@ -282,16 +282,15 @@ impl Queue {
     pub(super) fn give_back(&mut self, taken: Taken) -> Vec<(Digest, Refusal)> {
         let mut clients = BTreeSet::new();
         let mut refused = Vec::new();
-        let judged_at = taken.height.saturating_sub(1);
-        let known = self.signers.know_since(judged_at);
-        for (transaction, own) in taken.transactions.into_iter().zip(taken.own).rev() {
+        for (transaction, funds) in taken.transactions.into_iter().zip(taken.funds).rev() {
+            let own = funds.is_none();
             let pooled = Pooled { transaction, own };
-            if !own && !known {
+            if funds.is_some_and(|funds| !self.signers.know_since(funds.height)) {
                 // It may have been handed in again.
                 if !self.signers.holds(&pooled.transaction) {
                     refused.push((pooled.transaction.hash(), Refusal::Shard));
                 }
-            } else if !pooled.transaction.expired(self.height) && self.note(&pooled) {
+            } else if !pooled.transaction.expired(self.height) && self.note(&pooled, funds) {
                 if !own {
                     clients.insert(*pooled.transaction.signer());
                 }
@@ -300,7 +299,7 @@ impl Queue {
         }
         refused.extend(self.let_go_of_overtaken(&clients));
         // Some came in as if those that come back were executed.
-        let short = self.signers.short_since(judged_at, &clients);
+        let short = self.signers.came_back(&clients);
         refused.extend(self.let_go(short));
         refused
     }
@@ -312,7 +311,6 @@ mod tests {
     use commonware_codec::DecodeExt as _;
     use commonware_cryptography::ed25519::Signature;
     use proptest::prelude::*;
-    use shardnode_mailboxes::pool::Funds;
     use shardnode_primitives::{SignedTransfer, Transfer};
     use shardnode_state::Account;
     use std::collections::BTreeMap;
@@ -356,8 +354,21 @@ mod tests {
     fn client(transaction: Transaction, balance: u64) -> Offered {
         Offered {
             transaction,
-            funds: Some(Funds { balance, height: 0 }),
+            funds: Some(Funds {
+                balance,
+                nonce: 0,
+                height: 0,
+            }),
         }
+    }
+
+    /// Of a client who had so much after the chunk at `height`.
+    fn client_at(height: u64, transaction: Transaction, balance: u64) -> Offered {
+        let mut offered = client(transaction, balance);
+        if let Some(funds) = &mut offered.funds {
+            funds.height = height;
+        }
+        offered
     }
 
     /// An execution that left these accounts of shard 0 with these balances and nonces.
@@ -532,13 +543,54 @@ mod tests {
         assert_eq!(queue.add(client(transfer(1, 2, 0), 9)), Err(Refusal::Nonce));
         assert_eq!(queue.add(client(transfer(1, 3, 0), 9)), Ok(()));
         assert_eq!(queue.add(client(transfer(1, 4, 0), 9)), Err(Refusal::Funds));
-        let mut newer = client(transfer(2, 1, 0), 9);
-        newer.funds = Some(Funds {
-            balance: 9,
-            height: 2,
-        });
-        assert_eq!(queue.add(newer), Ok(()));
+        assert_eq!(queue.add(client_at(2, transfer(2, 1, 0), 9)), Ok(()));
         assert_eq!(queue.add(client(transfer(3, 1, 0), 9)), Ok(()));
+    }
+
+    /// The executions that made that state may still be on their way here.
+    #[test]
+    fn what_was_judged_by_a_newer_state_stays() {
+        let judged_at = |height, nonce, balance, used| {
+            let mut offered = client(transfer(1, nonce, 0), 0);
+            offered.funds = Some(Funds {
+                balance,
+                nonce: used,
+                height,
+            });
+            offered
+        };
+        let mut queue = queue(100);
+        assert_eq!(queue.add(judged_at(1, 1, 9, 0)), Ok(()));
+        // By then the first nonce was used, and what it cost is gone.
+        assert_eq!(queue.add(judged_at(5, 2, 3, 1)), Ok(()));
+        assert_eq!(queue.add(judged_at(5, 3, 3, 1)), Err(Refusal::Funds));
+        // Its signer had nothing, and was not there at all.
+        let gone = [(transfer(1, 1, 0).hash(), Refusal::Nonce)];
+        assert_eq!(queue.executed(2, changed(&[(1, Some((0, 0)))])), gone);
+        assert_eq!(queue.executed(3, changed(&[(1, None)])), []);
+        // What the newest state that was looked up says counts, whoever looked before.
+        assert_eq!(queue.add(judged_at(4, 3, 99, 0)), Err(Refusal::Funds));
+        let taken = queue.take(10);
+        assert_eq!(queue.executed(4, changed(&[(1, Some((2, 1)))])), []);
+        assert_eq!(queue.give_back(taken), []);
+        // What comes after that state counts again.
+        let gone = [(transfer(1, 2, 0).hash(), Refusal::Funds)];
+        assert_eq!(queue.executed(6, changed(&[(1, Some((2, 1)))])), gone);
+    }
+
+    #[test]
+    fn what_comes_back_with_a_used_nonce_costs_nothing() {
+        let mut queue = queue(100);
+        queue.add(client(transfer(1, 1, 0), 6)).unwrap();
+        let taken = queue.take(10);
+        let mut next = client_at(2, transfer(1, 2, 0), 3);
+        if let Some(funds) = &mut next.funds {
+            funds.nonce = 1;
+        }
+        assert_eq!(queue.add(next), Ok(()));
+        let gone = [(transfer(1, 1, 0).hash(), Refusal::Nonce)];
+        assert_eq!(queue.give_back(taken), gone);
+        assert_eq!(names(&queue.take(10).transactions), [(1, 2)]);
     }
 
     #[test]
@@ -547,7 +599,8 @@ mod tests {
         queue.add(client(transfer(1, 1, 0), 9)).unwrap();
         queue.add(own(transfer(2, 1, 0))).unwrap();
         let taken = queue.take(10);
-        assert_eq!(taken.own, [false, true]);
+        let of_clients: Vec<_> = taken.funds.iter().map(Option::is_some).collect();
+        assert_eq!(of_clients, [true, false]);
         // Nothing of clients is in the pool meanwhile.
         assert_eq!(queue.executed(1, changed(&[(3, None)])), []);
         assert_eq!(queue.give_back(taken), []);
@@ -558,28 +611,27 @@ mod tests {
     }
 
     #[test]
-    fn what_was_judged_by_another_state_than_the_one_fetched_goes() {
+    fn what_was_judged_by_an_older_state_than_the_one_fetched_goes() {
         let mut queue = queue(100);
         queue.next(5, Congestion::default());
         queue.add(client(transfer(1, 1, 0), 9)).unwrap();
         let taken = queue.take(10);
         queue.add(client(transfer(1, 2, 0), 9)).unwrap();
         queue.add(own(transfer(2, 1, 0))).unwrap();
+        queue.add(client_at(7, transfer(3, 1, 0), 9)).unwrap();
         let gone = |nonce| [(transfer(1, nonce, 0).hash(), Refusal::Shard)];
         assert_eq!(queue.installed(7), gone(2));
         assert_eq!(queue.give_back(taken), gone(1));
         assert_eq!(queue.add(client(transfer(1, 3, 0), 9)), Err(Refusal::Shard));
-        let mut newer = client(transfer(1, 3, 0), 9);
-        newer.funds = Some(Funds {
-            balance: 9,
-            height: 7,
-        });
-        assert_eq!(queue.add(newer), Ok(()));
+        assert_eq!(queue.add(client_at(7, transfer(1, 3, 0), 9)), Ok(()));
         // The chunks after it were made by that state.
         queue.next(8, Congestion::default());
         let taken = queue.take(10);
         assert_eq!(queue.give_back(taken), []);
-        assert_eq!(names(&queue.take(10).transactions), [(2, 1), (1, 3)]);
+        assert_eq!(
+            names(&queue.take(10).transactions),
+            [(2, 1), (3, 1), (1, 3)]
+        );
     }
 
     /// Its signer still has what these pay, and spends it again.
@@ -598,16 +650,16 @@ mod tests {
         queue.add(client(transfer(1, 4, 0), 6)).unwrap();
         let taken = queue.take(10);
         queue.add(client(transfer(1, 5, 0), 6)).unwrap();
-        // Less since long ago.
-        for height in 1..2_000 {
-            queue.next(height + 1, Congestion::default());
-            queue.executed(height, changed(&[(1, Some((4, 0)))]));
+        // Less since the first of many.
+        for height in 1..1_000 {
+            queue.executed(height, changed(&[(u8::from(height == 1), Some((4, 0)))]));
         }
-        let taken = Taken {
-            height: 2_000,
-            ..taken
-        };
         let gone = [(transfer(1, 5, 0).hash(), Refusal::Funds)];
+        assert_eq!(queue.give_back(taken), gone);
+        // It is known then for the next time.
+        let taken = queue.take(10);
+        queue.add(client(transfer(1, 6, 0), 6)).unwrap();
+        let gone = [(transfer(1, 6, 0).hash(), Refusal::Funds)];
         assert_eq!(queue.give_back(taken), gone);
     }
 
@@ -640,7 +692,120 @@ mod tests {
         assert_eq!(names(&queue.take(10).transactions), [(1, 1), (2, 1)]);
     }
 
+    /// A client's account over time, of whose executions the pool hears late.
+    struct Lagging {
+        queue: Queue,
+        /// By the height after whose execution it has this balance and has used this nonce.
+        states: Vec<Option<(u64, u64)>>,
+        heard: usize,
+        /// By the nonce of what was taken in, the height of the state that it was judged by,
+        /// the first if it was taken in again.
+        judged: BTreeMap<u64, usize>,
+        away: VecDeque<Taken>,
+    }
+
+    impl Lagging {
+        fn execute(&mut self, gone: bool, balance: u64, nonces: u64) {
+            let used = self.states.iter().flatten().map(|(_, used)| *used).max();
+            let used = used.unwrap_or_default() + nonces;
+            self.states.push((!gone).then_some((balance, used)));
+        }
+
+        fn hear(&mut self) -> Vec<(Digest, Refusal)> {
+            if self.heard + 1 == self.states.len() {
+                return Vec::new();
+            }
+            self.heard += 1;
+            let height = self.heard as u64;
+            self.queue
+                .executed(height, changed(&[(1, self.states[self.heard])]))
+        }
+
+        /// Its owner looks it up and signs the next nonce but so many.
+        fn submit(&mut self, before: usize, skipped: u64) {
+            let height = (self.states.len() - 1).saturating_sub(before);
+            let Some((balance, used)) = self.states[height] else {
+                return;
+            };
+            let nonce = used + 1 + skipped;
+            let mut offered = client_at(height as u64, transfer(1, nonce, 0), balance);
+            offered.funds.as_mut().unwrap().nonce = used;
+            if self.queue.add(offered).is_ok() {
+                let first = self.judged.entry(nonce).or_insert(height);
+                *first = height.min(*first);
+            }
+        }
+
+        fn give_back(&mut self) -> Vec<(Digest, Refusal)> {
+            let taken = self.away.pop_front();
+            taken.map_or_else(Vec::new, |taken| self.queue.give_back(taken))
+        }
+
+        /// Whether there was a reason to let go of this since it was judged.
+        fn has_reason(&self, hash: Digest, refusal: Refusal) -> bool {
+            let mut judged = self.judged.iter();
+            let (nonce, height) = judged
+                .find(|(nonce, _)| transfer(1, **nonce, 0).hash() == hash)
+                .unwrap();
+            let up_to_it = |used| self.judged.range(used + 1..=*nonce).count() as u64;
+            self.states[*height..].iter().any(|state| match *state {
+                None => refusal == Refusal::NoAccount,
+                Some((_, used)) if used >= *nonce => refusal == Refusal::Nonce,
+                Some((balance, used)) => match refusal {
+                    Refusal::Funds => up_to_it(used) * (1 + FEE) > balance,
+                    other => other == Refusal::Overtaken,
+                },
+            })
+        }
+    }
+
     proptest! {
+        /// Whenever the pool hears of which execution: what it lets go of has a reason since
+        /// it was judged, and what is left when it has heard of all is paid for.
+        #[test]
+        fn what_lags_is_no_reason_to_let_go(
+            steps in proptest::collection::vec((0u8..8, 0u64..12, 0u64..3), 1..60),
+        ) {
+            let mut one = Lagging {
+                queue: queue(1_000),
+                states: vec![Some((9, 0))],
+                heard: 0,
+                judged: BTreeMap::new(),
+                away: VecDeque::new(),
+            };
+            let settle = [(2, 0, 0); 60].into_iter().chain([(7, 0, 0); 60]);
+            for (step, first, second) in steps.into_iter().chain(settle) {
+                let refused = match step {
+                    0 | 1 => {
+                        one.execute(step == 0 && first == 0, first, second);
+                        Vec::new()
+                    }
+                    2 | 3 => one.hear(),
+                    4 | 5 => {
+                        one.submit(first as usize / 3, second);
+                        Vec::new()
+                    }
+                    6 => {
+                        let taken = one.queue.take(first as usize);
+                        one.away.push_back(taken);
+                        Vec::new()
+                    }
+                    _ => one.give_back(),
+                };
+                for (hash, refusal) in refused {
+                    prop_assert!(one.has_reason(hash, refusal), "{refusal:?}");
+                }
+            }
+            let left = names(&one.queue.take(1_000).transactions);
+            match one.states.last().copied().flatten() {
+                None => prop_assert!(left.is_empty(), "{left:?}"),
+                Some((balance, used)) => {
+                    prop_assert!(left.iter().all(|(_, nonce)| *nonce > used), "{left:?}");
+                    prop_assert!(left.len() as u64 * (1 + FEE) <= balance, "{left:?}");
+                }
+            }
+        }
+
         /// Whatever is congested when: each account's transactions come out in
         /// the order in which they went in, none is lost, and none goes to a
         /// congested shard.

@@ -6,16 +6,25 @@ use shardnode_execution::planted::{Fault, has};
 use shardnode_mailboxes::pool::{Changed, Funds, Offered};
 use shardnode_primitives::{AccountId, Refusal, Transaction};
 use shardnode_state::Account;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// What the pool holds of one signer.
 #[derive(Default)]
 struct Signer {
-    nonces: BTreeSet<u64>,
-    /// All amounts and fees.
+    /// What the transaction with each nonce costs.
+    nonces: BTreeMap<u64, u128>,
+    /// All of it.
     cost: u128,
-    /// What it has, if it is a client's; 0 once it is gone.
-    balance: Option<u64>,
+    /// What it has, if a transaction is a client's; a balance of 0 once it is gone.
+    funds: Option<Funds>,
+}
+
+impl Signer {
+    /// What the transactions cost that come after one with this nonce.
+    fn cost_after(&self, nonce: u64) -> u128 {
+        let used = self.nonces.range(..=nonce);
+        self.cost - used.map(|(_, cost)| cost).sum::<u128>()
+    }
 }
 
 /// An account that cannot pay for all that it has in the pool.
@@ -40,6 +49,30 @@ impl Short {
         self.cost += cost;
         None
     }
+}
+
+/// The account that these are of, while nothing changes it.
+const fn unchanged(funds: Funds) -> Account {
+    Account {
+        balance: funds.balance,
+        nonce: funds.nonce,
+    }
+}
+
+/// What its owner has after the chunk at `height`, which made this of the account.
+fn changed_to(funds: Funds, account: Option<Account>, height: u64) -> Funds {
+    Funds {
+        balance: account.map_or(0, |account| account.balance),
+        nonce: account.map_or(funds.nonce, |account| account.nonce),
+        height,
+    }
+}
+
+/// Of what a signer has been known to have and what it has, what the newer state says.
+fn newer(known: Option<Funds>, funds: Funds) -> Funds {
+    known
+        .filter(|known| known.height > funds.height)
+        .unwrap_or(funds)
 }
 
 /// All signers.
@@ -75,77 +108,95 @@ impl Signers {
 
     /// What a client that signed this has, if it can pay for it and all that it has in the
     /// pool; `None` for what this node's generator signed, which may spend what it likes.
-    pub(super) fn admit(&self, offered: &Offered) -> Result<Option<u64>, Refusal> {
+    pub(super) fn admit(&self, offered: &Offered) -> Result<Option<Funds>, Refusal> {
         let Offered { transaction, funds } = offered;
-        let mut cost = self.cost(transaction);
-        if let Some(pooled) = self.signers.get(transaction.signer()) {
-            if pooled.nonces.contains(&transaction.nonce()) {
+        let nonce = transaction.nonce();
+        let pooled = self.signers.get(transaction.signer());
+        if let Some(pooled) = pooled {
+            if pooled.nonces.contains_key(&nonce) {
                 return Err(Refusal::Duplicate);
             }
-            let highest = pooled.nonces.last();
-            let overtaken = highest.is_some_and(|highest| *highest > transaction.nonce());
+            let highest = pooled.nonces.last_key_value();
+            let overtaken = highest.is_some_and(|(highest, _)| *highest > nonce);
             if funds.is_some() && overtaken && !has(Fault::KeptInPool) {
                 return Err(Refusal::Overtaken);
             }
             if pooled.nonces.len() >= self.share {
                 return Err(Refusal::Account);
             }
-            cost += pooled.cost;
         }
-        let balance = funds.map(|funds| self.balance(transaction, funds));
-        let balance = balance.transpose()?;
-        if balance.is_some_and(|balance| cost > u128::from(balance)) {
+        let Some(funds) = *funds else {
+            return Ok(None);
+        };
+        let funds = newer(
+            pooled.and_then(|pooled| pooled.funds),
+            self.since(transaction, funds)?,
+        );
+        if nonce <= funds.nonce {
+            return Err(Refusal::Nonce);
+        }
+        // Those with used nonces are on their way out.
+        let before = pooled.map_or(0, |pooled| pooled.cost_after(funds.nonce));
+        if before + self.cost(transaction) > u128::from(funds.balance) {
             return Err(Refusal::Funds);
         }
-        Ok(balance)
+        Ok(Some(funds))
     }
 
     /// What a client's signer has, which was looked up before its signature was
     /// verified: chunks may have been executed since.
-    fn balance(&self, transaction: &Transaction, funds: Funds) -> Result<u64, Refusal> {
+    fn since(&self, transaction: &Transaction, funds: Funds) -> Result<Funds, Refusal> {
         if !self.newest.reaches_back_to(funds.height) {
             return Err(Refusal::Shard);
         }
-        match self.newest.of(transaction.signer(), funds.height) {
-            None => Ok(funds.balance),
-            Some(None) => Err(Refusal::NoAccount),
-            Some(Some(account)) if transaction.nonce() <= account.nonce => Err(Refusal::Nonce),
-            Some(Some(account)) => Ok(account.balance),
-        }
-    }
-
-    /// The signer of a transaction that came in has this balance.
-    pub(super) fn admitted(&mut self, transaction: &Transaction, balance: Option<u64>) {
-        if let Some(signer) = self.signers.get_mut(transaction.signer()) {
-            signer.balance = balance.or(signer.balance);
-        }
+        let Account { balance, nonce } = match self.newest.of(transaction.signer(), funds.height) {
+            None => unchanged(funds),
+            Some(None) => return Err(Refusal::NoAccount),
+            Some(Some(account)) => account,
+        };
+        let height = funds.height.max(self.newest.height());
+        Ok(Funds {
+            balance,
+            nonce,
+            height,
+        })
     }
 
     /// Whether the pool has a transaction with this signer and nonce.
     pub(super) fn holds(&self, transaction: &Transaction) -> bool {
         let signer = self.signers.get(transaction.signer());
-        signer.is_some_and(|signer| signer.nonces.contains(&transaction.nonce()))
+        signer.is_some_and(|signer| signer.nonces.contains_key(&transaction.nonce()))
     }
 
-    /// Notes a transaction that comes in, unless its signer has one with this
-    /// nonce in the pool.
-    pub(super) fn note(&mut self, transaction: &Transaction, own: bool) -> bool {
+    /// What the signer of a client's transaction in the pool has.
+    pub(super) fn funds(&self, transaction: &Transaction) -> Option<Funds> {
+        let funds = self.signers.get(transaction.signer())?.funds?;
+        let height = funds.height.max(self.newest.height());
+        Some(Funds { height, ..funds })
+    }
+
+    /// Notes a transaction that comes in, with what its signer has if it is a client's,
+    /// unless its signer has one with this nonce in the pool.
+    pub(super) fn note(&mut self, transaction: &Transaction, funds: Option<Funds>) -> bool {
         let cost = self.cost(transaction);
         let signer = self.signers.entry(*transaction.signer()).or_default();
-        if !signer.nonces.insert(transaction.nonce()) {
+        let Entry::Vacant(place) = signer.nonces.entry(transaction.nonce()) else {
             return false;
-        }
+        };
+        place.insert(cost);
         signer.cost += cost;
-        self.clients += usize::from(!own);
+        if let Some(funds) = funds {
+            signer.funds = Some(newer(signer.funds, funds));
+            self.clients += 1;
+        }
         true
     }
 
     /// Forgets a transaction that is no longer in the pool.
     pub(super) fn forget(&mut self, transaction: &Transaction, own: bool) {
-        let cost = self.cost(transaction);
         if let Some(signer) = self.signers.get_mut(transaction.signer()) {
-            signer.nonces.remove(&transaction.nonce());
-            signer.cost = signer.cost.saturating_sub(cost);
+            let cost = signer.nonces.remove(&transaction.nonce());
+            signer.cost -= cost.unwrap_or_default();
             if signer.nonces.is_empty() {
                 self.signers.remove(transaction.signer());
             }
@@ -154,16 +205,18 @@ impl Signers {
     }
 
     /// The chunk at `height` was executed, and made this of accounts. Returns those that
-    /// are short of what they have in the pool.
+    /// are short of what they have in the pool. Of those that were judged by a newer state
+    /// it only says which nonces are used.
     pub(super) fn executed(&mut self, height: u64, changed: Changed) -> BTreeMap<AccountId, Short> {
         for (id, account) in changed.iter() {
             if let Some(signer) = self.signers.get_mut(id)
-                && let Some(balance) = &mut signer.balance
+                && let Some(funds) = &mut signer.funds
+                && funds.height <= height
             {
-                *balance = account.map_or(0, |account| account.balance);
+                *funds = changed_to(*funds, *account, height);
             }
         }
-        let short = self.short(changed.iter().copied());
+        let short = self.short(height, changed.iter().copied());
         self.newest.push(height, changed);
         short
     }
@@ -173,36 +226,46 @@ impl Signers {
         self.newest.begin_at(height);
     }
 
+    /// Whether a client's transaction in the pool is paid for by a state that is not older
+    /// than that after the chunk at `height`.
+    pub(super) fn is_judged_since(&self, transaction: &Transaction, height: u64) -> bool {
+        let signer = self.signers.get(transaction.signer());
+        let funds = signer.and_then(|signer| signer.funds);
+        funds.is_some_and(|funds| funds.height >= height && funds.nonce < transaction.nonce())
+    }
+
     /// Whether all executions are known that followed the chunk at `height`.
     pub(super) const fn know_since(&self, height: u64) -> bool {
         self.newest.reaches_back_to(height)
     }
 
-    /// Which of these clients are short of what they have in the pool, as far as it tells
-    /// what they have, or the executions after the chunk at `height` do.
-    pub(super) fn short_since(
-        &self,
-        height: u64,
+    /// Transactions of these clients came back, and chunks may have been executed while they
+    /// were away. Returns who of them is short of what it has in the pool.
+    pub(super) fn came_back(
+        &mut self,
         clients: &BTreeSet<AccountId>,
     ) -> BTreeMap<AccountId, Short> {
-        let clients = clients.iter();
-        self.short(clients.filter_map(|id| Some((*id, self.left(id, height)?))))
+        let height = self.newest.height();
+        let mut left = Vec::with_capacity(clients.len());
+        for id in clients {
+            let signer = self.signers.get_mut(id);
+            let Some(funds) = signer.and_then(|signer| signer.funds.as_mut()) else {
+                continue;
+            };
+            let changed = self.newest.of(id, funds.height);
+            if let Some(account) = changed {
+                *funds = changed_to(*funds, account, height);
+            }
+            left.push((*id, changed.unwrap_or_else(|| Some(unchanged(*funds)))));
+        }
+        self.short(height, left.into_iter())
     }
 
-    /// What a client has, as far as its transactions in the pool tell, or what the
-    /// executions after the chunk at `height` do.
-    fn left(&self, id: &AccountId, height: u64) -> Option<Option<Account>> {
-        let balance = self.signers.get(id).and_then(|signer| signer.balance);
-        // No nonce is used, or the execution that used it is among the newest.
-        let unchanged = |balance| Some(Account { balance, nonce: 0 });
-        let changed = self.newest.of(id, height);
-        changed.or_else(|| balance.map(unchanged))
-    }
-
-    /// Which of these accounts have transactions in the pool that they
-    /// cannot pay for, or could not use the nonce for.
+    /// Which of these accounts, as the chunk at `height` left them, have transactions in
+    /// the pool that they cannot pay for, or could not use the nonce for.
     fn short(
         &self,
+        height: u64,
         accounts: impl Iterator<Item = (AccountId, Option<Account>)>,
     ) -> BTreeMap<AccountId, Short> {
         if self.clients == 0 || has(Fault::KeptInPool) {
@@ -210,11 +273,19 @@ impl Signers {
         }
         let pooled = accounts.filter_map(|(id, account)| {
             let signer = self.signers.get(&id)?;
+            // A nonce that was used stays so, whatever became of the balance since.
+            let later = signer.funds.filter(|funds| funds.height > height);
+            let account = later.map_or(account, |funds| {
+                let used = account.map_or(0, |account| account.nonce);
+                let Account { balance, nonce } = unchanged(funds);
+                Some(Account {
+                    balance,
+                    nonce: nonce.max(used),
+                })
+            });
             let pays = account.is_some_and(|account| {
-                let unused = signer
-                    .nonces
-                    .first()
-                    .is_none_or(|nonce| *nonce > account.nonce);
+                let first = signer.nonces.first_key_value();
+                let unused = first.is_none_or(|(nonce, _)| *nonce > account.nonce);
                 unused && signer.cost <= u128::from(account.balance)
             });
             let cost = 0;
