@@ -3,11 +3,13 @@
 
 mod committees;
 mod endorsers;
+mod misses;
 
 pub use committees::{Committees, Counted};
+pub use misses::Misses;
 
 use self::endorsers::Endorsers;
-use crate::{network::Network, oracle::Oracle, plan::Plan, planted::Planted, promises::Blamed};
+use crate::{network::Network, oracle::Oracle, plan::Plan, planted::Planted};
 use commonware_consensus::types::Height;
 use commonware_cryptography::{Digested, Digestible as _, Hasher as _, blake3::Blake3};
 use shardnode_primitives::{Block, ChunkBody, ChunkHeader, Digest, ShardId};
@@ -81,26 +83,6 @@ impl Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.promise, self.what)
-    }
-}
-
-/// Why chunks were missed while producers were dead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Misses {
-    /// It was the turn of a producer who is dead, cut off or lies.
-    pub turns: u64,
-    /// The committee had too little stake without such members.
-    pub committees: u64,
-    /// A lie cost others their chunks.
-    pub others: u64,
-}
-
-impl Misses {
-    /// Adds another run's.
-    pub const fn add(&mut self, other: &Self) {
-        self.turns += other.turns;
-        self.committees += other.committees;
-        self.others += other.others;
     }
 }
 
@@ -375,69 +357,6 @@ impl Checks {
     /// Whether there is a block above `height`.
     pub fn advanced(&self, height: u64) -> bool {
         self.height() > height && self.planted != Some(Planted::NoBlocks)
-    }
-
-    /// Counts the chunks missed in the blocks after `from` and up to `to`. One
-    /// that no producer who is to blame explains, nor a committee that waits for such
-    /// members, is a violation; where they can cost others chunks, if there are more of
-    /// these than the turns of such producers can cost.
-    pub fn check_misses(
-        &mut self,
-        network: &Network,
-        blamed: &Blamed,
-        from: u64,
-        to: u64,
-    ) -> Misses {
-        let nobody = self.planted == Some(Planted::NobodyDead);
-        let among = |members: &BTreeSet<usize>, key: &_| {
-            let mut members = members.iter().filter(|_| !nobody);
-            members.any(|index| network.members[*index].wire.is(key))
-        };
-        let to_blame = |key: &_| among(&blamed.members, key);
-        let mut misses = Misses::default();
-        let (mut turns, mut unexplained) = (0, Vec::new());
-        let mut before = false;
-        for block in &self.chain {
-            let block = block.inner();
-            // Who cuts a leader off hears of its block late, and makes the next chunk late.
-            let led_before = before;
-            before = among(&blamed.leaders, &block.context.leader);
-            // A turn in the last one before can cost others their first.
-            if block.height < from || block.height > to {
-                continue;
-            }
-            let led = before || led_before;
-            for (shard, committee) in network.genesis.layout.iter().zip(self.committees.of(block)) {
-                let producer = network.genesis.producer_at(shard, block.height);
-                let turn = producer.is_some_and(|producer| to_blame(&producer.key));
-                turns += usize::from(turn);
-                let missed = block
-                    .chunk(shard)
-                    .is_some_and(|header| header.content.height < block.height);
-                if !missed || block.height == from {
-                    continue;
-                }
-                if turn || led {
-                    misses.turns += 1;
-                } else if committee.is_stalled_by(to_blame) {
-                    misses.committees += 1;
-                } else {
-                    let leader = network.named(&block.context.leader);
-                    let producer = producer.map_or_else(String::new, |one| network.named(&one.key));
-                    let what = format!(
-                        "shard {shard} at height {} without a reason: the chunk of {producer} in the block of {leader}",
-                        block.height
-                    );
-                    unexplained.push(Violation::new(Promise::MissedChunks, what));
-                }
-            }
-        }
-        if unexplained.len() <= turns * blamed.others {
-            misses.others += unexplained.len() as u64;
-            return misses;
-        }
-        self.violations.extend(unexplained);
-        misses
     }
 }
 

@@ -6,7 +6,10 @@ use crate::{
     plan::{Fault, Lies, Plan},
     shape::{CHUNK_WAIT_MS, Shape},
 };
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 /// What is on the way.
 const ON_THE_WAY: Duration = Duration::from_millis(500);
@@ -40,18 +43,15 @@ impl Lies {
         )
     }
 
-    /// How many chunks of others each of its turns can cost as well. Those who make the
-    /// next chunk of the shard have to ask each other for the body first, which some may
-    /// have no more from whoever is cut off; and every other shard may lack receipts.
-    fn costs_others(&self, shape: &Shape) -> usize {
+    /// What each of its turns can cost others as well, if anything.
+    const fn cost(&self) -> Option<Cost> {
         match self {
-            Self::WithheldBodies
-            | Self::WithheldParts(_)
-            | Self::ParcelledParts(_)
-            | Self::Bodies(_) => 1,
-            Self::Receipts | Self::PartialReceipts(_) | Self::Garbage(_) | Self::Replays(_) => {
-                usize::from(shape.shards).saturating_sub(1).max(1)
-            }
+            Self::WithheldBodies | Self::WithheldParts(_) | Self::Bodies(_) => Some(Cost::OneChunk),
+            Self::ParcelledParts(_)
+            | Self::Receipts
+            | Self::PartialReceipts(_)
+            | Self::Garbage(_)
+            | Self::Replays(_) => Some(Cost::OneOfEachShard),
             Self::Results(..)
             | Self::ForgedWitnesses
             | Self::WithheldWitnesses(_)
@@ -61,9 +61,20 @@ impl Lies {
             | Self::Chunks
             | Self::Blocks
             | Self::Votes
-            | Self::Flood(..) => 0,
+            | Self::Flood(..) => None,
         }
     }
+}
+
+/// What each turn of a producer who lies can cost others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// A chunk of its shard: those who make the next one have to ask each other for the
+    /// body first, which some may have no more from whoever is cut off.
+    OneChunk,
+    /// That, and a chunk of every other shard, which may lack receipts, or has no leader that
+    /// can propose it beside the chunk of this turn.
+    OneOfEachShard,
 }
 
 /// Who may be to blame for missed chunks.
@@ -73,8 +84,8 @@ pub struct Blamed {
     pub members: BTreeSet<usize>,
     /// Who may miss any chunk in the blocks that it leads, and cost those after them theirs.
     pub leaders: BTreeSet<usize>,
-    /// How many chunks of others may be missed for each turn that they have.
-    pub others: usize,
+    /// Whose turns can cost others chunks as well.
+    pub costs: BTreeMap<usize, Cost>,
 }
 
 impl Plan {
@@ -133,12 +144,14 @@ impl Plan {
         members.extend(cut_off.flatten());
         let lies_so = |(_, lies): &(&usize, &Vec<Lies>)| lies.iter().any(Lies::costs_what_it_leads);
         let leaders = self.liars.iter().filter(lies_so).map(|(liar, _)| *liar);
-        let lies = self.liars.values().flatten();
-        let others = lies.map(|lies| lies.costs_others(&self.shape)).max();
+        let costs = self.liars.iter().filter_map(|(liar, lies)| {
+            let most = lies.iter().filter_map(Lies::cost).max()?;
+            Some((*liar, most))
+        });
         Some(Blamed {
             members,
             leaders: leaders.collect(),
-            others: others.unwrap_or_default(),
+            costs: costs.collect(),
         })
     }
 }
