@@ -41,7 +41,7 @@
 //! What that flag costs is measured beside the inner storage's own operations, by
 //!
 //! ```sh
-//! cargo run --release --package shardnode-disks --example cost
+//! cargo run --release --package shardnode-disks --example disk_cost
 //! ```
 //!
 //! All time is the inner runtime's, whose clock somebody may set. A fault lasts no

@@ -100,7 +100,7 @@
 //! What that flag costs is measured beside the inner runtime's own connections, by
 //!
 //! ```sh
-//! cargo run --release --package shardnode-links --example cost
+//! cargo run --release --package shardnode-links --example link_cost
 //! ```
 //!
 //! # Time
