@@ -17,12 +17,18 @@ import (
 )
 
 func main() {
+	os.Exit(interruptible(func(ctx context.Context) int {
+		return run(ctx, os.Args, os.Stdout, os.Stderr)
+	}))
+}
+
+// interruptible runs a command whose context the first interrupt ends. The second one ends the program: whoever asks
+// again does not want to wait for what the command still has to undo.
+func interruptible(command func(context.Context) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	// Whoever asks a second time does not want to wait for what a command still has to undo.
+	defer stop()
 	context.AfterFunc(ctx, func() { signal.Reset(syscall.SIGINT, syscall.SIGTERM) })
-	code := run(ctx, os.Args, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	return command(ctx)
 }
 
 // run executes a command line and returns its exit code.

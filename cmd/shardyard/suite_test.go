@@ -15,6 +15,9 @@ import (
 var apiServer *rest.Config
 
 func TestMain(m *testing.M) {
+	if os.Getenv(stubborn) != "" {
+		os.Exit(interruptible(undoForEver))
+	}
 	os.Exit(apiserver.Run(m, func(config *rest.Config) error {
 		apiServer = config
 		return nil
