@@ -22,10 +22,10 @@
 //! An actor waits only for actors further down: application, ledger,
 //! state_sync, witness_validator, producer, pool, availability, bodies and
 //! parts. What goes up is told, not asked, or awaited beside what the actor takes
-//! up meanwhile: so does the witness_validator wait for executions. No mailbox is unbounded: what must not
-//! wait is dropped when it is full, and what is asked by peers has a queue of
-//! its own. In which order an actor takes up what is ready, and why, is
-//! specified in [`turns`].
+//! up meanwhile: so does the witness_validator wait for executions. No mailbox is
+//! unbounded: what must not wait is dropped when it is full, and what is asked by
+//! peers has a queue of its own. In which order an actor takes up what is ready,
+//! and why, is specified in [`turns`].
 
 pub mod availability;
 pub mod bodies;

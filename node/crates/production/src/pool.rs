@@ -19,8 +19,7 @@
 //! older than the state by which a signer's newest transaction was judged only the nonces
 //! count that it used. When the node fetches a state, all leave the pool that were judged
 //! by an older one, and one that was judged by a state of too many executions ago does
-//! not come in. Why they are gone is remembered of the
-//! last 65,536, for whoever asks.
+//! not come in. Why they are gone is remembered of the last 65,536, for whoever asks.
 //!
 //! While a shard is congested, transfers to it stay where they are, and so
 //! does everything behind them that the same account signed: nonces are used
