@@ -435,20 +435,21 @@ setup-check: setup-test ## Check in minimal Debian roots that the set-up of ever
 
 .PHONY: prepare-e2e
 prepare-e2e: setup-test ## Build what the tests on a Kubernetes run beside the cluster and the operator
-	@for tool in image jaeger kube-state-metrics toolbox; do hack/tool.sh "$$tool" >/dev/null; done
+	@for tool in gotestsum image jaeger kube-state-metrics toolbox; do hack/tool.sh "$$tool" >/dev/null; done
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: e2e
 e2e: setup-test setup-cluster build-shardyard images image-operator-next image-shardnode-next image-toolbox image-jaeger image-bucket ## Run networks on a Kubernetes that starts and ends with the test; KEEP=1 keeps it
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); reporter=$$(hack/tool.sh kube-state-metrics); \
+	gotestsum=$$(hack/tool.sh gotestsum); \
 	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter SHARDYARD=$$PWD/bin/shardyard \
-	go test -count=1 -timeout 50m -v -skip '^TestRollouts$$' ./test/e2e/...
+	"$$gotestsum" --format standard-verbose -- -count=1 -timeout 50m -skip '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: rollouts
 rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox image-jaeger image-bucket ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
-	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); \
-	HELM=$$helm KUBECTL=$$kubectl go test -count=1 -timeout 180m -v -run '^TestRollouts$$' ./test/e2e/...
+	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); gotestsum=$$(hack/tool.sh gotestsum); \
+	HELM=$$helm KUBECTL=$$kubectl "$$gotestsum" --format standard-verbose -- -count=1 -timeout 180m -run '^TestRollouts$$' ./test/e2e/...
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: scale

@@ -49,6 +49,11 @@ golangci-lint)
 	version=$(pinned github.com/golangci/golangci-lint/v2)
 	ldflags="-X main.version=${version#v}"
 	;;
+gotestsum)
+	package=gotest.tools/gotestsum
+	version=$(pinned gotest.tools/gotestsum)
+	ldflags="-X gotest.tools/gotestsum/cmd.version=${version#v}"
+	;;
 helm)
 	package=helm.sh/helm/v4/cmd/helm
 	version=$(pinned helm.sh/helm/v4)
