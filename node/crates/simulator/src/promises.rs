@@ -6,6 +6,7 @@ use crate::{
     plan::{Fault, Lies, Plan},
     shape::{CHUNK_WAIT_MS, Shape},
 };
+use shardnode_network::channels;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -44,10 +45,11 @@ impl Lies {
     }
 
     /// What each of its turns can cost others as well, if anything.
-    const fn cost(&self) -> Option<Cost> {
+    fn cost(&self) -> Option<Cost> {
         match self {
-            Self::WithheldBodies | Self::WithheldParts(_) | Self::Bodies(_) => Some(Cost::OneChunk),
-            Self::ParcelledParts(_)
+            Self::WithheldBodies | Self::Bodies(_) => Some(Cost::OneChunk),
+            Self::WithheldParts(_)
+            | Self::ParcelledParts(_)
             | Self::Receipts
             | Self::PartialReceipts(_)
             | Self::Garbage(_)
@@ -60,8 +62,13 @@ impl Lies {
             | Self::Ignored
             | Self::Chunks
             | Self::Blocks
-            | Self::Votes
-            | Self::Flood(..) => None,
+            | Self::Votes => None,
+            // Those whom it floods get none of its receipts: they do not listen, or its links
+            // have no room for them.
+            Self::Flood(on, _, right) => {
+                let lost = !right || on.contains(&channels::CHUNKS);
+                lost.then_some(Cost::OneOfEachShard)
+            }
         }
     }
 }
@@ -73,7 +80,8 @@ pub enum Cost {
     /// body first, which some may have no more from whoever is cut off.
     OneChunk,
     /// That, and a chunk of every other shard, which may lack receipts, or has no leader that
-    /// can propose it beside the chunk of this turn.
+    /// can propose it beside the chunk of this turn: after two proposals in vain, leaders
+    /// propose no chunks.
     OneOfEachShard,
 }
 

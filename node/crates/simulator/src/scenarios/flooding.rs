@@ -25,10 +25,11 @@ const OF_CHUNK_VALIDATORS: [u64; 2] = [channels::WITNESSES, channels::ENDORSEMEN
 
 /// A validator sends one to three others as much as its links carry, on one to three
 /// channels: either what is right, on those where it says something, or also what is
-/// wrong, on any, for which it is cut off. These
-/// keep up, and so does the chain: where a chunk validator floods, blocks come as fast as
-/// without, and chunks are missed for nothing but its stake. Where a voter does, it
-/// costs its turns, as if it said nothing: who cuts it off hears of none of its blocks.
+/// wrong, on any, for which it is cut off. These keep up, and so does the chain: where a
+/// chunk validator floods, blocks come as fast as without, and chunks are missed for nothing
+/// but its stake. Where a voter does, it costs its turns, as if it said nothing: who cuts it
+/// off hears of none of its blocks. Nor do they get its receipts, and neither does whom it
+/// floods with chunks, who has to ask others for them.
 pub(super) fn floods(dice: &mut Dice) -> Plan {
     let shape = Shape::new(dice.pick(&[2, 4]), 2, 4, 24);
     let mut plan = Plan::new(shape);

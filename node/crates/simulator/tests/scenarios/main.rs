@@ -102,6 +102,17 @@ fn one_producer_of_the_large_scenario_tells_false_results() {
     }
 }
 
+/// Of parts that are withheld come two proposals in vain, after which one has no chunks; and
+/// who is flooded with chunks waits for receipts.
+#[test]
+fn a_turn_of_who_lies_costs_other_shards_their_chunks() {
+    for (scenario, seed) in [("lasting-lies", 18_000_135), ("floods", 18_000_163)] {
+        let outcome = run(named(scenario), seed);
+        assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
+        assert!(outcome.misses.others > 0, "{scenario}");
+    }
+}
+
 /// Without that the scenario would show nothing but another way to catch up.
 #[test]
 fn who_cannot_execute_on_takes_the_state_of_another() {
