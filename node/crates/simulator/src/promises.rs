@@ -6,7 +6,6 @@ use crate::{
     plan::{Fault, Lies, Plan},
     shape::{CHUNK_WAIT_MS, Shape},
 };
-use shardnode_network::channels;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -45,7 +44,7 @@ impl Lies {
     }
 
     /// What each of its turns can cost others as well, if anything.
-    fn cost(&self) -> Option<Cost> {
+    const fn cost(&self) -> Option<Cost> {
         match self {
             Self::WithheldBodies | Self::Bodies(_) => Some(Cost::OneChunk),
             Self::WithheldParts(_)
@@ -53,7 +52,8 @@ impl Lies {
             | Self::Receipts
             | Self::PartialReceipts(_)
             | Self::Garbage(_)
-            | Self::Replays(_) => Some(Cost::OneOfEachShard),
+            | Self::Replays(_)
+            | Self::Flood(..) => Some(Cost::OneOfEachShard),
             Self::Results(..)
             | Self::ForgedWitnesses
             | Self::WithheldWitnesses(_)
@@ -63,12 +63,6 @@ impl Lies {
             | Self::Chunks
             | Self::Blocks
             | Self::Votes => None,
-            // Those whom it floods get none of its receipts: they do not listen, or its links
-            // have no room for them.
-            Self::Flood(on, _, right) => {
-                let lost = !right || on.contains(&channels::CHUNKS);
-                lost.then_some(Cost::OneOfEachShard)
-            }
         }
     }
 }
@@ -79,9 +73,9 @@ pub enum Cost {
     /// A chunk of its shard: those who make the next one have to ask each other for the
     /// body first, which some may have no more from whoever is cut off.
     OneChunk,
-    /// That, and a chunk of every other shard, which may lack receipts, or has no leader that
-    /// can propose it beside the chunk of this turn: after two proposals in vain, leaders
-    /// propose no chunks.
+    /// That, and a chunk of every other shard, which may lack receipts, as where a flood leaves
+    /// them no room, or has no leader that can propose it beside the chunk of this turn: after
+    /// two proposals in vain, leaders propose no chunks.
     OneOfEachShard,
 }
 

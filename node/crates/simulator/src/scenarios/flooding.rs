@@ -28,8 +28,8 @@ const OF_CHUNK_VALIDATORS: [u64; 2] = [channels::WITNESSES, channels::ENDORSEMEN
 /// wrong, on any, for which it is cut off. These keep up, and so does the chain: where a
 /// chunk validator floods, blocks come as fast as without, and chunks are missed for nothing
 /// but its stake. Where a voter does, it costs its turns, as if it said nothing: who cuts it
-/// off hears of none of its blocks. Nor do they get its receipts, and neither does whom it
-/// floods with chunks, who has to ask others for them.
+/// off hears of none of its blocks, and whom it floods has to ask others for its bodies and
+/// receipts, for which it leaves no room.
 pub(super) fn floods(dice: &mut Dice) -> Plan {
     let shape = Shape::new(dice.pick(&[2, 4]), 2, 4, 24);
     let mut plan = Plan::new(shape);

@@ -103,7 +103,7 @@ fn one_producer_of_the_large_scenario_tells_false_results() {
 }
 
 /// Of parts that are withheld come two proposals in vain, after which one has no chunks; and
-/// who is flooded with chunks waits for receipts.
+/// who is flooded waits for receipts, for which there is no room.
 #[test]
 fn a_turn_of_who_lies_costs_other_shards_their_chunks() {
     for (scenario, seed) in [("lasting-lies", 18_000_135), ("floods", 18_000_163)] {
