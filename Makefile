@@ -443,13 +443,15 @@ e2e: setup-test setup-cluster build-shardyard images image-operator-next image-s
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); reporter=$$(hack/tool.sh kube-state-metrics); \
 	gotestsum=$$(hack/tool.sh gotestsum); \
 	HELM=$$helm KUBECTL=$$kubectl KUBE_STATE_METRICS=$$reporter SHARDYARD=$$PWD/bin/shardyard \
-	"$$gotestsum" --format standard-verbose -- -count=1 -timeout 50m -skip '^TestRollouts$$' ./test/e2e/...
+	go test -json -count=1 -timeout 50m -skip '^TestRollouts$$' ./test/e2e/... | \
+	"$$gotestsum" --format standard-verbose --raw-command -- cat
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: rollouts
 rollouts: setup-test setup-cluster images image-operator-next image-shardnode-next image-toolbox image-jaeger image-bucket ## Replace the nodes of networks again and again, under load, on a Kubernetes of this machine
 	@helm=$$(hack/tool.sh helm); kubectl=$$(hack/tool.sh kubectl); gotestsum=$$(hack/tool.sh gotestsum); \
-	HELM=$$helm KUBECTL=$$kubectl "$$gotestsum" --format standard-verbose -- -count=1 -timeout 180m -run '^TestRollouts$$' ./test/e2e/...
+	HELM=$$helm KUBECTL=$$kubectl go test -json -count=1 -timeout 180m -run '^TestRollouts$$' ./test/e2e/... | \
+	"$$gotestsum" --format standard-verbose --raw-command -- cat
 
 # Not cached: go test cannot see what the programs and the charts do.
 .PHONY: scale
