@@ -41,6 +41,10 @@ const (
 	// minInterval keeps a burst of events, as when all pods start, from being
 	// answered one by one.
 	minInterval = 500 * time.Millisecond
+	// cacheInterval is how long a network waits that was read from a cache which lags
+	// behind what was written, and maxCacheLag bounds for how long it does.
+	cacheInterval = 100 * time.Millisecond
+	maxCacheLag   = 10 * time.Second
 	// maxInterval bounds how long a network waits whose reconciliations fail;
 	// each failure doubles the wait.
 	maxInterval  = 30 * time.Second

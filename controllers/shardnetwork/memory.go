@@ -7,7 +7,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
@@ -25,10 +27,16 @@ type memory struct {
 	lastGeneration int64
 	// failures counts the reconciliations that failed since one did not.
 	failures int
-	// lastReport is when the status was last written.
+	// lastReport is when the status was last reported.
 	lastReport time.Time
-	// lastPodMonitor is when the PodMonitor was last looked at.
+	// written is the resource version of the network since its status was last
+	// written, and lastWrite when that was.
+	written   string
+	lastWrite time.Time
+	// lastPodMonitor is when the PodMonitor was last looked at, and monitored what
+	// was found.
 	lastPodMonitor time.Time
+	monitored      *metav1.Condition
 	// lastRoute is when the route to the rpc nodes was last looked at, and
 	// routeGeneration of which spec.
 	lastRoute       time.Time
@@ -91,6 +99,20 @@ func (m *memory) tooSoon(now time.Time, generation int64) time.Duration {
 	}
 	m.lastRun, m.lastGeneration = now, generation
 	return 0
+}
+
+// wrote notes the resource version that the network has since its status was written.
+func (m *memory) wrote(resourceVersion string, now time.Time) {
+	m.written, m.lastWrite = resourceVersion, now
+}
+
+// ahead says whether a network was read as it was before its status was last
+// written: a cache hears of that a moment later, and a status made from the one
+// before would lack what was noted in it. A cluster that was restored from a backup
+// may go on with earlier versions: after a while, what is read counts.
+func (m *memory) ahead(resourceVersion string, now time.Time) bool {
+	order, err := resourceversion.CompareResourceVersion(resourceVersion, m.written)
+	return err == nil && order < 0 && now.Sub(m.lastWrite) < maxCacheLag
 }
 
 // done notes how a reconciliation ended.

@@ -54,6 +54,36 @@ func TestTooSoon(t *testing.T) {
 	}
 }
 
+// A cache lags for a moment. What is behind for longer, or no number, counts.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	cases := map[string]struct {
+		written, read string
+		since         time.Duration
+		want          bool
+	}{
+		"never written":        {"", "12", 0, false},
+		"before":               {"1000", "999", time.Second, true},
+		"the same":             {"1000", "1000", 0, false},
+		"after":                {"999", "1000", 0, false},
+		"before, and for long": {"1000", "999", maxCacheLag, false},
+		"no number":            {"1000", "9-a", 0, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var memory memory
+			if test.written != "" {
+				memory.wrote(test.written, now.Add(-test.since))
+			}
+			if got := memory.ahead(test.read, now); got != test.want {
+				t.Errorf("that it is ahead is %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
 // A network that is made again has other nodes: those of before are not asked any more.
 func TestMemoryOfAnotherNetworkOfTheName(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/drift"
@@ -29,8 +30,13 @@ const podMonitorRetry = 5 * time.Second
 // may not be made gets none.
 func (r *run) applyPodMonitor(ctx context.Context) error {
 	if !r.held || r.now().Sub(r.memory.lastPodMonitor) < podMonitorInterval {
-		// What was found before holds of the present spec as well.
-		if found := meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionMonitored); found != nil {
+		// What was found before holds of the present spec as well. That it could be
+		// written then is not said.
+		found := r.memory.monitored
+		if found == nil {
+			found = meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionMonitored)
+		}
+		if found != nil {
 			r.note(*found)
 		}
 		return nil
@@ -60,16 +66,18 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	r.memory.lastPodMonitor = r.now()
+	memory := r.memory
+	memory.lastPodMonitor = r.now()
 	switch {
 	case err != nil:
 		// The network runs without: only its condition says so.
-		r.memory.lastPodMonitor = r.now().Add(podMonitorRetry - podMonitorInterval)
-		r.note(policy.PodMonitorFailed(err))
+		memory.lastPodMonitor = r.now().Add(podMonitorRetry - podMonitorInterval)
+		memory.monitored = ptr.To(policy.PodMonitorFailed(err))
 	case len(lacking) > 0:
-		r.note(policy.PodMonitorUnavailable(lacking))
+		memory.monitored = ptr.To(policy.PodMonitorUnavailable(lacking))
 	default:
-		r.note(policy.PodMonitorApplied(r.network.Name))
+		memory.monitored = ptr.To(policy.PodMonitorApplied(r.network.Name))
 	}
+	r.note(*memory.monitored)
 	return nil
 }

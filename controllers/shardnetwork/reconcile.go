@@ -32,6 +32,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 
 	memory := r.memories.of(request.NamespacedName, network.UID)
+	if memory.ahead(network.ResourceVersion, r.now()) {
+		return ctrl.Result{RequeueAfter: cacheInterval}, nil
+	}
 	if wait := memory.tooSoon(r.now(), network.Generation); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}

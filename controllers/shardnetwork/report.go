@@ -178,10 +178,14 @@ func revisionOf(status *v1alpha1.ShardNetworkStatus) string {
 
 // writeStatus writes the status as it stands, over whatever there is.
 func (r *run) writeStatus(ctx context.Context) error {
-	_, err := reporting.WriteStatus(ctx, r.client, FieldManager, reporting.StatusOf{
+	version, err := reporting.WriteStatus(ctx, r.client, FieldManager, reporting.StatusOf{
 		Kind: v1alpha1.KindShardNetwork, Namespace: r.network.Namespace, Name: r.network.Name,
 	}, r.status)
-	return err
+	if err != nil {
+		return err
+	}
+	r.memory.wrote(version, r.now())
+	return nil
 }
 
 // tellTransitions makes an event of every change of a condition that is news.

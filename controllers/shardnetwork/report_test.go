@@ -3,9 +3,13 @@
 package shardnetwork
 
 import (
+	"context"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
@@ -35,4 +39,39 @@ func TestHighestFinalizedHeightStays(t *testing.T) {
 			t.Errorf("after %d the height is %d, and the highest %d; want %d and %d", step.told, got, highest, step.want, step.highest)
 		}
 	}
+}
+
+// A cache that has not heard of what was written yet has nothing be lost.
+func TestStatusFromBefore(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	network := c.create()
+	before := network.DeepCopy()
+	c.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable)
+	written := network.ResourceVersion
+
+	upToDate := c.reconciler.client
+	c.reconciler.client = interceptor.NewClient(upToDate.(client.WithWatch), interceptor.Funcs{
+		Get: func(
+			ctx context.Context, next client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+		) error {
+			if read, ok := object.(*v1alpha1.ShardNetwork); ok {
+				before.DeepCopyInto(read)
+				return nil
+			}
+			return next.Get(ctx, key, object, options...)
+		},
+	})
+	c.mustReconcile(network)
+	if network.ResourceVersion != written {
+		t.Errorf("a status is written over one that is newer: %+v", network.Status.Conditions)
+	}
+	// Whoever was restored from a backup stays behind.
+	c.clock = c.clock.Add(maxCacheLag)
+	c.mustReconcile(network)
+	if network.ResourceVersion == written {
+		t.Error("a network that is behind for good is left alone")
+	}
+	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable)
 }
