@@ -47,6 +47,15 @@ wait_for() {
 	done
 }
 
+# wait_for_jobs waits for all that this shell has in the background, and fails if any of them failed.
+wait_for_jobs() {
+	local job failed=0
+	for job in $(jobs -p); do
+		wait "$job" || failed=1
+	done
+	return "$failed"
+}
+
 # kubectl is the pinned one, on this cluster.
 kubectl() {
 	"$state/bin/kubectl" --kubeconfig "$kubeconfig" "$@"

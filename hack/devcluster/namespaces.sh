@@ -47,20 +47,19 @@ up() {
 		cluster_values <"$manifest" | kubectl apply --filename - >/dev/null
 	done
 	for index in $(seq "$nodes"); do
-		load_own "$(node_name "$index")"
+		load_own "$(node_name "$index")" &
 	done
+	wait_for_jobs
 	wait_ready
 }
 
 # load_own NODE puts the images of the cluster's own pods onto a node, once.
 load_own() {
-	local node=$1 loaded=$state/nodes/$1/loaded archive archives
+	local node=$1 loaded=$state/nodes/$1/loaded archives
 	[[ ! -f $loaded ]] || return 0
 	mapfile -t archives < <("$devcluster/namespaces/images.sh")
 	wait_for 60 "containerd on $node" node_run "$node" ctr version
-	for archive in "${archives[@]}"; do
-		node_load "$node" "$archive"
-	done
+	load_node "$node" "${archives[@]}"
 	touch "$loaded"
 }
 
@@ -92,10 +91,18 @@ down() {
 }
 
 load() {
-	local node archive
+	local node
 	for node in $(cgroup_nodes); do
-		for archive in "$@"; do
-			node_load "$node" "$archive"
-		done
+		load_node "$node" "$@" &
+	done
+	wait_for_jobs
+}
+
+# load_node NODE ARCHIVE... puts the images of archives onto a node.
+load_node() {
+	local node=$1 archive
+	shift
+	for archive in "$@"; do
+		node_load "$node" "$archive"
 	done
 }
