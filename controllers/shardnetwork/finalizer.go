@@ -70,9 +70,11 @@ func (r *Reconciler) finalize(ctx context.Context, network *v1alpha1.ShardNetwor
 	return ctrl.Result{}, nil
 }
 
+// deleteStorageClasses asks the API server for them: one that the cache does not have
+// yet would stay.
 func (r *Reconciler) deleteStorageClasses(ctx context.Context, network *v1alpha1.ShardNetwork) error {
 	for _, class := range resources.NewStorageClasses(network) {
-		err := r.client.Get(ctx, client.ObjectKeyFromObject(class), class)
+		err := r.reader.Get(ctx, client.ObjectKeyFromObject(class), class)
 		// A class of that name that somebody else made stays.
 		if err == nil && isClassOf(class, network) {
 			err = r.client.Delete(ctx, class, client.Preconditions{UID: &class.UID})

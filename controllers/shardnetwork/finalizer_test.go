@@ -3,12 +3,14 @@
 package shardnetwork
 
 import (
+	"context"
 	"testing"
 
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
@@ -52,6 +54,38 @@ func TestStorageClass(t *testing.T) {
 		if err := cluster.client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
 			t.Errorf("%T %s is still there: %v", object, object.GetName(), err)
 		}
+	}
+}
+
+// A storage class that the cache does not have yet goes with its network as well.
+func TestStorageClassThatTheCacheLacks(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.Volume = &v1alpha1.VolumeSpec{IOPS: 20000}
+		network.Spec.Volume.Size.Set(1 << 30)
+	})
+	cluster.mustReconcile(network)
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: resources.StorageClassName(network)}}
+	cluster.read(class)
+	if err := cluster.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	cluster.reconciler.client = interceptor.NewClient(cluster.reconciler.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(
+			ctx context.Context, next client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+		) error {
+			if _, ok := object.(*storagev1.StorageClass); ok {
+				return apierrors.NewNotFound(storagev1.Resource("storageclasses"), key.Name)
+			}
+			return next.Get(ctx, key, object, options...)
+		},
+	})
+	if err := cluster.reconcile(network); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.client.Get(t.Context(), client.ObjectKeyFromObject(class), class); !apierrors.IsNotFound(err) {
+		t.Errorf("the class is still there: %v", err)
 	}
 }
 
