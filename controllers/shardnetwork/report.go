@@ -38,6 +38,8 @@ func (r *run) publish(ctx context.Context) error {
 		return nil
 	}
 	if err := r.writeStatus(ctx); err != nil {
+		// What became of the route is nowhere else.
+		r.memory.lastRoute = time.Time{}
 		return err
 	}
 	r.memory.lastReport = r.now()

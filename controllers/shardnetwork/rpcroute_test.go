@@ -3,6 +3,8 @@
 package shardnetwork
 
 import (
+	"context"
+	"errors"
 	"os"
 	"reflect"
 	"strings"
@@ -13,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -205,6 +209,37 @@ func TestIngressGoesAfterADeath(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// What became of a route, and could not be written, is looked at again at once.
+func TestRouteWhoseEndIsNotWritten(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create(withRoute(ingressRoute()))
+	cluster.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionRouted, metav1.ConditionUnknown, v1alpha1.ReasonRoutePending)
+
+	network.Spec.RPCRoute = nil
+	if err := cluster.client.Update(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	working := cluster.reconciler.client
+	refused := errors.New("refused")
+	cluster.reconciler.client = interceptor.NewClient(working.(client.WithWatch), interceptor.Funcs{
+		SubResourceApply: func(
+			context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption,
+		) error {
+			return refused
+		},
+	})
+	if err := cluster.reconcile(network); !errors.Is(err, refused) {
+		t.Fatalf("the reconciliation ends with %v, want %v", err, refused)
+	}
+	cluster.reconciler.client = working
+	cluster.mustReconcile(network)
+	if routed := meta.FindStatusCondition(network.Status.Conditions, v1alpha1.ConditionRouted); routed != nil {
+		t.Errorf("a route that is gone is still told of: %+v", routed)
 	}
 }
 
