@@ -48,6 +48,16 @@ func (b *blocks) last() tally {
 	return b.tallies[len(b.tallies)-1]
 }
 
+// before takes a block from before the first one: later headers may commit to the
+// execution of its chunks.
+func (b *blocks) before(block *chain.Block) {
+	for i := range block.Chunks {
+		if header := &block.Chunks[i]; header.Transactions != nil {
+			b.included[chunk{header.Shard, header.Height}] = *header.Transactions
+		}
+	}
+}
+
 // add takes the next block.
 func (b *blocks) add(block *chain.Block) error {
 	if count := len(b.rows); count > 0 && b.rows[count-1].Height+1 != block.Height {

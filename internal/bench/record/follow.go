@@ -5,6 +5,8 @@ package record
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
@@ -23,8 +25,10 @@ type Source struct {
 type Follower struct {
 	recorder *Recorder
 	audit    *bench.Audit
-	// next is the height of the next block to ask for.
-	next uint64
+	// next is the height of the next block to ask for, and begun says that the first one
+	// was taken.
+	next  uint64
+	begun bool
 	// untold is why that block was not told when it was asked for last.
 	untold error
 }
@@ -43,9 +47,13 @@ func (f *Follower) Follow(ctx context.Context, sources []Source) error {
 		highest = max(highest, sources[i].FinalizedHeight)
 	}
 	for f.next <= highest {
-		source, block := f.block(ctx, sources)
+		source, block := f.block(ctx, sources, f.next)
 		if block == nil {
 			break
+		}
+		if !f.begun {
+			f.recall(ctx, sources, block)
+			f.begun = true
 		}
 		if err := f.audit.ObserveBlock(source, block); err != nil {
 			return err
@@ -64,15 +72,35 @@ func (f *Follower) Height() uint64 { return f.next - 1 }
 // Untold is why not all blocks were told; nil when they were.
 func (f *Follower) Untold() error { return f.untold }
 
-// block asks the nodes that have finalised the next block, one after the other,
-// until one tells it. It is nil when none does, and why is kept.
-func (f *Follower) block(ctx context.Context, sources []Source) (source string, block *chain.Block) {
+// recall has the recorder know the chunks that were included before the first block, and
+// that no header up to it commits to the execution of. Of those that no node tells any
+// more, it is not known how many fail.
+func (f *Follower) recall(ctx context.Context, sources []Source, first *chain.Block) {
+	heights := map[uint64]bool{}
+	for i := range first.Chunks {
+		for _, height := range first.Chunks[i].Uncommitted {
+			heights[height] = true
+		}
+	}
+	for _, height := range slices.Sorted(maps.Keys(heights)) {
+		if _, block := f.block(ctx, sources, height); block != nil {
+			f.recorder.Before(block)
+		}
+	}
+	f.untold = nil
+	// That of a shard that missed its chunk is in the block itself.
+	f.recorder.Before(first)
+}
+
+// block asks the nodes that have finalised a block, one after the other, until one tells
+// it. It is nil when none does, and why is kept.
+func (f *Follower) block(ctx context.Context, sources []Source, height uint64) (source string, block *chain.Block) {
 	f.untold = nil
 	for i := range sources {
-		if sources[i].FinalizedHeight < f.next {
+		if sources[i].FinalizedHeight < height {
 			continue
 		}
-		block, err := sources[i].Blocks.Block(ctx, f.next)
+		block, err := sources[i].Blocks.Block(ctx, height)
 		if err == nil {
 			f.untold = nil
 			return sources[i].Name, block

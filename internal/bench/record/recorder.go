@@ -95,6 +95,10 @@ func (r *Recorder) Block(block *chain.Block) error {
 	return nil
 }
 
+// Before takes a finalised block from before the first one, for how many transactions its
+// chunks have: what a later block executes of them is told from what fails by that.
+func (r *Recorder) Before(block *chain.Block) { r.blocks.before(block) }
+
 // Complete says that a block was finalised after the window: everything that it
 // takes to measure is there.
 func (r *Recorder) Complete() bool {
