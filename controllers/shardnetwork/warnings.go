@@ -149,7 +149,7 @@ func (r *run) listWarnings(ctx context.Context, s *site, found map[string][]core
 
 // warningsOf are the warnings about a node's pod and StatefulSet, the latest
 // first.
-func (r *run) warningsOf(node *observed.Node) []string {
+func (r *run) warningsOf(node *observed.Node) []observed.Warning {
 	var found []corev1.Event
 	for _, name := range []string{resources.PodName(node.Validator.Name), node.Validator.Name} {
 		for i := range r.memory.warnings[name] {
@@ -159,11 +159,11 @@ func (r *run) warningsOf(node *observed.Node) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b corev1.Event) int { return eventTime(&b).Compare(eventTime(&a)) })
-	words := make([]string, 0, len(found))
+	warnings := make([]observed.Warning, 0, len(found))
 	for i := range found {
-		words = append(words, found[i].Reason+": "+found[i].Message)
+		warnings = append(warnings, observed.Warning{Words: found[i].Reason + ": " + found[i].Message, At: eventTime(&found[i])})
 	}
-	return words
+	return warnings
 }
 
 // explains says whether a warning is about the present pod or recent, or why

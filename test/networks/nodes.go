@@ -56,7 +56,7 @@ func IsLate(node *observed.Node) {
 func Pending(node *observed.Node, warnings ...string) {
 	node.Pod.CreationTimestamp = metav1.NewTime(Now)
 	node.Pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	node.Status, node.Warnings = nil, warnings
+	node.Status, node.Warnings = nil, warned(warnings)
 }
 
 // NotReady is a node that runs and does not take part just now.
@@ -68,7 +68,16 @@ func NotReady(node *observed.Node, reasons ...string) {
 
 // NoPod is a node without a pod.
 func NoPod(node *observed.Node, warnings ...string) {
-	node.Pod, node.Status, node.Warnings = nil, nil, warnings
+	node.Pod, node.Status, node.Warnings = nil, nil, warned(warnings)
+}
+
+// warned are warnings that the cluster gives now.
+func warned(words []string) []observed.Warning {
+	warnings := make([]observed.Warning, len(words))
+	for i := range words {
+		warnings[i] = observed.Warning{Words: words[i], At: Now}
+	}
+	return warnings
 }
 
 // Incomplete is a producer whose copy of its shard lacks something.

@@ -24,7 +24,7 @@ func evicted(network *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 		words = node.Pod.Status.Message
 	}
 	for _, warning := range node.Warnings {
-		if said, ok := strings.CutPrefix(warning, reason+": "); ok && words == "" {
+		if said, ok := strings.CutPrefix(warning.Words, reason+": "); ok && words == "" {
 			words = said
 		}
 	}

@@ -49,11 +49,11 @@ func WaitingForImage(pod *corev1.Pod) *corev1.ContainerStateWaiting {
 }
 
 // ImageWords prefers why a pull failed over that it is not tried just now.
-func ImageWords(waiting *corev1.ContainerStateWaiting, warnings []string) string {
+func ImageWords(waiting *corev1.ContainerStateWaiting, warnings []observed.Warning) string {
 	if waiting.Reason == "ImagePullBackOff" {
 		for _, warning := range warnings {
-			if strings.Contains(warning, "Failed to pull") {
-				return warning
+			if strings.Contains(warning.Words, "Failed to pull") {
+				return warning.Words
 			}
 		}
 	}

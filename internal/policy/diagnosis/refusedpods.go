@@ -26,8 +26,8 @@ func forbiddenSysctl(network *v1alpha1.ShardNetwork, node *observed.Node) *Diagn
 		words = node.Pod.Status.Message
 	}
 	for _, warning := range node.Warnings {
-		if words == "" && machineRefusesSysctl(warning) {
-			words = warning
+		if words == "" && machineRefusesSysctl(warning.Words) {
+			words = warning.Words
 		}
 	}
 	if words == "" {
@@ -53,14 +53,14 @@ func noPod(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 		return nil
 	}
 	for _, warning := range node.Warnings {
-		if strings.Contains(warning, "forbidden") || strings.Contains(warning, "admission") {
+		if said := warning.Words; strings.Contains(said, "forbidden") || strings.Contains(said, "admission") {
 			return &Diagnosis{v1alpha1.ReasonPodForbidden, fmt.Sprintf(
-				"the cluster refuses the pod of %s: %s. %s", node.Validator.Name, wording.Quote(warning), refusalAdvice(warning))}
+				"the cluster refuses the pod of %s: %s. %s", node.Validator.Name, wording.Quote(said), refusalAdvice(said))}
 		}
 	}
 	if len(node.Warnings) > 0 {
 		return &Diagnosis{v1alpha1.ReasonNodesMissing, fmt.Sprintf(
-			"%s has no pod: %s", node.Validator.Name, wording.Quote(node.Warnings[0]))}
+			"%s has no pod: %s", node.Validator.Name, wording.Quote(node.Warnings[0].Words))}
 	}
 	return &Diagnosis{v1alpha1.ReasonNodesMissing, node.Validator.Name + " has no pod yet"}
 }
@@ -79,5 +79,5 @@ func stuck(_ *v1alpha1.ShardNetwork, node *observed.Node) *Diagnosis {
 	}
 	return &Diagnosis{v1alpha1.ReasonStuck, fmt.Sprintf(
 		"the machine %s cannot set up %s: %s. See kubectl describe pod %s",
-		node.Pod.Spec.NodeName, node.Validator.Name, wording.Quote(node.Warnings[0]), resources.PodName(node.Validator.Name))}
+		node.Pod.Spec.NodeName, node.Validator.Name, wording.Quote(node.Warnings[0].Words), resources.PodName(node.Validator.Name))}
 }

@@ -45,7 +45,7 @@ type Node struct {
 	Pod *corev1.Pod
 	// Warnings are what the cluster last said about a pod that does not come
 	// up, the latest first.
-	Warnings []string
+	Warnings []Warning
 	// Machine is the machine that the pod is on; nil when it is on none, or when
 	// nothing is known of it.
 	Machine *Machine
@@ -70,6 +70,12 @@ type Node struct {
 	NotReady []string
 	// SaysReady is true when the node itself says that it takes part.
 	SaysReady bool
+}
+
+// Warning is what the cluster says about a pod, and when it said so last.
+type Warning struct {
+	Words string
+	At    time.Time
 }
 
 // Ready says whether a node takes part in the chain, as its readiness probe

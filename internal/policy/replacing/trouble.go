@@ -4,6 +4,7 @@ package replacing
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,7 +59,13 @@ func deadline(observation *observed.Network) time.Duration {
 // refuses, or that does not take part in time. While the chain stands still, no
 // node takes part, so that only those are told that do not run.
 func brokenNode(observation *observed.Network, node *observed.Node, start time.Time) string {
-	found := diagnosis.Of(observation.Network, node)
+	seen := *node
+	// What was said before the update began is of the pod of before: a quota may have had
+	// no room for it.
+	seen.Warnings = slices.DeleteFunc(slices.Clone(node.Warnings), func(warning observed.Warning) bool {
+		return warning.At.Before(start)
+	})
+	found := diagnosis.Of(observation.Network, &seen)
 	if found.Reason == v1alpha1.ReasonPodForbidden || node.Pod != nil && keepsEnding(node.Pod) {
 		return found.Message
 	}

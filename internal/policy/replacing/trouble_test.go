@@ -56,6 +56,10 @@ func TestTroublePauses(t *testing.T) {
 			networks.Pending(&o.Nodes[0])
 			o.Nodes[0].Pod.CreationTimestamp = metav1.NewTime(networks.Now.Add(-11 * time.Minute))
 		}, "is not back since 2026-11-21T11:49:00Z: quickstart-s0-p0 is starting"},
+		"its pod was refused before": {func(o *observed.Network) {
+			networks.NoPod(&o.Nodes[0], networks.Quota)
+			o.Nodes[0].Warnings[0].At = o.Network.Status.Update.StartTime.Add(-time.Second)
+		}, ""},
 		"its pod is refused": {
 			func(o *observed.Network) { networks.NoPod(&o.Nodes[0], networks.PodSecurity) },
 			"the cluster refuses the pod of quickstart-s0-p0",
