@@ -24,6 +24,15 @@ func (r *run) drainMachines(ctx context.Context) error {
 		return nil
 	}
 	drains := replacing.NewDrains(r.observation)
+	if len(drains.LetGo) > 0 {
+		changed, err := r.podsByNow(ctx)
+		if err != nil {
+			return err
+		}
+		if changed {
+			drains = replacing.NewDrains(r.observation)
+		}
+	}
 	r.note(drains.MachinesKept)
 	var failed error
 	for _, i := range drains.LetGo {

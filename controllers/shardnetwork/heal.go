@@ -34,7 +34,7 @@ func (r *run) healNodes(ctx context.Context) error {
 	r.observation.Occupied = occupied
 	healing := replacing.NewHealing(r.observation)
 	if len(healing.Restart) > 0 {
-		changed, err := r.occupiedByNow(ctx)
+		changed, err := r.changedByNow(ctx)
 		if err != nil {
 			return err
 		}
@@ -57,6 +57,17 @@ func (r *run) healNodes(ctx context.Context) error {
 			"%s", reporting.Note(healing.Why))
 	}
 	return r.replaceLostDisks(ctx, r.replaces || len(healing.Restart) > 0)
+}
+
+// changedByNow says whether anything changed that a cache does not have yet, of what
+// decides whether a node may go that is in trouble.
+func (r *run) changedByNow(ctx context.Context) (bool, error) {
+	occupied, err := r.occupiedByNow(ctx)
+	if err != nil {
+		return false, err
+	}
+	pods, err := r.podsByNow(ctx)
+	return occupied || pods, err
 }
 
 // occupiedByNow says whether something has the network for itself that a cache does not

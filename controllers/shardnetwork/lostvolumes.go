@@ -100,7 +100,7 @@ func (s *site) hasMachine(ctx context.Context, names []string) (bool, error) {
 func (r *run) replaceLostDisks(ctx context.Context, goes bool) error {
 	lost := replacing.NewLostVolumes(r.observation, r.memory.lostDisks, r.memory.newDisk, goes)
 	if len(lost.Replace) > 0 {
-		changed, err := r.occupiedByNow(ctx)
+		changed, err := r.changedByNow(ctx)
 		if err != nil {
 			return err
 		}

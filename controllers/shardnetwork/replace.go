@@ -21,6 +21,15 @@ func (r *run) replaceNodes(ctx context.Context) error {
 		return nil
 	}
 	rollout := replacing.NewRollout(r.observation)
+	if len(rollout.Replace) > 0 {
+		changed, err := r.podsByNow(ctx)
+		if err != nil {
+			return err
+		}
+		if changed {
+			rollout = replacing.NewRollout(r.observation)
+		}
+	}
 	r.note(rollout.Updated)
 	r.status.Update = rollout.Update
 	if rollout.Complete {

@@ -62,6 +62,8 @@ type run struct {
 	volumes     []policy.Volume
 	looked      bool
 	observation *observed.Network
+	// podsRead is true once the pods of the observation are those that API servers have.
+	podsRead bool
 	// replaces is true when nodes are replaced in this run.
 	replaces bool
 
