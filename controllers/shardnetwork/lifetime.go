@@ -57,6 +57,15 @@ func (r *run) delete(ctx context.Context) error {
 		return client.IgnoreNotFound(fmt.Errorf("delete network %s: %w", r.network.Name, err))
 	}
 	r.note(policy.Deleted(r.network))
+	// It was written by that, if it is there still.
+	going := &v1alpha1.ShardNetwork{}
+	if err := r.reader.Get(ctx, client.ObjectKeyFromObject(r.network), going); err != nil {
+		return client.IgnoreNotFound(fmt.Errorf("read network %s: %w", r.network.Name, err))
+	}
+	if going.UID != r.network.UID {
+		return nil
+	}
+	r.network.ResourceVersion = going.ResourceVersion
 	return client.IgnoreNotFound(r.report(ctx))
 }
 

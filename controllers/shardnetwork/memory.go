@@ -27,6 +27,9 @@ type memory struct {
 	lastGeneration int64
 	// failures counts the reconciliations that failed since one did not.
 	failures int
+	// superseded is true when the last reconciliation was of a network that somebody wrote
+	// meanwhile.
+	superseded bool
 	// lastReport is when the status was last reported.
 	lastReport time.Time
 	// written is the resource version of the network since its status was last

@@ -64,12 +64,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 	run.estimateCost()
 	run.reachClusters(ctx)
 	if policy.LifetimeEnded(network, r.now()) {
-		failed := run.end(ctx)
-		memory.done(failed)
-		if failed != nil {
-			return ctrl.Result{}, failed
-		}
-		return ctrl.Result{RequeueAfter: pollInterval}, nil
+		return run.conclude(ctx, run.end(ctx))
 	}
 	run.liveOn()
 	run.readVolumes(ctx)
@@ -96,12 +91,7 @@ func (r *Reconciler) run(ctx context.Context, network *v1alpha1.ShardNetwork, me
 		run.healNodes(ctx),
 	)
 	run.tellRefusedLoad(ctx, run.driveLoad(ctx))
-	failed = errors.Join(failed, run.report(ctx))
-	memory.done(failed)
-	if failed != nil {
-		return ctrl.Result{}, failed
-	}
-	return ctrl.Result{RequeueAfter: run.pause()}, nil
+	return run.conclude(ctx, errors.Join(failed, run.report(ctx)))
 }
 
 // forget lets go of what is kept of a network that is gone.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
@@ -178,14 +179,18 @@ func revisionOf(status *v1alpha1.ShardNetworkStatus) string {
 	return status.StableRevision.Name
 }
 
-// writeStatus writes the status as it stands, over whatever there is.
+// writeStatus writes the status as it stands, unless somebody else wrote the network since
+// it was read: it may be another one of its name, or have another status.
 func (r *run) writeStatus(ctx context.Context) error {
 	version, err := reporting.WriteStatus(ctx, r.client, FieldManager, reporting.StatusOf{
 		Kind: v1alpha1.KindShardNetwork, Namespace: r.network.Namespace, Name: r.network.Name,
+		ResourceVersion: r.network.ResourceVersion,
 	}, r.status)
+	r.superseded = r.superseded || apierrors.IsConflict(err)
 	if err != nil {
 		return err
 	}
+	r.network.ResourceVersion = version
 	r.memory.wrote(version, r.now())
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,27 +52,95 @@ func TestStatusFromBefore(t *testing.T) {
 	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable)
 	written := network.ResourceVersion
 
+	unchanged := func() {
+		t.Helper()
+		if c.read(network); network.ResourceVersion != written {
+			t.Errorf("a status is written over one that is newer: %+v", network.Status.Conditions)
+		}
+	}
+	catchUp := c.lagBehind(before)
+	c.mustReconcile(network)
+	unchanged()
+	// A cache that stays behind is an error, but not at once.
+	c.clock = c.clock.Add(maxCacheLag)
+	c.mustReconcile(network)
+	unchanged()
+	if err := c.reconcile(network); !apierrors.IsConflict(err) {
+		t.Errorf("the cache stays behind, and the error is %v", err)
+	}
+	unchanged()
+	catchUp()
+	c.clock = c.clock.Add(reportInterval)
+	c.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable)
+}
+
+// A new operator knows of nothing that was written before, and writes over none of it.
+func TestStatusFromBeforeOfANewOperator(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	network := c.create()
+	before := network.DeepCopy()
+	c.mustReconcile(network)
+	written := network.ResourceVersion
+	c.restart()
+	catchUp := c.lagBehind(before)
+	c.mustReconcile(network)
+	if network.ResourceVersion != written {
+		t.Errorf("a status is written over one that is newer: %+v", network.Status.Conditions)
+	}
+	catchUp()
+	c.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable)
+}
+
+// A network that was made again under its name has nothing said of it that was seen of the
+// one before.
+func TestStatusOfAnotherNetworkOfTheName(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	before := c.create()
+	if err := c.client.Delete(t.Context(), before.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	after := c.create()
+	c.lagBehind(before)
+	c.mustReconcile(after)
+	if after.UID == before.UID || len(after.Status.Conditions) > 0 {
+		t.Errorf("of a network that nobody looked at, it is said: %+v", after.Status.Conditions)
+	}
+}
+
+// A cluster that was restored from a backup may go on with earlier versions.
+func TestNetworkThatWasRestored(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	network := c.create()
+	c.reconciler.memories.of(client.ObjectKeyFromObject(network), network.UID).wrote("999999999999", c.clock)
+	c.mustReconcile(network)
+	if len(network.Status.Conditions) > 0 {
+		t.Error("a network is looked at that its cache may lag behind")
+	}
+	c.clock = c.clock.Add(maxCacheLag)
+	c.mustReconcile(network)
+	if len(network.Status.Conditions) == 0 {
+		t.Error("a network that is behind for good is left alone")
+	}
+}
+
+// lagBehind has the operator's cache have a network as it was, until it catches up.
+func (c *cluster) lagBehind(network *v1alpha1.ShardNetwork) (catchUp func()) {
 	upToDate := c.reconciler.client
 	c.reconciler.client = interceptor.NewClient(upToDate.(client.WithWatch), interceptor.Funcs{
 		Get: func(
 			ctx context.Context, next client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
 		) error {
 			if read, ok := object.(*v1alpha1.ShardNetwork); ok {
-				before.DeepCopyInto(read)
+				network.DeepCopyInto(read)
 				return nil
 			}
 			return next.Get(ctx, key, object, options...)
 		},
 	})
-	c.mustReconcile(network)
-	if network.ResourceVersion != written {
-		t.Errorf("a status is written over one that is newer: %+v", network.Status.Conditions)
-	}
-	// Whoever was restored from a backup stays behind.
-	c.clock = c.clock.Add(maxCacheLag)
-	c.mustReconcile(network)
-	if network.ResourceVersion == written {
-		t.Error("a network that is behind for good is left alone")
-	}
-	check(t, network, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonPodMonitorUnavailable)
+	return func() { c.reconciler.client = upToDate }
 }

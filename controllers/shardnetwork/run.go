@@ -3,12 +3,14 @@
 package shardnetwork
 
 import (
+	"context"
 	"crypto/ed25519"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/policy"
@@ -67,6 +69,10 @@ type run struct {
 	// replaces is true when nodes are replaced in this run.
 	replaces bool
 
+	// superseded is true when a status was not written, because somebody wrote the network
+	// since it was read.
+	superseded bool
+
 	// lock guards the conditions of the status while clusters are worked on side
 	// by side.
 	lock sync.Mutex
@@ -79,6 +85,23 @@ func (r *run) note(condition metav1.Condition) {
 	condition.ObservedGeneration = r.network.Generation
 	condition.LastTransitionTime = metav1.NewTime(r.now())
 	meta.SetStatusCondition(&r.status.Conditions, condition)
+}
+
+// conclude says when the network is looked at again, given what failed. That somebody wrote
+// it while it was worked on is an error only if it was so the last time as well: a cache
+// that hears of nothing any more is one.
+func (r *run) conclude(ctx context.Context, failed error) (ctrl.Result, error) {
+	first := r.superseded && !r.memory.superseded
+	r.memory.superseded = r.superseded
+	if first {
+		ctrl.LoggerFrom(ctx).V(1).Info("read the network again, which was written meanwhile", "failed", failed)
+		return ctrl.Result{RequeueAfter: minInterval}, nil
+	}
+	r.memory.done(failed)
+	if failed != nil {
+		return ctrl.Result{}, failed
+	}
+	return ctrl.Result{RequeueAfter: r.pause()}, nil
 }
 
 // pause is how long until the network is looked at again when nothing happens.
