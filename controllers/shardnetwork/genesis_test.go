@@ -81,25 +81,44 @@ func TestLostGenesis(t *testing.T) {
 	}
 }
 
-// What an earlier network of the name still owns goes with that one.
+// What an earlier network of the name still owns goes with that one, whatever of it goes
+// first.
 func TestPredecessorOnItsWay(t *testing.T) {
 	t.Parallel()
-	cluster := newCluster(t)
-	first := cluster.create()
-	cluster.mustReconcile(first)
-	if err := cluster.client.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
+	for name, remains := range map[string]string{"with all it has": "", "with its StatefulSets": "StatefulSet/"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := newCluster(t)
+			first := cluster.create()
+			cluster.mustReconcile(first)
+			if err := cluster.client.Delete(t.Context(), first); err != nil {
+				t.Fatal(err)
+			}
+			for name, object := range cluster.objects(first.Name) {
+				if strings.HasPrefix(name, remains) {
+					continue
+				}
+				if err := cluster.client.Delete(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			}
+			second := cluster.create(func(network *v1alpha1.ShardNetwork) {
+				network.Spec.Volume = &v1alpha1.VolumeSpec{Retention: v1alpha1.VolumeRetentionRetain}
+				network.Spec.Volume.Size.Set(1 << 30)
+			})
+			if err := cluster.reconcile(second); err == nil {
+				t.Error("the reconciliation succeeds")
+			}
+			cluster.read(second)
+			check(t, second, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonPredecessorRemains)
+			check(t, second, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
+			for name, object := range cluster.objects(first.Name) {
+				if metav1.IsControlledBy(object, second) {
+					t.Errorf("%s is made while the other network's StatefulSets are there", name)
+				}
+			}
+		})
 	}
-	second := cluster.create(func(network *v1alpha1.ShardNetwork) {
-		network.Spec.Volume = &v1alpha1.VolumeSpec{Retention: v1alpha1.VolumeRetentionRetain}
-		network.Spec.Volume.Size.Set(1 << 30)
-	})
-	if err := cluster.reconcile(second); err == nil {
-		t.Error("the reconciliation succeeds")
-	}
-	cluster.read(second)
-	check(t, second, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonPredecessorRemains)
-	check(t, second, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStarting)
 }
 
 // What a network keeps is taken over by the next one of its name, if that is

@@ -99,17 +99,23 @@ func (r *run) awaitClusters() error {
 }
 
 // findValidators says whether validators were made from a genesis document: from
-// then on neither it nor a key can be another.
+// then on neither it nor a key can be another. Those of an earlier network of this name
+// are waited for, which go with it.
 func (r *run) findValidators(ctx context.Context) error {
 	var began atomic.Bool
 	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
 		sets := &appsv1.StatefulSetList{}
 		if err := s.client.List(ctx, sets, client.InNamespace(r.network.Namespace),
-			client.MatchingLabels{resources.LabelNetwork: r.network.Name}, client.Limit(1)); err != nil {
+			client.MatchingLabels{resources.LabelNetwork: r.network.Name}); err != nil {
 			return fmt.Errorf("list validators: %w", err)
 		}
-		if len(sets.Items) > 0 {
-			began.Store(true)
+		for i := range sets.Items {
+			switch set := &sets.Items[i]; {
+			case s.owns(set), s.disowned(set):
+				began.Store(true)
+			case s.leaves(set):
+				return s.taken(set, "StatefulSet")
+			}
 		}
 		return nil
 	})
