@@ -48,7 +48,7 @@ func (r *run) readVolumes(ctx context.Context) {
 				return err
 			}
 		}
-		return s.readSets(ctx)
+		return s.readSets(ctx, s.client)
 	})
 	for _, validator := range r.plan.Nodes {
 		s := r.siteOf(validator)
@@ -141,10 +141,12 @@ func (s *site) readClass(ctx context.Context, volume *policy.Volume, known map[s
 	volume.Class, volume.ClassFailed = seen.Class, seen.ClassFailed
 }
 
-// readSets looks at which claims the StatefulSets make.
-func (s *site) readSets(ctx context.Context) error {
+// readSets looks at which claims the StatefulSets make that a reader has.
+func (s *site) readSets(ctx context.Context, reader client.Reader) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	sets := &appsv1.StatefulSetList{}
-	if err := s.client.List(ctx, sets, client.InNamespace(s.network.Namespace),
+	if err := reader.List(ctx, sets, client.InNamespace(s.network.Namespace),
 		client.MatchingLabels{resources.LabelNetwork: s.network.Name}); err != nil {
 		return fmt.Errorf("list %T: %w", sets, err)
 	}
@@ -155,10 +157,11 @@ func (s *site) readSets(ctx context.Context) error {
 		}
 	}
 	for name, volume := range s.volumes {
+		volume.Template = nil
 		if set := s.sets[name]; settled(set) {
 			volume.Template = resources.ClaimSize(set)
-			s.volumes[name] = volume
 		}
+		s.volumes[name] = volume
 	}
 	return nil
 }
@@ -210,6 +213,12 @@ func (s *site) grow(ctx context.Context, volume *policy.Volume) error {
 // and take their pods over.
 func (r *run) renewSets(ctx context.Context) error {
 	renewal := policy.NewRenewal(r.volumes, r.memory.renewed)
+	if len(renewal.Now) > 0 {
+		if err := r.readSetsByNow(ctx); err != nil {
+			return err
+		}
+		renewal = policy.NewRenewal(r.volumes, r.memory.renewed)
+	}
 	if renewal.Over {
 		r.memory.renewed = 0
 	}
@@ -227,6 +236,23 @@ func (r *run) renewSets(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readSetsByNow asks the API servers for the StatefulSets: a cache may still have one that
+// was let go in the last run, and nobody follows it before it is back.
+func (r *run) readSetsByNow(ctx context.Context) error {
+	err := r.onSites(ctx, func(ctx context.Context, s *site) error {
+		if len(s.validators) == 0 {
+			return nil
+		}
+		return s.readSets(ctx, s.reader)
+	})
+	for i := range r.volumes {
+		volume := &r.volumes[i]
+		s := r.siteOf(volume.Validator)
+		volume.Template, volume.Unobserved = s.volumes[volume.Validator.Name].Template, volume.Unobserved || s.lost != nil
+	}
+	return err
 }
 
 // orphan deletes a StatefulSet and nothing else: its pod and its claim stay. It says

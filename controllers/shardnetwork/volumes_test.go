@@ -298,6 +298,48 @@ func TestVolumesGrow(t *testing.T) {
 	}
 }
 
+// Nobody follows a StatefulSet that is let go before it is back, also by a cache that does
+// not have yet what became of the last run.
+func TestVolumesGrowByACacheThatLags(t *testing.T) {
+	t.Parallel()
+	d := withDisks(t, true)
+	d.grow("2Gi")
+	var cached []appsv1.StatefulSet
+	d.reconciler.client = interceptor.NewClient(d.reconciler.client.(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if sets, ok := list.(*appsv1.StatefulSetList); ok {
+				sets.Items = slices.Clone(cached)
+				return nil
+			}
+			return next.List(ctx, list, options...)
+		},
+	})
+	live := func() (names []string) {
+		for _, set := range d.sets() {
+			if set.DeletionTimestamp == nil {
+				names = append(names, set.Name)
+			}
+		}
+		return names
+	}
+	before := d.sets()
+	for range 30 {
+		cached, before = before, d.sets()
+		there := live()
+		d.mustReconcile(d.network)
+		if still := live(); len(there) < 4 {
+			for _, name := range there {
+				if !slices.Contains(still, name) {
+					t.Errorf("%s is let go while only %v are there", name, there)
+				}
+			}
+		}
+		d.part()
+		d.work()
+	}
+	d.checkSizes("2Gi", "2Gi")
+}
+
 // An operator that dies after any of its writes leaves what the next one goes on from.
 func TestVolumesGrowAfterTheOperatorWasKilled(t *testing.T) {
 	t.Parallel()
