@@ -76,7 +76,11 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 	case len(lacking) > 0:
 		memory.monitored = ptr.To(policy.PodMonitorUnavailable(lacking))
 	default:
-		memory.monitored = ptr.To(policy.PodMonitorApplied(r.network.Name))
+		lost := r.lostSites()
+		if len(lost) > 0 {
+			memory.lastPodMonitor = r.now().Add(podMonitorRetry - podMonitorInterval)
+		}
+		memory.monitored = ptr.To(policy.PodMonitorApplied(r.network.Name, lost))
 	}
 	r.note(*memory.monitored)
 	return nil

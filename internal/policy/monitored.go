@@ -12,10 +12,18 @@ import (
 	"github.com/shardyard/shardyard/internal/policy/wording"
 )
 
-// PodMonitorApplied is a network whose PodMonitor the cluster has.
-func PodMonitorApplied(name string) metav1.Condition {
-	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied,
-		"the PodMonitor "+name+" has the nodes scraped")
+// PodMonitorApplied is a network whose PodMonitor the clusters have, as far as they can be
+// used.
+func PodMonitorApplied(name string, lost []LostCluster) metav1.Condition {
+	message := "the PodMonitor " + name + " has the nodes scraped"
+	if len(lost) > 0 {
+		names := make([]string, len(lost))
+		for i := range lost {
+			names[i] = lost[i].Name
+		}
+		message += "; whether it is in " + wording.List(names) + " is not known, which cannot be used now"
+	}
+	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied, message)
 }
 
 // PodMonitorUnavailable are clusters without the kind PodMonitor, by the names of
