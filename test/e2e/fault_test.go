@@ -51,7 +51,9 @@ func (n *network) testFaults(t *testing.T) {
 	})
 	late := n.newFault(t, "late", v1alpha1.FaultSpec{
 		Validators: shard, Action: v1alpha1.FaultActionDelay,
-		Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 8,
+		// What is under way becomes final all the same, and the more of it the slower the
+		// machine is: of 5 blocks in 8 s, chance would have some part.
+		Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 12,
 	})
 	hanging := n.newFault(t, "hanging", v1alpha1.FaultSpec{
 		Validators: shard, Action: v1alpha1.FaultActionPause, DurationSeconds: 8,
