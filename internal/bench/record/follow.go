@@ -73,8 +73,8 @@ func (f *Follower) Height() uint64 { return f.next - 1 }
 func (f *Follower) Untold() error { return f.untold }
 
 // recall has the recorder know the chunks that were included before the first block, and
-// that no header up to it commits to the execution of. Of those that no node tells any
-// more, it is not known how many fail.
+// that no header up to it commits to the execution of. Of those that no node tells then, it
+// is not known how many fail.
 func (f *Follower) recall(ctx context.Context, sources []Source, first *chain.Block) {
 	heights := map[uint64]bool{}
 	for i := range first.Chunks {

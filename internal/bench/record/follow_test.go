@@ -46,15 +46,21 @@ func TestChunksFromBeforeTheFirstBlock(t *testing.T) {
 			header(1, 10, 0, executed(7, 5, 0))),
 		11: block(11, 4, header(0, 11, 0, executed(9, 2, 0)), header(1, 11, 0)),
 	}
-	forgotten := record.Source{Name: "pruned", FinalizedHeight: 11, Blocks: whole}
+	missed := history{
+		9:  block(9, 2, header(0, 9, 3), header(1, 7, 6)),
+		10: block(10, 3, header(0, 10, 0), header(1, 10, 0, executed(7, 5, 0))),
+		11: block(11, 4, header(0, 11, 0, executed(9, 2, 0)), header(1, 11, 0)),
+	}
+	node := func(blocks history) record.Source {
+		return record.Source{Name: "node", FinalizedHeight: 11, Blocks: blocks}
+	}
 	cases := map[string]struct {
 		sources []record.Source
 		failed  *uint64
 	}{
-		"another node tells them": {
-			[]record.Source{forgotten, {Name: "archive", FinalizedHeight: 11, Blocks: earlier}}, ptr.To[uint64](3),
-		},
-		"no node tells them": {[]record.Source{forgotten}, nil},
+		"another node tells them":      {[]record.Source{node(whole), node(earlier)}, ptr.To[uint64](3)},
+		"no node tells them":           {[]record.Source{node(whole)}, nil},
+		"the first block tells itself": {[]record.Source{node(missed)}, ptr.To[uint64](1)},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
