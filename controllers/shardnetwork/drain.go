@@ -24,17 +24,19 @@ func (r *run) drainMachines(ctx context.Context) error {
 		return nil
 	}
 	drains := replacing.NewDrains(r.observation)
+	var failed error
 	if len(drains.LetGo) > 0 {
-		changed, err := r.podsByNow(ctx)
-		if err != nil {
-			return err
-		}
-		if changed {
+		var changed bool
+		if changed, failed = r.podsByNow(ctx); changed {
 			drains = replacing.NewDrains(r.observation)
 		}
 	}
-	r.note(drains.MachinesKept)
-	var failed error
+	if failed != nil {
+		// Nobody is let go unseen. Who is to stay is held all the same.
+		drains.LetGo = nil
+	} else {
+		r.note(drains.MachinesKept)
+	}
 	for _, i := range drains.LetGo {
 		failed = errors.Join(failed, r.setEviction(ctx, &r.observation.Nodes[i], true))
 	}

@@ -18,41 +18,42 @@ import (
 // has not heard of that yet. It asks the API servers once in a run.
 func (r *run) podsByNow(ctx context.Context) (changed bool, err error) {
 	if r.podsRead {
-		return false, nil
+		return false, r.podsUnread
 	}
-	pods := map[string]map[string]*corev1.Pod{}
-	for _, s := range r.sites {
-		if s.lost != nil || len(s.validators) == 0 {
-			continue
-		}
-		if pods[s.cluster], err = s.readPods(ctx); err != nil {
-			return false, s.wrap(err)
-		}
+	r.podsRead = true
+	if r.podsUnread = r.onSites(ctx, func(ctx context.Context, s *site) error { return s.readPods(ctx) }); r.podsUnread != nil {
+		return false, r.podsUnread
 	}
 	for i := range r.observation.Nodes {
 		node := &r.observation.Nodes[i]
-		if there, ok := pods[node.Validator.Cluster]; ok && !node.Unobserved {
-			changed = renew(node, there[resources.PodName(node.Validator.Name)]) || changed
+		switch s := r.siteOf(node.Validator); {
+		case node.Unobserved:
+		case s.lost != nil:
+			node.Unobserved, changed = true, true
+		default:
+			changed = renew(node, s.pods[resources.PodName(node.Validator.Name)]) || changed
 		}
 	}
-	r.podsRead = true
 	return changed, nil
 }
 
-// readPods asks the API server of a cluster for the pods of the network, by name.
-func (s *site) readPods(ctx context.Context) (map[string]*corev1.Pod, error) {
+// readPods asks the cluster's API server for the pods of the network.
+func (s *site) readPods(ctx context.Context) error {
+	if len(s.validators) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	list := &corev1.PodList{}
 	if err := s.reader.List(ctx, list, client.InNamespace(s.network.Namespace),
 		client.MatchingLabels{resources.LabelNetwork: s.network.Name}); err != nil {
-		return nil, fmt.Errorf("list pods: %w", err)
+		return fmt.Errorf("list pods: %w", err)
 	}
-	pods := make(map[string]*corev1.Pod, len(list.Items))
+	s.pods = make(map[string]*corev1.Pod, len(list.Items))
 	for i := range list.Items {
-		pods[list.Items[i].Name] = &list.Items[i]
+		s.pods[list.Items[i].Name] = &list.Items[i]
 	}
-	return pods, nil
+	return nil
 }
 
 // renew has a node have the pod that is there by now, and says whether it is another one,
@@ -60,11 +61,16 @@ func (s *site) readPods(ctx context.Context) (map[string]*corev1.Pod, error) {
 func renew(node *observed.Node, pod *corev1.Pod) bool {
 	before := node.Pod
 	node.Pod, node.LetGo = pod, letGo(pod)
+	if before == nil && pod == nil {
+		return false
+	}
 	if before == nil || pod == nil || before.UID != pod.UID {
-		node.Status, node.SaysReady, node.NotReady, node.LostDisk = nil, false, nil, nil
-		// What it is made from is looked at in the next run.
-		node.Outdated, node.AwaitsStart = false, false
-		return before != pod
+		// What it is made from, and where it is, is looked at in the next run.
+		*node = observed.Node{Validator: node.Validator, Pod: pod, LetGo: node.LetGo}
+		return true
+	}
+	if before.Spec.NodeName != pod.Spec.NodeName {
+		node.Machine = nil
 	}
 	return before.ResourceVersion != pod.ResourceVersion
 }

@@ -4,6 +4,7 @@ package shardnetwork
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -109,6 +110,10 @@ func TestPodByNow(t *testing.T) {
 		made.UID, made.ResourceVersion, made.Labels = types.UID(uid), version, labels
 		return made
 	}
+	on := func(machine string, made *corev1.Pod) *corev1.Pod {
+		made.Spec.NodeName = machine
+		return made
+	}
 	allowed := map[string]string{resources.LabelEviction: resources.EvictionAllowed}
 	cases := map[string]struct {
 		before, now          *corev1.Pod
@@ -117,17 +122,19 @@ func TestPodByNow(t *testing.T) {
 		"the same":          {pod("a", "1", nil), pod("a", "1", nil), false, false, true},
 		"it may be evicted": {pod("a", "1", nil), pod("a", "2", allowed), true, true, true},
 		"it is held again":  {pod("a", "1", allowed), pod("a", "2", nil), true, false, true},
+		"a machine took it": {pod("a", "1", nil), on("there", pod("a", "2", nil)), true, false, true},
 		"another":           {pod("a", "1", nil), pod("b", "2", nil), true, false, false},
 		"gone":              {pod("a", "1", allowed), nil, true, false, false},
 		"there is one now":  {nil, pod("b", "2", nil), true, false, false},
-		"there is none":     {nil, nil, false, false, false},
+		"there is none":     {nil, nil, false, false, true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			moved := test.before != nil && test.now != nil && test.before.Spec.NodeName != test.now.Spec.NodeName
 			node := &observed.Node{
 				Pod: test.before, LetGo: letGo(test.before), Outdated: true,
-				Status: &chain.Status{}, LostDisk: &observed.LostDisk{},
+				Status: &chain.Status{}, LostDisk: &observed.LostDisk{}, Machine: &observed.Machine{Leaving: "is cordoned"},
 			}
 			if got := renew(node, test.now); got != test.changed {
 				t.Errorf("that it changed is %t, want %t", got, test.changed)
@@ -136,8 +143,52 @@ func TestPodByNow(t *testing.T) {
 				t.Errorf("the node is %+v", node)
 			}
 			if (node.Status != nil) != test.told || (node.LostDisk != nil) != test.told || node.Outdated != test.told {
-				t.Errorf("what was seen of the pod before counts is not %t: %+v", test.told, node)
+				t.Errorf("that what was seen of the pod before counts is not %t: %+v", test.told, node)
+			}
+			if there := test.told && !moved; (node.Machine != nil) != there {
+				t.Errorf("that the pod is still on its machine is not %t: %+v", there, node)
 			}
 		})
 	}
+}
+
+// Where the pods cannot be read, nobody goes; who is to stay is held, and one question is
+// enough for a run.
+func TestPodsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
+	network := cluster.create(func(network *v1alpha1.ShardNetwork) {
+		network.Spec.RPCNodes, network.Spec.Regions[0].Nodes = 1, 5
+	})
+	cluster.mustReconcile(network)
+	pods := cluster.runPods(network, nil)
+	pods.cordon(0, true)
+	pods.reconcile()
+	pods.checkLetGo(0)
+	pods.cordon(0, false)
+	pods.cordon(4, true)
+	pods.outdate(4)
+	lists := 0
+	refused := errors.New("refused")
+	readable := cluster.reconciler.reader
+	cluster.reconciler.reader = interceptor.NewClient(readable.(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, ok := list.(*corev1.PodList); ok {
+				lists++
+				return refused
+			}
+			return next.List(ctx, list, options...)
+		},
+	})
+	pods.finalize(cluster.clock)
+	if err := cluster.reconcile(network); !errors.Is(err, refused) || lists != 1 {
+		t.Errorf("the pods were asked for %d times, want once, and the error is %v", lists, err)
+	}
+	pods.checkLetGo()
+	if pod := pods.pod(4); pod.DeletionTimestamp != nil {
+		t.Errorf("%s goes unseen", pod.Name)
+	}
+	cluster.reconciler.reader = readable
+	pods.reconcile()
+	pods.checkLetGo(4)
 }

@@ -64,8 +64,10 @@ type run struct {
 	volumes     []policy.Volume
 	looked      bool
 	observation *observed.Network
-	// podsRead is true once the pods of the observation are those that API servers have.
-	podsRead bool
+	// podsRead is true once API servers were asked for the pods of the observation, and
+	// podsUnread why they did not tell them.
+	podsRead   bool
+	podsUnread error
 	// replaces is true when nodes are replaced in this run.
 	replaces bool
 
@@ -87,14 +89,21 @@ func (r *run) note(condition metav1.Condition) {
 	meta.SetStatusCondition(&r.status.Conditions, condition)
 }
 
-// conclude says when the network is looked at again, given what failed. That somebody wrote
-// it while it was worked on is an error only if it was so the last time as well: a cache
-// that hears of nothing any more is one.
-func (r *run) conclude(ctx context.Context, failed error) (ctrl.Result, error) {
+// readsAgain says whether the network is only to be read again, whatever failed, because
+// somebody wrote it while it was worked on. That it was so the last time as well is an
+// error: a cache may hear of nothing any more.
+func (r *run) readsAgain(ctx context.Context, failed error) bool {
 	first := r.superseded && !r.memory.superseded
 	r.memory.superseded = r.superseded
 	if first {
 		ctrl.LoggerFrom(ctx).V(1).Info("read the network again, which was written meanwhile", "failed", failed)
+	}
+	return first
+}
+
+// conclude says when the network is looked at again, given what failed.
+func (r *run) conclude(ctx context.Context, failed error) (ctrl.Result, error) {
+	if r.readsAgain(ctx, failed) {
 		return ctrl.Result{RequeueAfter: minInterval}, nil
 	}
 	r.memory.done(failed)

@@ -58,6 +58,8 @@ type site struct {
 	volumes  map[string]policy.Volume
 	sets     map[string]*appsv1.StatefulSet
 	renewing map[string]bool
+	// pods are those that the API server has, by name; nil unless it was asked.
+	pods map[string]*corev1.Pod
 
 	// running is how many nodes are left of a network that is stopped.
 	running int
