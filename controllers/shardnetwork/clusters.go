@@ -98,7 +98,6 @@ func (r *run) pinClusters(ctx context.Context) error {
 	if err := r.writeStatus(ctx); err != nil {
 		return fmt.Errorf("write which clusters the network is in: %w", err)
 	}
-	r.network.Status.Clusters = r.status.Clusters
 	return nil
 }
 
@@ -142,6 +141,11 @@ func (r *run) onSites(ctx context.Context, task func(context.Context, *site) err
 }
 
 // home is the part of the network in the operator's own cluster.
+// holdsNodesNow says whether any cluster with nodes can be used now.
+func (r *run) holdsNodesNow() bool {
+	return slices.ContainsFunc(r.sites, func(s *site) bool { return s.lost == nil && len(s.validators) > 0 })
+}
+
 func (r *run) home() *site { return r.sites[0] }
 
 // siteOf is the one that holds a validator.

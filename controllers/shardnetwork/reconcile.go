@@ -27,13 +27,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("read network: %w", err)
 	}
-	if !network.DeletionTimestamp.IsZero() {
-		return r.finalize(ctx, network)
-	}
 
 	memory := r.memories.of(request.NamespacedName, network.UID)
 	if memory.ahead(network.ResourceVersion, r.now()) {
 		return ctrl.Result{RequeueAfter: cacheInterval}, nil
+	}
+	if !network.DeletionTimestamp.IsZero() {
+		return r.finalize(ctx, network)
 	}
 	if wait := memory.tooSoon(r.now(), network.Generation); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil

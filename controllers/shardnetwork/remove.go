@@ -67,7 +67,10 @@ func (r *Reconciler) removeEverywhere(ctx context.Context, network *v1alpha1.Sha
 	}
 	run.note(policy.ObjectsRemain(left, lost, failed))
 	run.note(policy.Deleting(run.status.Conditions))
-	return false, errors.Join(failed, run.publish(ctx))
+	if failed = errors.Join(failed, run.publish(ctx)); run.readsAgain(ctx, failed) {
+		return false, nil
+	}
+	return false, failed
 }
 
 // removable are the kinds that a network's objects in a namespace are of.

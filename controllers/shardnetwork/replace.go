@@ -36,6 +36,13 @@ func (r *run) replaceNodes(ctx context.Context) error {
 		r.status.StableRevision = r.wanted
 	}
 	r.replaces = len(rollout.Replace) > 0
+	if before := r.network.Status.Update; r.replaces && rollout.Update != nil &&
+		(before == nil || before.Revision != rollout.Update.Revision) {
+		// Who looks next knows by that since when there may be trouble of its making.
+		if err := r.writeStatus(ctx); err != nil {
+			return fmt.Errorf("write that an update begins: %w", err)
+		}
+	}
 	var failed error
 	for _, i := range rollout.Replace {
 		failed = errors.Join(failed, r.deletePod(ctx, &r.observation.Nodes[i]))

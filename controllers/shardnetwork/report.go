@@ -44,7 +44,6 @@ func (r *run) publish(ctx context.Context) error {
 		return err
 	}
 	r.memory.lastReport = r.now()
-	r.tellTransitions()
 	return nil
 }
 
@@ -190,12 +189,14 @@ func (r *run) writeStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.network.ResourceVersion = version
 	r.memory.wrote(version, r.now())
+	r.tellTransitions()
+	r.network.ResourceVersion, r.network.Status = version, *r.status.DeepCopy()
 	return nil
 }
 
-// tellTransitions makes an event of every change of a condition that is news.
+// tellTransitions makes an event of every change of a condition that is news, once it is
+// written.
 func (r *run) tellTransitions() {
 	for i := range r.status.Conditions {
 		now := &r.status.Conditions[i]

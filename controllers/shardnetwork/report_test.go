@@ -4,16 +4,19 @@ package shardnetwork
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/policy"
 	"github.com/shardyard/shardyard/internal/policy/observed"
 )
 
@@ -108,6 +111,87 @@ func TestStatusOfAnotherNetworkOfTheName(t *testing.T) {
 	c.mustReconcile(after)
 	if after.UID == before.UID || len(after.Status.Conditions) > 0 {
 		t.Errorf("of a network that nobody looked at, it is said: %+v", after.Status.Conditions)
+	}
+}
+
+// What is written in the middle of a run is told as well, and once.
+func TestTransitionsAreToldAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	network := c.create()
+	c.mustReconcile(network)
+	r := &run{
+		Reconciler: c.reconciler, network: network.DeepCopy(), status: network.Status.DeepCopy(),
+		memory: c.reconciler.memories.of(client.ObjectKeyFromObject(network), network.UID),
+	}
+	r.note(policy.NameTaken("Service", "quickstart-p2p"))
+	if err := r.writeStatus(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.told("Warning NameTaken Applied")
+	if err := r.publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case again := <-c.reconciler.recorder.(*events.FakeRecorder).Events:
+		t.Errorf("it is told again: %s", again)
+	default:
+	}
+}
+
+// A network that goes, and of which another cluster may have something, says so once: the
+// next look waits for the cache.
+func TestDeletionFromBefore(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	here.mustReconcile(network)
+	if err := here.client.Delete(t.Context(), network); err != nil {
+		t.Fatal(err)
+	}
+	there.gate.set(true)
+	here.read(network)
+	before := network.DeepCopy()
+	here.mustReconcile(network)
+	check(t, network, v1alpha1.ConditionRemoved, metav1.ConditionFalse, v1alpha1.ReasonClusterUnavailable)
+	written := network.ResourceVersion
+	catchUp := here.lagBehind(before)
+	for range 2 {
+		here.mustReconcile(network)
+		here.clock = here.clock.Add(-pollInterval)
+	}
+	if network.ResourceVersion != written {
+		t.Errorf("a status is written over one that is newer: %+v", network.Status.Conditions)
+	}
+	catchUp()
+	there.gate.set(false)
+	here.eventually(network, func() error { return here.isGone(network) })
+}
+
+// An update that cannot be noted does not begin: who looks next would not know since when
+// there may be trouble of its making.
+func TestUpdateThatIsNotNoted(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	m.change(logMore)
+	m.mustReconcile(m.network)
+	m.work()
+	before := m.network.DeepCopy()
+	labelled := before.DeepCopy()
+	labelled.Labels = map[string]string{"team": "protocol"}
+	if err := m.client.Patch(t.Context(), labelled, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	m.reconciler.memories.of(client.ObjectKeyFromObject(before), before.UID).written = ""
+	catchUp := m.lagBehind(before)
+	if m.mustReconcile(m.network); len(m.pods()) != 4 {
+		t.Errorf("of 4 nodes, %d are replaced by an update of which nothing is known", 4-len(m.pods()))
+	}
+	catchUp()
+	m.until(metav1.ConditionTrue, v1alpha1.ReasonUpToDate)
+	if !slices.Equal(m.made, everyValidator) {
+		t.Errorf("%v were replaced, want each once", m.made)
 	}
 }
 
