@@ -77,10 +77,13 @@ func (r *run) applyPodMonitor(ctx context.Context) error {
 		memory.monitored = ptr.To(policy.PodMonitorUnavailable(lacking))
 	default:
 		lost := r.lostSites()
+		memory.monitored = ptr.To(policy.PodMonitorApplied(r.network.Name, lost))
 		if len(lost) > 0 {
 			memory.lastPodMonitor = r.now().Add(podMonitorRetry - podMonitorInterval)
 		}
-		memory.monitored = ptr.To(policy.PodMonitorApplied(r.network.Name, lost))
+		if !r.holdsNodesNow() {
+			memory.monitored = ptr.To(policy.MonitoringUnknown(lost))
+		}
 	}
 	r.note(*memory.monitored)
 	return nil

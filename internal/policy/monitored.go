@@ -17,13 +17,15 @@ import (
 func PodMonitorApplied(name string, lost []LostCluster) metav1.Condition {
 	message := "the PodMonitor " + name + " has the nodes scraped"
 	if len(lost) > 0 {
-		names := make([]string, len(lost))
-		for i := range lost {
-			names[i] = lost[i].Name
-		}
-		message += "; whether it is in " + wording.List(names) + " is not known, which cannot be used now"
+		message += "; nothing is known of the nodes in " + namesOf(lost) + ": see the condition ClustersAvailable"
 	}
 	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied, message)
+}
+
+// MonitoringUnknown is a network of which no cluster with nodes can be asked.
+func MonitoringUnknown(lost []LostCluster) metav1.Condition {
+	return condition.New(v1alpha1.ConditionMonitored, metav1.ConditionUnknown, v1alpha1.ReasonClusterUnavailable,
+		"whether the nodes in "+namesOf(lost)+" are scraped is not known: see the condition ClustersAvailable")
 }
 
 // PodMonitorUnavailable are clusters without the kind PodMonitor, by the names of

@@ -107,6 +107,7 @@ func troublesOfClusters(t *testing.T) []trouble {
 		{v1alpha1.ReasonClusterUnavailable, policy.ClustersAvailable(2, []policy.LostCluster{noAnswer}, true)},
 		{v1alpha1.ReasonClusterUnavailable, policy.ApplyUnknown([]policy.LostCluster{noAnswer})},
 		{v1alpha1.ReasonClusterUnavailable, diagnosis.NodesReady(observation)},
+		{v1alpha1.ReasonClusterUnavailable, policy.MonitoringUnknown([]policy.LostCluster{noAnswer})},
 		{v1alpha1.ReasonGenesisPending, policy.GenesisWaits([]policy.LostCluster{noAnswer})},
 		{v1alpha1.ReasonObjectsRemain, removed},
 		{v1alpha1.ReasonClusterUnavailable, policy.ObjectsRemain(nil, []policy.LostCluster{noAnswer}, nil)},
