@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -77,9 +78,8 @@ func (s *site) observe(ctx context.Context, observation *observed.Network, nodes
 		for i := range sets.Items {
 			setOf[sets.Items[i].Name] = &sets.Items[i]
 		}
-		for i := range pods.Items {
-			podOf[pods.Items[i].Name] = &pods.Items[i]
-		}
+		s.setUIDs = s.uidsOf(sets)
+		podOf = s.podsOf(pods)
 	}
 	for _, validator := range s.validators {
 		set, pod := setOf[validator.Name], podOf[resources.PodName(validator.Name)]
@@ -96,6 +96,37 @@ func (s *site) observe(ctx context.Context, observation *observed.Network, nodes
 		s.observeMachines(ctx, observation, nodes)
 	}
 	return nil
+}
+
+// uidsOf are those of the StatefulSets of a list that no earlier network of this name has.
+func (s *site) uidsOf(list *appsv1.StatefulSetList) map[types.UID]bool {
+	uids := make(map[types.UID]bool, len(list.Items))
+	for i := range list.Items {
+		if set := &list.Items[i]; s.owns(set) || s.disowned(set) {
+			uids[set.UID] = true
+		}
+	}
+	return uids
+}
+
+// podsOf are the network's pods of a list, by name. Those of an earlier network of its name
+// run its chain until they are gone.
+func (s *site) podsOf(list *corev1.PodList) map[string]*corev1.Pod {
+	pods := make(map[string]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		if pod := &list.Items[i]; !s.isPredecessors(pod) {
+			pods[pod.Name] = pod
+		}
+	}
+	return pods
+}
+
+// isPredecessors says whether a pod is of an earlier network of the name: it was there
+// before the network, and nothing that is there has it. One that lost its StatefulSet while
+// that is made anew has no owner.
+func (s *site) isPredecessors(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && !s.setUIDs[owner.UID] && pod.CreationTimestamp.Before(&s.network.CreationTimestamp)
 }
 
 // letGo says whether a pod may be evicted.

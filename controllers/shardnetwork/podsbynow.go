@@ -49,10 +49,7 @@ func (s *site) readPods(ctx context.Context) error {
 		client.MatchingLabels{resources.LabelNetwork: s.network.Name}); err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
-	s.pods = make(map[string]*corev1.Pod, len(list.Items))
-	for i := range list.Items {
-		s.pods[list.Items[i].Name] = &list.Items[i]
-	}
+	s.pods = s.podsOf(list)
 	return nil
 }
 

@@ -58,6 +58,8 @@ type site struct {
 	volumes  map[string]policy.Volume
 	sets     map[string]*appsv1.StatefulSet
 	renewing map[string]bool
+	// setUIDs are those of the network's StatefulSets that were seen in this run.
+	setUIDs map[types.UID]bool
 	// pods are those that the API server has, by name; nil unless it was asked.
 	pods map[string]*corev1.Pod
 
