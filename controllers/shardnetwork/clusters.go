@@ -140,12 +140,12 @@ func (r *run) onSites(ctx context.Context, task func(context.Context, *site) err
 	return errors.Join(failures...)
 }
 
-// home is the part of the network in the operator's own cluster.
 // holdsNodesNow says whether any cluster with nodes can be used now.
 func (r *run) holdsNodesNow() bool {
 	return slices.ContainsFunc(r.sites, func(s *site) bool { return s.lost == nil && len(s.validators) > 0 })
 }
 
+// home is the part of the network in the operator's own cluster.
 func (r *run) home() *site { return r.sites[0] }
 
 // siteOf is the one that holds a validator.

@@ -76,13 +76,13 @@ func TestPodsOfAnEarlierNetwork(t *testing.T) {
 		age   time.Duration
 		want  bool
 	}{
-		"of its own":                             {"own", after, false},
-		"of a StatefulSet that it took over":     {"kept", before, false},
-		"of a StatefulSet that goes":             {"theirs", before, true},
-		"of a StatefulSet that is gone":          {"gone", before, true},
-		"of one that it made, and is made anew":  {"gone", after, false},
-		"without one, while that is made anew":   {"", before, false},
-		"of its own, in the second it was made ": {"gone", 0, false},
+		"of its own":                              {"own", after, false},
+		"of a StatefulSet that it took over":      {"kept", before, false},
+		"of a StatefulSet that goes":              {"theirs", before, true},
+		"of a StatefulSet that is gone":           {"gone", before, true},
+		"of one that it made, and is made anew":   {"gone", after, false},
+		"without one, while that is made anew":    {"", before, false},
+		"in the second that the network was made": {"gone", 0, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -155,6 +155,18 @@ func (p *runningPods) start(index int) {
 	}
 }
 
+// outdate has a validator's pod be made from an earlier StatefulSet.
+func (p *runningPods) outdate(index int) {
+	c := p.holder(index)
+	c.t.Helper()
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: p.plan.Nodes[index].Name}}
+	c.read(set)
+	set.Status.UpdateRevision = "b"
+	if err := c.client.Status().Update(c.t.Context(), set); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // end has the machine of a validator end its pod.
 func (p *runningPods) end(index int) {
 	c := p.holder(index)

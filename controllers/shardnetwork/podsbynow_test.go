@@ -7,7 +7,6 @@ import (
 	"errors"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -86,18 +85,6 @@ func TestRolloutBesideADrainThatTheCacheLacks(t *testing.T) {
 	check(t, network, v1alpha1.ConditionUpdated, metav1.ConditionFalse, v1alpha1.ReasonWaiting)
 	if pod := pods.pod(1); pod.DeletionTimestamp != nil {
 		t.Errorf("%s goes while the other one of its shard may", pod.Name)
-	}
-}
-
-// outdate has a validator's pod be made from an earlier StatefulSet.
-func (p *runningPods) outdate(index int) {
-	c := p.holder(index)
-	c.t.Helper()
-	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: p.plan.Nodes[index].Name}}
-	c.read(set)
-	set.Status.UpdateRevision = "b"
-	if err := c.client.Status().Update(c.t.Context(), set); err != nil {
-		c.t.Fatal(err)
 	}
 }
 
