@@ -19,90 +19,70 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// testFaults has the producers of a shard cut off, late, without room on their disks, with
-// slow ones and with wrong clocks, hanging and gone, and a validator killed, of which the
-// chain may feel little. All of these faults are there from the beginning, and a network has
-// one at a time. Then they lose half of what they send and receive, and at last they are late
-// by so little that nobody feels it.
+// testFaults has the producers of a shard cut off, without room on their disks and with slow
+// ones, hanging and gone, and a validator killed, of which the chain may feel little. The kill
+// is there while the producers are cut off: a network has one fault at a time. Then they have
+// wrong clocks, are late, lose half of what they send and receive, and at last are late by so
+// little that nobody feels it.
 func (n *network) testFaults(t *testing.T) {
 	plan := n.plan(t)
 	shard := v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}
-	victim := v1alpha1.FaultValidators{Names: []string{plan.Nodes[0].Name}}
-	before := n.mustPods(t)[resources.PodName(victim.Names[0])].UID
+	victim := plan.Nodes[0].Name
+	before := n.mustPods(t)[resources.PodName(victim)].UID
+
+	felt, either := []string{v1alpha1.ReasonFelt}, []string{v1alpha1.ReasonFelt, v1alpha1.ReasonNotFelt}
+	impaired, unreachable := []v1alpha1.FaultReach{v1alpha1.FaultImpaired}, []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}
+	// Who is away is back when its fault ends by its own clock, or its pod has started, and
+	// that may be seen just before the time in which the fault is measured is over, or not.
+	away := []v1alpha1.FaultReach{v1alpha1.FaultUnreachable, v1alpha1.FaultRestarted}
 
 	// Neither half of four validators is a quorum.
 	cut := n.newFault(t, "cut-off", v1alpha1.FaultSpec{
 		Validators: shard, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10,
 	})
+	cut.untilItRuns(t)
 	killed := n.newFault(t, "killed", v1alpha1.FaultSpec{
-		Validators: victim, Action: v1alpha1.FaultActionKill,
+		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,
 		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce}, DurationSeconds: 20,
 	})
-	slow := n.newFault(t, "slow-disks", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionSlowDisk,
-		SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1000}, DurationSeconds: 8,
-	})
-	full := n.newFault(t, "full-disks", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionFullDisk, DurationSeconds: 8,
-	})
-	early := n.newFault(t, "wrong-clocks", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionWrongClock,
-		WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: 4000}, DurationSeconds: 8,
-	})
-	late := n.newFault(t, "late", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionDelay,
-		// What is under way becomes final all the same, and the more of it the slower the
-		// machine is: of 5 blocks in 8 s, chance would have some part.
-		Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 12,
-	})
-	hanging := n.newFault(t, "hanging", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionPause, DurationSeconds: 8,
-	})
-	gone := n.newFault(t, "gone", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionKill,
-		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAfterDuration}, DurationSeconds: 8,
-	})
-
-	felt, either := []string{v1alpha1.ReasonFelt}, []string{v1alpha1.ReasonFelt, v1alpha1.ReasonNotFelt}
-	impaired := []v1alpha1.FaultReach{v1alpha1.FaultImpaired}
-	// Who is away is back when its fault ends by its own clock, or its pod has started, and
-	// that may be seen just before the time in which the fault is measured is over, or not.
-	away := []v1alpha1.FaultReach{v1alpha1.FaultUnreachable, v1alpha1.FaultRestarted}
-	for _, fault := range []struct {
-		*happening
-		// reached is what the validators may show.
-		reached []v1alpha1.FaultReach
-		// felt is what may be said of the chain.
-		felt []string
-	}{
-		{cut, impaired, felt},
-		{killed, away, either},
-		{slow, impaired, felt},
-		{full, away, felt},
-		{early, impaired, felt},
-		{late, impaired, felt},
-		{hanging, []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}, felt},
-		{gone, away, felt},
-	} {
-		fault.untilMeasured(t)
-		fault.check(t, fault.reached...)
-		effective := meta.FindStatusCondition(fault.Status.Conditions, v1alpha1.ConditionEffective)
-		if effective == nil || !slices.Contains(fault.felt, effective.Reason) {
-			t.Errorf("%s: whether the chain feels it is %+v, want %s", fault.GetName(), effective, fault.felt)
-		} else {
-			t.Logf("%s: %s; %+v", fault.GetName(), effective.Message, fault.Status.Validators)
-		}
-		if err := n.Delete(t.Context(), fault.Fault); err != nil {
-			t.Error(err)
-		}
-	}
+	t.Run("cut-off", func(t *testing.T) { cut.check(t, impaired, felt...) })
+	t.Run("killed", func(t *testing.T) { killed.check(t, away, either...) })
 	if killed.Status.StartTime.Before(cut.Status.EndTime) {
 		t.Errorf("a fault began at %s, before the one that ended at %s", killed.Status.StartTime, cut.Status.EndTime)
 	}
-	after := n.mustPods(t)[resources.PodName(victim.Names[0])].UID
-	if after == before || killed.Status.Victims[0].UID != string(before) {
+	after := n.mustPods(t)[resources.PodName(victim)].UID
+	if after == before || len(killed.Status.Victims) == 0 || killed.Status.Victims[0].UID != string(before) {
 		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Victims)
 	}
+
+	for _, fault := range []struct {
+		name string
+		spec v1alpha1.FaultSpec
+		// reached is what the validators may show.
+		reached []v1alpha1.FaultReach
+	}{
+		{"slow-disks", v1alpha1.FaultSpec{
+			Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1000}, DurationSeconds: 8,
+		}, impaired},
+		{"full-disks", v1alpha1.FaultSpec{Action: v1alpha1.FaultActionFullDisk, DurationSeconds: 8}, away},
+		{"hanging", v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPause, DurationSeconds: 8}, unreachable},
+		{"gone", v1alpha1.FaultSpec{
+			Action: v1alpha1.FaultActionKill, Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAfterDuration}, DurationSeconds: 8,
+		}, away},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			fault.spec.Validators = shard
+			n.newFault(t, fault.name, fault.spec).check(t, fault.reached, felt...)
+		})
+	}
+	n.measureUntil(t, "wrong-clocks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionWrongClock,
+		WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: 4000}, DurationSeconds: 16,
+	})
+	n.measureUntil(t, "late", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
+		Validators: shard, Action: v1alpha1.FaultActionDelay,
+		Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 12,
+	})
 	n.measureUntil(t, "lossy", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
 		Validators: shard, Action: v1alpha1.FaultActionLoss,
 		Loss: &v1alpha1.LossFault{BasisPoints: 5000}, DurationSeconds: 12,
@@ -113,21 +93,19 @@ func (n *network) testFaults(t *testing.T) {
 	})
 }
 
-// measureUntil has a fault of links happen until this is said of its effect, a few times at
-// most: what slows the machine down for a moment is felt as well, or hides what is.
+// measureUntil has a fault happen that its validators tell of until this is said of its
+// effect, a few times at most: the chain makes some blocks all the while, and what slows the
+// machine down for a moment is felt as well, or hides what is.
 func (n *network) measureUntil(t *testing.T, name, reason string, spec v1alpha1.FaultSpec) {
 	t.Helper()
 	const measurements = 3
 	for i := range measurements {
-		fault := n.newFault(t, fmt.Sprintf("%s-%d", name, i), spec)
-		fault.untilMeasured(t)
-		fault.check(t, v1alpha1.FaultImpaired)
-		effective := meta.FindStatusCondition(fault.Status.Conditions, v1alpha1.ConditionEffective)
-		t.Logf("%s: whether the chain feels it is %+v", fault.GetName(), effective)
-		if err := n.Delete(t.Context(), fault.Fault); err != nil {
-			t.Error(err)
-		}
-		if effective != nil && effective.Reason == reason {
+		said := ""
+		passed := t.Run(fmt.Sprintf("%s-%d", name, i), func(t *testing.T) {
+			said = n.newFault(t, fmt.Sprintf("%s-%d", name, i), spec).check(t, []v1alpha1.FaultReach{v1alpha1.FaultImpaired},
+				v1alpha1.ReasonFelt, v1alpha1.ReasonNotFelt, v1alpha1.ReasonTooFewBlocks)
+		})
+		if !passed || said == reason {
 			return
 		}
 	}
@@ -144,19 +122,12 @@ func (n *changing) testSubstitute(t *testing.T) {
 		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionByzantine,
 		Byzantine: &v1alpha1.ByzantineFault{Program: "shardnode-hostile-peer", Arguments: []string{"silence", "1"}}, DurationSeconds: 8,
 	})
-	silent.untilMeasured(t)
-	silent.check(t, v1alpha1.FaultUnreachable)
-	if !meta.IsStatusConditionTrue(silent.Status.Conditions, v1alpha1.ConditionEffective) {
-		t.Errorf("nobody feels it: %+v", silent.Status.Conditions)
-	}
+	silent.check(t, []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}, v1alpha1.ReasonFelt)
 	for name, pod := range n.mustPods(t) {
 		was := before[name]
 		if was.UID != pod.UID || was.Status.ContainerStatuses[0].RestartCount != pod.Status.ContainerStatuses[0].RestartCount {
 			t.Errorf("%s was started again", name)
 		}
-	}
-	if err := n.Delete(t.Context(), silent.Fault); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -170,7 +141,8 @@ type happening struct {
 	*network
 }
 
-// newFault has a fault happen to the network. When the test fails, it says how it was.
+// newFault has a fault happen to the network, for as long as the test runs. When the test
+// fails, it says how it was.
 func (n *network) newFault(t *testing.T, name string, spec v1alpha1.FaultSpec) *happening {
 	t.Helper()
 	spec.NetworkName, spec.BaselineSeconds, spec.RecoverySeconds = n.name, 5, recoverySeconds
@@ -182,11 +154,28 @@ func (n *network) newFault(t *testing.T, name string, spec v1alpha1.FaultSpec) *
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			n.cluster.show(t, "--namespace", n.namespace, "describe", "fault", name)
 			n.cluster.show(t, "--namespace", n.namespace, "logs", resources.WatcherName(name))
+			n.cluster.show(t, "--namespace", n.namespace, "get", "fault", name, "--output", "yaml")
+		}
+		if err := n.Delete(context.WithoutCancel(t.Context()), h.Fault); err != nil {
+			t.Error(err)
 		}
 	})
 	return h
+}
+
+// untilItRuns waits until the fault is measured.
+func (h *happening) untilItRuns(t *testing.T) {
+	t.Helper()
+	eventually(t, "the beginning of "+h.GetName(), func(ctx context.Context) error {
+		if err := h.Get(ctx, client.ObjectKeyFromObject(h.Fault), h.Fault); err != nil {
+			return err
+		}
+		if h.Status.Phase != v1alpha1.FaultRunning {
+			return fmt.Errorf("it is %s: %+v", h.Status.Phase, h.Status.Conditions)
+		}
+		return nil
+	})
 }
 
 // untilMeasured waits until the fault is over and was measured.
@@ -207,25 +196,36 @@ func (h *happening) untilMeasured(t *testing.T) {
 	}
 }
 
-// check checks what the validators of the fault showed, and that everything is as before:
-// they take part, the chain is no worse, and no node tells of a fault.
-func (h *happening) check(t *testing.T, want ...v1alpha1.FaultReach) {
+// check checks, once the fault was measured, what its validators showed and what is said of
+// the chain, which it returns, and that everything is as before: the validators take part, the
+// chain is no worse, and no node tells of a fault.
+func (h *happening) check(t *testing.T, reached []v1alpha1.FaultReach, felt ...string) (said string) {
 	t.Helper()
+	h.untilMeasured(t)
 	if len(h.Status.Validators) == 0 || int(h.Status.ValidatorsTotal) != len(h.Status.Validators) {
 		t.Errorf("of %d validators, there are %+v", h.Status.ValidatorsTotal, h.Status.Validators)
 	}
 	for _, validator := range h.Status.Validators {
-		if !slices.Contains(want, validator.Reached) {
-			t.Errorf("%s shows %+v, want %s", validator.Name, validator, want)
+		if !slices.Contains(reached, validator.Reached) {
+			t.Errorf("%s shows %+v, want %s", validator.Name, validator, reached)
 		}
+	}
+	effective := meta.FindStatusCondition(h.Status.Conditions, v1alpha1.ConditionEffective)
+	if effective == nil {
+		t.Fatalf("whether the chain felt it is not said: %+v", h.Status.Conditions)
+	}
+	t.Logf("%s; %+v", effective.Message, h.Status.Validators)
+	if !slices.Contains(felt, effective.Reason) {
+		t.Errorf("whether the chain feels it is %+v, want %s", effective, felt)
 	}
 	if h.Status.RecoveryMilliseconds == nil {
 		t.Errorf("the validators did not take part again: %+v", h.Status.Conditions)
 	}
 	if !meta.IsStatusConditionTrue(h.Status.Conditions, v1alpha1.ConditionRecovered) {
-		t.Errorf("after %s, not everything is as before: %+v", h.GetName(), h.Status.Conditions)
+		t.Errorf("not everything is as before: %+v", h.Status.Conditions)
 	}
 	h.checkOver(t)
+	return effective.Reason
 }
 
 // checkOver checks that no node tells of a fault.
