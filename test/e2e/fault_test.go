@@ -19,6 +19,10 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
+// whatever is what may be said of how the chain feels a fault that its validators show, where
+// how busy the machine is decides it as well.
+var whatever = []string{v1alpha1.ReasonFelt, v1alpha1.ReasonNotFelt, v1alpha1.ReasonTooFewBlocks}
+
 // testFaults has the producers of a shard cut off, without room on their disks and with slow
 // ones, hanging and gone, and a validator killed, of which the chain may feel little. The kill
 // is there while the producers are cut off: a network has one fault at a time. Then they have
@@ -30,7 +34,6 @@ func (n *network) testFaults(t *testing.T) {
 	victim := plan.Nodes[0].Name
 	before := n.mustPods(t)[resources.PodName(victim)].UID
 
-	felt, either := []string{v1alpha1.ReasonFelt}, []string{v1alpha1.ReasonFelt, v1alpha1.ReasonNotFelt}
 	impaired, unreachable := []v1alpha1.FaultReach{v1alpha1.FaultImpaired}, []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}
 	// Who is away is back when its fault ends by its own clock, or its pod has started, and
 	// that may be seen just before the time in which the fault is measured is over, or not.
@@ -45,8 +48,8 @@ func (n *network) testFaults(t *testing.T) {
 		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,
 		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce}, DurationSeconds: 20,
 	})
-	t.Run("cut-off", func(t *testing.T) { cut.check(t, impaired, felt...) })
-	t.Run("killed", func(t *testing.T) { killed.check(t, away, either...) })
+	t.Run("cut-off", func(t *testing.T) { cut.check(t, impaired, v1alpha1.ReasonFelt) })
+	t.Run("killed", func(t *testing.T) { killed.check(t, away, whatever...) })
 	if killed.Status.StartTime.Before(cut.Status.EndTime) {
 		t.Errorf("a fault began at %s, before the one that ended at %s", killed.Status.StartTime, cut.Status.EndTime)
 	}
@@ -72,7 +75,7 @@ func (n *network) testFaults(t *testing.T) {
 	} {
 		t.Run(fault.name, func(t *testing.T) {
 			fault.spec.Validators = shard
-			n.newFault(t, fault.name, fault.spec).check(t, fault.reached, felt...)
+			n.newFault(t, fault.name, fault.spec).check(t, fault.reached, v1alpha1.ReasonFelt)
 		})
 	}
 	n.measureUntil(t, "wrong-clocks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
@@ -102,8 +105,7 @@ func (n *network) measureUntil(t *testing.T, name, reason string, spec v1alpha1.
 	for i := range measurements {
 		said := ""
 		passed := t.Run(fmt.Sprintf("%s-%d", name, i), func(t *testing.T) {
-			said = n.newFault(t, fmt.Sprintf("%s-%d", name, i), spec).check(t, []v1alpha1.FaultReach{v1alpha1.FaultImpaired},
-				v1alpha1.ReasonFelt, v1alpha1.ReasonNotFelt, v1alpha1.ReasonTooFewBlocks)
+			said = n.newFault(t, fmt.Sprintf("%s-%d", name, i), spec).check(t, []v1alpha1.FaultReach{v1alpha1.FaultImpaired}, whatever...)
 		})
 		if !passed || said == reason {
 			return
