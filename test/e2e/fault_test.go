@@ -78,6 +78,7 @@ func (n *network) testFaults(t *testing.T) {
 			n.newFault(t, fault.name, fault.spec).check(t, fault.reached, v1alpha1.ReasonFelt)
 		})
 	}
+	// Of the few blocks that it leaves, chance explains the less the longer it lasts.
 	n.measureUntil(t, "wrong-clocks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
 		Validators: shard, Action: v1alpha1.FaultActionWrongClock,
 		WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: 4000}, DurationSeconds: 16,
@@ -166,7 +167,7 @@ func (n *network) newFault(t *testing.T, name string, spec v1alpha1.FaultSpec) *
 	return h
 }
 
-// untilItRuns waits until the fault is measured.
+// untilItRuns waits until the fault has the network to itself.
 func (h *happening) untilItRuns(t *testing.T) {
 	t.Helper()
 	eventually(t, "the beginning of "+h.GetName(), func(ctx context.Context) error {
