@@ -341,6 +341,22 @@ func TestADeletedFaultThatNeverBegan(t *testing.T) {
 	t.Error("the fault does not go")
 }
 
+// Whichever the operator looks at first, the fault that was made first begins.
+func TestTheOlderFaultComesFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	second := c.newFault("second", kill)
+	_, err := c.tryReconcile(second)
+	c.must(err)
+	if words := ready(second).Message; words != "nothing was done: the fault "+c.fault.Name+" of network net is older and comes first" {
+		t.Errorf("it is told %q", words)
+	}
+	c.reconcile()
+	if ready(c.fault).Reason != v1alpha1.ReasonUnderWay {
+		t.Errorf("the older is told %q", ready(c.fault).Message)
+	}
+}
+
 // A network has one fault at a time.
 func TestOneFaultAtATime(t *testing.T) {
 	t.Parallel()

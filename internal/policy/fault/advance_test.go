@@ -288,6 +288,54 @@ func TestWhatKeepsAFaultFromBeginning(t *testing.T) {
 	}
 }
 
+// Faults that wait for the same network begin in the order in which they were made, and
+// one that begins only once somebody helps it holds up nobody.
+func TestTheOrderOfFaults(t *testing.T) {
+	t.Parallel()
+	const first = "nothing was done: the fault earlier of network net is older and comes first"
+	cases := map[string]struct {
+		given func(earlier *v1alpha1.Fault)
+		words string
+	}{
+		"one that waits":                  {pending(v1alpha1.ReasonNetworkWaits), first},
+		"one whose pod is made":           {pending(v1alpha1.ReasonUnderWay), first},
+		"one that nobody has looked at":   {func(*v1alpha1.Fault) {}, first},
+		"one made in the same second":     {func(e *v1alpha1.Fault) { e.CreationTimestamp = metav1.NewTime(now) }, first},
+		"one made later":                  {func(e *v1alpha1.Fault) { e.CreationTimestamp = metav1.NewTime(now.Add(time.Second)) }, ""},
+		"one that is deleted":             {func(e *v1alpha1.Fault) { e.DeletionTimestamp = &metav1.Time{Time: now} }, ""},
+		"one whose pod's name is taken":   {pending(v1alpha1.ReasonNameTaken), ""},
+		"one whose objects are refused":   {pending(v1alpha1.ReasonApplyFailed), ""},
+		"one that the operator can't run": {pending(v1alpha1.ReasonNotRunnable), ""},
+		"one that is over":                {func(e *v1alpha1.Fault) { e.Status.Phase = v1alpha1.FaultMeasured }, ""},
+		"one that was not measured":       {func(e *v1alpha1.Fault) { e.Status.Phase = v1alpha1.FaultNotMeasured }, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newFaultCase("")
+			c.Fault.CreationTimestamp = metav1.NewTime(now)
+			earlier := v1alpha1.Fault{ObjectMeta: metav1.ObjectMeta{Name: "earlier", CreationTimestamp: metav1.NewTime(now.Add(-time.Second))}}
+			test.given(&earlier)
+			c.Others = append(c.Others, earlier)
+			task := faultpolicy.Advance(c.Observation, c.status)
+			if held := c.ready().Reason == v1alpha1.ReasonNetworkWaits; held != (test.words != "") || held && c.ready().Message != test.words ||
+				held != (task == faultpolicy.TaskWait) {
+				t.Errorf("there is %s to do, and the fault is told %s: %q, want %q", task, c.ready().Reason, c.ready().Message, test.words)
+			}
+		})
+	}
+}
+
+// pending has a fault not have begun, for a reason.
+func pending(reason string) func(*v1alpha1.Fault) {
+	return func(fault *v1alpha1.Fault) {
+		fault.Status.Phase = v1alpha1.FaultPending
+		meta.SetStatusCondition(&fault.Status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason,
+		})
+	}
+}
+
 // What keeps a fault from being measured is noted before it is taken back.
 func TestWhatBreaksAFault(t *testing.T) {
 	t.Parallel()

@@ -3,8 +3,10 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -101,6 +103,11 @@ func networkWaits(o *Observation) string {
 			return fmt.Sprintf("the fault %s of network %s goes on", o.Others[i].Name, network.Name)
 		}
 	}
+	for i := range o.Others {
+		if other := &o.Others[i]; waits(other) && older(other, o.Fault) {
+			return fmt.Sprintf("the fault %s of network %s is older and comes first", other.Name, network.Name)
+		}
+	}
 	if o.Claimant != "" {
 		return fmt.Sprintf("network %s carries the load of the Benchmark %s, which a fault would break", network.Name, o.Claimant)
 	}
@@ -121,6 +128,29 @@ func networkWaits(o *Observation) string {
 		return fmt.Sprintf("machines of network %s are drained: %s", network.Name, words)
 	}
 	return ""
+}
+
+// waits says whether a fault begins by itself once nothing is in the way of it. One that
+// waits for somebody to do something about it holds up no other.
+func waits(fault *v1alpha1.Fault) bool {
+	if fault.DeletionTimestamp != nil {
+		return false
+	}
+	ready := meta.FindStatusCondition(fault.Status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case fault.Status.Phase == "":
+		return true
+	case fault.Status.Phase != v1alpha1.FaultPending || ready == nil:
+		return false
+	default:
+		return ready.Reason == v1alpha1.ReasonNetworkWaits || ready.Reason == v1alpha1.ReasonUnderWay
+	}
+}
+
+// older says which of two faults was made first; the API server keeps seconds, so that
+// names decide between those of one file.
+func older(one, other *v1alpha1.Fault) bool {
+	return cmp.Or(one.CreationTimestamp.Compare(other.CreationTimestamp.Time), strings.Compare(one.Name, other.Name)) < 0
 }
 
 // rollsOut says that the nodes of a network are replaced; empty when they are not, as
