@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
+	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -33,6 +35,32 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 		r.compareBlocks(ctx, validators)
 	}
 	return measured, err
+}
+
+// interruptedAtOnce says whether nothing was measured because somebody ended the run
+// before there was a block of it. A lifetime that ends is nobody.
+func (r *run) interruptedAtOnce(ctx context.Context, err error) bool {
+	return errors.Is(err, bench.ErrNoBlocks) && errors.Is(ctx.Err(), context.Canceled) &&
+		r.furthest.FinalizedHeight == r.base.FinalizedHeight
+}
+
+// standsStill says that the last block was long ago when the run ended; nil when it was
+// not. What is measured ends with that block, and tells nothing of the time after it.
+func (r *run) standsStill(ended time.Time, patience time.Duration) error {
+	last := r.furthest
+	age := ended.Sub(time.UnixMilli(last.FinalizedTimeMs))
+	if age <= patience {
+		return nil
+	}
+	return fmt.Errorf("the chain stood still: its last block, at height %s, was %s old when the run ended",
+		console.Thousands(last.FinalizedHeight), age.Round(time.Second))
+}
+
+// standstillAfter is how long ago the last block of a chain may be. Several are due in that
+// time, however slow the chain is meant to be.
+func standstillAfter(network *v1alpha1.ShardNetwork) time.Duration {
+	const blocks = 5
+	return max(standstillPatience, blocks*time.Duration(network.Spec.Protocol.MinBlockTimeMilliseconds)*time.Millisecond)
 }
 
 // lastSample asks the validators until one of them answers, and knows of the chain of this

@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
@@ -47,5 +48,46 @@ func TestSummaryOfANodeThatBeganAnew(t *testing.T) {
 	summary := run.summarize(network, bench.Measurement{})
 	if summary.Height != 14 || summary.Executed != 30 || summary.CrossShard != 10 || summary.MissedChunks != 1 {
 		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+// A run says what it measured only if the chain went on to its end, or somebody ended it
+// before there was anything to measure.
+func TestWhatARunIsMeasuredTo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	lapsed, cancelLapsed := context.WithDeadline(t.Context(), now)
+	defer cancelLapsed()
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	cases := map[string]struct {
+		minBlockTime int32
+		age          time.Duration
+		height       uint64
+		ctx          context.Context
+		still, early bool
+	}{
+		"a chain that goes on":                     {250, 2 * time.Second, 90, t.Context(), false, false},
+		"one interrupted at once":                  {250, time.Second, 10, interrupted, false, true},
+		"one interrupted after blocks":             {250, time.Second, 90, interrupted, false, false},
+		"one whose lifetime ended":                 {250, time.Second, 10, lapsed, false, false},
+		"one that has hung since it began":         {250, time.Minute, 10, interrupted, true, true},
+		"one that stood still":                     {250, 31 * time.Second, 90, t.Context(), true, false},
+		"one that is meant to be slow":             {60_000, 4 * time.Minute, 90, t.Context(), false, false},
+		"one that is meant to be slow and is gone": {60_000, 6 * time.Minute, 90, t.Context(), true, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			network := &v1alpha1.ShardNetwork{}
+			network.Spec.Protocol.MinBlockTimeMilliseconds = test.minBlockTime
+			run := &run{
+				base:     &chain.Status{FinalizedHeight: 10},
+				furthest: &chain.Status{FinalizedHeight: test.height, FinalizedTimeMs: now.Add(-test.age).UnixMilli()},
+			}
+			still := run.standsStill(now, standstillAfter(network))
+			if early := run.interruptedAtOnce(test.ctx, bench.ErrNoBlocks); (still != nil) != test.still || early != test.early {
+				t.Errorf("it stood still: %v, interrupted at once: %v", still, early)
+			}
+		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/machinenodes"
@@ -140,12 +139,14 @@ func carryOut(ctx context.Context, group *supervision.Group, network *network, l
 		return nil, err
 	}
 	group.Console.Settle()
+	ended := time.Now()
 	measured, err := run.finish(context.WithoutCancel(ctx))
-	if errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil {
+	standstill := run.standsStill(ended, standstillAfter(network.Manifest))
+	if standstill == nil && run.interruptedAtOnce(ctx, err) {
 		group.Console.Printf("interrupted before there was anything to measure")
 		err = nil
 	}
-	return run.summarize(network, measured), errors.Join(run.violation, err, network.Dir.KeepChain(run.last))
+	return run.summarize(network, measured), errors.Join(run.violation, standstill, err, network.Dir.KeepChain(run.last))
 }
 
 // introduce says what is about to run.
