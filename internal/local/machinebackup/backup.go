@@ -39,6 +39,9 @@ func Backup(ctx context.Context, options Options) (_ *backup.Manifest, err error
 	}
 	defer func() { err = errors.Join(err, statedir.Unlock(lock)) }()
 
+	if err := dir.CheckRestored(); err != nil {
+		return nil, err
+	}
 	kept, err := statedir.OpenKept(dir)
 	if err != nil {
 		return nil, err

@@ -108,6 +108,101 @@ func TestRestoredNodes(t *testing.T) {
 	}
 }
 
+// nodes are those of the network of these tests.
+var nodes = []string{"net-s0-p0", "net-s0-p1", "net-s1-p0", "net-s1-p1"}
+
+// has says what each node has on its disk.
+func has(t *testing.T, dir statedir.NetworkDir) string {
+	t.Helper()
+	var all []string
+	for _, name := range nodes {
+		all = append(all, smallnetwork.Read(t, filepath.Join(dir.Node(name).Data(), "state", "0")))
+	}
+	return strings.Join(all, " ")
+}
+
+// ranOn is a network that ran on after its backup.
+func ranOn(t *testing.T, stateDir string) (dir statedir.NetworkDir, folder string) {
+	t.Helper()
+	dir = used(t, stateDir)
+	folder = backUp(t, stateDir)
+	for _, name := range nodes {
+		fill(t, dir.Node(name), "new")
+	}
+	return dir, folder
+}
+
+// What cannot be put back for all nodes is put back for none: producers that forgot their
+// votes together would be beside one that did not.
+func TestARestoreThatFailsHalfway(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	dir, folder := ranOn(t, stateDir)
+	before := smallnetwork.Files(t, string(dir))
+	// The program is asked after all was checked, and before anything is copied.
+	program := filepath.Join(t.TempDir(), "shardnode")
+	last := filepath.Join(statedir.NetworkDir(folder).Node(nodes[3]).Data(), "state", "0")
+	scripts.Write(t, program, "#!/bin/sh\nprintf odd >'"+last+"'\necho 7\n")
+	_, err := Restore(t.Context(), RestoreOptions{From: folder, StateDir: stateDir, Replace: true, Shardnode: program})
+	if err == nil || !strings.Contains(err.Error(), "has the checksum") {
+		t.Errorf("the error is %v", err)
+	}
+	if got := has(t, dir); got != "new new new new" {
+		t.Errorf("the nodes have %s", got)
+	}
+	if got := smallnetwork.Files(t, string(dir)); !maps.Equal(got, before) {
+		t.Errorf("the files are %v\nwant %v", got, before)
+	}
+}
+
+// A restore that was killed between two nodes is made again before anybody runs the network
+// or keeps it.
+func TestARestoreThatWasKilled(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	dir, folder := ranOn(t, stateDir)
+	fill(t, dir.Node(nodes[0]), "old")
+	if err := dir.BeginRestore(nodes); err != nil {
+		t.Fatal(err)
+	}
+	const again = "shardyard restore did not come to its end: run it again, with --replace, for at least the nodes net-s0-p0, net-s0-p1"
+	if _, err := statedir.Open(smallnetwork.Manifest(t), stateDir, false); err == nil || !strings.Contains(err.Error(), again) {
+		t.Errorf("it runs: %v", err)
+	}
+	if _, err := Backup(t.Context(), Options{StateDir: stateDir, Network: "net", To: filepath.Join(t.TempDir(), "kept")}); err == nil ||
+		!strings.Contains(err.Error(), again) {
+		t.Errorf("it is kept: %v", err)
+	}
+	options := RestoreOptions{From: folder, StateDir: stateDir, Replace: true, Shardnode: reading(t, "7"), Nodes: nodes[1:]}
+	if _, err := Restore(t.Context(), options); err == nil || !strings.Contains(err.Error(), "net-s0-p0 is one of them") {
+		t.Errorf("some of its nodes are put back: %v", err)
+	}
+	options.Nodes = nil
+	if _, err := Restore(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
+	if got := has(t, dir); got != "old old old old" {
+		t.Errorf("the nodes have %s", got)
+	}
+	if !reopen(t, smallnetwork.Manifest(t), stateDir, false).Resumed {
+		t.Error("the network is made anew")
+	}
+}
+
+// The end of the last run is not where the chain is any more once older data is put back.
+func TestTheChainOfARestoredNetwork(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	_, folder := ranOn(t, stateDir)
+	if _, err := Restore(t.Context(), RestoreOptions{From: folder, StateDir: stateDir, Replace: true, Shardnode: reading(t, "7")}); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := Backup(t.Context(), Options{StateDir: stateDir, Network: "net", To: filepath.Join(t.TempDir(), "again")})
+	if err != nil || manifest.Chain != nil {
+		t.Errorf("the chain is %+v (%v)", manifest.Chain, err)
+	}
+}
+
 func TestRefusedRestores(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

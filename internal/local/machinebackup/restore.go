@@ -126,6 +126,9 @@ func (r *restoration) check() (err error) {
 				r.dir, present.GenesisHash, r.manifest.GenesisHash)
 		}
 	}
+	if err := r.checkEarlier(); err != nil {
+		return err
+	}
 	for _, name := range r.nodes {
 		full, err := r.dir.Node(name).HasData()
 		if err != nil {
@@ -136,6 +139,21 @@ func (r *restoration) check() (err error) {
 		}
 	}
 	return r.checkVotes()
+}
+
+// checkEarlier refuses to leave nodes as a restore did that did not come to its end.
+func (r *restoration) checkEarlier() error {
+	begun, err := r.dir.Restoring()
+	if err != nil {
+		return err
+	}
+	for _, name := range begun {
+		if !slices.Contains(r.nodes, name) {
+			return fmt.Errorf("an earlier restore of %s did not come to its end: put back at least all of its nodes, %s is one of them",
+				r.dir, name)
+		}
+	}
+	return nil
 }
 
 // checkVotes refuses a network of whose producers so many would begin with nothing that
@@ -149,13 +167,14 @@ func (r *restoration) checkVotes() error {
 	})
 }
 
-// write puts everything where it belongs: the data of each node whole or not at all,
-// and the genesis document last.
+// write puts everything where it belongs: the data of all nodes together, and the genesis
+// document of a network that is not there last.
 func (r *restoration) write(ctx context.Context) error {
-	for _, name := range r.nodes {
-		if err := r.putData(ctx, r.dir.Node(name)); err != nil {
-			return err
-		}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	if err := r.install(); err != nil {
+		return err
 	}
 	if r.there {
 		return nil
@@ -184,9 +203,32 @@ func (r *restoration) putFile(path string, mode os.FileMode) error {
 	return wholefile.Write(path, content, mode)
 }
 
-// putData puts the data of a node beside its place, and there once it is complete.
-func (r *restoration) putData(ctx context.Context, node statedir.NodeDir) error {
-	return backup.Replace(node.Data(), func(partial string) error {
-		return r.source.put(ctx, r.dir.Relative(node.Data()), partial)
-	})
+// prepare puts the data of all nodes beside their places, or that of none.
+func (r *restoration) prepare(ctx context.Context) error {
+	for i, name := range r.nodes {
+		data := r.dir.Node(name).Data()
+		err := backup.Prepare(data, func(partial string) error { return r.source.put(ctx, r.dir.Relative(data), partial) })
+		if err == nil {
+			continue
+		}
+		for _, earlier := range r.nodes[:i] {
+			err = errors.Join(err, backup.Abandon(r.dir.Node(earlier).Data()))
+		}
+		return err
+	}
+	return nil
+}
+
+// install puts what was prepared in its places, whoever would have it end meanwhile: of
+// what it leaves when it is killed, somebody has to be told.
+func (r *restoration) install() error {
+	if err := errors.Join(r.dir.BeginRestore(r.nodes), r.dir.ForgetChain()); err != nil {
+		return err
+	}
+	for _, name := range r.nodes {
+		if err := backup.Install(r.dir.Node(name).Data()); err != nil {
+			return err
+		}
+	}
+	return r.dir.EndRestore()
 }

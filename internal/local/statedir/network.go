@@ -120,6 +120,9 @@ func (n *Network) create(now time.Time) error {
 // resume takes what create made, with a manifest that may have changed in what
 // genesis does not fix.
 func (n *Network) resume(manifestPath string) error {
+	if err := n.Dir.CheckRestored(); err != nil {
+		return err
+	}
 	old, err := manifest.Read(n.Dir.Manifest())
 	if err != nil {
 		return fmt.Errorf("read the manifest it runs with: %w", err)

@@ -52,7 +52,10 @@ func (d NetworkDir) Manifest() string { return d.path("manifest.yaml") }
 
 // Runtime is the file of the processes that run the network.
 func (d NetworkDir) Runtime() string { return d.path("runtime.json") }
-func (d NetworkDir) chain() string   { return d.path("chain.json") }
+
+func (d NetworkDir) chain() string { return d.path("chain.json") }
+
+func (d NetworkDir) restoring() string { return d.path("restoring.json") }
 
 // Control is the socket by which other programs ask something of who runs the network.
 func (d NetworkDir) Control() string { return d.path("control.sock") }
@@ -101,7 +104,7 @@ func (d NetworkDir) Exists() (bool, error) {
 // user named.
 func (d NetworkDir) Clear() error {
 	for _, path := range []string{
-		d.Genesis(), d.Peers(), d.Manifest(), d.Runtime(), d.chain(), d.Control(), d.Nodes(), d.Clients(), d.Metrics(), d.Spans(),
+		d.Genesis(), d.Peers(), d.Manifest(), d.Runtime(), d.chain(), d.restoring(), d.Control(), d.Nodes(), d.Clients(), d.Metrics(), d.Spans(),
 		otlp.Previous(d.Spans()),
 	} {
 		if err := os.RemoveAll(path); err != nil {
