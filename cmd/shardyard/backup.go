@@ -5,9 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +57,7 @@ func newBackupCommand() *cobra.Command {
 
 		ValidArgsFunction: completeFolder,
 		RunE: func(command *cobra.Command, args []string) (err error) {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			ctx, stop := untilHangup(command.Context())
 			defer stop()
 			options.To = args[0]
 			if ofCluster, err := cluster.given(command, "state-dir"); err != nil {
@@ -97,7 +94,7 @@ func newRestoreCommand() *cobra.Command {
 
 		ValidArgsFunction: completeFolder,
 		RunE: func(command *cobra.Command, args []string) (err error) {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			ctx, stop := untilHangup(command.Context())
 			defer stop()
 			options.From = args[0]
 			if ofCluster, err := cluster.given(command, "state-dir", "shardnode"); err != nil {

@@ -9,12 +9,10 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -160,11 +158,8 @@ func runBench(command *cobra.Command, given benchFlags) error {
 		options.Progress = command.ErrOrStderr()
 	}
 
-	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilHangup(command.Context())
 	defer stop()
-	// Whoever asks a second time does not want to wait.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-
 	made, err := experiment.Run(ctx, *options)
 	if err != nil {
 		return err

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -140,11 +138,8 @@ func (f *bisectFlags) bisect(command *cobra.Command, between []string, run runBe
 	if err := artifact.Make(search.folder); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilHangup(command.Context())
 	defer stop()
-	// Whoever asks a second time does not want to wait.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-
 	found, err := bisection.Find(len(search.builds), func(baseline, candidate int) (*result.Result, error) {
 		return search.compare(ctx, baseline, candidate)
 	})

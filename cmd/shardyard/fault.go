@@ -3,14 +3,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -85,11 +81,8 @@ func runFault(command *cobra.Command, path, stateDir, format string) error {
 	if format == "json" {
 		progress = command.ErrOrStderr()
 	}
-	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilHangup(command.Context())
 	defer stop()
-	// Whoever asks a second time does not want to wait: the fault ends by itself.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-
 	if err := local.RunFault(ctx, stateDir, fault, progress); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,27 @@ func undoForEver(ctx context.Context) int {
 	fmt.Println("begun")
 	<-ctx.Done()
 	fmt.Println("undoing")
+	select {}
+}
+
+// hungUp makes the program of these tests run outliveTerminal instead of them.
+const hungUp = "SHARDYARD_TEST_HUNG_UP"
+
+// outliveTerminal is a command that says when it is to end because its terminal went, and,
+// asked, when it is not.
+func outliveTerminal(ctx context.Context) int {
+	ctx, stop := untilHangup(ctx)
+	defer stop()
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	fmt.Println("begun")
+	<-asked
+	select {
+	case <-ctx.Done():
+		fmt.Println("undoing")
+	case <-time.After(time.Second):
+		fmt.Println("goes on")
+	}
 	select {}
 }
 
@@ -59,6 +81,47 @@ func TestSecondInterrupt(t *testing.T) {
 			if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGINT {
 				t.Errorf("it ended with %v, not by the interrupt", exit)
 			}
+		})
+	}
+}
+
+// A command whose terminal goes is to end, unless whoever started it has it ignore that.
+func TestHangup(t *testing.T) {
+	// Who starts these tests may have it ignored, and what is heeded here is not ignored there.
+	heeded := make(chan os.Signal, 1)
+	signal.Notify(heeded, syscall.SIGHUP)
+	defer signal.Stop(heeded)
+	for name, test := range map[string]struct{ script, says string }{
+		"of a terminal": {"exec \"$0\"", "undoing"},
+		"under nohup":   {"trap '' HUP; exec \"$0\"", "goes on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command := exec.CommandContext(t.Context(), "sh", "-c", test.script, os.Args[0])
+			command.Env = append(os.Environ(), hungUp+"=1")
+			output, err := command.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(output)
+			if !lines.Scan() || lines.Text() != "begun" {
+				t.Fatalf("it says %q first", lines.Text())
+			}
+			// Of two signals that are ignored or not, the one that is not comes second.
+			for _, next := range []os.Signal{syscall.SIGHUP, syscall.SIGUSR1} {
+				if err := command.Process.Signal(next); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !lines.Scan() || lines.Text() != test.says {
+				t.Errorf("it says %q, want %q", lines.Text(), test.says)
+			}
+			if err := command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait()
 		})
 	}
 }

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +46,7 @@ func newProfileCommand() *cobra.Command {
 			if err := options.check(command); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			ctx, stop := untilHangup(command.Context())
 			defer stop()
 			return takeProfile(ctx, command.OutOrStdout(), &options)
 		},

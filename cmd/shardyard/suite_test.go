@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(stubborn) != "" {
 		os.Exit(interruptible(undoForEver))
 	}
+	if os.Getenv(hungUp) != "" {
+		os.Exit(interruptible(outliveTerminal))
+	}
 	os.Exit(apiserver.Run(m, func(config *rest.Config) error {
 		apiServer = config
 		return nil

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,7 +95,7 @@ func runUp(command *cobra.Command, options local.Options, format string) error {
 		options.Progress = command.ErrOrStderr()
 	}
 
-	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilHangup(command.Context())
 	defer stop()
 
 	summary, err := local.Up(ctx, options)
