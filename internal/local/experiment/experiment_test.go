@@ -3,12 +3,18 @@
 package experiment
 
 import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/manifest"
 )
 
@@ -57,6 +63,46 @@ func TestVariants(t *testing.T) {
 	alone := Options{Benchmark: benchmark(t, "near-4-shards-local"), Shardnode: "/bin/node"}
 	if variants := alone.variants(); len(variants) != 1 || variants[0].name != "" || variants[0].shardnode != "/bin/node" {
 		t.Errorf("the variants are %+v, want one without a name", variants)
+	}
+}
+
+// What nodes logged stays of a run that failed: its error names the log.
+func TestLogsOfARunThatFailed(t *testing.T) {
+	t.Parallel()
+	options := Options{
+		Benchmark: benchmark(t, "near-4-shards-constant-local"), Shardnode: "/bin/false", Folder: filepath.Join(t.TempDir(), "networks"),
+		ReadyTimeout: time.Minute, Progress: io.Discard,
+	}
+	variants := options.variants()
+	_, err := options.record(t.Context(), bench.PlannedRun{Repetition: 1}, &variants[0], nil, io.Discard)
+	failed, ok := errors.AsType[*supervision.ValidatorError](err)
+	if !ok {
+		t.Fatalf("the error is %v", err)
+	}
+	if _, err := os.Stat(failed.Log); err != nil {
+		t.Errorf("the log that it names: %v", err)
+	}
+	for _, gone := range []string{"data", "validator.key", "admin.token"} {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(failed.Log), gone)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is there: %v", gone, err)
+		}
+	}
+}
+
+// The network of another benchmark that was given the same folder is left alone.
+func TestAFolderOfAnotherRun(t *testing.T) {
+	t.Parallel()
+	options := Options{Benchmark: benchmark(t, "near-4-shards-constant-local"), Folder: t.TempDir(), Progress: io.Discard}
+	variants, run := options.variants(), bench.PlannedRun{Repetition: 1}
+	network := filepath.Join(options.Folder, run.Key(), "network")
+	if err := os.MkdirAll(network, folderMode); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := options.record(t.Context(), run, &variants[0], nil, io.Discard); !errors.Is(err, os.ErrExist) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Stat(network); err != nil {
+		t.Error(err)
 	}
 }
 

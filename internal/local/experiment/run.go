@@ -17,6 +17,7 @@ import (
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/verdict"
 	"github.com/shardyard/shardyard/internal/local"
+	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/local/usage"
 )
 
@@ -64,17 +65,34 @@ func (o *Options) conclude(made *result.Result) *result.Result {
 }
 
 // record makes one run, side by side with its company if it has one. Its network is
-// removed, unless it is to be kept.
+// removed, unless it is to be kept; of a run that does not count, the logs stay.
 func (o *Options) record(
 	ctx context.Context, run bench.PlannedRun, variant *variant, company *local.Company, progress io.Writer,
-) (_ *result.Run, err error) {
+) (*result.Run, error) {
 	folder := filepath.Join(o.Folder, run.Key())
-	if err := os.MkdirAll(folder, folderMode); err != nil {
+	if err := os.MkdirAll(o.Folder, folderMode); err != nil {
 		return nil, err
 	}
-	if !o.Keep {
-		defer func() { err = errors.Join(err, os.RemoveAll(folder), removeEmpty(o.Folder)) }()
+	// Another benchmark that was given the same folder has its network there.
+	if err := os.Mkdir(folder, folderMode); err != nil {
+		return nil, err
 	}
+	recorded, err := o.recordIn(ctx, folder, variant, company, run, progress)
+	switch failed := err != nil || recorded.Fault != ""; {
+	case o.Keep:
+		return recorded, err
+	case failed && ctx.Err() == nil:
+		_, _ = fmt.Fprintf(progress, "what its nodes logged is in %s\n", folder)
+		return recorded, errors.Join(err, statedir.NetworkDir(filepath.Join(folder, variant.network.Name)).KeepLogs())
+	default:
+		return recorded, errors.Join(err, os.RemoveAll(folder), removeEmpty(o.Folder))
+	}
+}
+
+// recordIn makes one run whose network is in a folder.
+func (o *Options) recordIn(
+	ctx context.Context, folder string, variant *variant, company *local.Company, run bench.PlannedRun, progress io.Writer,
+) (*result.Run, error) {
 	warmUp, duration := bench.Measured(&o.Benchmark.Spec)
 	return local.Record(ctx, local.RecordOptions{
 		Network:      variant.network,

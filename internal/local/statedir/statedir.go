@@ -114,6 +114,20 @@ func (d NetworkDir) Clear() error {
 	return nil
 }
 
+// KeepLogs removes what nodes have that does not say what they did: their chain, and what
+// only they know. The network does not run again.
+func (d NetworkDir) KeepLogs() error {
+	nodes, err := os.ReadDir(d.Nodes())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range nodes {
+		node := d.Node(entry.Name())
+		err = errors.Join(err, os.RemoveAll(node.Data()), os.RemoveAll(node.Key()), os.RemoveAll(node.AdminToken()))
+	}
+	return err
+}
+
 // NodeDir is the folder of one validator.
 type NodeDir string
 
