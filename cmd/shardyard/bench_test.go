@@ -160,7 +160,8 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// A benchmark whose nodes do not start has no result, and no exit code of one.
+// A benchmark whose nodes do not start has no result, and no exit code of one. What its
+// nodes logged is where its error says.
 func TestBenchFails(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "artifact")
@@ -168,7 +169,11 @@ func TestBenchFails(t *testing.T) {
 	if got, want := lines[len(lines)-1], "error: run 1: validator near-4-shards-local-s"; !strings.HasPrefix(got, want) {
 		t.Errorf("the last line is %q, want it to begin with %q", got, want)
 	}
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+	_, log, _ := strings.Cut(lines[len(lines)-1], "; its log is ")
+	if _, err := os.Stat(log); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
 		t.Errorf("%v is left in the artifact: %v", entries, err)
 	}
 }

@@ -4,7 +4,6 @@ package running
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,16 +99,12 @@ func readEnd(path string) ([]byte, error) {
 // collectAnswers adds the status and the metrics of every validator of a network
 // that runs.
 func collectAnswers(ctx context.Context, d statedir.NetworkDir, bundle *support.Bundle) error {
-	content, err := os.ReadFile(d.Runtime())
-	if errors.Is(err, os.ErrNotExist) {
+	current, err := d.Processes()
+	if errors.Is(err, statedir.ErrNotRunning) {
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	var current statedir.Processes
-	if err := json.Unmarshal(content, &current); err != nil {
-		return fmt.Errorf("read %s: %w", d.Runtime(), err)
 	}
 	for _, validator := range current.Validators {
 		if err := collectNode(ctx, bundle, filepath.Join("nodes", validator.Name), validator.HTTP); err != nil {

@@ -65,6 +65,9 @@ func TestFind(t *testing.T) {
 	}
 	keep(t, stateDir, "killed", fmt.Sprintf(`{"network": "killed", "pid": %d, "validators": [
 		{"name": "a", "pid": 7, "http": "127.0.0.1:4"}]}`, endedPID(t)))
+	// Of another one that was killed, some other process has the number.
+	keep(t, stateDir, "long-gone", fmt.Sprintf(`{"network": "long-gone", "pid": %d, "validators": [
+		{"name": "a", "pid": 7, "http": "127.0.0.1:5"}]}`, os.Getpid()))
 	for _, name := range []string{"", "one"} {
 		running, err := Find(stateDir, name)
 		if err != nil {
@@ -76,7 +79,8 @@ func TestFind(t *testing.T) {
 	}
 	refused("stopped", "does not run")
 	refused("killed", "does not run: what ran it was process ")
-	if names, err := statedir.Names(stateDir); err != nil || !slices.Equal(names, []string{"killed", "one", "stopped"}) {
+	refused("long-gone", "does not run: what ran it was process ")
+	if names, err := statedir.Names(stateDir); err != nil || !slices.Equal(names, []string{"killed", "long-gone", "one", "stopped"}) {
 		t.Errorf("the networks are %q (%v)", names, err)
 	}
 

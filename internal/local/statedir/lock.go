@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // Lock makes sure that no other process runs the network of a folder.
@@ -32,8 +33,42 @@ func Unlock(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
+// held says whether a process runs the network of a folder, or does something else that
+// nobody may do beside it.
+func (d NetworkDir) held() (_ bool, err error) {
+	file, err := os.Open(d.lock())
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at the lock %s: %w", file.Name(), err)
+	}
+	return false, syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+}
+
+// tryLock takes the lock. Whoever only looks whether it is taken has it for a moment.
+func tryLock(file *os.File) error {
+	const looks, look = 5, 10 * time.Millisecond
+	for range looks {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(look)
+	}
+	return syscall.EWOULDBLOCK
+}
+
 func takeLock(file *os.File) error {
-	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err := tryLock(file)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		holder, readErr := os.ReadFile(file.Name())
 		if holder = bytes.TrimSpace(holder); readErr != nil || len(holder) == 0 {

@@ -48,10 +48,28 @@ func (d NetworkDir) Processes() (*Processes, error) {
 	if err := json.Unmarshal(content, &current); err != nil {
 		return nil, fmt.Errorf("read %s: %w", d.Runtime(), err)
 	}
-	if current.PID > 0 && errors.Is(syscall.Kill(current.PID, 0), syscall.ESRCH) {
-		return nil, fmt.Errorf("the network of %s %w: what ran it was process %d, which is no more", d, ErrNotRunning, current.PID)
+	if current.PID > 0 {
+		if err := d.checkHeld(current.PID); err != nil {
+			return nil, err
+		}
 	}
 	return &current, nil
+}
+
+// checkHeld says whether the process that ran a network is no more. Another one may have its
+// number by now, and does not hold the network.
+func (d NetworkDir) checkHeld(pid int) error {
+	held := !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	if held {
+		var err error
+		if held, err = d.held(); err != nil {
+			return err
+		}
+	}
+	if !held {
+		return fmt.Errorf("the network of %s %w: what ran it was process %d, which is no more", d, ErrNotRunning, pid)
+	}
+	return nil
 }
 
 // Named are the processes of nodes with these names, or of all that run.
