@@ -87,6 +87,9 @@ func runUp(command *cobra.Command, options local.Options, format string) error {
 	if options.Page.Address == page.Off && command.Flags().Changed("scrape-interval") {
 		return errors.New("--scrape-interval is of the page, and --page is off")
 	}
+	if options.TraceBasisPoints == 0 && command.Flags().Changed("trace-basis-points") {
+		return errors.New("--trace-basis-points must be from 1 to 10000, is 0: without it, heights are traced as the manifest says")
+	}
 	if err := completeUp(&options); err != nil {
 		return err
 	}
@@ -119,7 +122,7 @@ func completeUp(options *local.Options) (err error) {
 		return fmt.Errorf("--ready-timeout must be positive, is %s", options.ReadyTimeout)
 	}
 	if options.TraceBasisPoints < 0 || options.TraceBasisPoints > 10_000 {
-		return fmt.Errorf("--trace-basis-points must be from 0 to 10000, is %d", options.TraceBasisPoints)
+		return fmt.Errorf("--trace-basis-points must be from 1 to 10000, is %d", options.TraceBasisPoints)
 	}
 	if err := checkPage(options.Page); err != nil {
 		return err

@@ -32,7 +32,11 @@ func TestUpOptions(t *testing.T) {
 	}{
 		"format": {[]string{"-o", "xml"}, `error: unknown output format "xml": want text or json`},
 		"more heights than there are": {
-			[]string{"--trace-basis-points", "10001"}, "error: --trace-basis-points must be from 0 to 10000, is 10001",
+			[]string{"--trace-basis-points", "10001"}, "error: --trace-basis-points must be from 1 to 10000, is 10001",
+		},
+		"no heights": {
+			[]string{"--trace-basis-points", "0"},
+			"error: --trace-basis-points must be from 1 to 10000, is 0: without it, heights are traced as the manifest says",
 		},
 		"no time":  {[]string{"--ready-timeout", "0s"}, "error: --ready-timeout must be positive, is 0s"},
 		"negative": {[]string{"--for", "-1s"}, "error: --for must be at least 1s, is -1s"},
