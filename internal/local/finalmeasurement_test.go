@@ -57,7 +57,7 @@ func TestWhatARunIsMeasuredTo(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 	lapsed, cancelLapsed := context.WithDeadline(t.Context(), now)
-	defer cancelLapsed()
+	t.Cleanup(cancelLapsed)
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	cases := map[string]struct {
@@ -78,6 +78,7 @@ func TestWhatARunIsMeasuredTo(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			network := &v1alpha1.ShardNetwork{}
 			network.Spec.Protocol.MinBlockTimeMilliseconds = test.minBlockTime
 			run := &run{

@@ -111,14 +111,14 @@ func TestRestoredNodes(t *testing.T) {
 // nodes are those of the network of these tests.
 var nodes = []string{"net-s0-p0", "net-s0-p1", "net-s1-p0", "net-s1-p1"}
 
-// has says what each node has on its disk.
-func has(t *testing.T, dir statedir.NetworkDir) string {
+// checkAllHave checks that each node has the same on its disk.
+func checkAllHave(t *testing.T, dir statedir.NetworkDir, want string) {
 	t.Helper()
-	var all []string
 	for _, name := range nodes {
-		all = append(all, smallnetwork.Read(t, filepath.Join(dir.Node(name).Data(), "state", "0")))
+		if got := smallnetwork.Read(t, filepath.Join(dir.Node(name).Data(), "state", "0")); got != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
 	}
-	return strings.Join(all, " ")
 }
 
 // ranOn is a network that ran on after its backup.
@@ -147,9 +147,7 @@ func TestARestoreThatFailsHalfway(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "has the checksum") {
 		t.Errorf("the error is %v", err)
 	}
-	if got := has(t, dir); got != "new new new new" {
-		t.Errorf("the nodes have %s", got)
-	}
+	checkAllHave(t, dir, "new")
 	if got := smallnetwork.Files(t, string(dir)); !maps.Equal(got, before) {
 		t.Errorf("the files are %v\nwant %v", got, before)
 	}
@@ -181,9 +179,7 @@ func TestARestoreThatWasKilled(t *testing.T) {
 	if _, err := Restore(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
-	if got := has(t, dir); got != "old old old old" {
-		t.Errorf("the nodes have %s", got)
-	}
+	checkAllHave(t, dir, "old")
 	if !reopen(t, smallnetwork.Manifest(t), stateDir, false).Resumed {
 		t.Error("the network is made anew")
 	}
@@ -194,7 +190,8 @@ func TestTheChainOfARestoredNetwork(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
 	_, folder := ranOn(t, stateDir)
-	if _, err := Restore(t.Context(), RestoreOptions{From: folder, StateDir: stateDir, Replace: true, Shardnode: reading(t, "7")}); err != nil {
+	options := RestoreOptions{From: folder, StateDir: stateDir, Replace: true, Shardnode: reading(t, "7")}
+	if _, err := Restore(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
 	manifest, err := Backup(t.Context(), Options{StateDir: stateDir, Network: "net", To: filepath.Join(t.TempDir(), "again")})

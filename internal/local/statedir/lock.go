@@ -56,15 +56,20 @@ func (d NetworkDir) held() (_ bool, err error) {
 
 // tryLock takes the lock. Whoever only looks whether it is taken has it for a moment.
 func tryLock(file *os.File) error {
-	const looks, look = 5, 10 * time.Millisecond
-	for range looks {
+	patience := time.After(50 * time.Millisecond)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
-		time.Sleep(look)
+		select {
+		case <-again.C:
+		case <-patience:
+			return err
+		}
 	}
-	return syscall.EWOULDBLOCK
 }
 
 func takeLock(file *os.File) error {
