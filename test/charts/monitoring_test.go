@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -116,6 +118,7 @@ type stackValues struct {
 		ExtraArgs    []string
 		Volumes      []corev1.Volume
 		VolumeMounts []corev1.VolumeMount
+		RBAC         struct{ ExtraRules []rbacv1.PolicyRule }
 	} `json:"kube-state-metrics"`
 	Grafana struct {
 		Enabled               *bool
@@ -166,6 +169,46 @@ func TestMonitoringAtHome(t *testing.T) {
 		!strings.HasPrefix(sources[0].URL, "http://"+traces.FullnameOverride+":") {
 		t.Errorf("Grafana asks %+v, and Tempo is %s", sources, traces.FullnameOverride)
 	}
+}
+
+// kube-state-metrics reports nothing of a kind that it may not list and watch.
+func TestMonitoringMayReadWhatItReports(t *testing.T) {
+	objects := renderMonitoring(t)
+	var values stackValues
+	valuesOf(t, objects, stack, &values)
+	var config struct {
+		Spec struct {
+			Resources []struct{ GroupVersionKind schema.GroupVersionKind }
+		}
+	}
+	text := objects["shardyard-monitoring-kube-state-metrics"].Data["config.yaml"]
+	if err := yaml.Unmarshal([]byte(text), &config); err != nil || len(config.Spec.Resources) == 0 {
+		t.Fatalf("kube-state-metrics reports nothing: %v", err)
+	}
+	readme, err := os.ReadFile(operatorChart + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reported []string
+	for _, of := range config.Spec.Resources {
+		resource, _ := meta.UnsafeGuessKindToResource(of.GroupVersionKind)
+		reported = append(reported, resource.Resource)
+		if !mayWatch(values.KubeStateMetrics.RBAC.ExtraRules, resource) {
+			t.Errorf("kube-state-metrics may not list and watch %s", resource.GroupResource())
+		}
+	}
+	slices.Sort(reported)
+	if want := "resources: [" + strings.Join(reported, ", ") + "]"; !strings.Contains(string(readme), want) {
+		t.Errorf("the README of the operator's chart gives another kube-state-metrics other rights than %s", want)
+	}
+}
+
+// mayWatch is whether rules give the right to list and watch a resource.
+func mayWatch(rules []rbacv1.PolicyRule, resource schema.GroupVersionResource) bool {
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
+		return slices.Contains(rule.APIGroups, resource.Group) && slices.Contains(rule.Resources, resource.Resource) &&
+			slices.Contains(rule.Verbs, "list") && slices.Contains(rule.Verbs, "watch")
+	})
 }
 
 // What graphs ask Prometheus for leads to the traces in Tempo.
