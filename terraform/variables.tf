@@ -68,6 +68,11 @@ variable "admin_ranges" {
     condition     = !contains(values(var.admin_ranges), "0.0.0.0/0")
     error_message = "admin_ranges opens the control planes to everybody: name the addresses that need them."
   }
+
+  validation {
+    condition     = !contains(keys(var.admin_ranges), "operator")
+    error_message = "admin_ranges has a range by the name of operator, which is what the operator's own address is called: give it another name."
+  }
 }
 
 variable "machine_type" {

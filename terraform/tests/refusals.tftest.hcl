@@ -60,3 +60,11 @@ run "control_planes_for_everybody" {
   }
   expect_failures = [var.admin_ranges]
 }
+
+run "an_administrator_in_the_place_of_the_operator" {
+  command = plan
+  variables {
+    admin_ranges = { operator = "198.51.100.7/32" }
+  }
+  expect_failures = [var.admin_ranges]
+}
