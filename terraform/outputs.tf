@@ -18,7 +18,7 @@ output "home_region" {
 }
 
 output "credentials" {
-  description = "The commands that make a kubectl context of each cluster."
+  description = "The commands that make a kubectl context of each cluster. What uses the contexts calls gke-gcloud-auth-plugin."
   value = {
     for region, cluster in module.region : region =>
     "gcloud container clusters get-credentials ${cluster.name} --project ${var.project_id} --region ${region}"
@@ -33,6 +33,11 @@ output "nodes" {
 output "quotas" {
   description = "What the validators' machines take of the quotas of each region."
   value       = { for region, cluster in module.region : region => cluster.quotas }
+}
+
+output "project_quotas" {
+  description = "What all machines take of the quotas of the project, those of the system pools among them. Null where a type of machines does not tell its size."
+  value       = { vcpus_all_regions = try(sum([for cluster in values(module.region) : cluster.vcpus]), null) }
 }
 
 output "registry" {

@@ -92,6 +92,25 @@ run "quotas" {
     }
     error_message = "The quotas are ${jsonencode(output.quotas)}."
   }
+  # 140 machines for validators, and one of 4 vCPUs for everything else in each region.
+  assert {
+    condition     = output.project_quotas == { vcpus_all_regions = 140 * 16 + 3 * 4 }
+    error_message = "The quotas of the project are ${jsonencode(output.project_quotas)}."
+  }
+}
+
+run "quotas_of_machines_that_do_not_tell" {
+  command = plan
+  # The volumes of the published run ask for more than the machine does.
+  expect_failures = [check.volumes_share_the_machine]
+  variables {
+    system_pool = { machine_type = "e2-medium" }
+  }
+
+  assert {
+    condition     = output.project_quotas == { vcpus_all_regions = null } && output.quotas.us-east4.vcpus == 736
+    error_message = "The quotas are ${jsonencode(output.quotas)}, and those of the project ${jsonencode(output.project_quotas)}."
+  }
 }
 
 run "bill" {

@@ -9,10 +9,12 @@ import (
 	"testing"
 )
 
+const guide = "../../docs/guides/70-shards-on-gke.md"
+
 // The guide states the bill and the quotas that the plan of its example states.
 func TestGuideStatesThePlan(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("../../docs/guides/70-shards-on-gke.md")
+	content, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,13 +33,30 @@ func TestGuideStatesThePlan(t *testing.T) {
 			figures[quota+" in "+region] = "| " + thousands(amount) + " |"
 		}
 	}
-	if len(figures) != 4+5+3*4 {
+	for quota, amount := range planned.Outputs.ProjectQuotas.After {
+		figures[quota] = "| " + thousands(amount) + " |"
+	}
+	if len(figures) != 4+5+3*4+1 {
 		t.Errorf("the plan states %d figures: %v", len(figures), figures)
 	}
 	for what, figure := range figures {
 		if !strings.Contains(string(content), figure) {
 			t.Errorf("%s: the guide has no %q", what, figure)
 		}
+	}
+}
+
+// Contexts that gcloud makes have kubectl, helm and shardyard call a plugin that
+// does not come with it.
+func TestGuideNamesWhatContextsCall(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed, _, found := strings.Cut(string(content), "output -json credentials")
+	if !found || !strings.Contains(needed, "gcloud components install gke-gcloud-auth-plugin") {
+		t.Error("the guide makes contexts without gke-gcloud-auth-plugin")
 	}
 }
 

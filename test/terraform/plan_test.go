@@ -37,6 +37,9 @@ type (
 			Quotas struct {
 				After map[string]map[string]int `json:"after"`
 			} `json:"quotas"`
+			ProjectQuotas struct {
+				After map[string]int `json:"after"`
+			} `json:"project_quotas"`
 		} `json:"output_changes"`
 	}
 	module struct {

@@ -10,5 +10,6 @@ locals {
   machine = lookup(local.machine_types, var.machine_type, null)
 
   # The size is the last part of a machine type's name, such as c4d-highmem-16.
-  vcpus = try(tonumber(element(split("-", var.machine_type), -1)), null)
+  vcpus        = try(tonumber(element(split("-", var.machine_type), -1)), null)
+  system_vcpus = try(tonumber(element(split("-", var.system_pool.machine_type), -1)), null)
 }

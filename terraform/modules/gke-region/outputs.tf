@@ -35,6 +35,11 @@ output "quotas" {
   }
 }
 
+output "vcpus" {
+  description = "The vCPUs of all machines, those of the system pool among them, or null where a type does not tell."
+  value       = try(var.nodes * local.vcpus + var.system_pool.nodes_per_zone * length(var.zones) * local.system_vcpus, null)
+}
+
 output "disk_warnings" {
   description = "What is paid for and never had, because the volumes of a machine share what it can do."
   value       = local.disk_warnings
