@@ -31,7 +31,8 @@ variable "regions" {
     - zones: where they are;
     - node_range, pod_range, service_range: addresses, in CIDR notation;
     - pool_size: FIXED keeps that many machines, and is the default; AS_NEEDED has as many as pods ask for, none while
-      there are none, and at most that many;
+      there are none, and at most that many. In home_region it does not go with networks that have placement.nodeTuning,
+      unless a machine is there: before one is tuned, such a network has no pods that would ask for one;
     - reservation: the reservation that the validators' machines are taken of, by its name, which it has in each of the
       zones, or as projects/PROJECT/reservations/NAME where another project shares it. Without one they are whatever the
       zones have to give.

@@ -41,7 +41,7 @@ variable "nodes" {
 }
 
 variable "pool_size" {
-  description = "FIXED keeps that many validators' machines. AS_NEEDED has as many as pods ask for, none while there are none, and at most that many."
+  description = "FIXED keeps that many validators' machines. AS_NEEDED has as many as pods ask for, none while there are none, and at most that many. A network that waits for a NodeTuning has no pods before a machine is tuned."
   type        = string
   default     = "FIXED"
   nullable    = false
