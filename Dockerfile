@@ -8,7 +8,7 @@ COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/go/cache GOCACHE=/go/cache \
-    CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /operator ./cmd/operator
+    CGO_ENABLED=0 go build -trimpath -tags disable_grpc_modules -ldflags "-s -w" -o /operator ./cmd/operator
 
 FROM rust:1.95.0-bookworm AS shardnode-build
 WORKDIR /src

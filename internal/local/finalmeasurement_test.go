@@ -4,6 +4,8 @@ package local
 
 import (
 	"context"
+	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,5 +92,21 @@ func TestWhatARunIsMeasuredTo(t *testing.T) {
 				t.Errorf("it stood still: %v, interrupted at once: %v", still, early)
 			}
 		})
+	}
+}
+
+// Whoever interrupts a network that has made blocks and hangs is told so, by an error.
+func TestANetworkThatHangs(t *testing.T) {
+	t.Parallel()
+	run := startUp(t, t.TempDir(), Options{}, nil)
+	run.says(t, " ms | height ")
+	for _, process := range run.processes(t).Validators {
+		if err := syscall.Kill(process.PID, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run.interrupt()
+	if _, err := run.end(t); !errors.Is(err, bench.ErrNoBlocks) {
+		t.Errorf("the run ends with %v", err)
 	}
 }

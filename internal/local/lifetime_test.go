@@ -7,11 +7,9 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/wholefile"
@@ -75,27 +73,6 @@ func TestLifetimeEndsTheRun(t *testing.T) {
 				t.Errorf("the network is kept: %v, want %v", err, test.kept)
 			}
 		})
-	}
-}
-
-// A network that hangs when its lifetime ends has failed, and its files stay to say why.
-func TestNetworkThatHangsStays(t *testing.T) {
-	t.Parallel()
-	stateDir, manifest := t.TempDir(), smallnetwork.Manifest(t, "spec:\n", "spec:\n  lifetime: {durationSeconds: 60, action: Delete}\n")
-	aged(t, stateDir, manifest, 35*time.Second)
-	run := startUp(t, stateDir, Options{Manifest: manifest}, nil)
-	run.says(t, "ready after")
-	for _, process := range run.processes(t).Validators {
-		if err := syscall.Kill(process.PID, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := run.end(t); !errors.Is(err, bench.ErrNoBlocks) {
-		t.Errorf("the run ends with %v", err)
-	}
-	run.says(t, "because it failed")
-	if _, err := os.Stat(run.dir.Genesis()); err != nil {
-		t.Errorf("the network is gone: %v", err)
 	}
 }
 
