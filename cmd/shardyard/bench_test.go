@@ -187,8 +187,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// stored writes an artifact of three runs at a cost.
-func stored(t *testing.T, name string, began int64, cost float64) string {
+// stored writes an artifact of three runs at a cost. The first runs have faults.
+func stored(t *testing.T, name string, began int64, cost float64, faults ...string) string {
 	t.Helper()
 	made := &result.Result{
 		SchemaVersion: result.SchemaVersion,
@@ -199,6 +199,9 @@ func stored(t *testing.T, name string, began int64, cost float64) string {
 	}
 	for repetition := range 3 {
 		run := result.Run{Repetition: repetition + 1, Window: result.Window{BeginMs: 0, EndMs: 20_000}}
+		if repetition < len(faults) {
+			run.Fault = faults[repetition]
+		}
 		for second := range 21 {
 			run.Blocks = append(run.Blocks, result.Block{Height: uint64(second), TimestampMs: int64(second) * 1000, Executed: 100, Shards: 2})
 			run.Samples = append(run.Samples, result.Sample{TimeMs: int64(second) * 1000, CPUSeconds: ptr.To(float64(second) * cost)})
@@ -222,6 +225,26 @@ func TestReportShow(t *testing.T) {
 	for _, want := range []string{"ExecutedPerSecond", "100.0 [100.0 to 100.0]", "Succeeded: fine\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("prints no %q:\n%s", want, got)
+		}
+	}
+}
+
+// Runs that do not count are left out of a comparison, which says so; with all of them
+// there is none.
+func TestReportCompareWithoutRunsThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	monday, tuesday := stored(t, "monday", 1, 0.5, "the supply is not conserved"), stored(t, "tuesday", 2, 0.5)
+	if got, want := shardyard(t, "report", "compare", monday, tuesday),
+		"note: run 1 of monday does not count: the supply is not conserved\n"; !strings.Contains(got, want) {
+		t.Errorf("prints\n%s\nwant %q", got, want)
+	}
+	broken := stored(t, "broken", 3, 0.5, "one", "another", "a third")
+	for _, args := range [][]string{{broken, monday}, {monday, broken}} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), append([]string{"shardyard", "report", "compare"}, args...), &stdout, &stderr)
+		const want = "error: no run of broken counts, and nothing can be compared with it: "
+		if code != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("of %q it exits with %d and prints\n%s%s\nwant an error", args, code, &stdout, &stderr)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,7 +49,8 @@ figures beside each other, and for each figure an interval for its change.
 
 How to compare is what the spec.baseline of the later result's benchmark says, or
 else TPS, block time and CPU per transfer at 95% with a floor of 1%. Of results
-with two variants, the second ones are compared.
+with two variants, the second ones are compared. Runs that do not count are left out,
+and a note says why each does not.
 
 The exit code is 4 if a figure is worse.`
 
@@ -87,10 +89,11 @@ func compare(command *cobra.Command, paths []string, page string) error {
 	if how == nil {
 		how = &v1alpha1.BenchmarkBaseline{Figures: comparedFigures, ConfidencePercent: 95, FloorPercent: ptr.To[int32](1)}
 	}
-	comparison := verdict.Compare(
-		verdict.Side{Name: names[0], Runs: before.RunsOf(before.Candidate().Name)},
-		verdict.Side{Name: names[1], Runs: after.RunsOf(after.Candidate().Name)},
-		how, false, after.Seeds.Statistics)
+	baseline, candidate := verdict.CandidateOf(before, names[0]), verdict.CandidateOf(after, names[1])
+	if err := errors.Join(baseline.Check(), candidate.Check()); err != nil {
+		return err
+	}
+	comparison := verdict.Compare(baseline, candidate, how, false, after.Seeds.Statistics)
 	comparison.Notes = append(comparison.Notes, verdict.Differences(before, after)...)
 
 	if err := report.WriteFigures(command.OutOrStdout(), results); err != nil {

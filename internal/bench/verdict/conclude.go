@@ -24,7 +24,8 @@ func Seeds(genesis string) result.Seeds {
 
 // Conclude makes the figures, the comparison and the verdict of the runs that a
 // result has. The baseline is an earlier result, which is nil for none, and what
-// it is called; of two variants, the first is the baseline of the second.
+// it is called; of two variants, the first is the baseline of the second. Runs that do
+// not count are compared with nothing.
 func Conclude(made, baseline *result.Result, baselineName string) {
 	how := made.Benchmark.Spec.Baseline
 	confidence := int32(confidencePercent)
@@ -39,15 +40,12 @@ func Conclude(made, baseline *result.Result, baselineName string) {
 			variant.Shardnode.Version = nodes[0].Version
 		}
 	}
-	candidate := Side{Name: made.Candidate().Name, Runs: made.RunsOf(made.Candidate().Name)}
 	switch {
 	case len(made.Variants) > 1:
-		first := Side{Name: made.Variants[0].Name, Runs: made.RunsOf(made.Variants[0].Name)}
-		made.Comparison = Compare(first, candidate, how, true, statisticsSeed)
+		first := newSide(made.Variants[0].Name, made.RunsOf(made.Variants[0].Name))
+		made.Comparison = Compare(first, CandidateOf(made, made.Candidate().Name), how, true, statisticsSeed)
 	case baseline != nil:
-		earlier := Side{Name: baselineName, Runs: baseline.RunsOf(baseline.Candidate().Name)}
-		candidate.Name = made.Benchmark.Name
-		made.Comparison = Compare(earlier, candidate, how, false, statisticsSeed)
+		made.Comparison = Compare(CandidateOf(baseline, baselineName), CandidateOf(made, made.Benchmark.Name), how, false, statisticsSeed)
 		made.Comparison.Notes = append(made.Comparison.Notes, Differences(baseline, made)...)
 	}
 	made.Verdict = Judge(made.Benchmark.Spec.Criteria, made.Runs, made.Candidate(), made.Comparison)

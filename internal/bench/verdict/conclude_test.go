@@ -121,3 +121,59 @@ func TestConcludeWithAnEarlierResult(t *testing.T) {
 		t.Errorf("the notes are %q", comparison.Notes)
 	}
 }
+
+// Earlier runs that do not count hide no regression; with all of them there is nothing to
+// compare with, and the result says so.
+func TestConcludeWithEarlierRunsThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	alone := benchmark(t, "near-4-shards-local")
+	alone.Spec.Criteria = nil
+	alone.Spec.Baseline = benchmark(t, "before-after-local").Spec.Baseline
+	earlier := &result.Result{
+		Variants: []result.Variant{{}}, Runs: []result.Run{recorded("", 1, 0.5), recorded("", 2, 0.9), recorded("", 3, 0.5)},
+	}
+	earlier.Runs[1].Fault = "the supply is not conserved"
+	conclude := func() *result.Result {
+		made := &result.Result{
+			Benchmark: *alone, Variants: []result.Variant{{}},
+			Runs: []result.Run{recorded("", 1, 0.6), recorded("", 2, 0.6), recorded("", 3, 0.6)},
+		}
+		verdict.Conclude(made, earlier, "monday")
+		return made
+	}
+	made := conclude()
+	if made.Verdict.Outcome != result.Regressed || !strings.Contains(made.Verdict.Words[0], "CPUMicrosecondsPerTransfer changed by +20.00%") {
+		t.Errorf("the verdict is %+v, want that it costs 20%% more", made.Verdict)
+	}
+	const note = "run 2 of monday does not count: the supply is not conserved"
+	if !slices.Contains(made.Comparison.Notes, note) {
+		t.Errorf("the notes are %q, want %q", made.Comparison.Notes, note)
+	}
+	for i := range earlier.Runs {
+		earlier.Runs[i].Fault = "the supply is not conserved"
+	}
+	if made = conclude(); made.Comparison.Tells() || made.Verdict.Outcome != result.Succeeded || len(made.Comparison.Phases) > 0 {
+		t.Errorf("the verdict is %+v by %+v, want that nothing can be compared", made.Verdict, made.Comparison)
+	}
+	if words := made.Verdict.Words[0]; !strings.HasSuffix(words, " cannot be compared: no run of monday counts") {
+		t.Errorf("the verdict says %q", words)
+	}
+}
+
+// Of two variants, runs are compared in pairs only while each has its other one.
+func TestConcludeWithoutARunOfAPair(t *testing.T) {
+	t.Parallel()
+	made := &result.Result{Benchmark: *benchmark(t, "before-after-local"), Variants: []result.Variant{{Name: "before"}, {Name: "after"}}}
+	for repetition := range 4 {
+		made.Runs = append(made.Runs, recorded("before", repetition+1, 0.5), recorded("after", repetition+1, 0.6))
+	}
+	made.Runs[0].Fault, made.Runs[7].Fault = "one thing", "another"
+	verdict.Conclude(made, nil, "")
+	if made.Verdict.Outcome != result.Failed || made.Comparison.Paired {
+		t.Errorf("the verdict is %+v by %+v, want no pairs", made.Verdict, made.Comparison)
+	}
+	made.Runs[1].Fault, made.Runs[6].Fault = "one thing", "another"
+	if verdict.Conclude(made, nil, ""); !made.Comparison.Paired || len(made.Comparison.Notes) != 4 {
+		t.Errorf("without two whole pairs, the comparison is %+v", made.Comparison)
+	}
+}

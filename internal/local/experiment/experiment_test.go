@@ -113,6 +113,13 @@ func TestCheck(t *testing.T) {
 		alone.Spec.Baseline = &v1alpha1.BenchmarkBaseline{Figures: []v1alpha1.BenchmarkFigure{v1alpha1.FigureExecutedPerSecond}}
 		return alone
 	}
+	earlier := func(faults ...string) *result.Result {
+		made := &result.Result{Variants: []result.Variant{{}}}
+		for i, fault := range faults {
+			made.Runs = append(made.Runs, result.Run{Repetition: i + 1, Fault: fault})
+		}
+		return made
+	}
 	imaged := func() *v1alpha1.Benchmark {
 		two := benchmark(t, "before-after-local")
 		two.Spec.Variants[0].Image, two.Spec.Variants[1].Image = "shardnode:1", "shardnode:2"
@@ -124,8 +131,13 @@ func TestCheck(t *testing.T) {
 	}{
 		"two variants":             {options: Options{Benchmark: benchmark(t, "before-after-local")}},
 		"nothing to compare":       {options: Options{Benchmark: benchmark(t, "near-4-shards-local")}},
-		"compared with an earlier": {options: Options{Benchmark: compared(), Baseline: &result.Result{}}},
-		"compared with none":       {options: Options{Benchmark: compared(), Without: true}},
+		"compared with an earlier": {options: Options{Benchmark: compared(), Baseline: earlier("", "the supply is not conserved")}},
+		"compared with runs that do not count": {
+			options: Options{Benchmark: compared(), Baseline: earlier("the supply is not conserved"), BaselineName: "monday"},
+			want: "--baseline: no run of monday counts, and nothing can be compared with it: " +
+				"run 1 of monday does not count: the supply is not conserved",
+		},
+		"compared with none": {options: Options{Benchmark: compared(), Without: true}},
 		"no such variant": {
 			options: Options{Benchmark: benchmark(t, "before-after-local"), Shardnodes: map[string]string{"afte": "/bin/next"}},
 			want:    "--shardnode afte=/bin/next: the benchmark has no variant of that name",

@@ -13,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/bench/verdict"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/local"
 )
@@ -91,6 +92,12 @@ func (o *Options) checkBaseline() error {
 	case len(spec.Variants) == 0 && spec.Baseline != nil && !named:
 		return errors.New("spec.baseline says how to compare, and there is nothing to compare with: " +
 			"name an earlier artifact with --baseline, or none with --baseline none")
+	case o.Baseline != nil:
+		earlier := verdict.CandidateOf(o.Baseline, o.BaselineName)
+		if err := earlier.Check(); err != nil {
+			return fmt.Errorf("--baseline: %w", err)
+		}
+		return nil
 	default:
 		return nil
 	}
