@@ -100,4 +100,10 @@
 // Close to the capacity of a chain, block times take long to become what they will
 // be, and a rate holds only once they are. So what a search finds is a rate for steps
 // of that length: longer ones find more.
+//
+// # Nodes that do not answer
+//
+// A chain with too much load is late with its answers just when they matter. A node that
+// does not answer has in its pool what it said last, for half a minute; one that is
+// silent for longer is taken to have ended, and what waited there to be gone.
 package control

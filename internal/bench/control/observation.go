@@ -25,11 +25,22 @@ type Observation struct {
 	Overdue uint64
 }
 
+// silence is how long a node that does not answer is taken to have in its pool what it
+// had. Under too much load answers are late for seconds; a node that is silent for longer
+// has ended, and what was in its pool with it.
+const silence = 30 * time.Second
+
 // Observer makes observations of samples.
 type Observer struct {
-	// overdue is what each node said last, for when it does not answer: all of it
-	// would look new once it does again.
-	overdue map[string]uint64
+	// last is what each node said last, for when it does not answer: what it is late
+	// for would look new once it does again, and its pool empty until then.
+	last map[string]said
+}
+
+// said is what one node said at one time.
+type said struct {
+	at              time.Time
+	pooled, overdue uint64
 }
 
 // Observe is what a sample says; false when no node answered.
@@ -46,20 +57,29 @@ func (o *Observer) Observe(sample bench.Sample, at time.Time) (Observation, bool
 		MissedChunks:    best.MissedChunks,
 		Shards:          len(best.Shards),
 	}
-	if o.overdue == nil {
-		o.overdue = map[string]uint64{}
+	o.keep(sample, at)
+	for _, said := range o.last {
+		seen.Overdue += said.overdue
+		if at.Sub(said.at) <= silence {
+			seen.Pooled += said.pooled
+		}
+	}
+	return seen, true
+}
+
+// keep keeps what the nodes say that answered.
+func (o *Observer) keep(sample bench.Sample, at time.Time) {
+	if o.last == nil {
+		o.last = map[string]said{}
 	}
 	for _, node := range sample.Nodes {
 		if node.Status == nil {
 			continue
 		}
-		seen.Pooled += node.Status.Pool.Transactions
+		now := said{at: at, pooled: node.Status.Pool.Transactions, overdue: o.last[node.Name].overdue}
 		if node.Status.Load != nil {
-			o.overdue[node.Name] = node.Status.Load.Overdue
+			now.overdue = node.Status.Load.Overdue
 		}
+		o.last[node.Name] = now
 	}
-	for _, overdue := range o.overdue {
-		seen.Overdue += overdue
-	}
-	return seen, true
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/control"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
 )
 
 func newSearch(initial, most int64) *control.Search {
@@ -109,6 +111,32 @@ func TestWhatIsFoundHolds(t *testing.T) {
 					carried, rate, chain.capacity, searching.Result())
 			}
 		})
+	}
+}
+
+// A node that is asked in vain while pools are drained has not drained its own: the next
+// rate would fail by what is still there.
+func TestSearchDrainsASilentNode(t *testing.T) {
+	t.Parallel()
+	const pooled = 600_000
+	status := func(pooled uint64) *chain.Status {
+		return &chain.Status{FinalizedHeight: 1, Pool: chain.PoolStatus{Transactions: pooled}}
+	}
+	observer, searching := &control.Observer{}, newSearch(1_000, 1_000_000)
+	for second, test := range []struct {
+		slow *chain.Status
+		want control.State
+	}{
+		{status(pooled), control.StateDraining},
+		{nil, control.StateDraining},
+		{status(pooled - 1), control.StateDraining},
+		{status(0), control.StateTrying},
+	} {
+		sample := bench.Sample{Nodes: []bench.NodeSample{{Name: "a", Status: status(0)}, {Name: "b", Status: test.slow}}}
+		seen, ok := observer.Observe(sample, time.Unix(1_790_000_000+int64(second), 0))
+		if decision := searching.Step(seen); !ok || decision.State != test.want {
+			t.Errorf("in second %d the decision is %+v, want %s", second, decision, test.want)
+		}
 	}
 }
 
