@@ -78,9 +78,14 @@ func (n nodes) keep(answers []*chain.Status) (restarted string) {
 	return restarted
 }
 
-// beganAnew says whether counters of a node are less than they were.
+// beganAnew says whether a node is another process than it was: it says that it began
+// with another block, or its counters are less. They alone do not tell it, as what a node
+// does to come back may cost more than it had used before. One that has no block yet has
+// begun with none, and begins with the first that it gets.
 func beganAnew(last, now *chain.Status) bool {
-	return now.CPUSeconds < last.CPUSeconds || last.Load != nil && now.Load != nil && now.Load.Signed < last.Load.Signed
+	return last.StartedHeight != 0 && now.StartedHeight != last.StartedHeight ||
+		now.CPUSeconds < last.CPUSeconds ||
+		last.Load != nil && now.Load != nil && now.Load.Signed < last.Load.Signed
 }
 
 // offered is the rate that all producers sign together, as they told last, and

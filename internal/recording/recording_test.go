@@ -238,6 +238,22 @@ func TestWhatIsNotTold(t *testing.T) {
 	}
 }
 
+// A validator that gets its first block while it is recorded was not started again.
+func TestTheFirstBlockOfAValidator(t *testing.T) {
+	t.Parallel()
+	c := &fakeChain{}
+	c.wrong = func(node int, status *chain.Status) {
+		if node == 0 || c.asked.Load() > 6 {
+			status.StartedHeight = 150
+		}
+	}
+	c.rate.Store(100)
+	run, err := c.start(t.Context(), t, time.Minute)
+	if err != nil || run.Fault != "" {
+		t.Errorf("the fault is %q and the error %v, want none", run.Fault, err)
+	}
+}
+
 // What breaks a run is in its record.
 func TestRunsThatDoNotCount(t *testing.T) {
 	t.Parallel()
@@ -249,6 +265,23 @@ func TestRunsThatDoNotCount(t *testing.T) {
 			func(c *fakeChain, node int, status *chain.Status) {
 				if node == 1 && c.asked.Load() > 6 {
 					status.CPUSeconds = 0.1
+				}
+			},
+			"validator node-1 ended in the middle and was started again",
+		},
+		"a validator that works hard starts again": {
+			func(c *fakeChain, node int, status *chain.Status) {
+				status.StartedHeight = 1
+				if node == 1 && c.asked.Load() > 6 {
+					status.StartedHeight, status.CPUSeconds = status.Height, status.CPUSeconds+100
+				}
+			},
+			"validator node-1 ended in the middle and was started again",
+		},
+		"a validator starts again and has no block yet": {
+			func(c *fakeChain, node int, status *chain.Status) {
+				if node == 0 || c.asked.Load() <= 6 {
+					status.StartedHeight = 1
 				}
 			},
 			"validator node-1 ended in the middle and was started again",

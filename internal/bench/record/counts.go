@@ -64,7 +64,8 @@ type counted struct {
 	atMs       int64
 	counters   map[series]float64
 	histograms map[string]*result.Histogram
-	// nodes are the counters of each node that told them, by its name.
+	// nodes are the counters of each node that told them, by its name, and how much each of
+	// its histograms has observed.
 	nodes map[string]map[series]float64
 	// untold is why a node did not tell; nil if all did.
 	untold error
@@ -162,6 +163,7 @@ func (c *counted) add(node string, metrics chain.Metrics) {
 		for _, metric := range metrics[name].GetMetric() {
 			if observed := metric.GetHistogram(); observed != nil && !math.IsNaN(observed.GetSampleSum()) {
 				c.observe(name, observed)
+				own[series{metric: name}] += float64(observed.GetSampleCount())
 			}
 		}
 	}
@@ -223,15 +225,15 @@ func (r *Recorder) counts() (*result.Counts, error) {
 	if untold := cmp.Or(r.begin.untold, r.end.untold); untold != nil {
 		return nil, untold
 	}
+	if err := r.begin.anew(r.end); err != nil {
+		return nil, err
+	}
 	made := &result.Counts{BeginMs: r.begin.atMs, EndMs: r.end.atMs}
 	kinds := slices.SortedFunc(maps.Keys(r.end.counters), func(a, b series) int {
 		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.kind, b.kind))
 	})
 	for _, kind := range kinds {
 		count := r.end.counters[kind] - r.begin.counters[kind]
-		if count < 0 {
-			return nil, errBeganAnew
-		}
 		made.Counters = append(made.Counters, result.Counter{Metric: kind.metric, Kind: kind.kind, Count: count})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.end.histograms)) {
@@ -245,6 +247,19 @@ func (r *Recorder) counts() (*result.Counts, error) {
 }
 
 var errBeganAnew = errors.New("counters began anew")
+
+// anew says whose counters are less at a later time: what others count meanwhile hides it
+// in the sums.
+func (c *counted) anew(later *counted) error {
+	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
+		for kind, count := range c.nodes[name] {
+			if later.nodes[name][kind] < count {
+				return fmt.Errorf("%s: %w", name, errBeganAnew)
+			}
+		}
+	}
+	return nil
+}
 
 // rise is what was observed between two times; false when less than before.
 func rise(begin, end *result.Histogram) (*result.Histogram, bool) {

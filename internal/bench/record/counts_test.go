@@ -109,7 +109,8 @@ func TestCountsThatAreNotKnown(t *testing.T) {
 		want string
 	}{
 		"one does not answer":         {&counting{scale: 1, fails: true}, "n1: no answer"},
-		"one starts again in between": {&counting{scale: 20, again: true}, "counters began anew"},
+		"one starts again in between": {&counting{scale: 20, again: true}, "n1: counters began anew"},
+		"one that counts less does":   {&counting{scale: 5, again: true}, "n1: counters began anew"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
