@@ -165,7 +165,7 @@ var definitions = []Definition{
 	},
 	{
 		Name: v1alpha1.FigurePeakMemoryMebibytes, Title: "memory of all nodes, most", Unit: mebibytes, Better: Lower,
-		rows: memory, estimate: statistics.Max, single: true,
+		rows: peakMemory, estimate: statistics.Max, single: true,
 	},
 	{
 		Name: v1alpha1.FigureDiskWrittenBytesPerTransfer, Title: "written to disk per transfer", Unit: "bytes", Better: Lower,

@@ -242,7 +242,7 @@ func TestDefinitions(t *testing.T) {
 func TestUnknownFigures(t *testing.T) {
 	t.Parallel()
 	lacking := run(0.5)
-	lacking.Samples[20].CPUSeconds = nil
+	lacking.Samples[30].CPUSeconds = nil
 	lacking.Blocks[90].Failed = nil
 	for _, figure := range figures.Of([]*result.Run{run(0.5), lacking}, 95, 1) {
 		switch figure.Name {
@@ -271,6 +271,83 @@ func TestUnknownFigures(t *testing.T) {
 	}
 }
 
+// lack has nobody tell anything of nodes in a sample.
+func lack(sample *result.Sample) {
+	sample.Signed, sample.Rejected, sample.CPUSeconds, sample.CPUSecondsByRole = nil, nil, nil, nil
+	sample.MemoryBytes, sample.DiskWrittenBytes = nil, nil
+	sample.HostBusySeconds, sample.HostStolenSeconds, sample.HostWorkMicroseconds = nil, nil, nil
+}
+
+// Counters tell over a sample in the middle that lacks them what they rose by, and no
+// figure is another one for it. What was the most may have been just then.
+func TestSamplesThatLackSomething(t *testing.T) {
+	t.Parallel()
+	whole, lacking := run(0.5), run(0.5)
+	whole.OpenLoop, whole.FixedCount, lacking.OpenLoop, lacking.FixedCount = nil, nil, nil, nil
+	for _, second := range []int{12, 18, 19, 20} {
+		// Mean memory stays as it is with what is as far above the mean.
+		lack(&lacking.Samples[second])
+		lack(&lacking.Samples[40-second])
+	}
+	// More than usual was executed and used while nobody told.
+	for _, made := range []*result.Run{whole, lacking} {
+		for i := range made.Samples[19:] {
+			if used := made.Samples[19+i].CPUSeconds; used != nil {
+				*used += 7
+			}
+		}
+	}
+	want := figures.Of([]*result.Run{whole}, 95, 1)
+	got := map[v1alpha1.BenchmarkFigure]float64{}
+	for _, figure := range figures.Of([]*result.Run{lacking}, 95, 1) {
+		got[figure.Name] = figure.Value
+	}
+	for _, figure := range want {
+		value, known := got[figure.Name]
+		if isPeak := figure.Name == v1alpha1.FigurePeakMemoryMebibytes; known == isPeak || known && math.Abs(value-figure.Value) > 1e-9 {
+			t.Errorf("%s is %f (%t), want %f", figure.Name, value, known, figure.Value)
+		}
+	}
+}
+
+// A figure is not known of a run that does not tell it at both ends, or whose counters
+// fell; and nobody can guess how much memory nodes had for long.
+func TestSamplesThatLackTooMuch(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change   func(samples []result.Sample)
+		measured bool
+	}{
+		"the first lacks it":     {func(samples []result.Sample) { lack(&samples[10]) }, false},
+		"the last lacks it":      {func(samples []result.Sample) { lack(&samples[30]) }, false},
+		"it fell":                {func(samples []result.Sample) { *samples[15].CPUSeconds = 0; samples[15].MemoryBytes = nil }, false},
+		"it fell meanwhile":      {func(samples []result.Sample) { lack(&samples[15]); *samples[16].CPUSeconds = 0 }, false},
+		"not for eleven seconds": {func(samples []result.Sample) { lackAll(samples[15:25]) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := run(0.5)
+			test.change(made.Samples)
+			known := map[v1alpha1.BenchmarkFigure]bool{}
+			for _, figure := range figures.Of([]*result.Run{made}, 95, 1) {
+				known[figure.Name] = true
+			}
+			if known[v1alpha1.FigureCPUCores] != test.measured || known[v1alpha1.FigureCPUMicrosecondsPerTransfer] != test.measured {
+				t.Errorf("the CPU time is known: %t, want %t", known[v1alpha1.FigureCPUCores], test.measured)
+			}
+			if test.measured && known[v1alpha1.FigureMemoryMebibytes] {
+				t.Error("the memory is known that nobody told for long")
+			}
+		})
+	}
+}
+
+func lackAll(samples []result.Sample) {
+	for i := range samples {
+		lack(&samples[i])
+	}
+}
+
 // A network has figures of the roles that it has, and of those of whose nodes all told.
 func TestCPUByRole(t *testing.T) {
 	t.Parallel()
@@ -278,7 +355,7 @@ func TestCPUByRole(t *testing.T) {
 	for i := range lacking.Samples {
 		delete(lacking.Samples[i].CPUSecondsByRole, "rpc")
 	}
-	delete(lacking.Samples[20].CPUSecondsByRole, "archive")
+	delete(lacking.Samples[10].CPUSecondsByRole, "archive")
 	known := map[v1alpha1.BenchmarkFigure]bool{}
 	for _, figure := range figures.Of([]*result.Run{lacking}, 95, 1) {
 		known[figure.Name] = true
@@ -363,6 +440,10 @@ func TestChange(t *testing.T) {
 		t.Errorf("the change is %+v (%t), want no percentage points", change, ok)
 	}
 	changed[1].Samples[15].CPUSeconds = nil
+	if change, ok := cpu.Change(base, changed, true, 95, 1); !ok || math.Abs(change.Estimate-10) > 0.1 {
+		t.Errorf("without one sample in the middle, the change is %+v (%t), want 10%%", change, ok)
+	}
+	changed[1].Samples[15].CPUSeconds = ptr.To(0.0)
 	if change, ok := cpu.Change(base, changed, true, 95, 1); ok {
 		t.Errorf("the change is %+v, want it not to be known", change)
 	}

@@ -4,6 +4,7 @@ package figures
 
 import (
 	"math"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/bench/result"
 	"github.com/shardyard/shardyard/internal/bench/statistics"
@@ -168,57 +169,79 @@ func missedChunks(run *result.Run) []statistics.Row {
 	return rows
 }
 
-// memory makes a row of each sample of the measurement.
+// memory makes a row of each sample of the measurement that tells it. It is not known of
+// a run that does not tell it at both ends, or for longer than anybody could guess it.
 func memory(run *result.Run) []statistics.Row {
 	samples := run.MeasuredSamples()
-	rows := make([]statistics.Row, len(samples))
+	var rows []statistics.Row
+	told := -1
 	for i := range samples {
 		if samples[i].MemoryBytes == nil {
+			continue
+		}
+		if told != i-1 && (told < 0 || samples[i].TimeMs-samples[told].TimeMs > mostUntold.Milliseconds()) {
 			return nil
 		}
-		rows[i] = statistics.Row{Quantity: float64(*samples[i].MemoryBytes) / mebibyte, By: 1}
+		rows = append(rows, statistics.Row{Quantity: float64(*samples[i].MemoryBytes) / mebibyte, By: 1})
+		told = i
+	}
+	if told != len(samples)-1 {
+		return nil
 	}
 	return rows
 }
 
-// step is what lies between two samples that follow each other.
+// mostUntold is for how long the memory may not be told in the middle of a run.
+const mostUntold = 10 * time.Second
+
+// peakMemory is memory of a run that tells it in all samples: in one that does not, it
+// may have been the most.
+func peakMemory(run *result.Run) []statistics.Row {
+	rows := memory(run)
+	if len(rows) < len(run.MeasuredSamples()) {
+		return nil
+	}
+	return rows
+}
+
+// step is what lies between two samples.
 type step struct {
 	first, last *result.Sample
 	// executed are the transfers that were executed in between.
 	executed float64
 }
 
-// sampleRows makes a row of each step between two samples of the measurement. A
-// run in which one quantity is not known has no rows.
+// sampleRows makes a row of each step between two samples of the measurement of which
+// both quantities are known: those that follow each other, but for samples in between that
+// lack one. Counters lose nothing by that. A run whose first or last sample lacks one has
+// no rows, and neither has one in which a counter fell.
 func sampleRows(quantity, by func(step) (float64, bool)) func(*result.Run) []statistics.Row {
 	return func(run *result.Run) []statistics.Row {
+		samples := run.MeasuredSamples()
+		executed := make([]float64, len(samples))
+		for i := range samples {
+			executed[i] = executedAt(run.Blocks, samples[i].TimeMs)
+		}
 		var rows []statistics.Row
-		for _, step := range steps(run) {
+		first := 0
+		for last := 1; last < len(samples); last++ {
+			step := step{first: &samples[first], last: &samples[last], executed: executed[last] - executed[first]}
 			quantity, known := quantity(step)
-			if !known {
-				return nil
+			by, alsoKnown := by(step)
+			if !known || !alsoKnown {
+				continue
 			}
-			by, known := by(step)
-			if !known {
+			if math.IsNaN(quantity) || math.IsNaN(by) {
 				return nil
 			}
 			rows = append(rows, statistics.Row{Quantity: quantity, By: by})
+			first = last
+		}
+		if first != len(samples)-1 {
+			return nil
 		}
 		return rows
 	}
-}
-
-func steps(run *result.Run) []step {
-	samples := run.MeasuredSamples()
-	var steps []step
-	for i := 1; i < len(samples); i++ {
-		steps = append(steps, step{
-			first:    &samples[i-1],
-			last:     &samples[i],
-			executed: executedAt(run.Blocks, samples[i].TimeMs) - executedAt(run.Blocks, samples[i-1].TimeMs),
-		})
-	}
-	return steps
 }
 
 // executedAt is how many transfers had been executed at a time. Nodes work on a
@@ -312,10 +335,15 @@ func wanted(step step) (float64, bool) {
 	return busy + stolen, known
 }
 
-// rise is by how much a counter rose; false when that is not known.
+// rise is by how much a counter rose; false when that is not known, and no number when it
+// fell.
 func rise[Number uint64 | float64](first, last *Number) (float64, bool) {
-	if first == nil || last == nil || *last < *first {
+	switch {
+	case first == nil || last == nil:
 		return 0, false
+	case *last < *first:
+		return math.NaN(), true
+	default:
+		return float64(*last - *first), true
 	}
-	return float64(*last - *first), true
 }
