@@ -110,7 +110,7 @@ func (c *Clients) step(ctx context.Context, number int) error {
 	// A loader is told milliseconds.
 	began := time.UnixMilli(time.Now().Add(c.lead()).UnixMilli())
 	c.update(func(state *State) {
-		state.Rate, state.Began, state.ended = int64(users)*1000/int64(every), began, began.Add(c.length())
+		state.Rate, state.Began, state.ended = float64(users)*1000/float64(every), began, began.Add(c.length())
 		state.Last = number == len(c.Load.Steps)-1
 	})
 	c.Say(fmt.Sprintf("step %d of %d, %d users who each send a transfer in %s", number+1, len(c.Load.Steps),

@@ -23,7 +23,7 @@ import (
 func newClients(launch func(ctx context.Context, number int, step *clients.Step) ([]byte, error)) *clients.Clients {
 	return clients.New(clients.Options{
 		Load: &v1alpha1.OpenLoopLoad{
-			EveryMilliseconds: 500, Steps: []v1alpha1.OpenLoopStep{{Users: 2}, {Users: 5}},
+			EveryMilliseconds: 1500, Steps: []v1alpha1.OpenLoopStep{{Users: 2}, {Users: 5}},
 		},
 		WarmUp: time.Second, Duration: 2 * time.Second, Nodes: []string{"http://a:1"}, Accounts: 20_000,
 		Launch: launch, Say: func(string) {},
@@ -52,7 +52,7 @@ func TestStepsOfUsers(t *testing.T) {
 		if state.Began.UnixMilli() != step.StartAtMs || state.Last != (number == 1) || state.Over() {
 			t.Errorf("step %d is told %+v, and known as %+v", number, step, state)
 		}
-		checkOffered(t, &state, 2*int64(step.Users))
+		checkOffered(t, &state, float64(step.Users)/1.5)
 		return document(step, 3)
 	})
 	c.Run(t.Context())
@@ -69,18 +69,18 @@ func TestStepsOfUsers(t *testing.T) {
 }
 
 // checkOffered checks what users offer for the three seconds of a step.
-func checkOffered(t *testing.T, state *clients.State, want int64) {
+func checkOffered(t *testing.T, state *clients.State, want float64) {
 	t.Helper()
 	// Ten seconds, and one for each ten thousand accounts, of which little has passed.
 	if lead := time.Until(state.Began); lead < 10*time.Second || lead > 12*time.Second {
 		t.Errorf("the loader has %s to begin", lead)
 	}
 	end := state.Began.Add(3 * time.Second)
-	for at, want := range map[time.Time]int64{
+	for at, want := range map[time.Time]float64{
 		state.Began.Add(-time.Millisecond): 0, state.Began: want, end.Add(-time.Millisecond): want, end: 0,
 	} {
 		if got := state.Offered(at); got != want {
-			t.Errorf("%s after the step began, users offer %d, want %d", at.Sub(state.Began), got, want)
+			t.Errorf("%s after the step began, users offer %f, want %f", at.Sub(state.Began), got, want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ type State struct {
 	// the future; without a step it is zero.
 	Began time.Time
 	// Rate is what the users of that step send, in transfers per second.
-	Rate int64
+	Rate float64
 	// Last says that there is no step after it.
 	Last bool
 	// OverAt is when the last one had ended; zero before.
@@ -32,7 +32,7 @@ type State struct {
 func (s *State) Over() bool { return !s.OverAt.IsZero() }
 
 // Offered is what users send at a time, in transfers per second.
-func (s *State) Offered(at time.Time) int64 {
+func (s *State) Offered(at time.Time) float64 {
 	if at.Before(s.Began) || !at.Before(s.ended) {
 		return 0
 	}

@@ -75,7 +75,7 @@ func (r *recording) longest() time.Duration {
 // last one. The error is a contradiction between what nodes told.
 func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	taken := record.Sample{At: time.Now(), Host: r.recording.usage.Host()}
-	taken.OfferedPerSecond = r.recording.load.Rate(taken.At.Sub(r.window.Begin))
+	taken.OfferedPerSecond = float64(r.recording.load.Rate(taken.At.Sub(r.window.Begin)))
 	if loop := r.recording.load.Loop; loop != nil {
 		r.steer(loop, sample, &taken)
 	}
@@ -112,7 +112,7 @@ func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sampl
 	if decision == nil {
 		return
 	}
-	taken.OfferedPerSecond, taken.Control = decision.TransfersPerSecond, decision.Row()
+	taken.OfferedPerSecond, taken.Control = float64(decision.TransfersPerSecond), decision.Row()
 	r.announceSteps()
 	if recorder := r.recording.recorder; decision.Steady && !recorder.Settled() {
 		recorder.Settle(taken.At, r.recording.plan.WarmUp, r.recording.plan.Duration)

@@ -263,7 +263,7 @@ func (s *session) count(answers []*chain.Status) record.Count {
 }
 
 // settle begins the warm-up.
-func (s *session) settle(at time.Time, offered int64) {
+func (s *session) settle(at time.Time, offered float64) {
 	s.settled = true
 	s.recorder.Settle(at, s.WarmUp, s.Duration)
 	s.Log.Info("the load is at its last step", "transfersPerSecond", offered, "warmUp", s.WarmUp, "duration", s.Duration)
@@ -272,11 +272,11 @@ func (s *session) settle(at time.Time, offered int64) {
 // steer has the controller see a sample, and what it makes of it in the record. The
 // measurement begins once its rate is steady.
 func (s *session) steer(sample *record.Sample, answers []*chain.Status) {
-	sample.OfferedPerSecond = s.wheel.loop.Rate()
+	sample.OfferedPerSecond = float64(s.wheel.loop.Rate())
 	if decision := s.wheel.observe(sample.At, s.nodes, answers); decision != nil {
-		sample.OfferedPerSecond, sample.Control = decision.TransfersPerSecond, decision.Row()
+		sample.OfferedPerSecond, sample.Control = float64(decision.TransfersPerSecond), decision.Row()
 		if decision.Steady && !s.settled {
-			s.settle(sample.At, decision.TransfersPerSecond)
+			s.settle(sample.At, sample.OfferedPerSecond)
 		}
 	}
 	if !s.settled && sample.At.Sub(s.began) > s.wheel.loop.MostSettling {
@@ -303,14 +303,14 @@ func (s *session) watch(sample *record.Sample, answers []*chain.Status) {
 func (s *session) follow(sample *record.Sample, answers []*chain.Status) {
 	at := sample.At
 	offered, known := s.nodes.offered(answers)
-	sample.OfferedPerSecond = offered
+	sample.OfferedPerSecond = float64(offered)
 	late := at.Sub(s.began) - s.Schedule.Settled()
 	switch {
 	case s.settled && known && offered != s.rate:
 		s.blame(fmt.Sprintf("the producers sign %d transfers per second, and should sign %d", offered, s.rate))
 	case s.settled || late < 0:
 	case known && offered == s.rate:
-		s.settle(at, offered)
+		s.settle(at, sample.OfferedPerSecond)
 	case late > s.Patience:
 		s.blame(fmt.Sprintf("the producers sign %d transfers per second %s after they should sign %d", offered, s.Patience, s.rate))
 	}

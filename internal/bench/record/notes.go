@@ -23,8 +23,9 @@ const (
 	maxStolenPercent = 1
 )
 
-// notes are what a reader should know of the figures of a run.
-func notes(run *result.Run) []string {
+// notes are what a reader should know of the figures of a run, and of the transfers that
+// were due in its measurement.
+func notes(run *result.Run, due float64) []string {
 	var notes []string
 	if note := fixedCountNote(run.FixedCount); note != "" {
 		notes = append(notes, note)
@@ -35,7 +36,7 @@ func notes(run *result.Run) []string {
 	}
 	first, last := &samples[0], &samples[len(samples)-1]
 	for _, note := range []string{
-		overdueNote(samples), heldBackNote(samples), exhaustedNote(samples), backlogNote(run, samples),
+		overdueNote(samples, due), heldBackNote(samples, due), exhaustedNote(samples, due), backlogNote(run, samples, due),
 		accountingNote(run.Accounting), stolenNote(first, last),
 	} {
 		if note != "" {
@@ -45,21 +46,10 @@ func notes(run *result.Run) []string {
 	return notes
 }
 
-// offered are the transfers that were offered between samples.
-func offered(samples []result.Sample) float64 {
-	var offered float64
-	for i := range samples[1:] {
-		elapsed := float64(samples[i+1].TimeMs-samples[i].TimeMs) / 1000
-		offered += float64(samples[i].OfferedPerSecond) * elapsed
-	}
-	return offered
-}
-
 // overdueNote says that the load was less than it should have been.
-func overdueNote(samples []result.Sample) string {
+func overdueNote(samples []result.Sample, due float64) string {
 	first, last := &samples[0], &samples[len(samples)-1]
 	overdue := increase(first.Overdue, last.Overdue)
-	due := offered(samples)
 	if overdue == nil || due <= 0 {
 		return ""
 	}
@@ -71,10 +61,9 @@ func overdueNote(samples []result.Sample) string {
 }
 
 // heldBackNote says that the load was more than the chain had room for.
-func heldBackNote(samples []result.Sample) string {
+func heldBackNote(samples []result.Sample, due float64) string {
 	first, last := &samples[0], &samples[len(samples)-1]
 	heldBack := increase(first.HeldBack, last.HeldBack)
-	due := offered(samples)
 	if heldBack == nil || due <= 0 {
 		return ""
 	}
@@ -86,10 +75,9 @@ func heldBackNote(samples []result.Sample) string {
 }
 
 // exhaustedNote says that there was no load to speak of from some time on.
-func exhaustedNote(samples []result.Sample) string {
+func exhaustedNote(samples []result.Sample, due float64) string {
 	first, last := &samples[0], &samples[len(samples)-1]
 	exhausted := increase(first.Exhausted, last.Exhausted)
-	due := offered(samples)
 	if exhausted == nil || *exhausted == 0 || due <= 0 {
 		return ""
 	}
@@ -98,7 +86,7 @@ func exhaustedNote(samples []result.Sample) string {
 }
 
 // backlogNote says that the measurement began with work of the time before.
-func backlogNote(run *result.Run, samples []result.Sample) string {
+func backlogNote(run *result.Run, samples []result.Sample, due float64) string {
 	var executed uint64
 	var milliseconds int64
 	for _, block := range run.MeasuredBlocks() {
@@ -111,7 +99,8 @@ func backlogNote(run *result.Run, samples []result.Sample) string {
 	if seconds <= 0 || milliseconds <= 0 {
 		return ""
 	}
-	due := offered(samples) / seconds * float64(milliseconds) / 1000
+	// Blocks do not begin and end with the samples.
+	due *= float64(milliseconds) / 1000 / seconds
 	if due <= 0 {
 		return ""
 	}

@@ -33,6 +33,8 @@ type Recorder struct {
 	// first and last are the first and the last sample of the window.
 	first, last *Sample
 	peaks       map[string]*uint64
+	// due are the transfers that were offered between those two.
+	due float64
 	// lowest are the last blocks that the node which is furthest behind had processed, of
 	// each sample.
 	lowest []uint64
@@ -128,8 +130,9 @@ func (r *Recorder) take(sample *Sample, endMs int64) {
 		return
 	}
 	if r.first == nil {
-		r.first = sample
+		r.first, r.last = sample, sample
 	}
+	r.due += r.last.OfferedPerSecond * sample.At.Sub(r.last.At).Seconds()
 	r.last = sample
 	for i := range sample.Nodes {
 		r.observePeak(&sample.Nodes[i], r.first == sample)
@@ -164,7 +167,7 @@ func (r *Recorder) Run(fault string) result.Run {
 		}
 	}
 	run.Accounting = account(&run, r.lowest)
-	run.Notes = notes(&run)
+	run.Notes = notes(&run, r.due)
 	counts, err := r.counts()
 	if run.Counts = counts; err != nil && fault == "" {
 		run.Notes = append(run.Notes, "what the nodes counted over the measurement is not known: "+err.Error())

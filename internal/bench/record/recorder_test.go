@@ -302,7 +302,7 @@ func TestNotesOfALoadThatChanges(t *testing.T) {
 		4: {"the generators were too late for 1.3% of the load: they were the limit, and not the chain"},
 	} {
 		recorder := newRecorder()
-		for i, offered := range []int64{10, 50, 10} {
+		for i, offered := range []float64{10, 50, 10} {
 			made := sample(5+5*i, node("p", topology.RoleProducer, 0, 0, used(1, 1, 1)))
 			made.OfferedPerSecond = offered
 			if i == 2 {
@@ -312,6 +312,38 @@ func TestNotesOfALoadThatChanges(t *testing.T) {
 		}
 		if got := recorder.Run("").Notes; !slices.Equal(got, want) {
 			t.Errorf("with %d overdue transfers of 300 the notes are %q, want %q", overdue, got, want)
+		}
+	}
+}
+
+// Users who send a transfer in many seconds send a fraction of one in a second: who
+// executes all of them has no backlog, and who executes more has one.
+func TestNotesOfFewUsers(t *testing.T) {
+	t.Parallel()
+	for executes, want := range map[uint64][]string{
+		9:  nil,
+		11: {"108.6% of the load was executed: the chain had fallen behind before the measurement, which a longer warm-up leaves out"},
+	} {
+		recorder := newRecorder()
+		for second := range 11 {
+			recorder.Sample(record.Sample{
+				At: began.Add(time.Duration(5+second) * time.Second), ByClients: true, OfferedPerSecond: 29.0 / 15,
+			})
+		}
+		for _, block := range []*chain.Block{
+			block(1, 5, header(0, 1, 10)), block(2, 10, header(0, 2, 11, executed(1, 10, 0))),
+			block(3, 15, header(0, 3, 9, executed(2, executes, 0))),
+		} {
+			if err := recorder.Block(block); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run := recorder.Run("")
+		if got := run.Notes; !slices.Equal(got, want) {
+			t.Errorf("with %d transfers of 19 the notes are %q, want %q", 10+executes, got, want)
+		}
+		if got := run.Samples[0].OfferedPerSecond; got != 2 {
+			t.Errorf("a sample says %d transfers per second, want 29 in 15 s to the nearest whole one", got)
 		}
 	}
 }

@@ -47,8 +47,8 @@ type Host struct {
 type Sample struct {
 	At time.Time
 	// OfferedPerSecond is the rate of the load spec, of the controller of a closed
-	// loop, or of the users of an open one.
-	OfferedPerSecond int64
+	// loop, or of the users of an open one, who may send one transfer in many seconds.
+	OfferedPerSecond float64
 	// Control is what that controller saw; nil without one.
 	Control *result.Control
 	// ByClients says that clients sign the load: what generators do says nothing of it.
@@ -61,7 +61,7 @@ type Sample struct {
 func (s *Sample) row() result.Sample {
 	row := result.Sample{
 		TimeMs:               s.At.UnixMilli(),
-		OfferedPerSecond:     s.OfferedPerSecond,
+		OfferedPerSecond:     int64(math.Round(s.OfferedPerSecond)),
 		Control:              s.Control,
 		HostBusySeconds:      s.Host.BusySeconds,
 		HostStolenSeconds:    s.Host.StolenSeconds,

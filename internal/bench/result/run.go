@@ -81,7 +81,7 @@ type Sample struct {
 	FinalizedHeight uint64 `json:"finalizedHeight"`
 	// OfferedPerSecond is the rate of the load spec at that time, or the one that
 	// the controller of a closed loop, or a search, asks for from then on, or what
-	// the users of an open loop send.
+	// the users of an open loop send, to the nearest whole transfer.
 	OfferedPerSecond int64 `json:"offeredPerSecond"`
 	// Control is what that controller saw; absent without one.
 	Control *Control `json:"control,omitempty"`
