@@ -29,6 +29,6 @@ const (
 )
 
 // ConditionUploaded says whether the result of a benchmark is in the bucket of its
-// spec.upload. Benchmarks without one do not have it, and others have it from their end
-// on.
+// spec.upload. Benchmarks without one do not have it, and others have it from the end of
+// their upload on, or from their own without one.
 const ConditionUploaded = "Uploaded"

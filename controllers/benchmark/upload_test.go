@@ -12,6 +12,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 )
@@ -68,6 +69,27 @@ func TestUploadedResults(t *testing.T) {
 	}
 	if !slices.ContainsFunc(c.told, func(words string) bool { return strings.Contains(words, "is uploaded") }) {
 		t.Errorf("nobody was told: %q", c.told)
+	}
+}
+
+// A machine that is drained takes the pod along that made the result and had ended. The
+// benchmark has its result all the same.
+func TestDrainedWhileUploading(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, toBucket)
+	c.uploadedTo = "s3://kept/nightly/bench/1"
+	c.start(c.untilUploads())
+	first := c.pod("bench-judge")
+	c.must(c.client.Delete(t.Context(), first, client.GracePeriodSeconds(0)))
+	c.clock = c.clock.Add(9 * time.Minute)
+	c.reconcile()
+	if c.pod("bench-judge") != nil {
+		t.Error("the result is written while it is uploaded")
+	}
+	c.clock = c.clock.Add(2 * time.Minute)
+	c.checkEnd(v1alpha1.BenchmarkFailed, v1alpha1.ReasonUploadFailed, "did not end within 10m0s: its pod is Running")
+	if judge := c.pod("bench-judge"); judge == nil || judge.UID == first.UID || len(c.status().Verdict) == 0 || c.status().Artifact == nil {
+		t.Errorf("the result is made by %+v, and the status %+v", judge, c.status())
 	}
 }
 

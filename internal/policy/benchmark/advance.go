@@ -134,7 +134,7 @@ func Advance(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	case begun < len(o.Runs):
 		return beginRun(o, status, o.Runs[begun])
 	default:
-		return judge(o, status)
+		return conclude(o, status)
 	}
 }
 
@@ -324,16 +324,28 @@ func breakRun(o *Observation, status *v1alpha1.BenchmarkStatus, run *v1alpha1.Be
 	return TaskWait
 }
 
+// conclude has the result made, and put where it is to be.
+func conclude(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
+	status.Phase = v1alpha1.BenchmarkJudging
+	if o.Judge == nil && status.UploadStartTime != nil {
+		// The result is on its volume. What the judge said of it went with the judge, and is
+		// said again once nobody reads there what is written again for that.
+		if task, done := upload(o, status); !done || task != TaskWait {
+			return task
+		}
+	}
+	return judge(o, status)
+}
+
 // judge has the result made of all records.
 func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
-	status.Phase = v1alpha1.BenchmarkJudging
 	noResult := func(words string) Task {
 		end(o, status, v1alpha1.BenchmarkFailed, v1alpha1.ReasonNoResult, "all runs are recorded, and there is no result: "+words)
 		return TaskWait
 	}
 	const underWayWords = "all runs are recorded, and the result is made"
 	pod := o.Judge
-	late := o.late(o.noteBeginning(&status.JudgeStartTime))
+	late := o.late(o.judgedSince(status))
 	switch {
 	case pod == nil && late:
 		return noResult(fmt.Sprintf("the pod that makes it did not end within %s, and is gone", pods.Patience))
@@ -352,7 +364,11 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	case pods.Ended(pod) && o.Judged == nil:
 		return noResult("the pod that makes it did not say what it came to")
 	case pods.Ended(pod) && o.Benchmark.Spec.Upload != nil:
-		return upload(o, status)
+		task, done := upload(o, status)
+		if done {
+			endJudged(o, status)
+		}
+		return task
 	case pods.Ended(pod):
 		endJudged(o, status)
 		return TaskWait
@@ -362,6 +378,16 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 		underWay(o, status, underWayWords)
 		return TaskWait
 	}
+}
+
+// judgedSince is when the making of the result began. One that was uploaded had been made:
+// it is made again after that, which may have taken all of its own time.
+func (o *Observation) judgedSince(status *v1alpha1.BenchmarkStatus) time.Time {
+	began := o.noteBeginning(&status.JudgeStartTime)
+	if status.UploadStartTime != nil {
+		return status.UploadStartTime.Add(pods.Patience)
+	}
+	return began
 }
 
 // late says whether what began then takes too long.

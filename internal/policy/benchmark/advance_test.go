@@ -512,6 +512,107 @@ func TestAnUploaderThatIsDeletedOnceItWasDone(t *testing.T) {
 	}
 }
 
+// The pod that made a result may go once it has said what it came to, as every pod on a
+// machine that is drained. The upload comes to its end, and the result is made again for what
+// was said of it.
+func TestAJudgeThatGoesWhileItsResultIsUploaded(t *testing.T) {
+	t.Parallel()
+	const at = "s3://kept/bench/1"
+	for name, test := range map[string]struct {
+		uploader  *corev1.Pod
+		uploading time.Duration
+		tasks     []benchmarkpolicy.Task
+		phase     v1alpha1.BenchmarkPhase
+		words     string
+		url       string
+	}{
+		"an upload that has ended": {
+			newPod("uploader", corev1.PodSucceeded), 2 * time.Minute,
+			[]benchmarkpolicy.Task{benchmarkpolicy.TaskMakeJudge},
+			v1alpha1.BenchmarkSucceeded, "it decided", at,
+		},
+		"an upload that failed": {
+			newPod("uploader", corev1.PodFailed), 2 * time.Minute,
+			[]benchmarkpolicy.Task{benchmarkpolicy.TaskMakeJudge},
+			v1alpha1.BenchmarkFailed, "the result is not in its bucket: its pod is Failed", "",
+		},
+		"an upload that takes too long": {
+			newPod("uploader", corev1.PodRunning), 11 * time.Minute,
+			[]benchmarkpolicy.Task{benchmarkpolicy.TaskRemoveUploader, benchmarkpolicy.TaskMakeJudge},
+			v1alpha1.BenchmarkFailed, "the result is not in its bucket: the pod that uploads it did not end within 10m0s: its pod is Running", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := judged(v1alpha1.BenchmarkSucceeded)
+			judge, said := c.Judge, c.Judged
+			c.Judge, c.Judged = nil, nil
+			c.Uploader, c.UploadedTo = test.uploader, at
+			c.status.JudgeStartTime, c.status.UploadStartTime = ago(test.uploading+time.Minute), ago(test.uploading)
+			for _, want := range test.tasks {
+				if task := benchmarkpolicy.Advance(c.Observation, c.status); task != want || c.status.EndTime != nil {
+					t.Fatalf("there is %s to do, and the benchmark is %s: %s; want %s", task, c.status.Phase, c.words(), want)
+				}
+			}
+			// The pod that uploaded may go as well: what became of it is noted.
+			c.Uploader, c.UploadedTo, c.Judge = nil, "", newPod("judge", corev1.PodRunning)
+			c.Now = now.Add(9 * time.Minute)
+			if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait || c.status.EndTime != nil {
+				t.Fatalf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+			}
+			c.Judge, c.Judged = judge, said
+			benchmarkpolicy.Advance(c.Observation, c.status)
+			if c.status.Phase != test.phase || c.words() != test.words || c.status.ArtifactURL != test.url ||
+				len(c.status.Verdict) != 1 || c.status.Artifact == nil {
+				t.Errorf("the benchmark is %s: %s, and its status %+v", c.status.Phase, c.words(), c.status)
+			}
+		})
+	}
+}
+
+// What is uploaded goes on being so without the pod that made it, and nobody writes it anew
+// meanwhile. It is made again for ten minutes after that, and not for ever.
+func TestAnUploadWithoutItsJudge(t *testing.T) {
+	t.Parallel()
+	evicted := newPod("uploader", corev1.PodFailed)
+	evicted.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	for name, test := range map[string]struct {
+		uploader  *corev1.Pod
+		uploading time.Duration
+		task      benchmarkpolicy.Task
+		phase     v1alpha1.BenchmarkPhase
+		words     string
+	}{
+		"that runs": {
+			newPod("uploader", corev1.PodRunning), 2 * time.Minute, benchmarkpolicy.TaskWait,
+			v1alpha1.BenchmarkJudging, "the result is made, and is uploaded: its pod is Running",
+		},
+		"that went as well": {
+			nil, 2 * time.Minute, benchmarkpolicy.TaskMakeUploader, v1alpha1.BenchmarkJudging, "the result is made, and is uploaded",
+		},
+		"that was taken away as well": {
+			evicted, 2 * time.Minute, benchmarkpolicy.TaskRemoveUploader,
+			v1alpha1.BenchmarkJudging, "the result is made, and is uploaded: the pod that uploads it was taken from its machine",
+		},
+		"that nobody makes a result for": {
+			nil, 21 * time.Minute, benchmarkpolicy.TaskWait, v1alpha1.BenchmarkFailed,
+			"all runs are recorded, and there is no result: the pod that makes it did not end within 10m0s, and is gone",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := judged(v1alpha1.BenchmarkSucceeded)
+			c.Judge, c.Judged, c.Uploader = nil, nil, test.uploader
+			c.status.JudgeStartTime, c.status.UploadStartTime = ago(test.uploading+9*time.Minute), ago(test.uploading)
+			task := benchmarkpolicy.Advance(c.Observation, c.status)
+			if task != test.task || c.status.Phase != test.phase || c.words() != test.words {
+				t.Errorf("there is %s to do, and the benchmark is %s: %s; want %s, and %s: %s",
+					task, c.status.Phase, c.words(), test.task, test.phase, test.words)
+			}
+		})
+	}
+}
+
 // A benchmark without a result has none to upload.
 func TestNoResultToUpload(t *testing.T) {
 	t.Parallel()

@@ -13,31 +13,45 @@ import (
 	"github.com/shardyard/shardyard/internal/policy/pods"
 )
 
-// upload has the result of a benchmark put into its bucket, after which the benchmark
-// ends. What the judge said stays, whatever becomes of that; but a benchmark succeeds only
-// with its result where it was to be.
-func upload(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
-	failed := func(words string) Task {
-		noteUploaded(o, status, metav1.ConditionFalse, v1alpha1.ReasonUploadFailed, words)
-		endJudged(o, status)
-		return TaskWait
+// upload takes the upload of a benchmark's result one step on, and says whether it is noted
+// what became of it, after which the benchmark ends. What the judge said stays, whatever that
+// is; but a benchmark succeeds only with its result where it was to be.
+func upload(o *Observation, status *v1alpha1.BenchmarkStatus) (task Task, done bool) {
+	if meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionUploaded) != nil {
+		return TaskWait, true
 	}
 	const underWayWords = "the result is made, and is uploaded"
 	pod := o.Uploader
 	late := o.late(o.noteBeginning(&status.UploadStartTime))
 	switch {
-	case pod == nil && late:
-		return failed(fmt.Sprintf("the pod that uploads it did not end within %s, and is gone", pods.Patience))
+	case late || pod != nil && pods.Ended(pod) && !takenAway(pod):
+		return endUpload(o, status), true
 	case pod == nil:
 		underWay(o, status, underWayWords)
-		return TaskMakeUploader
-	case takenAway(pod) && !late:
+		return TaskMakeUploader, false
+	case takenAway(pod):
 		// Another one is made once it is gone.
 		underWay(o, status, underWayWords+": the pod that uploads it was taken from its machine")
 		if pod.DeletionTimestamp != nil {
-			return TaskWait
+			return TaskWait, false
 		}
-		return TaskRemoveUploader
+		return TaskRemoveUploader, false
+	default:
+		underWay(o, status, underWayWords+": "+pods.Trouble(pod))
+		return TaskWait, false
+	}
+}
+
+// endUpload notes what became of an upload that has ended or takes too long.
+func endUpload(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
+	failed := func(words string) Task {
+		noteUploaded(o, status, metav1.ConditionFalse, v1alpha1.ReasonUploadFailed, words)
+		return TaskWait
+	}
+	pod := o.Uploader
+	switch {
+	case pod == nil:
+		return failed(fmt.Sprintf("the pod that uploads it did not end within %s, and is gone", pods.Patience))
 	case pod.Status.Phase == corev1.PodFailed:
 		return failed(pods.Trouble(pod))
 	case pods.Ended(pod) && o.UploadedTo == "":
@@ -45,15 +59,11 @@ func upload(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	case pods.Ended(pod):
 		status.ArtifactURL = o.UploadedTo
 		noteUploaded(o, status, metav1.ConditionTrue, v1alpha1.ReasonUploaded, "the result is in "+o.UploadedTo)
-		endJudged(o, status)
 		return TaskWait
-	case late:
+	default:
 		failed(fmt.Sprintf("the pod that uploads it did not end within %s: %s", pods.Patience, pods.Trouble(pod)))
 		// It would upload what is said not to be there.
 		return TaskRemoveUploader
-	default:
-		underWay(o, status, underWayWords+": "+pods.Trouble(pod))
-		return TaskWait
 	}
 }
 
