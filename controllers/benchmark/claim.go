@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/controllers/owned"
 	"github.com/shardyard/shardyard/internal/bench"
 	benchmarkpolicy "github.com/shardyard/shardyard/internal/policy/benchmark"
 	faultpolicy "github.com/shardyard/shardyard/internal/policy/fault"
@@ -94,7 +94,12 @@ func (r *run) claim(ctx context.Context, network *v1alpha1.ShardNetwork) error {
 			return err
 		}
 	}
-	return r.applyNamed(ctx, resources.NewClaim(r.benchmark, r.present().Number, network))
+	claim := resources.NewClaim(r.benchmark, r.present().Number, network)
+	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(claim),
+		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+		return fmt.Errorf("label ShardNetwork %s: %w", network.Name, err)
+	}
+	return nil
 }
 
 // leave leaves a network that is named as it was before, after its recorder: two would
@@ -108,15 +113,18 @@ func (r *run) leave(ctx context.Context, observation *benchmarkpolicy.Observatio
 	if network == nil || !ended || !resources.MarkedBy(network, r.benchmark) || !benchmarkpolicy.Released(present, len(r.runs)) {
 		return nil
 	}
-	return r.applyNamed(ctx, resources.NewRelease(network))
+	return r.release(ctx, network)
 }
 
-// applyNamed applies what this controller says of a network that is somebody else's.
-// What others say of it stays as it is.
-func (r *Reconciler) applyNamed(ctx context.Context, said *unstructured.Unstructured) error {
-	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(said),
-		client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
-		return fmt.Errorf("label ShardNetwork %s: %w", said.GetName(), err)
+// release takes back a claim, whoever else says it of the network: somebody who applies it
+// as he read it does, and would have it claimed for ever. It fails when somebody changed the
+// network since it was read, who may be another benchmark that claims it.
+func (r *Reconciler) release(ctx context.Context, network *v1alpha1.ShardNetwork) error {
+	released := network.DeepCopy()
+	resources.Release(released)
+	err := r.client.Patch(ctx, released, owned.LockedPatch(network), client.FieldOwner(FieldManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("take the labels from ShardNetwork %s: %w", network.Name, err)
 	}
 	return nil
 }
@@ -134,10 +142,7 @@ func (r *Reconciler) releaseLeft(ctx context.Context, benchmark types.Namespaced
 		if network.DeletionTimestamp != nil {
 			continue
 		}
-		// Meanwhile, another benchmark of the name may claim it.
-		release := resources.NewRelease(network)
-		release.SetResourceVersion(network.ResourceVersion)
-		if err := r.applyNamed(ctx, release); err != nil {
+		if err := r.release(ctx, network); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -243,11 +244,7 @@ func TestOneNetworkForTwoBenchmarks(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: c.benchmark.Namespace, Name: name}, Spec: c.benchmark.Spec,
 		}
 		c.must(c.client.Create(t.Context(), other))
-		reconciler := &Reconciler{
-			client: c.client, reader: c.client, recorder: c.events, settings: c.settings, now: func() time.Time { return c.clock },
-		}
-		_, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(other)})
-		c.must(err)
+		c.reconcileOne(name)
 		c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(other), other))
 		return other
 	}
@@ -339,18 +336,82 @@ func TestTheRecorderEndsBeforeItsClaim(t *testing.T) {
 	c.checkEnd(v1alpha1.BenchmarkFailed, v1alpha1.ReasonRunBroken, "its network lost nodes")
 }
 
+// reconcileOne runs an operator once for a benchmark, whichever it is.
+func (c *cluster) reconcileOne(name string) {
+	c.t.Helper()
+	reconciler := &Reconciler{
+		client: c.client, reader: c.client, recorder: c.events, settings: c.settings, now: func() time.Time { return c.clock },
+	}
+	_, err := reconciler.Reconcile(c.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: c.benchmark.Namespace, Name: name}})
+	c.must(err)
+}
+
 // A benchmark that is deleted in the middle leaves the network as it was.
 func TestTheNetworkOfADeletedBenchmark(t *testing.T) {
 	t.Parallel()
 	c := newNamedCluster(t, nil, nil)
 	c.untilMeasured()
 	c.must(c.client.Delete(t.Context(), c.benchmark))
-	reconciler := &Reconciler{
-		client: c.client, reader: c.client, recorder: c.events, settings: c.settings, now: func() time.Time { return c.clock },
-	}
-	_, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.benchmark)})
-	c.must(err)
+	c.reconcileOne(c.benchmark.Name)
 	c.checkReleased(c.network())
+}
+
+// coOwn has the owner of the network apply it as he reads it, with what a benchmark says of
+// it.
+func (c *cluster) coOwn() {
+	c.t.Helper()
+	network := c.network()
+	read := &unstructured.Unstructured{}
+	read.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindShardNetwork))
+	read.SetNamespace(network.Namespace)
+	read.SetName(network.Name)
+	read.SetLabels(network.Labels)
+	read.SetAnnotations(map[string]string{"team.example/pager": "on"})
+	c.must(c.client.Apply(c.t.Context(), client.ApplyConfigurationFromUnstructured(read), client.FieldOwner("kubectl"), client.ForceOwnership))
+}
+
+// A claim is taken back whoever else says the same of the network, and nothing but it. The
+// next one finds nothing in its way.
+func TestAClaimThatSomebodyElseAppliesAsWell(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(c *cluster){
+		"the run counts": func(c *cluster) {
+			c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
+		},
+		"the run breaks": func(c *cluster) {
+			c.end(c.pod("bench-recorder-1"), 1, "error: no answer")
+			c.checkEnd(v1alpha1.BenchmarkFailed, v1alpha1.ReasonRunBroken, "run 1 does not count")
+		},
+		"the benchmark is deleted": func(c *cluster) {
+			c.must(c.client.Delete(c.t.Context(), c.benchmark))
+			c.reconcileOne(c.benchmark.Name)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newNamedCluster(t, nil, nil)
+			before := c.network()
+			c.untilMeasured()
+			c.coOwn()
+			end(c)
+			after := c.network()
+			c.checkReleased(after)
+			if after.UID != before.UID || after.Generation != before.Generation || after.Annotations["team.example/pager"] != "on" {
+				t.Errorf("the network was %+v, and is %+v", before.ObjectMeta, after.ObjectMeta)
+			}
+
+			next := &v1alpha1.Benchmark{
+				ObjectMeta: metav1.ObjectMeta{Namespace: c.benchmark.Namespace, Name: "next"}, Spec: c.benchmark.Spec,
+			}
+			c.must(c.client.Create(t.Context(), next))
+			for range 5 {
+				c.reconcileOne(next.Name)
+			}
+			if network := c.network(); !resources.ClaimedFor(network, next) || !resources.RunOf(network, 1) {
+				t.Errorf("the network of the next benchmark is %+v", network.Labels)
+			}
+		})
+	}
 }
 
 // An operator that is killed before, and after, each of its writes has each run measured

@@ -24,7 +24,11 @@ func NetworkOf(benchmark *v1alpha1.Benchmark) string {
 // its nodes their load. It sets labels alone, and is of the version of the network that
 // was looked at: of two that claim one network at a time, one is refused.
 func NewClaim(benchmark *v1alpha1.Benchmark, number int32, network *v1alpha1.ShardNetwork) *unstructured.Unstructured {
-	claim := NewRelease(network)
+	claim := &unstructured.Unstructured{}
+	claim.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindShardNetwork))
+	claim.SetNamespace(network.Namespace)
+	claim.SetName(network.Name)
+	claim.SetUID(network.UID)
 	claim.SetResourceVersion(network.ResourceVersion)
 	claim.SetLabels(map[string]string{
 		LabelBenchmark: benchmark.Name, LabelBenchmarkUID: string(benchmark.UID),
@@ -33,14 +37,11 @@ func NewClaim(benchmark *v1alpha1.Benchmark, number int32, network *v1alpha1.Sha
 	return claim
 }
 
-// NewRelease says nothing of a network: whoever applies it takes back its claim.
-func NewRelease(network *v1alpha1.ShardNetwork) *unstructured.Unstructured {
-	release := &unstructured.Unstructured{}
-	release.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindShardNetwork))
-	release.SetNamespace(network.Namespace)
-	release.SetName(network.Name)
-	release.SetUID(network.UID)
-	return release
+// Release takes from a network what a claim says of it, and nothing else.
+func Release(network *v1alpha1.ShardNetwork) {
+	for _, label := range []string{LabelBenchmark, LabelBenchmarkUID, LabelRun, LabelLoad} {
+		delete(network.Labels, label)
+	}
 }
 
 // Claimant is the benchmark whose load a network is said to carry, by its name and its

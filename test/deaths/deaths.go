@@ -80,6 +80,16 @@ func (d *Deaths) Client(t *testing.T, config *rest.Config, scheme *runtime.Schem
 		Apply: func(ctx context.Context, to client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			return d.at(content(object), func() error { return to.Apply(ctx, object, options...) })
 		},
+		Patch: func(
+			ctx context.Context, to client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
+		) error {
+			changes, err := patch.Data(object)
+			if err != nil {
+				return err
+			}
+			what := fmt.Sprint("patch ", object.GetUID(), " ", version.ReplaceAllString(string(changes), ""))
+			return d.at(what, func() error { return to.Patch(ctx, object, patch, options...) })
+		},
 		Delete: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			return d.at(fmt.Sprint("delete ", object.GetUID()), func() error { return to.Delete(ctx, object, options...) })
 		},
