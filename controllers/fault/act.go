@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,9 +55,11 @@ func (r *run) letGo(ctx context.Context) error {
 	return owned.RemoveFinalizer(ctx, r.client, r.fault, finalizer)
 }
 
-// release lets the pod that measures begin: this very one, which the status names.
+// release lets the pod that measures begin: this very one, which the status names. From now
+// on it may take its time to start.
 func (r *run) release(ctx context.Context, pod *corev1.Pod) error {
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"schedulingGates":null}}`, pod.UID)
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%q}},"spec":{"schedulingGates":null}}`,
+		pod.UID, resources.AnnotationReleased, r.now().UTC().Format(time.RFC3339))
 	if err := r.client.Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("release pod %s: %w", pod.Name, err)
 	}

@@ -83,6 +83,30 @@ func TestThePodBeginsOnceItIsNoted(t *testing.T) {
 	}
 }
 
+// A pod that waited behind its gate, for its network or an operator, has all of its time to
+// start from when it is let through.
+func TestThePodWaitsBehindItsGate(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, kill)
+	// The API server has a clock of its own.
+	c.clock = time.Now()
+	c.until("the pod", func() bool { return c.watcher() != nil })
+	c.condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDegraded, "a node is gone")
+	c.checkWaits(v1alpha1.ReasonNetworkWaits, "network net is not ready")
+	c.clock = c.clock.Add(15 * time.Minute)
+	c.condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, "it runs")
+	for resources.Gated(c.watcher()) {
+		c.reconcile()
+	}
+	c.reconcile()
+	if c.fault.Status.Phase != v1alpha1.FaultRunning {
+		t.Fatalf("the fault is %s: %s", c.fault.Status.Phase, c.fault.Status.Problem)
+	}
+	c.clock = c.clock.Add(11 * time.Minute)
+	c.untilEnded()
+	c.checkNotMeasured(v1alpha1.ReasonNotMeasured, "the pod that measures it did not start within 10m0s")
+}
+
 // A pod that knows the network as it was is made again before it does anything.
 func TestThePodKnowsTheNetwork(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"path"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -32,6 +33,9 @@ const (
 	// annotationNetwork, on the pod of a fault, says which very network it knows, and as
 	// of which generation.
 	annotationNetwork = "shardyard.dev/network"
+	// AnnotationReleased is when the pod of a fault was let through its gate, by the clock of
+	// the operator.
+	AnnotationReleased = "shardyard.dev/released"
 	// PathDue is where the pod of a fault says that the operator is to begin it now.
 	PathDue = "/due"
 
@@ -154,6 +158,16 @@ func summon(container *corev1.Container) {
 
 // Gated says whether the pod of a fault waits until it is noted.
 func Gated(pod *corev1.Pod) bool { return len(pod.Spec.SchedulingGates) > 0 }
+
+// Released is when the pod of a fault was let through its gate, behind which it may have
+// waited for any time; when it was made, if nobody noted that.
+func Released(pod *corev1.Pod) time.Time {
+	released, err := time.Parse(time.RFC3339, pod.Annotations[AnnotationReleased])
+	if err != nil {
+		return pod.CreationTimestamp.Time
+	}
+	return released
+}
 
 // Knows says whether the pod of a fault knows a network as it is.
 func Knows(pod *corev1.Pod, network *v1alpha1.ShardNetwork) bool {

@@ -148,7 +148,7 @@ func run(o *Observation, status *v1alpha1.FaultStatus) Task {
 		return TaskRelease
 	}
 	if pod.Status.Phase != corev1.PodRunning {
-		if o.Now.Sub(pod.CreationTimestamp.Time) > pods.Patience {
+		if o.Now.Sub(resources.Released(pod)) > pods.Patience {
 			return stop(o, status, fmt.Sprintf("the pod that measures it did not start within %s: %s", pods.Patience, pods.Trouble(pod)))
 		}
 		underWay(o, status, "the pod that measures it starts: "+pods.Trouble(pod))

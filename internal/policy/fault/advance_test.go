@@ -428,6 +428,43 @@ func TestWhatBreaksAFault(t *testing.T) {
 	}
 }
 
+// A pod may wait behind its gate for as long as its network is not ready. What it takes to
+// start counts from when it is let through.
+func TestAPodThatWaitedBehindItsGate(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		released time.Duration
+		want     v1alpha1.FaultPhase
+		problem  string
+	}{
+		"released just now":         {0, v1alpha1.FaultRunning, ""},
+		"released ten minutes ago":  {10 * time.Minute, v1alpha1.FaultRunning, ""},
+		"released by a clock ahead": {-time.Minute, v1alpha1.FaultRunning, ""},
+		"released long ago": {
+			11 * time.Minute, v1alpha1.FaultStopping, "the pod that measures it did not start within 10m0s: its pod is Pending",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newFaultCase(v1alpha1.FaultPending)
+			c.gated()
+			c.Pod.CreationTimestamp = metav1.NewTime(now.Add(-24 * time.Hour))
+			c.Pod.Status.Phase = corev1.PodPending
+			for _, want := range []faultpolicy.Task{faultpolicy.TaskWait, faultpolicy.TaskRelease} {
+				if task := faultpolicy.Advance(c.Observation, c.status); task != want || c.status.Phase != v1alpha1.FaultRunning {
+					t.Fatalf("there is %s to do, and the fault is %s: %q, want %s", task, c.status.Phase, c.status.Problem, want)
+				}
+			}
+			c.Pod.Spec.SchedulingGates = nil
+			c.Pod.Annotations[resources.AnnotationReleased] = now.Add(-test.released).Format(time.RFC3339)
+			task := faultpolicy.Advance(c.Observation, c.status)
+			if task != faultpolicy.TaskWait || c.status.Phase != test.want || c.status.Problem != test.problem {
+				t.Errorf("there is %s to do, and the fault is %s: %q, want %s: %q", task, c.status.Phase, c.status.Problem, test.want, test.problem)
+			}
+		})
+	}
+}
+
 // Nodes end a fault of links by themselves after its duration, and not before.
 func TestFaultsThatAreOverByThemselves(t *testing.T) {
 	t.Parallel()
