@@ -3,10 +3,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -21,9 +21,15 @@ of no use: volume claims of networks that are not there any more, and volumes
 whose claim is gone. A network with spec.volume.retention Retain leaves its disks
 on purpose; only who made it knows whether it is to come back.
 
+Of some volumes only the name of their claim says that they were a network's, which
+may be the name of anybody's: neither their storage class is one that was made for the
+network, nor is anything else of it in its namespace. The name of the network has a ?
+then, or byNameOnly in JSON.
+
 Nothing is deleted without --delete. With it, all that is listed is: claims, and
 the volumes that go with them, and volumes that were kept when their claim went.
-The chains on them are gone for good then.`
+The chains on them are gone for good then. Volumes that are known by name only are
+left, unless both --namespace and --network say whose they are.`
 
 // sweepOptions say what to look at and what to do.
 type sweepOptions struct {
@@ -42,7 +48,7 @@ func newSweepCommand() *cobra.Command {
 		Long:  sweepLong,
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runSweep(command.Context(), command.OutOrStdout(), &options)
+			return runSweep(command, &options)
 		},
 	}
 	options.cluster.add(command)
@@ -54,7 +60,7 @@ func newSweepCommand() *cobra.Command {
 	return command
 }
 
-func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
+func runSweep(command *cobra.Command, options *sweepOptions) error {
 	write, ok := sweepFormats[options.format]
 	if !ok {
 		return fmt.Errorf("unknown output format %q: want table or json", options.format)
@@ -63,6 +69,7 @@ func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
 	if err != nil {
 		return err
 	}
+	ctx := command.Context()
 	var namespaces []string
 	if options.namespace != "" {
 		namespaces = []string{options.namespace}
@@ -77,10 +84,25 @@ func runSweep(ctx context.Context, out io.Writer, options *sweepOptions) error {
 			found = append(found, leftover)
 		}
 	}
-	if err := write(out, found); err != nil || !options.remove {
+	if err := write(command.OutOrStdout(), found); err != nil || !options.remove {
 		return err
 	}
-	return sweep.Remove(ctx, cluster, found)
+	return sweep.Remove(ctx, cluster, options.deletable(command.ErrOrStderr(), found))
+}
+
+// deletable are the disks that may be deleted, and says which others are left: a volume
+// that is known by name only may be anybody's, unless somebody named its network.
+func (o *sweepOptions) deletable(out io.Writer, found []sweep.Leftover) []sweep.Leftover {
+	if o.namespace != "" && o.network != "" {
+		return found
+	}
+	return slices.DeleteFunc(found, func(leftover sweep.Leftover) bool {
+		if leftover.ByNameOnly {
+			_, _ = fmt.Fprintf(out, "%s %s is left: only its claim's name says whose it was; to delete it: "+
+				"shardyard sweep --namespace %s --network %s --delete\n", leftover.Kind, leftover.Name, leftover.Namespace, leftover.Network)
+		}
+		return leftover.ByNameOnly
+	})
 }
 
 var sweepFormats = map[string]func(io.Writer, []sweep.Leftover) error{
@@ -97,7 +119,11 @@ func writeSweepTable(out io.Writer, found []sweep.Leftover) error {
 	fmt.Fprintln(table, "NAMESPACE\tNETWORK\tKIND\tNAME\tSIZE\tCLASS\tSTATE\tAGE")
 	for i := range found {
 		leftover := &found[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", leftover.Namespace, leftover.Network, leftover.Kind, leftover.Name,
+		network := leftover.Network
+		if leftover.ByNameOnly {
+			network += "?"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", leftover.Namespace, network, leftover.Kind, leftover.Name,
 			leftover.Size, leftover.StorageClass, leftover.State, duration.HumanDuration(time.Since(leftover.Created)))
 	}
 	return table.Flush()

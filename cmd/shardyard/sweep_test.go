@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -85,19 +86,18 @@ func (d *disks) claim(network string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// volume makes one that was kept when the claim of a network's first validator
-// went.
-func (d *disks) volume(network string) *corev1.PersistentVolume {
+// volume makes one of a class that was kept when its claim went.
+func (d *disks) volume(claim, class string) *corev1.PersistentVolume {
 	d.t.Helper()
 	volume := &corev1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + d.namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + d.namespace + "-" + claim},
 		Spec: corev1.PersistentVolumeSpec{
 			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")},
-			ClaimRef:                      &corev1.ObjectReference{Namespace: d.namespace, Name: resources.ClaimName(network + "-s0-p0")},
+			ClaimRef:                      &corev1.ObjectReference{Namespace: d.namespace, Name: claim},
 			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
 			PersistentVolumeSource:        corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}},
-			StorageClassName:              "fast",
+			StorageClassName:              class,
 		},
 	}
 	if err := d.client.Create(d.t.Context(), volume); err != nil {
@@ -114,7 +114,7 @@ func (d *disks) volume(network string) *corev1.PersistentVolume {
 func (d *disks) sweep(args ...string) []string {
 	d.t.Helper()
 	var found []sweep.Leftover
-	out := shardyard(d.t, append([]string{"sweep", "--kubeconfig", d.kubeconfig, "-n", d.namespace, "-o", "json"}, args...)...)
+	out := d.print(args...)
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		d.t.Fatalf("%v in %s", err, out)
 	}
@@ -123,6 +123,12 @@ func (d *disks) sweep(args ...string) []string {
 		names = append(names, leftover.Name)
 	}
 	return names
+}
+
+// print runs the command on the namespace and returns the JSON that it prints.
+func (d *disks) print(args ...string) string {
+	d.t.Helper()
+	return shardyard(d.t, append([]string{"sweep", "--kubeconfig", d.kubeconfig, "-n", d.namespace, "-o", "json"}, args...)...)
 }
 
 func (d *disks) check(got []string, want ...string) {
@@ -146,7 +152,9 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	disks.claim(network.Name)
-	left, other, kept := disks.claim("left"), disks.claim("other"), disks.volume("kept")
+	left, other := disks.claim("left"), disks.claim("other")
+	class := "shardyard." + disks.namespace + ".kept"
+	kept := disks.volume("data-kept-s0-p0-0", class)
 
 	disks.check(disks.sweep(), kept.Name, left.Name, other.Name)
 	disks.check(disks.sweep("--network", "left"), left.Name)
@@ -154,7 +162,7 @@ func TestSweep(t *testing.T) {
 	for _, want := range []string{
 		`NAMESPACE +NETWORK +KIND +NAME +SIZE +CLASS +STATE +AGE`,
 		disks.namespace + ` +left +PersistentVolumeClaim +data-left-s0-p0-0 +10Gi +fast +Pending +\d+s`,
-		disks.namespace + ` +kept +PersistentVolume +` + kept.Name + ` +20Gi +fast +Released +\d+s`,
+		disks.namespace + ` +kept +PersistentVolume +` + kept.Name + ` +20Gi +` + class + ` +Released +\d+s`,
 	} {
 		if !regexp.MustCompile(want).MatchString(table) {
 			t.Errorf("no line of the table is like %s:\n%s", want, table)
@@ -166,17 +174,50 @@ func TestSweep(t *testing.T) {
 	disks.check(disks.sweep(), kept.Name, other.Name)
 	disks.check(disks.sweep("--delete"), kept.Name, other.Name)
 	// The cluster deletes the disk with the volume, not the volume from over it.
-	if err := disks.client.Get(t.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
-		t.Fatal(err)
-	}
-	if policy := kept.Spec.PersistentVolumeReclaimPolicy; policy != corev1.PersistentVolumeReclaimDelete || kept.DeletionTimestamp != nil {
-		t.Errorf("the volume has the policy %s and is deleted at %v", policy, kept.DeletionTimestamp)
-	}
+	disks.checkPolicy(kept, corev1.PersistentVolumeReclaimDelete)
 
 	if err := disks.client.Delete(t.Context(), network); err != nil {
 		t.Fatal(err)
 	}
 	disks.check(disks.sweep("--network", network.Name), "data-quickstart-s0-p0-0")
+}
+
+// checkPolicy expects a volume to be there, with a reclaim policy.
+func (d *disks) checkPolicy(volume *corev1.PersistentVolume, want corev1.PersistentVolumeReclaimPolicy) {
+	d.t.Helper()
+	if err := d.client.Get(d.t.Context(), client.ObjectKeyFromObject(volume), volume); err != nil {
+		d.t.Fatal(err)
+	}
+	if policy := volume.Spec.PersistentVolumeReclaimPolicy; policy != want || volume.DeletionTimestamp != nil {
+		d.t.Errorf("the volume %s has the policy %s and is deleted at %v", volume.Name, policy, volume.DeletionTimestamp)
+	}
+}
+
+// A volume of which only its claim's name says that it was a network's may be anybody's: it
+// is listed with a mark, and deleted only for who names the network and its namespace.
+func TestSweepOfNames(t *testing.T) {
+	t.Parallel()
+	disks := newDisks(t)
+	archive := disks.volume("data-postgres-v15-0", "fast")
+	named, here := []string{"--network", "postgres"}, []string{"--namespace", disks.namespace}
+	left := "PersistentVolume " + archive.Name + " is left: only its claim's name says whose it was; to delete it: " +
+		"shardyard sweep --namespace " + disks.namespace + " --network postgres --delete\n"
+	for _, narrowed := range [][]string{named, here} {
+		var stdout, stderr bytes.Buffer
+		args := append([]string{"shardyard", "sweep", "--kubeconfig", disks.kubeconfig, "--delete"}, narrowed...)
+		if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stderr.String() != left {
+			t.Errorf("%v exits with %d and says %q, want %q", args, code, &stderr, left)
+		}
+		line := disks.namespace + ` +postgres\? +PersistentVolume +` + archive.Name
+		if !regexp.MustCompile(line).MatchString(stdout.String()) {
+			t.Errorf("no line of the table is like %s:\n%s", line, &stdout)
+		}
+		disks.checkPolicy(archive, corev1.PersistentVolumeReclaimRetain)
+	}
+	if out := disks.print("--network", "postgres", "--delete"); !strings.Contains(out, `"byNameOnly": true`) {
+		t.Errorf("prints %s", out)
+	}
+	disks.checkPolicy(archive, corev1.PersistentVolumeReclaimDelete)
 }
 
 // release takes the finalizer away that a claim keeps until no pod uses it, and

@@ -25,7 +25,7 @@ const interval = 10 * time.Minute
 // reason is that of the events.
 const reason = "OutlivedNetwork"
 
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims;persistentvolumes,verbs=list
+// +kubebuilder:rbac:groups="",resources=configmaps;persistentvolumeclaims;persistentvolumes,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=list
@@ -41,6 +41,8 @@ type Reporter struct {
 	// seen are the disks that were there the last time, and whether an event was
 	// made of them.
 	seen map[types.UID]bool
+	// ours are the volumes that validators had.
+	ours map[types.UID]bool
 }
 
 // Setup adds the reporter to a manager, for some namespaces or, when there are
@@ -86,15 +88,20 @@ func (r *Reporter) look(ctx context.Context) {
 
 // report tells of what is left now and was the last time: what a network that
 // was deleted just now still has is about to go. It tells by metrics, and once of
-// each disk by an event.
+// each disk by an event. Of a volume that nothing but its claim's name says to be a
+// network's it tells nothing: it may be anybody's.
 func (r *Reporter) report(ctx context.Context) error {
 	cluster, err := sweep.Read(ctx, r.reader, r.namespaces...)
 	if err != nil {
 		return err
 	}
+	r.ours = cluster.Remember(r.ours)
 	seen := map[types.UID]bool{}
 	var left []sweep.Leftover
 	for _, leftover := range sweep.Find(cluster) {
+		if leftover.ByNameOnly {
+			continue
+		}
 		told, before := r.seen[leftover.UID]
 		seen[leftover.UID] = before
 		if !before {

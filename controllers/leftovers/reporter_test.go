@@ -81,6 +81,31 @@ func (l *lab) claim(network, validator string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
+// volume makes a volume of a claim; with the UID of none, that one is gone.
+func (l *lab) volume(name, claim string, uid types.UID) *corev1.PersistentVolume {
+	l.t.Helper()
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Ki")},
+			ClaimRef: &corev1.ObjectReference{Namespace: "default", Name: claim, UID: uid},
+		},
+	}
+	if err := l.cluster.Create(l.t.Context(), volume); err != nil {
+		l.t.Fatal(err)
+	}
+	return volume
+}
+
+// release says of a volume that its claim is gone.
+func (l *lab) release(volume *corev1.PersistentVolume) {
+	l.t.Helper()
+	volume.Status.Phase = corev1.VolumeReleased
+	if err := l.cluster.Status().Update(l.t.Context(), volume); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // look has the reporter look once, and returns what it then tells.
 func (l *lab) look() (metrics, told []string) {
 	l.t.Helper()
@@ -152,4 +177,25 @@ func TestReporter(t *testing.T) {
 	}
 	metrics, _ = lab.look()
 	lab.check("metrics", metrics)
+}
+
+// Of volumes without their claims, those are told that are known to be of networks: a name
+// is no evidence.
+func TestReporterOfVolumes(t *testing.T) {
+	t.Parallel()
+	lab := newLab(t)
+	lab.release(lab.volume("archive", "data-postgres-v15-0", "gone"))
+	claim := lab.claim("old", "old-s0-p0")
+	kept := lab.volume("kept", claim.Name, claim.UID)
+	lab.look()
+	// The network goes, and nothing of it stays but what its storage class keeps.
+	if err := lab.cluster.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	lab.release(kept)
+	lab.look()
+	metrics, told := lab.look()
+	lab.check("metrics", metrics, "shardyard_outlived_disk_bytes default/old 1024", "shardyard_outlived_disks default/old 1")
+	lab.check("events", told,
+		"Warning OutlivedNetwork nothing uses this disk of 1Ki, which was made for the network default/old: see shardyard sweep")
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/topology"
 )
@@ -49,6 +51,12 @@ func StorageClassName(network *v1alpha1.ShardNetwork) string {
 // roleClassName is the class of the disks of the nodes of a role that has its own.
 func roleClassName(network *v1alpha1.ShardNetwork, role topology.Role) string {
 	return StorageClassName(network) + "." + strings.ToLower(string(role))
+}
+
+// IsStorageClass says whether a class has the name of one that is made for a network.
+func IsStorageClass(class, namespace, network string) bool {
+	made := StorageClassName(&v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: network}})
+	return class == made || strings.HasPrefix(class, made+".")
 }
 
 // P2PAddress is where the others of its network reach a validator.

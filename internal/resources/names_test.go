@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -97,5 +98,34 @@ func checkLabels(t *testing.T, object string, labels map[string]string) {
 	t.Helper()
 	for _, problem := range metav1validation.ValidateLabels(labels, field.NewPath(object)) {
 		t.Error(problem)
+	}
+}
+
+// A class that is made for a network is known by its name, and those of others are not.
+func TestNamesOfStorageClasses(t *testing.T) {
+	t.Parallel()
+	network := quickstart(t).network
+	network.Spec.Volume = &v1alpha1.VolumeSpec{
+		Size: resource.MustParse("10Gi"), IOPS: 20_000,
+		Roles: []v1alpha1.RoleVolume{{Role: v1alpha1.NodeRoleRPC, Size: resource.MustParse("2Gi"), IOPS: 3_000}},
+	}
+	classes := resources.NewStorageClasses(network)
+	if len(classes) != 2 {
+		t.Errorf("there are %d classes, want one of all roles and one of rpc nodes", len(classes))
+	}
+	for _, class := range classes {
+		for _, test := range []struct {
+			namespace, name string
+			want            bool
+		}{
+			{network.Namespace, network.Name, true},
+			{network.Namespace, network.Name + "2", false},
+			{network.Namespace, network.Name[1:], false},
+			{network.Namespace + "2", network.Name, false},
+		} {
+			if is := resources.IsStorageClass(class.Name, test.namespace, test.name); is != test.want {
+				t.Errorf("that %s is a class of %s/%s is %t", class.Name, test.namespace, test.name, is)
+			}
+		}
 	}
 }

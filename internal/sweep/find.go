@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -22,6 +23,12 @@ type Cluster struct {
 	StatefulSets []appsv1.StatefulSet
 	Claims       []corev1.PersistentVolumeClaim
 	Volumes      []corev1.PersistentVolume
+	// ConfigMaps are those of networks: what a network kept with its disks has the
+	// genesis document among them.
+	ConfigMaps []metav1.PartialObjectMetadata
+
+	// ours are the volumes that Remember knows.
+	ours map[types.UID]bool
 }
 
 // Kind is what a disk is left as.
@@ -42,6 +49,9 @@ type Leftover struct {
 	// Network is the name that the network had.
 	Network string `json:"network"`
 	Name    string `json:"name"`
+	// ByNameOnly says that nothing but the name of its claim tells that a volume was a
+	// network's. It may be anybody's.
+	ByNameOnly bool `json:"byNameOnly,omitempty"`
 	// Size is what the disk holds, as in 400Gi.
 	Size string `json:"size"`
 	// StorageClass is empty for the default one of a claim without a volume.
@@ -78,17 +88,24 @@ func Find(cluster *Cluster) []Leftover {
 	for i := range cluster.Claims {
 		claim := &cluster.Claims[i]
 		name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
-		network := networkOfClaim(claim)
+		network := networkOf(claim)
 		if network == "" || used[name] || living[types.NamespacedName{Namespace: claim.Namespace, Name: network}] {
 			continue
 		}
 		found = append(found, ofClaim(claim, network))
 	}
+	known := cluster.known()
 	for i := range cluster.Volumes {
 		volume := &cluster.Volumes[i]
-		if network := networkOfVolume(volume); network != "" {
-			found = append(found, ofVolume(volume, network))
+		network := networkOfVolume(volume)
+		if network == "" {
+			continue
 		}
+		of := types.NamespacedName{Namespace: volume.Spec.ClaimRef.Namespace, Name: network}
+		leftover := ofVolume(volume, network)
+		leftover.ByNameOnly = !known[of] && !cluster.ours[volume.UID] &&
+			!resources.IsStorageClass(volume.Spec.StorageClassName, of.Namespace, of.Name)
+		found = append(found, leftover)
 	}
 	slices.SortFunc(found, func(a, b Leftover) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Network, b.Network),
@@ -97,22 +114,64 @@ func Find(cluster *Cluster) []Leftover {
 	return found
 }
 
-// networkOfClaim is the network that a validator's claim is of; empty for other
-// claims.
-func networkOfClaim(claim *corev1.PersistentVolumeClaim) string {
-	if claim.Labels[resources.LabelManagedBy] != resources.ManagedBy {
+// known are the networks of which there is anything but a volume, or they themselves.
+func (c *Cluster) known() map[types.NamespacedName]bool {
+	known := map[types.NamespacedName]bool{}
+	for i := range c.Networks {
+		known[types.NamespacedName{Namespace: c.Networks[i].Namespace, Name: c.Networks[i].Name}] = true
+	}
+	note := func(object metav1.Object) {
+		if network := networkOf(object); network != "" {
+			known[types.NamespacedName{Namespace: object.GetNamespace(), Name: network}] = true
+		}
+	}
+	for i := range c.Claims {
+		note(&c.Claims[i])
+	}
+	for i := range c.StatefulSets {
+		note(&c.StatefulSets[i])
+	}
+	for i := range c.ConfigMaps {
+		note(&c.ConfigMaps[i])
+	}
+	return known
+}
+
+// Remember has Find take volumes for validators' whose claims said so when the cluster
+// was read before, and returns those and the ones whose claims say so now. A network
+// leaves nothing else behind when only its storage class keeps volumes.
+func (c *Cluster) Remember(before map[types.UID]bool) map[types.UID]bool {
+	claims := map[types.UID]bool{}
+	for i := range c.Claims {
+		claims[c.Claims[i].UID] = networkOf(&c.Claims[i]) != ""
+	}
+	c.ours = map[types.UID]bool{}
+	for i := range c.Volumes {
+		volume := &c.Volumes[i]
+		if claim := volume.Spec.ClaimRef; before[volume.UID] || claim != nil && claims[claim.UID] {
+			c.ours[volume.UID] = true
+		}
+	}
+	return c.ours
+}
+
+// networkOf is the network that an object is of; empty for what is somebody else's.
+func networkOf(object metav1.Object) string {
+	labels := object.GetLabels()
+	if labels[resources.LabelManagedBy] != resources.ManagedBy {
 		return ""
 	}
-	return claim.Labels[resources.LabelNetwork]
+	return labels[resources.LabelNetwork]
 }
 
 // claimOfValidator is the form of the names that resources.ClaimName makes of those of
 // producers, chunk validators, rpc nodes and archives.
 var claimOfValidator = regexp.MustCompile(`^data-([a-z](?:[-a-z0-9]*[a-z0-9])?)-(?:s\d+-p\d+|[vra]\d+)-0$`)
 
-// networkOfVolume is the network that a volume was made for whose claim is gone;
-// empty for other volumes. Volumes carry no labels of their claims, so the
-// claim's name tells. A network of this name that is there has another volume.
+// networkOfVolume is the network that a volume was made for whose claim is gone, by
+// the claim's name; empty for other volumes. Volumes carry no labels of their claims,
+// and others may give theirs such names. A network of this name that is there has
+// another volume.
 func networkOfVolume(volume *corev1.PersistentVolume) string {
 	claim := volume.Spec.ClaimRef
 	if claim == nil || volume.Status.Phase != corev1.VolumeReleased && volume.Status.Phase != corev1.VolumeFailed {

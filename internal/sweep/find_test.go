@@ -114,16 +114,16 @@ func TestFind(t *testing.T) {
 					volume(fmt.Sprintf("pvc-%d", i), corev1.VolumeReleased, "default", resources.ClaimName(node)))
 			}
 		}, []string{
-			"PersistentVolume default net pvc-0 10Gi fast Released", "PersistentVolume default net pvc-1 10Gi fast Released",
-			"PersistentVolume default net pvc-2 10Gi fast Released", "PersistentVolume default net pvc-3 10Gi fast Released",
+			"PersistentVolume default net? pvc-0 10Gi fast Released", "PersistentVolume default net? pvc-1 10Gi fast Released",
+			"PersistentVolume default net? pvc-2 10Gi fast Released", "PersistentVolume default net? pvc-3 10Gi fast Released",
 		}},
 		"a volume that could not be deleted": {func(cluster *sweep.Cluster) {
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeFailed, "default", "data-my-net-2-s10-p1-0")}
-		}, []string{"PersistentVolume default my-net-2 pvc-1 10Gi fast Failed"}},
+		}, []string{"PersistentVolume default my-net-2? pvc-1 10Gi fast Failed"}},
 		"a volume of a chunk validator": {func(cluster *sweep.Cluster) {
 			claim := resources.ClaimName(topology.ChunkValidatorName("my-net-2", 10))
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "default", claim)}
-		}, []string{"PersistentVolume default my-net-2 pvc-1 10Gi fast Released"}},
+		}, []string{"PersistentVolume default my-net-2? pvc-1 10Gi fast Released"}},
 		"a volume that waits for its claim": {func(cluster *sweep.Cluster) {
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeAvailable, "default", name)}
 		}, nil},
@@ -134,8 +134,47 @@ func TestFind(t *testing.T) {
 				volume("pvc-1", corev1.VolumeReleased, "default", "data-postgres-0"),
 				volume("pvc-2", corev1.VolumeReleased, "default", "data-net-s0-p0-1"),
 				free,
+				volume("pvc-4", corev1.VolumeReleased, "default", "data-postgres-v15-0"),
 			}
-		}, nil},
+		}, []string{"PersistentVolume default postgres? pvc-4 10Gi fast Released"}},
+		"volumes of classes of networks": {func(cluster *sweep.Cluster) {
+			for i, class := range []string{
+				"shardyard.default.net", "shardyard.default.net.rpc", "shardyard.default.net2", "shardyard.other.net", "net",
+			} {
+				of := volume(fmt.Sprintf("pvc-%d", i), corev1.VolumeReleased, "default", name)
+				of.Spec.StorageClassName = class
+				cluster.Volumes = append(cluster.Volumes, of)
+			}
+		}, []string{
+			"PersistentVolume default net pvc-0 10Gi shardyard.default.net Released",
+			"PersistentVolume default net pvc-1 10Gi shardyard.default.net.rpc Released",
+			"PersistentVolume default net? pvc-2 10Gi shardyard.default.net2 Released",
+			"PersistentVolume default net? pvc-3 10Gi shardyard.other.net Released",
+			"PersistentVolume default net? pvc-4 10Gi net Released",
+		}},
+		"volumes where something else of their network is": {func(cluster *sweep.Cluster) {
+			for _, namespace := range []string{"claim", "network", "set", "document", "foreign", "other"} {
+				cluster.Volumes = append(cluster.Volumes, volume("pvc-"+namespace, corev1.VolumeReleased, namespace, "data-net-v0-0"))
+			}
+			ours := func(namespace, name string) metav1.ObjectMeta {
+				object := meta(namespace, name)
+				object.Labels = resources.NetworkLabels("net")
+				return object
+			}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("claim", "net")}
+			cluster.Networks = []v1alpha1.ShardNetwork{{ObjectMeta: meta("network", "net")}, {ObjectMeta: meta("other", "net2")}}
+			cluster.StatefulSets = []appsv1.StatefulSet{{ObjectMeta: meta("claim", "net-s0-p0")}, {ObjectMeta: ours("set", "net-s0-p0")}}
+			foreign := ours("foreign", "net-genesis")
+			foreign.Labels[resources.LabelManagedBy] = "another"
+			cluster.ConfigMaps = []metav1.PartialObjectMetadata{{ObjectMeta: ours("document", "net-genesis")}, {ObjectMeta: foreign}}
+		}, []string{
+			"PersistentVolume claim net pvc-claim 10Gi fast Released",
+			"PersistentVolume document net pvc-document 10Gi fast Released",
+			"PersistentVolume foreign net? pvc-foreign 10Gi fast Released",
+			"PersistentVolume network net pvc-network 10Gi fast Released",
+			"PersistentVolume other net? pvc-other 10Gi fast Released",
+			"PersistentVolume set net pvc-set 10Gi fast Released",
+		}},
 		"in order": {func(cluster *sweep.Cluster) {
 			cluster.Claims = []corev1.PersistentVolumeClaim{claim("b", "net"), claim("a", "net2"), claim("a", "net")}
 			cluster.Volumes = []corev1.PersistentVolume{volume("pvc-1", corev1.VolumeReleased, "a", "data-net-s0-p1-0")}
@@ -153,8 +192,12 @@ func TestFind(t *testing.T) {
 			test.change(&cluster)
 			var got []string
 			for _, found := range sweep.Find(&cluster) {
+				network := found.Network
+				if found.ByNameOnly {
+					network += "?"
+				}
 				got = append(got, fmt.Sprintf("%s %s %s %s %s %s %s",
-					found.Kind, found.Namespace, found.Network, found.Name, found.Size, found.StorageClass, found.State))
+					found.Kind, found.Namespace, network, found.Name, found.Size, found.StorageClass, found.State))
 				if !found.Created.Equal(created) {
 					t.Errorf("%s was created at %s, want %s", found.Name, found.Created, created)
 				}

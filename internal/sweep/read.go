@@ -49,13 +49,19 @@ func (c *Cluster) read(ctx context.Context, reader client.Reader, namespace stri
 		claims   corev1.PersistentVolumeClaimList
 		sets     appsv1.StatefulSetList
 		networks v1alpha1.ShardNetworkList
+		// Their metadata says all.
+		configMaps metav1.PartialObjectMetadataList
 	)
+	configMaps.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	ours := client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}
 	if err := reader.List(ctx, &claims, client.InNamespace(namespace), ours); err != nil {
 		return fmt.Errorf("list volume claims: %w", err)
 	}
 	if err := reader.List(ctx, &sets, client.InNamespace(namespace), ours); err != nil {
 		return fmt.Errorf("list validators: %w", err)
+	}
+	if err := reader.List(ctx, &configMaps, client.InNamespace(namespace), ours); err != nil {
+		return fmt.Errorf("list configurations: %w", err)
 	}
 	// A cluster without the operator, such as a member, has no networks.
 	err := reader.List(ctx, &networks, client.InNamespace(namespace))
@@ -64,6 +70,7 @@ func (c *Cluster) read(ctx context.Context, reader client.Reader, namespace stri
 	}
 	c.Claims = append(c.Claims, claims.Items...)
 	c.StatefulSets = append(c.StatefulSets, sets.Items...)
+	c.ConfigMaps = append(c.ConfigMaps, configMaps.Items...)
 	c.Networks = append(c.Networks, networks.Items...)
 	return nil
 }

@@ -3,33 +3,42 @@
 package sweep_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/sweep"
 )
 
-// Of namespaces that are not looked at, nobody knows whether their networks live.
-func TestReadOfSomeNamespaces(t *testing.T) {
-	t.Parallel()
+// newReader is one of a cluster that has these objects.
+func newReader(t *testing.T, objects ...client.Object) client.Reader {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	builder := fake.NewClientBuilder().WithScheme(scheme)
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+}
+
+// Of namespaces that are not looked at, nobody knows whether their networks live.
+func TestReadOfSomeNamespaces(t *testing.T) {
+	t.Parallel()
+	var objects []client.Object
 	for _, namespace := range []string{"a", "b", "c"} {
-		builder = builder.WithObjects(
+		objects = append(objects,
 			new(claim(namespace, "net")), new(volume("pvc-"+namespace, corev1.VolumeReleased, namespace, "data-net-s0-p1-0")))
 	}
-	reader := builder.Build()
+	reader := newReader(t, objects...)
 	for name, test := range map[string]struct{ namespaces, want []string }{
 		"all":  {nil, []string{"a", "b", "c"}},
 		"some": {[]string{"c", "a"}, []string{"a", "c"}},
@@ -51,5 +60,26 @@ func TestReadOfSomeNamespaces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a network kept with its disks says whose they are.
+func TestReadWhatIsKept(t *testing.T) {
+	t.Parallel()
+	genesis := corev1.ConfigMap{ObjectMeta: meta("default", resources.GenesisName("net"))}
+	genesis.Labels = resources.NetworkLabels("net")
+	reader := newReader(t, &genesis,
+		new(volume("pvc-0", corev1.VolumeReleased, "default", "data-net-s0-p1-0")),
+		new(volume("pvc-1", corev1.VolumeReleased, "default", "data-postgres-v15-0")))
+	cluster, err := sweep.Read(t.Context(), reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byNameOnly := map[string]bool{}
+	for _, found := range sweep.Find(cluster) {
+		byNameOnly[found.Name] = found.ByNameOnly
+	}
+	if want := map[string]bool{"pvc-0": false, "pvc-1": true}; !maps.Equal(byNameOnly, want) {
+		t.Errorf("known by name only are %v, want %v", byNameOnly, want)
 	}
 }
