@@ -110,6 +110,25 @@ func (d *disks) volume(claim, class string) *corev1.PersistentVolume {
 	return volume
 }
 
+// bind makes a volume of a claim that would be kept when the claim goes.
+func (d *disks) bind(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolume {
+	d.t.Helper()
+	volume := d.volume(claim.Name, *claim.Spec.StorageClassName)
+	volume.Spec.ClaimRef.UID = claim.UID
+	if err := d.client.Update(d.t.Context(), volume); err != nil {
+		d.t.Fatal(err)
+	}
+	volume.Status.Phase = corev1.VolumeBound
+	if err := d.client.Status().Update(d.t.Context(), volume); err != nil {
+		d.t.Fatal(err)
+	}
+	claim.Spec.VolumeName = volume.Name
+	if err := d.client.Update(d.t.Context(), claim); err != nil {
+		d.t.Fatal(err)
+	}
+	return volume
+}
+
 // sweep runs the command on the namespace and returns the disks that it lists.
 func (d *disks) sweep(args ...string) []string {
 	d.t.Helper()
@@ -156,6 +175,8 @@ func TestSweep(t *testing.T) {
 	class := "shardyard." + disks.namespace + ".kept"
 	kept := disks.volume("data-kept-s0-p0-0", class)
 
+	bound := disks.bind(left)
+
 	disks.check(disks.sweep(), kept.Name, left.Name, other.Name)
 	disks.check(disks.sweep("--network", "left"), left.Name)
 	table := shardyard(t, "sweep", "--kubeconfig", disks.kubeconfig, "-n", disks.namespace)
@@ -171,10 +192,12 @@ func TestSweep(t *testing.T) {
 
 	disks.check(disks.sweep("--network", "left", "--delete"), left.Name)
 	disks.release(left)
+	disks.checkPolicy(bound, corev1.PersistentVolumeReclaimDelete)
 	disks.check(disks.sweep(), kept.Name, other.Name)
 	disks.check(disks.sweep("--delete"), kept.Name, other.Name)
 	// The cluster deletes the disk with the volume, not the volume from over it.
 	disks.checkPolicy(kept, corev1.PersistentVolumeReclaimDelete)
+	disks.checkStuck(kept)
 
 	if err := disks.client.Delete(t.Context(), network); err != nil {
 		t.Fatal(err)
@@ -190,6 +213,21 @@ func (d *disks) checkPolicy(volume *corev1.PersistentVolume, want corev1.Persist
 	}
 	if policy := volume.Spec.PersistentVolumeReclaimPolicy; policy != want || volume.DeletionTimestamp != nil {
 		d.t.Errorf("the volume %s has the policy %s and is deleted at %v", volume.Name, policy, volume.DeletionTimestamp)
+	}
+}
+
+// checkStuck expects that whoever wants a volume deleted is told if that cannot be.
+func (d *disks) checkStuck(volume *corev1.PersistentVolume) {
+	d.t.Helper()
+	volume.Status.Phase = corev1.VolumeFailed
+	if err := d.client.Status().Update(d.t.Context(), volume); err != nil {
+		d.t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	code := run(d.t.Context(), []string{"shardyard", "sweep", "--kubeconfig", d.kubeconfig, "-n", d.namespace, "--delete"}, &stdout, &stderr)
+	want := "error: delete PersistentVolume " + volume.Name + ": its provisioner is to delete it already, and has not: see its events\n"
+	if code != 1 || stderr.String() != want {
+		d.t.Errorf("it exits with %d and says %q, want %q", code, &stderr, want)
 	}
 }
 

@@ -12,14 +12,15 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/sweep"
 )
 
-// newReader is one of a cluster that has these objects.
-func newReader(t *testing.T, objects ...client.Object) client.Reader {
+// newCluster makes a cluster that has these objects.
+func newCluster(t *testing.T, functions interceptor.Funcs, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -27,7 +28,7 @@ func newReader(t *testing.T, objects ...client.Object) client.Reader {
 			t.Fatal(err)
 		}
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(functions).WithObjects(objects...).Build()
 }
 
 // Of namespaces that are not looked at, nobody knows whether their networks live.
@@ -38,7 +39,7 @@ func TestReadOfSomeNamespaces(t *testing.T) {
 		objects = append(objects,
 			new(claim(namespace, "net")), new(volume("pvc-"+namespace, corev1.VolumeReleased, namespace, "data-net-s0-p1-0")))
 	}
-	reader := newReader(t, objects...)
+	reader := newCluster(t, interceptor.Funcs{}, objects...)
 	for name, test := range map[string]struct{ namespaces, want []string }{
 		"all":  {nil, []string{"a", "b", "c"}},
 		"some": {[]string{"c", "a"}, []string{"a", "c"}},
@@ -68,7 +69,7 @@ func TestReadWhatIsKept(t *testing.T) {
 	t.Parallel()
 	genesis := corev1.ConfigMap{ObjectMeta: meta("default", resources.GenesisName("net"))}
 	genesis.Labels = resources.NetworkLabels("net")
-	reader := newReader(t, &genesis,
+	reader := newCluster(t, interceptor.Funcs{}, &genesis,
 		new(volume("pvc-0", corev1.VolumeReleased, "default", "data-net-s0-p1-0")),
 		new(volume("pvc-1", corev1.VolumeReleased, "default", "data-postgres-v15-0")))
 	cluster, err := sweep.Read(t.Context(), reader)
