@@ -163,15 +163,23 @@ func (o *faucetOptions) pay(ctx context.Context, to account.ID) (*faucet.Payment
 	defer node.Close()
 	payment := o.payment
 	payment.to = to.String()
-	sent, expiresAt, err := node.send(ctx, &payment)
+	sent, err := node.sign(ctx, &payment)
 	if err != nil {
+		return nil, fmt.Errorf("%w: %w", faucet.ErrNotPaid, err)
+	}
+	if err := node.submit(ctx, sent); err != nil {
 		// A node that answers with an error has not taken the payment.
 		if _, refused := errors.AsType[*chain.RPCError](err); refused {
 			err = fmt.Errorf("%w: %w", faucet.ErrNotPaid, err)
 		}
 		return nil, err
 	}
-	if err := node.await(ctx, sent, expiresAt); err != nil {
+	if err := node.await(ctx, sent); err != nil {
+		// Nodes forget what became of transfers, and a nonce that was used may have been
+		// used by this one: only the account itself tells.
+		if node.neverExecuted(ctx, sent) {
+			err = fmt.Errorf("%w: %w", faucet.ErrNotPaid, err)
+		}
 		return nil, err
 	}
 	if sent.Status == chain.OutcomeFailed {

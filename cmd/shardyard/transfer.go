@@ -26,6 +26,9 @@ const outcomeInterval = 100 * time.Millisecond
 // behind may still not know that a chunk took it.
 const expiryMargin = 10
 
+// unavailable is the code of a node that got no answer of those who would know.
+const unavailable = -32003
+
 const transferLong = `Send a transfer and wait until a finalised block has it.
 
 ` + accountWords + `
@@ -104,6 +107,10 @@ type receipt struct {
 	// Verified is the block that it is proven by; nil if the node is believed.
 	Verified *proof.At `json:"verified"`
 
+	// signed is what is submitted, and expiresAt the first height whose chunk does not
+	// execute it.
+	signed    account.Transaction
+	expiresAt uint64
 	// unanswered is why nobody knows whether the node took it; nil if it did.
 	unanswered error
 }
@@ -135,11 +142,14 @@ func runTransfer(command *cobra.Command, options *transferOptions, write func(io
 	if err != nil {
 		return err
 	}
-	sent, expiresAt, err := node.send(ctx, options)
+	sent, err := node.sign(ctx, options)
 	if err != nil {
 		return err
 	}
-	if err := node.await(ctx, sent, expiresAt); err != nil {
+	if err := node.submit(ctx, sent); err != nil {
+		return err
+	}
+	if err := node.await(ctx, sent); err != nil {
 		return err
 	}
 	if verifier != nil {
@@ -153,45 +163,58 @@ func runTransfer(command *cobra.Command, options *transferOptions, write func(io
 	return write(command.OutOrStdout(), sent)
 }
 
-// send signs a transfer with the next nonce of who pays, and submits it. Without an error,
-// the node took it or may have taken it.
-func (n *node) send(ctx context.Context, options *transferOptions) (sent *receipt, expiresAt uint64, err error) {
+// sign signs a transfer with the next nonce of who pays. Nobody has it yet.
+func (n *node) sign(ctx context.Context, options *transferOptions) (*receipt, error) {
 	key, err := n.payer(options)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	to, err := n.account(options.to)
 	if err != nil {
-		return nil, 0, fmt.Errorf("--to: %w", err)
+		return nil, fmt.Errorf("--to: %w", err)
 	}
 	from := account.Of(key)
 	payer, err := n.Account(ctx, from.String())
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if !payer.Exists {
-		return nil, 0, fmt.Errorf("the chain has no account %s", from)
+		return nil, fmt.Errorf("the chain has no account %s", from)
 	}
 	transfer := account.Transfer{
 		Receiver: to, Amount: options.amount, Nonce: payer.Nonce + 1, ExpiresAt: n.status.FinalizedHeight + options.expiresAfter,
 	}
 	signed := transfer.Sign(key, account.Chain{Network: n.status.Network, GenesisHash: n.status.GenesisHash})
-	sent = &receipt{
+	return &receipt{
 		Hash: signed.Hash(), From: from.String(), To: to.String(), Amount: options.amount,
-		Nonce: transfer.Nonce, Status: chain.OutcomeUnknown,
-	}
-	hash, err := n.SubmitTransfer(ctx, signed.String())
-	_, refused := errors.AsType[*chain.RPCError](err)
+		Nonce: transfer.Nonce, Status: chain.OutcomeUnknown, signed: signed, expiresAt: transfer.ExpiresAt,
+	}, nil
+}
+
+// submit submits a transfer. Without an error, the node took it or may have taken it;
+// with a chain.RPCError, it did not.
+func (n *node) submit(ctx context.Context, sent *receipt) error {
+	hash, err := n.SubmitTransfer(ctx, sent.signed.String())
+	refusal, refused := errors.AsType[*chain.RPCError](err)
 	switch {
-	case refused:
-		return nil, 0, err
+	case refused && refusal.Code != unavailable:
+		return err
 	case err != nil:
-		// The answer may be all that was lost, and whoever sends another one pays twice.
+		// The answer may be all that was lost, here or between nodes, and whoever sends
+		// another one pays twice.
 		sent.unanswered = err
 	case hash != sent.Hash:
-		return nil, 0, fmt.Errorf("the node took transfer %s, and %s was sent", hash, sent.Hash)
+		return fmt.Errorf("the node took transfer %s, and %s was sent", hash, sent.Hash)
 	}
-	return sent, transfer.ExpiresAt, nil
+	return nil
+}
+
+// neverExecuted says whether it is known that a transfer was not executed and will not be:
+// it has expired, and nobody has used its nonce. An account that is gone may have paid
+// with all that it had.
+func (n *node) neverExecuted(ctx context.Context, sent *receipt) bool {
+	payer, err := n.Account(ctx, sent.From)
+	return err == nil && payer.Exists && payer.Height >= sent.expiresAt && payer.Nonce < sent.Nonce
 }
 
 // payer is the key of who pays.
@@ -216,7 +239,7 @@ func (n *node) payer(options *transferOptions) (keys.Key, error) {
 
 // await waits until it is known what became of a transfer: from a finalised
 // block, or because none can have it any more.
-func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error {
+func (n *node) await(ctx context.Context, sent *receipt) error {
 	retry := time.NewTicker(outcomeInterval)
 	defer retry.Stop()
 	// What came of asking the node last, unless the time was over meanwhile.
@@ -232,8 +255,8 @@ func (n *node) await(ctx context.Context, sent *receipt, expiresAt uint64) error
 		case err == nil && outcome.Status != chain.OutcomeUnknown:
 			sent.Status, sent.Height, sent.Reason = outcome.Status, outcome.Height, outcome.Reason
 			return nil
-		case err == nil && statusErr == nil && executed(status, expiresAt+expiryMargin):
-			return fmt.Errorf("transfer %s expired at height %d: no chunk took it%s", sent.Hash, expiresAt, n.knowing(outcome, status))
+		case err == nil && statusErr == nil && executed(status, sent.expiresAt+expiryMargin):
+			return fmt.Errorf("transfer %s expired at height %d: no chunk took it%s", sent.Hash, sent.expiresAt, n.knowing(outcome, status))
 		case err == nil && outcome.Reason == chain.ReasonNonce:
 			return fmt.Errorf("transfer %s: no chunk can execute it: its signer has used its nonce, or a higher one", sent.Hash)
 		case ctx.Err() != nil:

@@ -31,11 +31,12 @@ func serveOutcome(t *testing.T, outcome string) (address string) {
 // it was started at another height.
 func serveRestarted(t *testing.T, outcome string, started uint64) (address string) {
 	t.Helper()
-	return serve(t, outcome, started, func() {})
+	return serve(t, outcome, started, func(string, uint64) string { return "" })
 }
 
-// serve is serveRestarted of a node that does something before it answers to a transfer.
-func serve(t *testing.T, outcome string, started uint64, submitted func()) (address string) {
+// serve is serveRestarted of a node that is asked first what it answers to a method, and at
+// which height: the result or the error, or nothing for the usual.
+func serve(t *testing.T, outcome string, started uint64, answer func(method string, height uint64) string) (address string) {
 	t.Helper()
 	var height atomic.Uint64
 	mux := http.NewServeMux()
@@ -56,6 +57,10 @@ func serve(t *testing.T, outcome string, started uint64, submitted func()) (addr
 		if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
 			t.Error(err)
 		}
+		if given := answer(call.Method, height.Load()); given != "" {
+			_, _ = fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": 1, %s}`, given)
+			return
+		}
 		result := outcome
 		switch call.Method {
 		case "account_get":
@@ -65,7 +70,6 @@ func serve(t *testing.T, outcome string, started uint64, submitted func()) (addr
 			if err != nil {
 				t.Error(err)
 			}
-			submitted()
 			result = fmt.Sprintf(`{"hash": %q, "shard": 0}`, account.Transaction(content).Hash())
 		}
 		_, _ = fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": 1, "result": %s}`, result)
@@ -75,28 +79,55 @@ func serve(t *testing.T, outcome string, started uint64, submitted func()) (addr
 	return server.URL
 }
 
+// silentShard is the error of a node that got no answer of those it handed a transfer.
+const silentShard = `"error": {"code": -32003, "message": "no node of the signer's shard answered"}`
+
+// cut is what a node answers that cuts the connection when a method is called.
+func cut(method string) func(string, uint64) string {
+	return func(called string, _ uint64) string {
+		if called == method {
+			panic(http.ErrAbortHandler)
+		}
+		return ""
+	}
+}
+
+// instead is what a node answers that answers one method in another way.
+func instead(method, answer string) func(string, uint64) string {
+	return func(called string, _ uint64) string {
+		if called == method {
+			return answer
+		}
+		return ""
+	}
+}
+
 // A transfer whose submission was not answered is looked for as any other: the node may
 // have taken it.
 func TestTransfersWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
+		answer                func(method string, height uint64) string
 		outcome, expiresAfter string
 		// want is what the error says; empty where there is none.
 		want []string
 	}{
-		"executed": {`{"status": "Executed", "height": 7, "reason": ""}`, "3", nil},
+		"executed": {cut("transfer_submit"), `{"status": "Executed", "height": 7, "reason": ""}`, "3", nil},
+		"executed by a node that did not answer the one that was asked": {
+			instead("transfer_submit", silentShard), `{"status": "Executed", "height": 7, "reason": ""}`, "3", nil,
+		},
 		"expired": {
-			`{"status": "Unknown", "height": 0, "reason": ""}`, "3",
+			cut("transfer_submit"), `{"status": "Unknown", "height": 0, "reason": ""}`, "3",
 			[]string{"error: transfer ", "expired at height 5: no chunk took it"},
 		},
 		"unknown": {
-			`{"status": "Unknown", "height": 0, "reason": ""}`, "1000000",
+			cut("transfer_submit"), `{"status": "Unknown", "height": 0, "reason": ""}`, "1000000",
 			[]string{"error: transfer ", "it is not known what became of the transfer after 5s: ", "EOF"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			node := serve(t, test.outcome, 1, func() { panic(http.ErrAbortHandler) })
+			node := serve(t, test.outcome, 1, test.answer)
 			args := []string{
 				"transfer", "--node", node, "--from", "genesis/0", "--to", "genesis/1", "--amount", "1",
 				"--expires-after-blocks", test.expiresAfter, "--timeout", "5s",

@@ -6,7 +6,7 @@ import (
 	"context"
 )
 
-// Account is an account as a block commits to it.
+// Account is an account after the execution of a chunk in a finalised block.
 type Account struct {
 	ID string `json:"id"`
 	// Shard is the one that the id belongs to.
@@ -16,7 +16,7 @@ type Account struct {
 	Balance uint64 `json:"balance"`
 	// Nonce is the highest that the account has used.
 	Nonce uint64 `json:"nonce"`
-	// Height is that of the block.
+	// Height is that of the chunk.
 	Height uint64 `json:"height"`
 }
 
