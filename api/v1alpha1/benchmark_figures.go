@@ -127,7 +127,7 @@ const (
 
 // BenchmarkCriterion is what a figure has to be.
 // +kubebuilder:validation:XValidation:rule="has(self.atLeast) || has(self.atMost)",message="needs atLeast or atMost",reason="FieldValueRequired"
-// +kubebuilder:validation:XValidation:rule="!has(self.atLeast) || !has(self.atMost) || !isQuantity(string(self.atLeast)) || !isQuantity(string(self.atMost)) || quantity(string(self.atLeast)).compareTo(quantity(string(self.atMost))) <= 0",message="must not be less than atLeast",fieldPath=".atMost",reason="FieldValueInvalid"
+// +kubebuilder:validation:XValidation:rule="!has(self.atLeast) || !has(self.atMost) || string(self.atLeast).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self.atLeast)) || string(self.atMost).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self.atMost)) || quantity(string(self.atLeast)).compareTo(quantity(string(self.atMost))) <= 0",message="must not be less than atLeast",fieldPath=".atMost",reason="FieldValueInvalid"
 type BenchmarkCriterion struct {
 	// figure is what the criterion is about.
 	// +required
@@ -135,13 +135,19 @@ type BenchmarkCriterion struct {
 
 	// atLeast is the least that the figure may be, such as 1900 or "0.5".
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('-1E')) >= 0 && quantity(string(self)).compareTo(quantity('1E')) <= 0",message="must be between -1E and 1E",reason="FieldValueInvalid"
 	AtLeast *resource.Quantity `json:"atLeast,omitempty"`
 
 	// atMost is the most that the figure may be.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('-1E')) >= 0 && quantity(string(self)).compareTo(quantity('1E')) <= 0",message="must be between -1E and 1E",reason="FieldValueInvalid"
 	AtMost *resource.Quantity `json:"atMost,omitempty"`
 }

@@ -373,6 +373,20 @@ func TestWrongBenchmarksAreRefused(t *testing.T) {
 			[]edit{criteria(object{"figure": "CPUCores", "atLeast": "1500m", "atMost": 1})},
 			[]refusal{{"spec.criteria[0].atMost", "must not be less than atLeast"}},
 		},
+		"a figure with a fraction of an exponent": {
+			[]edit{criteria(object{"figure": "CPUCores", "atLeast": "1e1.5", "atMost": "1E1.5"})},
+			[]refusal{{"spec.criteria[0].atLeast", "should match"}, {"spec.criteria[0].atMost", "should match"}},
+		},
+		"a figure with an exponent of many digits": {
+			[]edit{criteria(object{"figure": "CPUCores", "atLeast": "1e4000000", "atMost": "1e-4000000"})},
+			[]refusal{{"spec.criteria[0].atLeast", "should match"}, {"spec.criteria[0].atMost", "should match"}},
+		},
+		"a figure beyond all": {
+			[]edit{criteria(object{"figure": "CPUCores", "atLeast": "-1.1E", "atMost": "1000E"})},
+			[]refusal{
+				{"spec.criteria[0].atLeast", "must be between -1E and 1E"}, {"spec.criteria[0].atMost", "must be between -1E and 1E"},
+			},
+		},
 		"two criteria for one figure": {
 			[]edit{criteria(object{"figure": "CPUCores", "atMost": 1}, object{"figure": "CPUCores", "atLeast": 1})},
 			[]refusal{{"spec.criteria[1]", "Duplicate value"}},

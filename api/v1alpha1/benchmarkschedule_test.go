@@ -197,6 +197,16 @@ func TestWrongBenchmarkSchedulesAreRefused(t *testing.T) {
 			[]edit{set("spec.template.spec.durationSeconds", 4)},
 			[]refusal{{"spec.template.spec.durationSeconds", "greater than or equal to 5"}},
 		},
+		"a benchmark of no quantity": {
+			[]edit{
+				set("spec.template.spec.criteria", []object{{"figure": "CPUCores", "atLeast": "1e1.5"}}),
+				set("spec.template.spec.network.template.spec.volume", object{"size": "1e4000000"}),
+			},
+			[]refusal{
+				{"spec.template.spec.criteria[0].atLeast", "should match"},
+				{"spec.template.spec.network.template.spec.volume.size", "should match"},
+			},
+		},
 		"nothing to compare with": {
 			[]edit{set("spec.template.spec.baseline", object{"figures": []string{"ExecutedPerSecond"}})},
 			[]refusal{{"spec.successfulHistoryLimit", "must be at least 1: each benchmark is compared with the latest"}},

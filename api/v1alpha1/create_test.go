@@ -510,6 +510,30 @@ var wrongManifests = map[string]struct {
 		[]edit{set("spec.node.resources.limits.memory", "plenty")},
 		[]refusal{{"spec.node.resources.limits.memory", "should match"}},
 	},
+	"exponent with a fraction": {
+		[]edit{set("spec.node.resources.limits.memory", "1e1.5")},
+		[]refusal{{"spec.node.resources.limits.memory", "should match"}},
+	},
+	"exponent of many digits": {
+		[]edit{set("spec.node.resources.limits.memory", "1e4000000")},
+		[]refusal{{"spec.node.resources.limits.memory", "should match"}},
+	},
+	"cpu with a fraction of an exponent": {
+		[]edit{set("spec.node.resources.requests.cpu", "1e.5")},
+		[]refusal{{"spec.node.resources.requests.cpu", "should match"}},
+	},
+	"disk with a fraction of an exponent": {
+		[]edit{set("spec.volume.size", "1e1.5")},
+		[]refusal{{"spec.volume.size", "should match"}},
+	},
+	"disk of a role with an exponent of many digits": {
+		[]edit{set("spec.volume.roles", []object{{"role": "Producer", "size": "1e4000000"}})},
+		[]refusal{{"spec.volume.roles[0].size", "should match"}},
+	},
+	"quantity that is a number with a fraction": {
+		[]edit{set("spec.node.resources.requests.cpu", 0.5)},
+		[]refusal{{"spec.node.resources.requests.cpu", "must be of type integer,string"}, notChecked},
+	},
 	"negative quantity": {
 		[]edit{set("spec.node.resources.requests.cpu", "-1")},
 		[]refusal{{"spec.node.resources.requests.cpu", "must be between 10m and 1024 cores"}},

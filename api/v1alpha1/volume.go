@@ -25,7 +25,7 @@ const (
 // else of them changes.
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.iops)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".iops",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.throughputMebibytesPerSecond)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".throughputMebibytesPerSecond",reason="FieldValueForbidden"
-// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.size)) || !isQuantity(string(oldSelf.size)) || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",fieldPath=".size",messageExpression="'must be at least %s, which it is: disks grow and never shrink'.format([string(oldSelf.size)])",message="cannot become less: disks grow and never shrink",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="string(self.size).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self.size)) || !isQuantity(string(oldSelf.size)) || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",fieldPath=".size",messageExpression="'must be at least %s, which it is: disks grow and never shrink'.format([string(oldSelf.size)])",message="cannot become less: disks grow and never shrink",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",fieldPath=".storageClassName",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.iops) == has(oldSelf.iops) && (!has(self.iops) || self.iops == oldSelf.iops)",fieldPath=".iops",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.throughputMebibytesPerSecond) == has(oldSelf.throughputMebibytesPerSecond) && (!has(self.throughputMebibytesPerSecond) || self.throughputMebibytesPerSecond == oldSelf.throughputMebibytesPerSecond)",fieldPath=".throughputMebibytesPerSecond",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
@@ -34,9 +34,11 @@ type VolumeSpec struct {
 	// size is the size of the disk: "1Gi" to "64Ti". It may grow where the storage
 	// class lets it, and never shrinks.
 	// +required
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="must be between 1Gi and 64Ti",reason="FieldValueInvalid"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="must be between 1Gi and 64Ti",reason="FieldValueInvalid"
 	Size resource.Quantity `json:"size"`
 
 	// storageClassName is an existing storage class. Without it and without a
@@ -78,7 +80,7 @@ type VolumeSpec struct {
 // then.
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.iops)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".iops",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || !has(self.throughputMebibytesPerSecond)",message="cannot be set together with storageClassName, which already decides it",fieldPath=".throughputMebibytesPerSecond",reason="FieldValueForbidden"
-// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.size)) || !isQuantity(string(oldSelf.size)) || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",fieldPath=".size",messageExpression="'must be at least %s, which it is: disks grow and never shrink'.format([string(oldSelf.size)])",message="cannot become less: disks grow and never shrink",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="string(self.size).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self.size)) || !isQuantity(string(oldSelf.size)) || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",fieldPath=".size",messageExpression="'must be at least %s, which it is: disks grow and never shrink'.format([string(oldSelf.size)])",message="cannot become less: disks grow and never shrink",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",fieldPath=".storageClassName",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.iops) == has(oldSelf.iops) && (!has(self.iops) || self.iops == oldSelf.iops)",fieldPath=".iops",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
 // +kubebuilder:validation:XValidation:rule="has(self.throughputMebibytesPerSecond) == has(oldSelf.throughputMebibytesPerSecond) && (!has(self.throughputMebibytesPerSecond) || self.throughputMebibytesPerSecond == oldSelf.throughputMebibytesPerSecond)",fieldPath=".throughputMebibytesPerSecond",message="cannot change: a validator keeps the disk it started with",reason="FieldValueForbidden"
@@ -90,9 +92,11 @@ type RoleVolume struct {
 	// size is the size of the disk: "1Gi" to "64Ti". It may grow where the storage
 	// class lets it, and never shrinks.
 	// +required
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="must be between 1Gi and 64Ti",reason="FieldValueInvalid"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE][+-]?[0-9]{3}') || !isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="must be between 1Gi and 64Ti",reason="FieldValueInvalid"
 	Size resource.Quantity `json:"size"`
 
 	// storageClassName is an existing storage class. Without it and without a
