@@ -91,7 +91,7 @@ type BenchmarkScheduleSpec struct {
 }
 
 // BenchmarkTemplate is a benchmark that a schedule makes.
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.network.template.spec.regions) || !self.spec.network.template.spec.regions.exists(r, has(r.cluster))",message="must all be in the operator's own cluster: a benchmark reaches no nodes elsewhere",fieldPath=".spec.network.template.spec.regions",reason="FieldValueForbidden"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.network.template) || !has(self.spec.network.template.spec.regions) || !self.spec.network.template.spec.regions.exists(r, has(r.cluster))",message="must all be in the operator's own cluster: a benchmark reaches no nodes elsewhere",fieldPath=".spec.network.template.spec.regions",reason="FieldValueForbidden"
 type BenchmarkTemplate struct {
 	// metadata is what each benchmark has besides its name.
 	// +optional

@@ -103,6 +103,7 @@ func TestValidBenchmarkSchedules(t *testing.T) {
 	manifests := [][]byte{
 		[]byte(scheduleManifest),
 		encode(t, editedSchedule(t, remove("spec.template.spec.network.template.spec.regions"))),
+		encode(t, editedSchedule(t, set("metadata.name", "of-a-network"), set("spec.template.spec.network", object{"name": "running"}))),
 	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "benchmarkschedule", "*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -88,6 +88,21 @@ func (c *cluster) checkBenchmark(name string) {
 	}
 }
 
+// A schedule may measure a network that runs: its benchmarks name it.
+func TestAScheduleOfANetworkThatRuns(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, func(spec *v1alpha1.BenchmarkScheduleSpec) {
+		spec.Template.Spec.Network = v1alpha1.BenchmarkNetwork{Name: "running"}
+	})
+	c.settle()
+	c.at(1, 0)
+	c.settle()
+	c.checkBenchmark(c.name(1))
+	if network := c.benchmarks()[0].Spec.Network; network.Name != "running" {
+		t.Errorf("the benchmark is of %+v", network)
+	}
+}
+
 // What is kept is bounded, and what it came to stays listed.
 func TestWhatIsKept(t *testing.T) {
 	t.Parallel()
