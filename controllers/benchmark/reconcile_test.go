@@ -4,6 +4,7 @@ package benchmark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,9 +18,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -323,6 +326,31 @@ func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.benchmark), c.benchmark))
 	if err == nil || !equality.Semantic.DeepEqual(before.Status, c.benchmark.Status) || len(c.events.Events) != told {
 		t.Errorf("it is told %+v: %v", c.ready(), err)
+	}
+	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
+}
+
+// Of a new benchmark, nothing is said then, nor when somebody wrote what it looks at.
+func TestAnAPIServerThatDoesNotAnswerAtFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, nil)
+	c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.benchmark), c.benchmark))
+	conflicting, err := client.NewWithWatch(apiServer, client.Options{Scheme: scheme})
+	c.must(err)
+	for what, reconciler := range map[string]*Reconciler{
+		"no answer": {client: c.client, reader: silentAboutNetworks{c.client}},
+		"a conflict": {reader: c.client, client: interceptor.NewClient(conflicting, interceptor.Funcs{
+			Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+				return apierrors.NewConflict(corev1.Resource("persistentvolumeclaims"), "bench", errors.New("it was written"))
+			},
+		})},
+	} {
+		reconciler.recorder, reconciler.settings, reconciler.now = c.events, c.settings, func() time.Time { return c.clock }
+		_, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.benchmark)})
+		c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.benchmark), c.benchmark))
+		if want := (v1alpha1.BenchmarkStatus{ObservedGeneration: -1}); err == nil || !equality.Semantic.DeepEqual(want, *c.status()) {
+			t.Errorf("%s: the status is %+v: %v", what, c.status(), err)
+		}
 	}
 	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
 }

@@ -24,8 +24,10 @@ var fine = []string{v1alpha1.ReasonUnderWay, v1alpha1.ReasonSucceeded}
 
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
-	r.status.ObservedGeneration = r.benchmark.Generation
-	r.status.RunsSummary = benchmarkpolicy.RunsSummary(r.status, len(r.runs))
+	if reporting.Observed(r.status.Conditions, r.benchmark.Generation) {
+		r.status.ObservedGeneration = r.benchmark.Generation
+		r.status.RunsSummary = benchmarkpolicy.RunsSummary(r.status, len(r.runs))
+	}
 	if equality.Semantic.DeepEqual(&r.benchmark.Status, r.status) {
 		return nil
 	}

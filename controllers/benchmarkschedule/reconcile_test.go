@@ -374,6 +374,35 @@ func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// An API server that does not answer the first look at a schedule leaves it as new as it
+// was: times since its creation count.
+func TestAnAPIServerThatDoesNotAnswerAtFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, nil)
+	c.read()
+	before := c.schedule.DeepCopy()
+	if before.Status.ObservedGeneration != -1 {
+		t.Fatalf("the status of a new schedule is %+v", before.Status)
+	}
+	c.at(1, 15*time.Minute)
+	operator := c.operator(c.client)
+	operator.reader = silentAboutBenchmarks{c.client}
+	_, err := operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.schedule)})
+	c.read()
+	if !apierrors.IsTimeout(err) || !equality.Semantic.DeepEqual(before.Status, c.schedule.Status) {
+		t.Errorf("the status is %+v: %v", c.schedule.Status, err)
+	}
+	c.settle()
+	c.checkBenchmark(c.name(1))
+}
+
+// silentAboutBenchmarks is an API server that does not answer who lists benchmarks.
+type silentAboutBenchmarks struct{ client.Reader }
+
+func (silentAboutBenchmarks) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return apierrors.NewTimeoutError("the request did not end in time", 1)
+}
+
 // Nothing is made of a schedule that is being deleted.
 func TestDeletion(t *testing.T) {
 	t.Parallel()

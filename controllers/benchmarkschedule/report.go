@@ -15,7 +15,9 @@ import (
 // report writes the status when it has changed, unless somebody else wrote one since
 // the schedule was read: what that one counted would be lost.
 func (r *run) report(ctx context.Context) error {
-	r.status.ObservedGeneration = r.schedule.Generation
+	if reporting.Observed(r.status.Conditions, r.schedule.Generation) {
+		r.status.ObservedGeneration = r.schedule.Generation
+	}
 	if equality.Semantic.DeepEqual(&r.schedule.Status, r.status) {
 		return nil
 	}

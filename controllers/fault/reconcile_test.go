@@ -464,6 +464,19 @@ func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// Of a new fault, nothing is said then.
+func TestAnAPIServerThatDoesNotAnswerAtFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	reconciler := c.reconciler(c.client)
+	reconciler.reader = silentAboutNetworks{c.client}
+	_, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.fault)})
+	c.read(c.fault)
+	if want := (v1alpha1.FaultStatus{ObservedGeneration: -1}); err == nil || !equality.Semantic.DeepEqual(want, c.fault.Status) {
+		t.Errorf("the status is %+v: %v", c.fault.Status, err)
+	}
+}
+
 // silentAboutNetworks is an API server that does not answer who reads networks.
 type silentAboutNetworks struct{ client.Reader }
 

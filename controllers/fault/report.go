@@ -18,7 +18,9 @@ var fine = []string{v1alpha1.ReasonUnderWay, v1alpha1.ReasonNetworkWaits, v1alph
 
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
-	r.status.ObservedGeneration = r.fault.Generation
+	if reporting.Observed(r.status.Conditions, r.fault.Generation) {
+		r.status.ObservedGeneration = r.fault.Generation
+	}
 	if equality.Semantic.DeepEqual(&r.fault.Status, r.status) {
 		return nil
 	}

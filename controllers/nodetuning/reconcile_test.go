@@ -13,12 +13,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
@@ -573,6 +575,45 @@ func TestAgentsThatCannotBeMade(t *testing.T) {
 	}
 	c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), c.tuning))
 	c.check(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyFailed, `namespaces "absent" not found`)
+}
+
+// An API server that does not answer is no news of a NodeTuning: its status stays of the
+// spec that it was of, and that of a new one of none.
+func TestAnAPIServerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	base, err := client.NewWithWatch(apiServer, client.Options{Scheme: scheme})
+	c.must(err)
+	silent := interceptor.NewClient(base, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return apierrors.NewTimeoutError("the request did not end in time", 1)
+		},
+	})
+	checkSilence := func(want v1alpha1.NodeTuningStatus) {
+		t.Helper()
+		c.reconciler.client = silent
+		_, err := c.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.tuning)})
+		c.reconciler.client = c.client
+		c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), c.tuning))
+		if !apierrors.IsTimeout(err) || !equality.Semantic.DeepEqual(want, c.tuning.Status) {
+			t.Errorf("the status is\n%+v, want\n%+v: %v", c.tuning.Status, want, err)
+		}
+	}
+	checkSilence(v1alpha1.NodeTuningStatus{ObservedGeneration: -1})
+
+	c.reconcile()
+	first := c.addMachine()
+	c.settle()
+	c.answer(first, &c.tuning.Spec.Settings, 2, applied, unavailable)
+	c.reconcile()
+	c.check(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSettingsUnavailable, "machine-1 does not take")
+	c.tuning.Spec.Settings = v1alpha1.NodeTuningSettings{RmemMaxBytes: 4096}
+	c.must(c.client.Update(t.Context(), c.tuning))
+	checkSilence(*c.tuning.Status.DeepCopy())
+	c.reconcile()
+	if c.tuning.Generation != 2 || c.tuning.Status.ObservedGeneration != 2 {
+		t.Errorf("the status is of generation %d, want that of the spec, %d", c.tuning.Status.ObservedGeneration, c.tuning.Generation)
+	}
 }
 
 // The agents of a NodeTuning that somebody took away by force go as well.

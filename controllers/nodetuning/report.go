@@ -30,8 +30,10 @@ func (r *run) summarise(observation *tuningpolicy.Observation, settingsHash stri
 
 // report writes the status when it has changed.
 func (r *run) report(ctx context.Context) error {
-	r.status.ObservedGeneration = r.tuning.Generation
-	r.noteStalled()
+	if reporting.Observed(r.status.Conditions, r.tuning.Generation) {
+		r.status.ObservedGeneration = r.tuning.Generation
+		r.noteStalled()
+	}
 	if equality.Semantic.DeepEqual(&r.tuning.Status, r.status) {
 		return nil
 	}
