@@ -72,7 +72,7 @@ func (r *run) summarise() {
 	}
 	r.status.NodesSummary = nodesSummary(r.status)
 	r.noteStalled()
-	r.note(policy.Ready(r.status.Conditions))
+	r.note(policy.Ready(r.status.Conditions, r.network.Generation))
 }
 
 // noteStalled says whether the network waits for somebody to change something. Of

@@ -6,8 +6,10 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
@@ -17,7 +19,9 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/condition"
 	"github.com/shardyard/shardyard/internal/policy/observed"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // How far the chain is, nobody says while no node answers; how far it was at least, that
@@ -41,6 +45,41 @@ func TestHighestFinalizedHeightStays(t *testing.T) {
 		got, highest := ptr.Deref(r.status.FinalizedHeight, -1), ptr.Deref(r.status.HighestFinalizedHeight, -1)
 		if got != step.want || highest != step.highest {
 			t.Errorf("after %d the height is %d, and the highest %d; want %d and %d", step.told, got, highest, step.want, step.highest)
+		}
+	}
+}
+
+// That the nodes ran as another spec says makes no network ready whose nodes nobody could
+// look at since.
+func TestReadyOfASpecThatNobodySawTheNodesOf(t *testing.T) {
+	t.Parallel()
+	network := &v1alpha1.ShardNetwork{ObjectMeta: metav1.ObjectMeta{Name: "quickstart", Generation: 1}}
+	r := &run{
+		Reconciler: &Reconciler{now: time.Now}, network: network, plan: &topology.Plan{}, status: &v1alpha1.ShardNetworkStatus{},
+	}
+	notePlanned := func() {
+		for _, kind := range []string{
+			v1alpha1.ConditionWithinLifetime, v1alpha1.ConditionWithinBudget, v1alpha1.ConditionGenesisReady,
+			v1alpha1.ConditionImageCompatible, v1alpha1.ConditionApplied,
+		} {
+			r.note(condition.New(kind, metav1.ConditionTrue, "Test", "all is well"))
+		}
+	}
+	notePlanned()
+	for _, kind := range []string{
+		v1alpha1.ConditionMachinesTuned, v1alpha1.ConditionNodesReady, v1alpha1.ConditionProducing, v1alpha1.ConditionTCPTuned,
+		v1alpha1.ConditionUpdated,
+	} {
+		r.note(condition.New(kind, metav1.ConditionTrue, "Test", "all is well"))
+	}
+	for i, want := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
+		generation := int64(i) + 1
+		network.Generation = generation
+		notePlanned()
+		r.summarise()
+		ready := meta.FindStatusCondition(r.status.Conditions, v1alpha1.ConditionReady)
+		if ready == nil || ready.Status != want || ready.ObservedGeneration != generation || r.status.ObservedGeneration != generation {
+			t.Errorf("of generation %d, Ready is %+v, want %s", generation, ready, want)
 		}
 	}
 }

@@ -31,7 +31,9 @@ var decisive = []string{
 // is, Unknown when one of them is or is not there. What somebody has to change
 // comes first. An update that waits for its height, as the spec asks, is told of
 // and keeps no network from being ready: its nodes run what they are to until then.
-func Ready(conditions []metav1.Condition) metav1.Condition {
+// That all was well with another generation than the network's says nothing of this
+// one.
+func Ready(conditions []metav1.Condition, generation int64) metav1.Condition {
 	if stalled := meta.FindStatusCondition(conditions, v1alpha1.ConditionStalled); stalled != nil {
 		return condition.New(v1alpha1.ConditionReady, metav1.ConditionFalse, stalled.Reason, stalled.Message)
 	}
@@ -46,10 +48,7 @@ func Ready(conditions []metav1.Condition) metav1.Condition {
 	}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
 		for _, kind := range decisive {
-			found := meta.FindStatusCondition(conditions, kind)
-			if found == nil {
-				found = &metav1.Condition{Status: metav1.ConditionUnknown, Message: kind + " is not known yet"}
-			}
+			found := ofGeneration(conditions, kind, generation)
 			if found.Status == status && !AwaitsItsHeight(found) {
 				return condition.New(v1alpha1.ConditionReady, status, reason, found.Message)
 			}
@@ -60,6 +59,19 @@ func Ready(conditions []metav1.Condition) metav1.Condition {
 		message = "the network runs as it is to until its update begins: " + updated.Message
 	}
 	return condition.New(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning, message)
+}
+
+// ofGeneration is a condition as far as it is known of that generation.
+func ofGeneration(conditions []metav1.Condition, kind string, generation int64) *metav1.Condition {
+	found := meta.FindStatusCondition(conditions, kind)
+	if found == nil {
+		return &metav1.Condition{Status: metav1.ConditionUnknown, Message: kind + " is not known yet"}
+	}
+	well := found.Status == metav1.ConditionTrue || AwaitsItsHeight(found)
+	if well && found.ObservedGeneration != generation {
+		return &metav1.Condition{Status: metav1.ConditionUnknown, Message: kind + " is not known yet of the spec as it is now"}
+	}
+	return found
 }
 
 // AwaitsItsHeight says whether a condition is of an update that is scheduled.

@@ -15,10 +15,16 @@ import (
 
 func TestReady(t *testing.T) {
 	t.Parallel()
-	set := func(kind string, status metav1.ConditionStatus) func(*[]metav1.Condition) {
+	const generation = 2
+	setOf := func(generation int64, kind string, status metav1.ConditionStatus) func(*[]metav1.Condition) {
 		return func(conditions *[]metav1.Condition) {
-			meta.SetStatusCondition(conditions, metav1.Condition{Type: kind, Status: status, Reason: "Test", Message: "about " + kind})
+			meta.SetStatusCondition(conditions, metav1.Condition{
+				Type: kind, Status: status, Reason: "Test", Message: "about " + kind, ObservedGeneration: generation,
+			})
 		}
+	}
+	set := func(kind string, status metav1.ConditionStatus) func(*[]metav1.Condition) {
+		return setOf(generation, kind, status)
 	}
 	was := func(reason string) func(*[]metav1.Condition) {
 		return func(conditions *[]metav1.Condition) {
@@ -28,7 +34,7 @@ func TestReady(t *testing.T) {
 	scheduled := func(conditions *[]metav1.Condition) {
 		meta.SetStatusCondition(conditions, metav1.Condition{
 			Type: v1alpha1.ConditionUpdated, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonAwaitingHeight,
-			Message: "the change of spec.tcp waits",
+			Message: "the change of spec.tcp waits", ObservedGeneration: generation,
 		})
 	}
 	cases := map[string]struct {
@@ -63,6 +69,20 @@ func TestReady(t *testing.T) {
 				meta.RemoveStatusCondition(conditions, v1alpha1.ConditionUpdated)
 			}},
 			metav1.ConditionUnknown, v1alpha1.ReasonStarting, "Updated is not known yet",
+		},
+		"one of the spec before": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), setOf(1, v1alpha1.ConditionUpdated, metav1.ConditionTrue)},
+			metav1.ConditionUnknown, v1alpha1.ReasonDegraded, "Updated is not known yet of the spec as it is now",
+		},
+		"one that was false with the spec before": {
+			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), setOf(1, v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
+			metav1.ConditionFalse, v1alpha1.ReasonDegraded, "about NodesReady",
+		},
+		"awaiting the height of the update before": {
+			[]func(*[]metav1.Condition){scheduled, func(conditions *[]metav1.Condition) {
+				meta.FindStatusCondition(*conditions, v1alpha1.ConditionUpdated).ObservedGeneration = 1
+			}},
+			metav1.ConditionUnknown, v1alpha1.ReasonStarting, "Updated is not known yet of the spec as it is now",
 		},
 		"was running": {
 			[]func(*[]metav1.Condition){was(v1alpha1.ReasonRunning), set(v1alpha1.ConditionNodesReady, metav1.ConditionFalse)},
@@ -134,7 +154,7 @@ func TestReady(t *testing.T) {
 			for _, change := range test.changes {
 				change(&conditions)
 			}
-			got := policy.Ready(conditions)
+			got := policy.Ready(conditions, generation)
 			if got.Type != v1alpha1.ConditionReady {
 				t.Errorf("the condition is %s", got.Type)
 			}

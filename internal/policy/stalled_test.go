@@ -106,6 +106,6 @@ func TestReadyWhileStalled(t *testing.T) {
 		policy.ClustersAvailable(2, []policy.LostCluster{unavailable}, false), policy.NameTaken("Service", "a"),
 	}
 	conditions = append(conditions, *policy.Stalled(conditions, false))
-	networks.CheckCondition(t, policy.Ready(conditions), metav1.ConditionFalse, v1alpha1.ReasonNameTaken,
+	networks.CheckCondition(t, policy.Ready(conditions, 0), metav1.ConditionFalse, v1alpha1.ReasonNameTaken,
 		"the Service a belongs to somebody else")
 }

@@ -250,13 +250,13 @@ func troublesOfLifetimes(t *testing.T) []trouble {
 func troublesOfChains(t *testing.T) []trouble {
 	t.Helper()
 	ready := func(observation *observed.Network) metav1.Condition {
-		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), diagnosis.NodesReady(observation)})
+		return policy.Ready([]metav1.Condition{policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), diagnosis.NodesReady(observation)}, 0)
 	}
 	degraded := func(observation *observed.Network) metav1.Condition {
 		return policy.Ready([]metav1.Condition{
 			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRunning},
 			policy.GenesisCreated(4), policy.ObjectsApplied(16, 1), diagnosis.NodesReady(observation),
-		})
+		}, 0)
 	}
 	return []trouble{
 		ofChain(t, v1alpha1.ReasonStarting, ready, func(observation *observed.Network) {
