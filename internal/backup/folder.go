@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 const (
@@ -22,6 +23,11 @@ type folder struct {
 	path string
 	// made says that it was not there before it was claimed.
 	made bool
+
+	mutex sync.Mutex
+	// written are the files that were put there by this backup, whole or not: another may
+	// have found the folder empty at the same time.
+	written []string
 }
 
 func (f *folder) String() string { return f.path }
@@ -43,20 +49,53 @@ func (f *folder) claim(context.Context) error {
 }
 
 func (f *folder) put(_ context.Context, path string, _ int64, fill func(io.Writer) error) error {
-	return write(f.file(path), fill)
+	name := f.file(path)
+	return write(name, func(out io.Writer) error {
+		// Only who made the file gets here.
+		f.mutex.Lock()
+		f.written = append(f.written, name)
+		f.mutex.Unlock()
+		return fill(out)
+	})
 }
 
 func (f *folder) get(_ context.Context, path string) (io.ReadCloser, error) {
 	return os.Open(f.file(path))
 }
 
-// fail removes all that is in the folder, which had nothing in it, and the folder itself
-// if it was made.
-func (f *folder) fail(ctx context.Context, cause error) error {
-	if f.made {
-		return errors.Join(cause, os.RemoveAll(f.path))
+// fail removes the files that were put there, the folders that have nothing in them then,
+// and the folder itself if it was made.
+func (f *folder) fail(_ context.Context, cause error) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for _, name := range f.written {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			cause = errors.Join(cause, err)
+		}
 	}
-	return errors.Join(cause, f.clear(ctx, func(string) bool { return true }))
+	root := filepath.Clean(f.path)
+	for _, name := range f.written {
+		cause = errors.Join(cause, removeEmpty(filepath.Dir(name), root))
+	}
+	if f.made {
+		cause = errors.Join(cause, removeEmpty(root, filepath.Dir(root)))
+	}
+	return cause
+}
+
+// removeEmpty removes a folder and those above it, below another one, until one has
+// something in it.
+func removeEmpty(folder, below string) error {
+	for ; folder != below; folder = filepath.Dir(folder) {
+		switch err := os.Remove(folder); {
+		case errors.Is(err, os.ErrExist):
+			// That is what a folder says that is not empty.
+			return nil
+		case err != nil && !errors.Is(err, os.ErrNotExist):
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *folder) clear(_ context.Context, isOne func(string) bool) error {

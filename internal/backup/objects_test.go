@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -166,6 +168,52 @@ func TestBackupsOfOnePlace(t *testing.T) {
 	}
 	if keys := server.Keys(t); !slices.Equal(keys, []string{"both/data/07"}) || string(server.Get(t, "both/data/07")) != "theirs" {
 		t.Errorf("the bucket has %v", keys)
+	}
+}
+
+// Of two backups that find a place empty at one time, the one that is not complete takes
+// nothing of the other one with it, wherever they are kept.
+func TestBackupsThatBeginTogether(t *testing.T) {
+	onBoth(t, func(t *testing.T, on shelf) {
+		t.Helper()
+		from := place(t, map[string]string{"nodes/a/data/blobs/9": "nine", "nodes/c/data/blobs/0": "zero", "genesis.json": "{}"})
+		var first backup.Place
+		to := backup.Claimed(open(t, on.at("both")), func() { first = keep(t, on, "both") })
+		err := backup.Write(t.Context(), &backup.Manifest{}, from, to, []string{"nodes", "genesis.json"})
+		if err == nil || !strings.Contains(err.Error(), "genesis.json") {
+			t.Errorf("the error is %v", err)
+		}
+		if err := verify(t, first); err != nil {
+			t.Errorf("the other backup is %v", err)
+		}
+		if left := on.files(t); len(left) != 4 {
+			t.Errorf("there are %v", left)
+		}
+	})
+}
+
+// A backup that fails leaves no folders either, but for one that was there.
+func TestFoldersOfBackupsThatFail(t *testing.T) {
+	from, paths := many(t)
+	for name, test := range map[string]struct {
+		there bool
+		want  int
+	}{"a folder of its own": {false, 0}, "a folder that was there": {true, 1}} {
+		root := t.TempDir()
+		to := filepath.Join(root, "kept")
+		if test.there {
+			if err := os.Mkdir(to, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := backup.Write(t.Context(), &backup.Manifest{}, from, open(t, to+"/"), append(paths, "data/07")); err == nil {
+			t.Errorf("%s: there is no error", name)
+		}
+		left, err := filepath.Glob(filepath.Join(root, "*"))
+		below, failed := filepath.Glob(filepath.Join(root, "*", "*"))
+		if err := errors.Join(err, failed); err != nil || len(left) != test.want || len(below) > 0 {
+			t.Errorf("%s: %v and %v are left (%v)", name, left, below, err)
+		}
 	}
 }
 
