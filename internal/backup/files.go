@@ -173,9 +173,6 @@ func (f *File) read(ctx context.Context, from Place, out io.Writer) (err error) 
 	got := newDigest()
 	// Whatever comes beyond what the file had need not be read to tell that it is another.
 	if _, err := io.Copy(io.MultiWriter(out, got), io.LimitReader(until(ctx, in), f.Bytes+1)); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("the backup %s is damaged: %s ends after %d bytes, and had %d: %w", from, f.Path, got.bytes, f.Bytes, err)
-		}
 		return err
 	}
 	switch sum := got.sum(); {

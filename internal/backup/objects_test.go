@@ -233,20 +233,35 @@ func TestBucketsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A connection that breaks in the middle of an object is no damage, and no end of it.
+// A connection that breaks in the middle of an object is no damage, and no end of it: the
+// rest is asked for, three times altogether.
 func TestBackupsThatBreakOff(t *testing.T) {
 	on, server := inBucket(t)
 	from := keep(t, on, "kept")
-	server.Before(func(out http.ResponseWriter, request *http.Request) bool {
-		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/blobs/0") {
-			return false
+	const broken = "read s3://kept/kept/nodes/a/data/blobs/0: unexpected EOF: it broke off after 3 of 4 bytes"
+	for name, test := range map[string]struct {
+		// breaks are how often it breaks, each time one byte later.
+		breaks int64
+		want   string
+	}{"twice": {2, ""}, "each time": {3, broken}} {
+		var asked atomic.Int64
+		server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+			if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/blobs/0") {
+				return false
+			}
+			sent := 1
+			if asked.Add(1) > test.breaks {
+				sent = 4
+			}
+			buckets.BreakOff(out, request, []byte("zero"), sent)
+			return true
+		})
+		err := verify(t, from)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, test.want)
 		}
-		out.Header().Set("Content-Length", "4")
-		_, _ = out.Write([]byte("ze"))
-		return true
-	})
-	want := "the backup s3://kept/kept is damaged: nodes/a/data/blobs/0 ends after 2 bytes, and had 4"
-	if err := verify(t, from); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v", err)
+		if err != nil && strings.Contains(err.Error(), "damaged") || asked.Load() != 3 {
+			t.Errorf("%s: it was asked for %d times: %v", name, asked.Load(), err)
+		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 	// batchKey is the name of the metadata that say of which batch an object is.
 	batchKey = "batch"
 	// attempts are how often something is tried that a server did not do for the moment,
-	// with either library.
+	// with either library, and how often an object is asked for while it is read.
 	attempts = 3
 )
 
@@ -157,29 +157,58 @@ func (a aborting) AbortMultipartUpload(
 	return a.UploadAPIClient.AbortMultipartUpload(ctx, input, options...)
 }
 
-// Read reads an object. One that is not there is an fs.ErrNotExist.
+// Read reads an object. One that is not there is an fs.ErrNotExist. What breaks off is asked
+// for again from there on, until somebody ends it.
 func (b *Bucket) Read(ctx context.Context, name string) (io.ReadCloser, error) {
 	in, err := b.blob.NewReader(ctx, name, nil)
 	if err != nil {
 		return nil, b.explain("read", name, err)
 	}
-	return &reader{Reader: in, bucket: b, name: name}, nil
+	return &reader{Reader: in, ctx: ctx, bucket: b, name: name, left: attempts - 1}, nil
 }
 
 // reader names its object in errors.
 type reader struct {
 	*blob.Reader
 
+	ctx    context.Context
 	bucket *Bucket
 	name   string
+	// offset is how much was read, and left how often the rest may still be asked for.
+	offset int64
+	left   int
 }
 
 func (r *reader) Read(into []byte) (int, error) {
 	count, err := r.Reader.Read(into)
-	if errors.Is(err, io.EOF) {
+	r.offset += int64(count)
+	if err == nil || errors.Is(err, io.EOF) {
 		return count, err
 	}
-	return count, r.bucket.explain("read", r.name, err)
+	for r.left > 0 && r.offset < r.Size() && r.ctx.Err() == nil {
+		r.left--
+		if r.reopen() {
+			return count, nil
+		}
+	}
+	return count, fmt.Errorf("%w: it broke off after %d of %d bytes", r.bucket.explain("read", r.name, err), r.offset, r.Size())
+}
+
+// reopen asks for what was not read yet: the libraries try again what was not answered, but
+// no answer that broke off. What somebody put there meanwhile is no rest of it.
+func (r *reader) reopen() bool {
+	rest, err := r.bucket.blob.NewRangeReader(r.ctx, r.name, r.offset, -1, nil)
+	if err != nil {
+		return false
+	}
+	if rest.Size() != r.Size() || !rest.ModTime().Equal(r.ModTime()) {
+		_ = rest.Close()
+		return false
+	}
+	// It says no more than that it broke off.
+	_ = r.Close()
+	r.Reader = rest
+	return true
 }
 
 // WriteTo keeps whoever copies from going past Read.

@@ -81,6 +81,43 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// An object whose reading breaks off is read on, but not with the rest of another.
+func TestObjectsThatBreakOff(t *testing.T) {
+	server := buckets.Serve(t)
+	place := opened(t, server.URL("a"))
+	for name, test := range map[string]struct {
+		// rest is the object as it is when the rest is asked for.
+		rest, got, want string
+	}{
+		"the same":       {"0123456789", "0123456789", ""},
+		"another":        {"something else", "01234", "read s3://kept/a/b: unexpected EOF: it broke off after 5 of 10 bytes"},
+		"nothing by now": {"", "01234", "read s3://kept/a/b: unexpected EOF: it broke off after 5 of 10 bytes"},
+	} {
+		server.Before(func(out http.ResponseWriter, request *http.Request) bool {
+			switch {
+			case request.Header.Get("Range") == "":
+				buckets.BreakOff(out, request, []byte("0123456789"), 5)
+			case test.rest == "":
+				buckets.Refuse(out, request, http.StatusNotFound, "NoSuchKey", "it is gone")
+			default:
+				buckets.BreakOff(out, request, []byte(test.rest), 100)
+			}
+			return true
+		})
+		in, err := place.Read(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if string(got) != test.got || (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+			t.Errorf("%s: it is %q (%v), want %q (%s)", name, got, err, test.got, test.want)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // What does not work is said in a sentence that names the object, and leaves none.
 func TestRefusedObjects(t *testing.T) {
 	server := buckets.Serve(t)

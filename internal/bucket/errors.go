@@ -3,6 +3,7 @@
 package bucket
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,12 +122,24 @@ func answerOf(err error) *answer {
 		return &answer{fmt.Sprintf("HTTP status %d", google.Code), google.Message, refused, err}
 	}
 	// The library wraps what happened into the name of the object, which is said already.
-	if wrapped, ok := err.(interface{ Unwrap() []error }); ok && strings.HasPrefix(err.Error(), "blob (") {
-		err = wrapped.Unwrap()[0]
+	if strings.HasPrefix(err.Error(), "blob (") {
+		err = unwrapped(err)
 	}
 	// A request that got no answer: the library above says no more of it than that.
 	if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
 		return &answer{cause: operation}
 	}
 	return &answer{cause: err}
+}
+
+// unwrapped is the first error that another one has in it; that itself if it has none.
+func unwrapped(err error) error {
+	switch wrapped := err.(type) { //nolint:errorlint // Only the outermost is asked.
+	case interface{ Unwrap() []error }:
+		return wrapped.Unwrap()[0]
+	case interface{ Unwrap() error }:
+		return cmp.Or(wrapped.Unwrap(), err)
+	default:
+		return err
+	}
 }

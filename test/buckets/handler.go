@@ -3,9 +3,11 @@
 package buckets
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/johannesboyne/gofakes3"
@@ -42,4 +44,18 @@ func Refuse(out http.ResponseWriter, request *http.Request, status int, code, me
 	out.Header().Set("Content-Type", "application/xml")
 	out.WriteHeader(status)
 	_, _ = io.WriteString(out, "<Error><Code>"+code+"</Code><Message>"+message+"</Message></Error>")
+}
+
+// BreakOff answers a request for an object, or for what comes after some bytes of it, with no
+// more than some bytes, and closes the connection if there are others.
+func BreakOff(out http.ResponseWriter, request *http.Request, object []byte, bytes int) {
+	first, status := 0, http.StatusOK
+	if _, err := fmt.Sscanf(request.Header.Get("Range"), "bytes=%d-", &first); err == nil {
+		status = http.StatusPartialContent
+		out.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, len(object)-1, len(object)))
+	}
+	rest := object[first:]
+	out.Header().Set("Content-Length", strconv.Itoa(len(rest)))
+	out.WriteHeader(status)
+	_, _ = out.Write(rest[:min(bytes, len(rest))])
 }
