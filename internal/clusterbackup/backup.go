@@ -133,12 +133,12 @@ func (k *keeping) keep(ctx context.Context) (err error) {
 	}
 	first := k.run.NewNetworkKeeper(k.network, k.plan)
 	if err := k.run.do(ctx, first); err != nil {
-		if leftNothing(first) {
+		if leftNothing(first, err) {
 			return err
 		}
 		// Whether the place was empty only the pod knew, so nobody removes anything.
-		return joined(err, fmt.Errorf("pod %s, which did not say how it ended, may have left files of the network at the place, "+
-			"with keys: what is there now, and was not before, is no backup, and is to be removed", first.Name))
+		return joined(err, fmt.Errorf("pod %s, which did not say how it ended, may have left files of the network at %s, "+
+			"with keys: what is there now, and was not before, is no backup, and is to be removed", first.Name, k.options.URL))
 	}
 	defer func() {
 		if err != nil {
@@ -177,11 +177,12 @@ func (k *keeping) keepNodes(ctx context.Context) error {
 	return group.Wait()
 }
 
-// leftNothing says of the pod that begins a backup, and failed, that it wrote nothing: it
-// removes what it wrote, unless it is killed before that.
-func leftNothing(pod *corev1.Pod) bool {
+// leftNothing says of the pod that begins a backup, and failed with an error, that it wrote
+// nothing: it removes what it wrote, unless it is killed before that. One that nobody knows
+// to be there may have run all the same.
+func leftNothing(pod *corev1.Pod, err error) bool {
 	if pod.UID == "" {
-		return true
+		return refused(err)
 	}
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		return status.State.Terminated != nil && strings.Contains(status.State.Terminated.Message, errorPrefix)

@@ -161,10 +161,67 @@ func TestBackupsWhoseFirstPodIsKilled(t *testing.T) {
 		server.Put(t, "killed/manifest.yaml", []byte("its own"))
 		return y.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(y.namespace), client.GracePeriodSeconds(0))
 	}
-	if _, err := y.backup(); err == nil || !strings.Contains(err.Error(), "may have left files of the network at the place") {
+	if _, err := y.backup(); err == nil || !strings.Contains(err.Error(), "may have left files of the network at "+y.options.URL) {
 		t.Errorf("the error is %v", err)
 	}
 	y.checkClean()
+}
+
+// A first pod whose creation got no answer may have run to its end, and keys are in the
+// bucket then.
+func TestBackupsWhoseFirstPodGetsNoAnswer(t *testing.T) {
+	server := buckets.Serve(t)
+	lost := errors.New("connection lost")
+	for name, test := range map[string]struct {
+		made   bool
+		answer error
+		left   bool
+	}{
+		"no answer":         {true, lost, true},
+		"a broken gateway":  {true, apierrors.NewGenericServerResponse(502, "post", corev1.Resource("pods"), "", "", 0, true), true},
+		"a second attempt":  {true, apierrors.NewAlreadyExists(corev1.Resource("pods"), "backup-network"), true},
+		"no rights to pods": {false, apierrors.NewForbidden(corev1.Resource("pods"), "backup-network", lost), false},
+	} {
+		y := newYard(t, server.URL(strings.ReplaceAll(name, " ", "-")))
+		y.stop()
+		direct, err := client.NewWithWatch(apiServer, client.Options{Scheme: y.client.Scheme()})
+		y.must(err)
+		var unseen atomic.Bool
+		y.options.Client = interceptor.NewClient(direct, interceptor.Funcs{
+			Create: func(ctx context.Context, next client.WithWatch, object client.Object, options ...client.CreateOption) error {
+				if pod, isPod := object.(*corev1.Pod); isPod {
+					unseen.Store(test.made)
+					if test.made {
+						y.must(next.Create(ctx, pod.DeepCopy(), options...))
+					}
+					return test.answer
+				}
+				return next.Create(ctx, object, options...)
+			},
+			List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				err := next.List(ctx, list, options...)
+				if pods, ok := list.(*corev1.PodList); ok && unseen.Load() && err == nil {
+					if len(pods.Items) != 1 || pods.Items[0].Status.Phase != corev1.PodSucceeded {
+						return apierrors.NewServiceUnavailable("the API server is away")
+					}
+					unseen.Store(false)
+				}
+				return err
+			},
+		})
+		_, err = y.backup()
+		warning := "may have left files of the network at " + y.options.URL + ", with keys"
+		if !errors.Is(err, test.answer) || strings.Contains(err.Error(), warning) != test.left {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		y.checkClean()
+		if left := server.Keys(t); (len(left) > 0) != test.left {
+			t.Errorf("%s: the bucket has %v", name, left)
+		}
+		for _, key := range server.Keys(t) {
+			server.Remove(t, key)
+		}
+	}
 }
 
 // Who ends a backup in the middle leaves as little.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func begin(ctx context.Context, options *Options) (*run, error) {
 	}}
 	r.policy = r.NewPolicy()
 	if err := r.Client.Create(ctx, r.policy); err != nil {
-		if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
+		if !refused(err) {
 			// Nobody said whether it is there.
 			err = errors.Join(err, r.end(ctx))
 		}
@@ -85,6 +86,18 @@ func begin(ctx context.Context, options *Options) (*run, error) {
 	}
 	r.Root = resources.RootOf(r.policy)
 	return r, nil
+}
+
+// refused tells an API server that made nothing, and said so, from one whose answer was lost
+// or who may have made it before it failed. A name is taken by nobody but an earlier attempt
+// of the same run.
+func refused(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || apierrors.IsTimeout(err) || apierrors.IsAlreadyExists(err) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
 // checkURL refuses what no pod could reach.
