@@ -29,7 +29,7 @@ func (b *bringing) bring(ctx context.Context) error {
 	}
 	// It says from the beginning that not all is there.
 	document := resources.RestoredGenesis(b.network, b.genesis)
-	document.Annotations = map[string]string{resources.AnnotationRestore: b.there.restore}
+	document.Annotations = map[string]string{resources.AnnotationRestore: b.genesisMark()}
 	if err := b.make(ctx, document); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (b *bringing) bring(ctx context.Context) error {
 	if err := b.checkKept(ctx); err != nil {
 		return err
 	}
-	if err := b.markGenesis(ctx, b.there.restore); err != nil {
+	if err := b.markGenesis(ctx, b.genesisMark()); err != nil {
 		return err
 	}
 	if err := b.checkNobody(ctx); err != nil {

@@ -5,7 +5,6 @@ package clusterbackup
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -58,6 +57,67 @@ func TestRestoresThatAreInterrupted(t *testing.T) {
 	}
 	to.checkClean()
 	to.checkRestored(from)
+}
+
+// A restore that is interrupted while it replaces retained disks leaves older data beside
+// later: only one of all of its nodes takes its mark away, of whichever backup.
+func TestRestoresOfFewerNodes(t *testing.T) {
+	server := buckets.Serve(t)
+	y := newYard(t, server.URL("kept"))
+	network := y.stop()
+	_, err := y.backup()
+	y.must(err)
+	y.options.URL = server.URL("part")
+	_, err = y.backup("net-s1-p0")
+	y.must(err)
+	y.options.URL = server.URL("kept")
+	want := y.goOn(network)
+	y.options.AtOnce = 1
+	y.before = func(command string, given map[string]string) error {
+		if command == "restore-node" && given["node"] == "net-s1-p0" {
+			return errors.New("the machine is gone")
+		}
+		return nil
+	}
+	replace := func(options *RestoreOptions) { options.Replace = true }
+	if _, err := y.restore(t.Context(), replace); err == nil || !strings.Contains(err.Error(), "put back the data of net-s1-p0") {
+		t.Fatalf("the error is %v", err)
+	}
+	y.before = func(string, map[string]string) error { return nil }
+	marked := y.genesisMark()
+	y.did()
+	for name, test := range map[string]struct {
+		url   string
+		nodes []string
+		left  string
+	}{
+		"one that had its turn next": {"kept", []string{"net-s1-p0"}, "net-s0-p0"},
+		"those that are not filled":  {"kept", []string{"net-s1-p0", "net-s1-p1"}, "net-s0-p0"},
+		"all but the last":           {"kept", nodeNames[:3], "net-s1-p1"},
+		"another backup":             {"part", nil, "net-s0-p0"},
+	} {
+		_, err := y.restore(t.Context(), replace, func(options *RestoreOptions) {
+			options.URL, options.Nodes = server.URL(test.url), test.nodes
+		})
+		want := "an earlier restore of network net did not come to its end: put back at least all of its nodes, " + test.left + " is one of them"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, want)
+		}
+		if did := y.did(); !slices.Equal(did, []string{"serve-backup"}) || marked == "" || y.genesisMark() != marked {
+			t.Errorf("%s: it did %v, and the genesis document says %q, and said %q", name, did, y.genesisMark(), marked)
+		}
+	}
+	_, err = y.restore(t.Context(), replace)
+	y.must(err)
+	left := []string{"serve-backup", "formats", "restore-node net-s1-p0", "restore-node net-s1-p1"}
+	if did := y.did(); !slices.Equal(did, left) {
+		t.Errorf("it did %v, want %v", did, left)
+	}
+	y.checkData(want)
+	if mark := y.genesisMark(); mark != "" {
+		t.Errorf("the genesis document says %q", mark)
+	}
+	y.checkClean()
 }
 
 // A restore that fails once all disks are full is gone on with as well.
@@ -235,15 +295,7 @@ func TestRestoreReplaces(t *testing.T) {
 	network := y.stop()
 	_, err := y.backup()
 	y.must(err)
-	want := map[string]map[string]string{}
-	for _, node := range nodeNames {
-		want[node] = y.data(node)
-		y.write(node, "blobs/0", "later")
-		y.write(node, "blobs/1", "later")
-	}
-	// The cluster would delete what the network owns with it.
-	y.must(y.client.Delete(t.Context(), network))
-	y.disown()
+	want := y.goOn(network)
 	if _, err := y.restore(t.Context()); err == nil || !strings.Contains(err.Error(), "with --replace") {
 		t.Errorf("the error is %v", err)
 	}
@@ -263,11 +315,7 @@ func TestRestoreReplaces(t *testing.T) {
 	if said := y.said.String(); strings.Count(said, `which has the StorageClass "", where the manifest says "fast"`) != 4 {
 		t.Errorf("it says %s", said)
 	}
-	for _, node := range nodeNames {
-		if got := y.data(node); !maps.Equal(got, want[node]) {
-			t.Errorf("%s has %v, want %v", node, got, want[node])
-		}
-	}
+	y.checkData(want)
 	// Its keys let the operator make nodes.
 	if marked.Load() != 4 || y.genesisMark() != "" {
 		t.Errorf("of 4 disks, %d are filled while the genesis document says so, which says %q in the end", marked.Load(), y.genesisMark())

@@ -53,7 +53,7 @@ func (b *bringing) check(ctx context.Context) error {
 		return err
 	}
 	if err := b.plan.CheckMemory(func(name string) (bool, error) {
-		return b.there.disks[name] || slices.ContainsFunc(b.nodes, func(node topology.Validator) bool { return node.Name == name }), nil
+		return b.there.disks[name] || b.chose(name), nil
 	}); err != nil {
 		return err
 	}
@@ -147,15 +147,48 @@ func goes(live client.Object, owner *metav1.OwnerReference) error {
 	}
 }
 
-// lookAtRestore sees whether another restore of the same backup did not come to its end.
+// lookAtRestore sees whether another restore did not come to its end: one of the same backup
+// is gone on with. None may leave nodes as that did, of which some have the data of its backup
+// and others later data, or none: the chain would go on without votes that it had.
 func (b *bringing) lookAtRestore(ctx context.Context) error {
 	b.there.restore = b.from.ID + "-" + b.run.ID
 	document := &corev1.ConfigMap{}
 	found, err := b.find(ctx, resources.RestoredGenesis(b.network, nil), document)
-	if found && strings.HasPrefix(document.Annotations[resources.AnnotationRestore], b.from.ID+"-") {
-		b.there.restore = document.Annotations[resources.AnnotationRestore]
+	if err != nil || !found {
+		return err
 	}
-	return err
+	restore, nodes := unfinished(document)
+	for _, name := range nodes {
+		if !b.chose(name) {
+			return fmt.Errorf("an earlier restore of network %s did not come to its end: put back at least all of its nodes, %s is one of them",
+				b.network.Name, name)
+		}
+	}
+	if strings.HasPrefix(restore, b.from.ID+"-") {
+		b.there.restore = restore
+	}
+	return nil
+}
+
+// genesisMark is what the genesis document says until all is there: the restore, and the nodes whose
+// data it puts back.
+func (b *bringing) genesisMark() string {
+	said := []string{b.there.restore}
+	for _, node := range b.nodes {
+		said = append(said, node.Name)
+	}
+	return strings.Join(said, " ")
+}
+
+// unfinished are the restore of which a genesis document says that it goes on, and its nodes.
+func unfinished(document *corev1.ConfigMap) (restore string, nodes []string) {
+	restore, names, _ := strings.Cut(document.Annotations[resources.AnnotationRestore], " ")
+	return restore, strings.Fields(names)
+}
+
+// chose says whether the data of a node is put back.
+func (b *bringing) chose(name string) bool {
+	return slices.ContainsFunc(b.nodes, func(node topology.Validator) bool { return node.Name == name })
 }
 
 // lookAtDisks finds the claims that are there, and refuses those with data of others.
@@ -173,7 +206,7 @@ func (b *bringing) lookAtDisks(ctx context.Context) error {
 		if !found {
 			continue
 		}
-		chosen := slices.ContainsFunc(b.nodes, func(n topology.Validator) bool { return n.Name == node.Name })
+		chosen := b.chose(node.Name)
 		state := live.Annotations[resources.AnnotationRestore]
 		b.there.filled[node.Name] = state == filled+b.there.restore
 		b.there.disks[node.Name] = !strings.HasPrefix(state, filling)

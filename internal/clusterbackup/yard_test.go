@@ -291,3 +291,29 @@ func (y *yard) disown() {
 		}
 	}
 }
+
+// goOn has a network that was kept go on, and deletes it then, with its disks retained. It
+// returns what they had before.
+func (y *yard) goOn(network *v1alpha1.ShardNetwork) map[string]map[string]string {
+	y.t.Helper()
+	before := map[string]map[string]string{}
+	for _, node := range nodeNames {
+		before[node] = y.data(node)
+		y.write(node, "blobs/0", "later")
+		y.write(node, "blobs/1", "later")
+	}
+	// The cluster would delete what the network owns with it.
+	y.must(y.client.Delete(y.t.Context(), network))
+	y.disown()
+	return before
+}
+
+// checkData expects these files on the disks of all nodes.
+func (y *yard) checkData(want map[string]map[string]string) {
+	y.t.Helper()
+	for _, node := range nodeNames {
+		if got := y.data(node); !maps.Equal(got, want[node]) {
+			y.t.Errorf("%s has %v, want %v", node, got, want[node])
+		}
+	}
+}

@@ -27,7 +27,8 @@ const (
 	// NameKeeper is the name, as in LabelName, of the pods of these runs.
 	NameKeeper = "backup-keeper"
 	// AnnotationRestore says of a claim which backup is put back on its disk, and how far
-	// that is, and of a genesis document that disks of its network are not all full yet.
+	// that is, and of a genesis document that disks of its network are not all full yet,
+	// and whose.
 	AnnotationRestore = "shardyard.dev/restore"
 
 	// ContentsPort is where a pod shows the files of the network that a backup has, to
