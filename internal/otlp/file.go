@@ -47,13 +47,22 @@ func Create(path string, most int64) (*File, error) {
 	return file, file.open()
 }
 
-func (f *File) open() (err error) {
-	f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	f.bytes = 0
-	return err
+// open goes on in an empty file at the path. The one before is given up only once
+// that is there.
+func (f *File) open() error {
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	before := f.file
+	f.file, f.bytes = file, 0
+	if before == nil {
+		return nil
+	}
+	return before.Close()
 }
 
-// Append keeps a request.
+// Append keeps a request, or nothing of it.
 func (f *File) Append(request []byte) error {
 	framed := make([]byte, lengthBytes, lengthBytes+len(request))
 	binary.BigEndian.PutUint32(framed, uint32(len(request)))
@@ -65,17 +74,20 @@ func (f *File) Append(request []byte) error {
 			return err
 		}
 	}
-	written, err := f.file.Write(framed)
-	f.bytes += int64(written)
-	return err
+	if _, err := f.file.WriteAt(framed, f.bytes); err != nil {
+		// A disk that is full may have taken a part. Whatever came after that could not
+		// be read.
+		return errors.Join(err, f.file.Truncate(f.bytes))
+	}
+	f.bytes += int64(len(framed))
+	return nil
 }
 
-// turn goes on in an empty file.
+// turn goes on in an empty file. One that failed is tried again by the next request
+// for which there is no room.
 func (f *File) turn() error {
-	if err := f.file.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.path, Previous(f.path)); err != nil {
+	// There is nothing to rename where only the new file could not be opened.
+	if err := os.Rename(f.path, Previous(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return f.open()

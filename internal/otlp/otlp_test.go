@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -106,6 +108,92 @@ func TestFilesKeepTheNewestSpans(t *testing.T) {
 	}
 	if got, err := otlp.ReadKept(path); err != nil || len(got) > 0 {
 		t.Errorf("of the run before there is %v, %v", got, err)
+	}
+}
+
+// limit sets a limit of the process until the function that it returns is called.
+func limit(t *testing.T, resource int, most uint64) (lift func()) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(resource, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := syscall.Setrlimit(resource, &before); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What could not be kept costs that request, and no other one. Limits are of the whole
+// process, so these run beside no other test.
+func TestFilesGoOnAfterAFailure(t *testing.T) {
+	framed := len(request(t, 1)) + 4
+	for name, test := range map[string]struct {
+		// most is how many requests a file has.
+		most int
+		// hinder has the second request fail.
+		hinder func(t *testing.T, path string) (lift func())
+		want   []uint64
+	}{
+		"a part of the request is written": {
+			5, func(t *testing.T, _ string) func() {
+				t.Helper()
+				signal.Ignore(syscall.SIGXFSZ)
+				lift := limit(t, syscall.RLIMIT_FSIZE, uint64(framed+20))
+				return func() { lift(); signal.Reset(syscall.SIGXFSZ) }
+			}, []uint64{1, 3, 4},
+		},
+		"the file cannot be renamed": {
+			1, func(t *testing.T, path string) func() {
+				t.Helper()
+				if err := os.MkdirAll(filepath.Join(otlp.Previous(path), "in the way"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				return func() { _ = os.RemoveAll(otlp.Previous(path)) }
+			}, []uint64{3, 4},
+		},
+		"the next file cannot be opened": {
+			1, func(t *testing.T, _ string) func() {
+				t.Helper()
+				return limit(t, syscall.RLIMIT_NOFILE, 0)
+			}, []uint64{3, 4},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "spans.otlp")
+			file, err := otlp.Create(path, int64(test.most*framed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := file.Append(request(t, 1)); err != nil {
+				t.Fatal(err)
+			}
+			lift := test.hinder(t, path)
+			err = file.Append(request(t, 2))
+			lift()
+			if err == nil {
+				t.Fatal("nothing failed")
+			}
+			for _, height := range []int64{3, 4} {
+				if err := file.Append(request(t, height)); err != nil {
+					t.Error(err)
+				}
+			}
+			var want []trace.Span
+			for _, height := range test.want {
+				want = append(want, spans(height)...)
+			}
+			if got, err := otlp.ReadKept(path); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("read %v, %v, want %v", got, err, want)
+			}
+			if err := file.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
