@@ -101,14 +101,89 @@ func (f *File) Close() error {
 }
 
 // ReadKept reads what a File kept, also while it is written: the one before, if
-// there is one, and the one at the path.
+// there is one, and the one at the path. Where there is neither, the error is
+// os.ErrNotExist.
 func ReadKept(path string) ([]trace.Span, error) {
-	before, err := ReadFile(Previous(path))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	files, err := openKept(path)
+	if err != nil {
 		return nil, err
 	}
-	spans, err := ReadFile(path)
-	return append(before, spans...), err
+	defer files.close()
+	var spans []trace.Span
+	for _, file := range []*os.File{files.before, files.current} {
+		if file == nil {
+			continue
+		}
+		read, err := readOpen(file)
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, read...)
+	}
+	return spans, nil
+}
+
+// kept are the files of a File; nil where there is none. What is open is read to its
+// end, wherever the File has put it meanwhile.
+type kept struct{ before, current *os.File }
+
+// mostOpens is how often files are opened to have two that follow each other. Once more
+// is for a File that turns in between, and it takes many requests until it turns again.
+const mostOpens = 10
+
+func openKept(path string) (kept, error) {
+	for range mostOpens {
+		files, follow, err := openBoth(path)
+		if err == nil && follow {
+			return files, nil
+		}
+		files.close()
+		if err != nil {
+			return kept{}, err
+		}
+	}
+	return kept{}, fmt.Errorf("read %s: its file was another one each of %d times", path, mostOpens)
+}
+
+// openBoth opens both files, and says whether they follow each other. They do if what
+// is at the path stayed the same until the one before it was open.
+func openBoth(path string) (files kept, follow bool, err error) {
+	if files.current, err = openIfThere(path); err != nil {
+		return files, false, err
+	}
+	if files.before, err = openIfThere(Previous(path)); err != nil {
+		return files, false, err
+	}
+	if files.current == nil && files.before == nil {
+		return files, false, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}
+	}
+	now, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		// A File that turns has no file at its path for a moment.
+		return files, files.current == nil, nil
+	}
+	if err != nil || files.current == nil {
+		return files, false, err
+	}
+	opened, err := files.current.Stat()
+	return files, err == nil && os.SameFile(now, opened), err
+}
+
+// openIfThere opens a file; nil if there is none.
+func openIfThere(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return file, err
+}
+
+func (k kept) close() {
+	for _, file := range []*os.File{k.before, k.current} {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
 }
 
 // ReadFile reads a file of spans, in protobuf or in JSON. A request at its end
@@ -119,6 +194,10 @@ func ReadFile(path string) ([]trace.Span, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
+	return readOpen(file)
+}
+
+func readOpen(file *os.File) ([]trace.Span, error) {
 	reader := bufio.NewReader(file)
 	read := readFrames
 	if first, err := firstByte(reader); err == nil && first == '{' {
@@ -126,7 +205,7 @@ func ReadFile(path string) ([]trace.Span, error) {
 	}
 	spans, err := read(reader)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
 	}
 	return spans, nil
 }

@@ -4,6 +4,7 @@ package otlp_test
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -194,6 +196,64 @@ func TestFilesGoOnAfterAFailure(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A file that turns while one reads: the one before is a pipe, which takes as long to
+// read as the test wants.
+func TestFilesTurnWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "spans.otlp")
+	file, err := otlp.Create(path, int64(len(request(t, 1))+4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Append(request(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(otlp.Previous(path), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []trace.Span
+	var failed error
+	var reading sync.WaitGroup
+	reading.Go(func() { got, failed = otlp.ReadKept(path) })
+	// It opens once the other end is open as well.
+	pipe, err := os.OpenFile(otlp.Previous(path), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Append(request(t, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reading.Wait()
+	if failed != nil || len(got) < 3 || !reflect.DeepEqual(got[:3], spans(1)) {
+		t.Errorf("read %v, %v, want %v and what came after them", got, failed, spans(1))
+	}
+}
+
+// A file that turns is not there for a moment, or until its disk takes another one.
+func TestFilesAreReadWithoutTheCurrentOne(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "spans.otlp")
+	if _, err := otlp.ReadKept(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a file, the error is %v", err)
+	}
+	file, err := otlp.Create(path, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Append(request(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, otlp.Previous(path)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := otlp.ReadKept(path); err != nil || !reflect.DeepEqual(got, spans(1)) {
+		t.Errorf("read %v, %v, want %v", got, err, spans(1))
 	}
 }
 
