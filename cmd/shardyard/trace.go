@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -147,6 +149,13 @@ func (options *traceOptions) read(command *cobra.Command) ([]trace.Span, error) 
 	if spans, err = ofNetwork(spans, options.network); err != nil {
 		return nil, err
 	}
+	spans, older := trace.NewestChain(spans)
+	if older > 0 {
+		_, err := fmt.Fprintf(command.ErrOrStderr(), "traces of an earlier chain of the same name are left out: %d\n", older)
+		if err != nil {
+			return nil, err
+		}
+	}
 	spans = slices.DeleteFunc(spans, func(span trace.Span) bool {
 		return span.Height < options.from || span.Height > options.to
 	})
@@ -223,17 +232,24 @@ func ofNetwork(spans []trace.Span, network string) ([]trace.Span, error) {
 	return spans, nil
 }
 
-// lastHeights are the spans of the last heights that there are; 0 for all. The very
-// last ones may not be whole yet, and are taken nevertheless: the report says so.
+// lastHeights are the spans of the last heights that there are, by when they began; 0
+// for all. The very last ones may not be whole yet, and are taken nevertheless: the
+// report says so.
 func lastHeights(spans []trace.Span, last int) []trace.Span {
-	traced := map[uint64]bool{}
+	began := map[uint64]time.Time{}
 	for _, span := range spans {
-		traced[span.Height] = true
+		if first, ok := began[span.Height]; !ok || span.Begin.Before(first) {
+			began[span.Height] = span.Begin
+		}
 	}
-	heights := slices.Sorted(maps.Keys(traced))
-	if last == 0 || len(heights) <= last {
+	if last == 0 || len(began) <= last {
 		return spans
 	}
-	first := heights[len(heights)-last]
-	return slices.DeleteFunc(spans, func(span trace.Span) bool { return span.Height < first })
+	heights := slices.SortedFunc(maps.Keys(began), func(a, b uint64) int {
+		return cmp.Or(began[b].Compare(began[a]), cmp.Compare(b, a))
+	})
+	for _, height := range heights[last:] {
+		delete(began, height)
+	}
+	return slices.DeleteFunc(spans, func(span trace.Span) bool { return began[span.Height].IsZero() })
 }

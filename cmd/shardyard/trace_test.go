@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,35 +12,44 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardyard/shardyard/internal/trace"
 )
 
-// tracedNetwork writes the spans of blocks 1 to 3 of a network, where the state
-// of a network of this machine is, and returns the state directory.
-func tracedNetwork(t *testing.T, network string) string {
-	t.Helper()
+// chainLines are the spans of a chain's blocks from height 1 on, one each second.
+func chainLines(network string, chain byte, beginSeconds, heights int) string {
 	var lines strings.Builder
-	for height := 1; height <= 3; height++ {
+	for height := 1; height <= heights; height++ {
+		id := hex.EncodeToString(append(make([]byte, 14), chain, byte(height)))
 		span := func(name string, begin, end int) string {
-			ns := func(ms int) int { return (1_000*height + ms) * 1_000_000 }
-			return fmt.Sprintf(`{"name": %q, "startTimeUnixNano": "%d", "endTimeUnixNano": "%d",
-				"attributes": [{"key": "height", "value": {"intValue": "%d"}}]}`, name, ns(begin), ns(end), height)
+			ns := func(ms int) int { return (1_000*(beginSeconds+height) + ms) * 1_000_000 }
+			return fmt.Sprintf(`{"traceId": %q, "name": %q, "startTimeUnixNano": "%d", "endTimeUnixNano": "%d",
+				"attributes": [{"key": "height", "value": {"intValue": "%d"}}]}`, id, name, ns(begin), ns(end), height)
 		}
-		spans := []string{span("block", 0, 1_000), span("finalise", 100, 900), span("record_block", 900, 1_000)}
+		spans := []string{span("block", 0, 1_000), span("propose", 50, 100), span("finalise", 100, 900), span("record_block", 900, 1_000)}
 		document := fmt.Sprintf(`{"resourceSpans": [{"resource": {"attributes": [
 			{"key": "service.name", "value": {"stringValue": "shardnode"}},
 			{"key": "node", "value": {"stringValue": "n0"}}, {"key": "network", "value": {"stringValue": %q}}]},
 			"scopeSpans": [{"spans": [%s]}]}]}`, network, strings.Join(spans, ","))
 		lines.WriteString(strings.NewReplacer("\n", "", "\t", "").Replace(document) + "\n")
 	}
+	return lines.String()
+}
+
+// tracedNetwork writes the spans of blocks 1 to 3 of a network, where the state
+// of a network of this machine is, and returns the state directory.
+func tracedNetwork(t *testing.T, network string) string {
+	t.Helper()
 	stateDir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(stateDir, network), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(stateDir, network, "spans.otlp"), []byte(lines.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(stateDir, network, "spans.otlp"), []byte(chainLines(network, network[0], 0, 3)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return stateDir
@@ -83,6 +93,67 @@ func TestCriticalPath(t *testing.T) {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is missing in\n%s", want, output)
 		}
+	}
+}
+
+// A network that was deleted and made anew has heights of both of its chains in a store.
+func TestCriticalPathOfTheNewestChain(t *testing.T) {
+	t.Parallel()
+	kept := slices.Collect(strings.Lines(chainLines("net", 1, 0, 9) + chainLines("net", 2, 60, 3)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		most, err := strconv.Atoi(r.URL.Query().Get("query.num_traces"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, line := range kept[max(0, len(kept)-most):] {
+			_, _ = fmt.Fprintf(w, "{\"result\": %s}\n", line)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for name, test := range map[string]struct {
+		args          []string
+		blocks, notes string
+	}{
+		"all": {
+			nil, "3 blocks from height 1 to 3\n", "traces of an earlier chain of the same name are left out: 9\n",
+		},
+		"the last of a range": {
+			[]string{"--to", "9", "--last", "2"},
+			"2 blocks from height 2 to 3\n",
+			"traces of an earlier chain of the same name are left out: 9\n",
+		},
+		"the last, of which there are fewer": {
+			[]string{"--last", "5"},
+			"3 blocks from height 1 to 3\n",
+			"5 traces, as many as were asked for: there may be more of the last 15m0s\n" +
+				"traces of an earlier chain of the same name are left out: 2\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			args := append([]string{"shardyard", "trace", "critical-path", "--jaeger", server.URL}, test.args...)
+			if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stderr.String() != test.notes {
+				t.Errorf("exits with %d and notes %q, want %q", code, &stderr, test.notes)
+			}
+			if !strings.Contains(stdout.String(), test.blocks) {
+				t.Errorf("%q is missing in\n%s", test.blocks, &stdout)
+			}
+		})
+	}
+}
+
+// Without the leaders' proposals, it is the times of heights that say which are the last ones.
+func TestLastHeightsAreTheNewestOnes(t *testing.T) {
+	t.Parallel()
+	at := func(height uint64, seconds int64) trace.Span {
+		return trace.Span{Name: "block", Height: height, Begin: time.Unix(seconds, 0)}
+	}
+	// What a node that is behind does for a height is of when that height was new.
+	spans := []trace.Span{at(1, 60), at(2, 61), at(8, 8), at(9, 9), at(8, 70)}
+	want := []trace.Span{at(1, 60), at(2, 61)}
+	if got := lastHeights(spans, 2); !reflect.DeepEqual(got, want) {
+		t.Errorf("the last two heights are of %v, want %v", got, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -63,7 +64,7 @@ func (options *traceOptions) readStore(ctx context.Context, store tracestore.Sto
 	if err != nil {
 		return nil, err
 	}
-	// With spans of other networks among them, there are fewer of this one than were asked for.
+	// With spans of others among them, there are fewer of this network than were asked for.
 	if answer.Traces >= most && options.tracesOf(answer.Spans) != options.last {
 		_, err = fmt.Fprintf(notes, "%d traces, as many as were asked for: there may be more of the last %s\n", answer.Traces, since)
 	}
@@ -79,13 +80,15 @@ func (options *traceOptions) mostTraces() int {
 	return options.last
 }
 
-// tracesOf is how many of a store's traces are of the network, or of all if none is named.
+// tracesOf is how many of a store's traces are of the network's newest chain, or of that
+// of all if none is named.
 func (options *traceOptions) tracesOf(spans []trace.Span) int {
+	newest, _ := trace.NewestChain(slices.DeleteFunc(slices.Clone(spans), func(span trace.Span) bool {
+		return options.network != "" && span.Network != options.network
+	}))
 	heights := map[uint64]bool{}
-	for _, span := range spans {
-		if options.network == "" || span.Network == options.network {
-			heights[span.Height] = true
-		}
+	for _, span := range newest {
+		heights[span.Height] = true
 	}
 	return len(heights)
 }

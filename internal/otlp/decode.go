@@ -3,6 +3,8 @@
 package otlp
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -60,6 +62,7 @@ func spanOf(span *tracepb.Span, resource map[string]*commonpb.AnyValue) (trace.S
 	}
 	read := trace.Span{
 		Name:    span.GetName(),
+		Trace:   traceOf(span.GetTraceId()),
 		Height:  uint64(height.GetIntValue()),
 		Shard:   trace.NoShard,
 		View:    uint64(attributes["view"].GetIntValue()),
@@ -75,6 +78,18 @@ func spanOf(span *tracepb.Span, resource map[string]*commonpb.AnyValue) (trace.S
 		read.Shard = int(shard.GetIntValue())
 	}
 	return read, true
+}
+
+// traceOf is the id of a span's trace. In JSON it is of hexadecimal digits, and was read
+// as if these were base64.
+func traceOf(id []byte) (of trace.ID) {
+	if digits := base64.StdEncoding.EncodeToString(id); len(digits) == hex.EncodedLen(len(of)) {
+		if read, err := hex.DecodeString(digits); err == nil {
+			id = read
+		}
+	}
+	copy(of[:], id)
+	return of
 }
 
 func attributesOf(attributes []*commonpb.KeyValue) map[string]*commonpb.AnyValue {

@@ -34,6 +34,9 @@ func number(key string, value int64) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}}}
 }
 
+// traceID is that of the spans of request, 5b8efff798038103d269b633813fc60c.
+var traceID = trace.ID{0x5b, 0x8e, 0xff, 0xf7, 0x98, 0x03, 0x81, 0x03, 0xd2, 0x69, 0xb6, 0x33, 0x81, 0x3f, 0xc6, 0x0c}
+
 // request has a span of a node at a height, and what is no node's.
 func request(t *testing.T, height int64) []byte {
 	t.Helper()
@@ -45,18 +48,19 @@ func request(t *testing.T, height int64) []byte {
 			ScopeSpans: []*tracepb.ScopeSpans{{Spans: spans}},
 		}
 	}
+	id := traceID[:]
 	content, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{
 		of("shardnode",
 			&tracepb.Span{
-				Name: "validate", StartTimeUnixNano: 1_000, EndTimeUnixNano: 2_000,
+				Name: "validate", TraceId: id, StartTimeUnixNano: 1_000, EndTimeUnixNano: 2_000,
 				Attributes: []*commonpb.KeyValue{number("height", height), number("shard", 0)},
 			},
 			&tracepb.Span{
-				Name: "verify", StartTimeUnixNano: 3_000, EndTimeUnixNano: 4_000,
+				Name: "verify", TraceId: id, StartTimeUnixNano: 3_000, EndTimeUnixNano: 4_000,
 				Attributes: []*commonpb.KeyValue{number("height", height), number("view", 9)},
 			},
 			&tracepb.Span{
-				Name: "gather", StartTimeUnixNano: 5_000, EndTimeUnixNano: 6_000,
+				Name: "gather", TraceId: id, StartTimeUnixNano: 5_000, EndTimeUnixNano: 6_000,
 				Attributes: []*commonpb.KeyValue{number("height", height), number("executed_height", height+20)},
 			},
 			&tracepb.Span{Name: "without a height"}),
@@ -72,7 +76,7 @@ func request(t *testing.T, height int64) []byte {
 func spans(height uint64) []trace.Span {
 	span := func(name string, begin, end int64) trace.Span {
 		return trace.Span{
-			Name: name, Height: height, Shard: trace.NoShard, Node: "n0", Region: "north", Network: "net",
+			Name: name, Trace: traceID, Height: height, Shard: trace.NoShard, Node: "n0", Region: "north", Network: "net",
 			Begin: time.Unix(0, begin), End: time.Unix(0, end),
 		}
 	}
@@ -271,9 +275,9 @@ func TestReadFile(t *testing.T) {
 			{"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "name": "validate", "kind": 1,
 				"startTimeUnixNano": "1000", "endTimeUnixNano": "2000", "flags": 257,
 				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "shard", "value": {"intValue": "0"}}]},
-			{"name": "verify", "startTimeUnixNano": "3000", "endTimeUnixNano": "4000",
+			{"traceId": "5B8EFFF798038103D269B633813FC60C", "name": "verify", "startTimeUnixNano": "3000", "endTimeUnixNano": "4000",
 				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "view", "value": {"intValue": "9"}}]},
-			{"name": "gather", "startTimeUnixNano": "5000", "endTimeUnixNano": "6000",
+			{"traceId": "W47/95gDgQPSabYzgT/GDA==", "name": "gather", "startTimeUnixNano": "5000", "endTimeUnixNano": "6000",
 				"attributes": [{"key": "height", "value": {"intValue": "7"}}, {"key": "executed_height", "value": {"intValue": "27"}}]}]}]}]}`
 	line := strings.ReplaceAll(strings.ReplaceAll(document, "\n", ""), "\t", "")
 	for name, test := range map[string]struct {

@@ -69,7 +69,7 @@ type key struct {
 	region string
 }
 
-// NewReport sums up the spans of one network.
+// NewReport sums up the spans of one chain.
 func NewReport(spans []Span) *Report {
 	byHeight := map[uint64][]Span{}
 	for _, span := range spans {

@@ -11,6 +11,8 @@ const NoShard = -1
 type Span struct {
 	// Name says what, as in the node contract.
 	Name string
+	// Trace is the trace that it is of.
+	Trace ID
 	// Height is that of the trace.
 	Height uint64
 	// Shard is NoShard for what is of a whole block.

@@ -77,15 +77,11 @@ func nothingFound(err error) bool {
 	return json.Unmarshal([]byte(refused.body), &said) == nil && said.Error.Message != ""
 }
 
-// tracesIn counts the traces that spans are of. A network has one for each height.
+// tracesIn counts the traces that spans are of.
 func tracesIn(spans []trace.Span) int {
-	type traced struct {
-		network string
-		height  uint64
-	}
-	traces := map[traced]bool{}
+	traces := map[trace.ID]bool{}
 	for _, span := range spans {
-		traces[traced{span.Network, span.Height}] = true
+		traces[span.Trace] = true
 	}
 	return len(traces)
 }

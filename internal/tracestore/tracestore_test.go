@@ -24,15 +24,15 @@ func text(key, value string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
 }
 
-// block is a span of a node at a height.
-func block(network string, height int64) *tracepb.TracesData {
+// block is a span of a node at a height, and of the trace that a chain has of it.
+func block(network string, chain byte, height int64) *tracepb.TracesData {
 	number := &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: height}}
 	return &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
 		Resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
 			text("service.name", "shardnode"), text("network", network), text("node", "n0"),
 		}},
 		ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{
-			Name: "block", Attributes: []*commonpb.KeyValue{{Key: "height", Value: number}},
+			Name: "block", TraceId: append(make([]byte, 14), chain, byte(height)), Attributes: []*commonpb.KeyValue{{Key: "height", Value: number}},
 			StartTimeUnixNano: 1_000_000_001, EndTimeUnixNano: 2_000_000_002,
 		}}}},
 	}}}
@@ -68,7 +68,8 @@ func serve(t *testing.T, answer http.HandlerFunc) (base string, requests *[]*htt
 func TestJaeger(t *testing.T) {
 	t.Parallel()
 	base, requests := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, "%s\n%s\n%s", asJSON(t, block("net", 4)), asJSON(t, block("other", 4)), asJSON(t, block("net", 4)))
+		_, _ = fmt.Fprintf(w, "%s\n%s\n%s\n%s", asJSON(t, block("net", 1, 4)), asJSON(t, block("other", 2, 4)),
+			asJSON(t, block("net", 1, 4)), asJSON(t, block("net", 3, 4)))
 	})
 	jaeger, err := tracestore.Jaeger(base)
 	if err != nil {
@@ -78,8 +79,8 @@ func TestJaeger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(answer.Spans) != 3 || answer.Traces != 2 {
-		t.Errorf("the answer is %+v, want three spans of two traces", answer)
+	if len(answer.Spans) != 4 || answer.Traces != 3 {
+		t.Errorf("the answer is %+v, want four spans of three traces", answer)
 	}
 	if span := answer.Spans[0]; span.Height != 4 || span.Network != "net" || span.Node != "n0" || span.Begin.UnixNano() != 1_000_000_001 {
 		t.Errorf("a span is %+v", span)
@@ -104,7 +105,7 @@ func TestTempo(t *testing.T) {
 			if r.Header.Get("Accept") != "application/protobuf" {
 				t.Errorf("is asked for %q", r.Header.Get("Accept"))
 			}
-			content, err := proto.Marshal(block("net", int64(r.URL.Path[len("/below/api/traces/")]-'0')))
+			content, err := proto.Marshal(block("net", 1, int64(r.URL.Path[len("/below/api/traces/")]-'0')))
 			if err != nil {
 				t.Error(err)
 			}
