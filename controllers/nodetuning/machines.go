@@ -87,8 +87,7 @@ func (r *run) recall(agents []tuningpolicy.Agent, settingsHash string) {
 }
 
 // putBack has agents without settings put the old values back on the machines
-// that are to have them. One that has them is no longer noted when this comes again, and
-// its agent goes then; the last ones go at once.
+// that are to have them, and takes these agents away once all have.
 func (r *run) putBack(ctx context.Context, observation *tuningpolicy.Observation) error {
 	name := resources.RestoringName(r.tuning.Name)
 	if len(observation.Leaving) > 0 {

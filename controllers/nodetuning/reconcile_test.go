@@ -26,7 +26,6 @@ import (
 	tuningpolicy "github.com/shardyard/shardyard/internal/policy/nodetuning"
 	"github.com/shardyard/shardyard/internal/resources"
 	"github.com/shardyard/shardyard/internal/tuning"
-	"github.com/shardyard/shardyard/test/deaths"
 )
 
 const (
@@ -260,78 +259,6 @@ func TestDeselection(t *testing.T) {
 		t.Errorf("the machines are %q, and old values are put back on %q, want %q and none", got, c.restoring(), want)
 	}
 	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "1 of 1 machines read back all settings")
-}
-
-// A machine that is off holds up nobody but itself: the others leave the list, and what put
-// them back is out of the way of another NodeTuning there.
-func TestDeselectionWithAMachineThatIsOff(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	first, second := c.tuned2()
-	for _, m := range []*machine{first, second} {
-		c.nodes[m.name].Labels[corev1.LabelOSStable] = "other"
-		c.end(m)
-	}
-	c.settleAt(0)
-	c.reconcile()
-	if got, want := c.restoring(), "machine-1 machine-2"; got != want {
-		t.Fatalf("old values are put back on %q, want %q", got, want)
-	}
-
-	c.restored(first, 0)
-	c.reconcile()
-	if got, want := c.noted(), "machine-2"; got != want {
-		t.Errorf("the machines are %q, want %q", got, want)
-	}
-	c.restart(c.reconciler.settings)
-	c.reconcile()
-	if got, want := c.restoring(), "machine-2"; got != want {
-		t.Errorf("old values are put back on %q, want %q", got, want)
-	}
-
-	c.restored(second, 0)
-	c.reconcile()
-	if got := c.noted(); got != "" || c.restorers() != nil {
-		t.Errorf("the machines are %q, and old values are put back on %q, want none", got, c.restoring())
-	}
-}
-
-// An operator that ends before it has noted that a machine has its old values back sees to
-// it again.
-func TestAMachineIsNotedUntilItIsKnownToBeRestored(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	first, second := c.tuned2()
-	for _, m := range []*machine{first, second} {
-		c.nodes[m.name].Labels[corev1.LabelOSStable] = "other"
-		c.end(m)
-	}
-	c.settleAt(0)
-	c.reconcile()
-	c.restored(first, 0)
-	c.restored(second, 1)
-	killer := &deaths.Deaths{}
-	mortal := killer.Client(t, apiServer, scheme)
-	for _, want := range []string{"machine-1 machine-2", "machine-2"} {
-		killer.Revive()
-		c.reconciler.client = mortal
-		request := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.tuning)}
-		if _, err := c.reconciler.Reconcile(t.Context(), request); !errors.Is(err, deaths.ErrKilled) {
-			t.Fatalf("the operator came to its end: %v", err)
-		}
-		c.must(c.client.Get(t.Context(), client.ObjectKeyFromObject(c.tuning), c.tuning))
-		if got := c.noted(); got != want {
-			t.Errorf("the machines are %q, want %q", got, want)
-		}
-		if got, want := c.restoring(), "machine-1 machine-2"; got != want {
-			t.Errorf("old values are put back on %q, want %q", got, want)
-		}
-		c.restart(c.reconciler.settings)
-	}
-	c.reconcile()
-	if got, want := c.restoring(), "machine-2"; got != want {
-		t.Errorf("old values are put back on %q, want %q", got, want)
-	}
 }
 
 // Nobody waits for a machine that is gone.

@@ -65,16 +65,14 @@ func (a *Agent) Done() bool {
 	return a.Recent
 }
 
-// restored says whether the machine is known to have its old values back, or to have got
-// others since.
-func (a *Agent) restored() bool { return a.TakenOver || a.Report != nil && a.Report.Done() }
-
 // Done counts the selected machines that are as their agents were told.
 func (o *Observation) Done() int { return countAgents(o.Agents, (*Agent).Done) }
 
 // restored counts the machines that have their old values back, or got others
 // since.
-func (o *Observation) restored() int { return countAgents(o.Leaving, (*Agent).restored) }
+func (o *Observation) restored() int {
+	return countAgents(o.Leaving, func(agent *Agent) bool { return agent.TakenOver || agent.Report != nil && agent.Report.Done() })
+}
 
 func countAgents(agents []Agent, is func(*Agent) bool) int {
 	number := 0

@@ -47,21 +47,22 @@ func Summary(
 
 // NotedMachines are those that have settings, or may have, of those that were
 // noted before: all but those that are no longer selected and got their old values
-// back, each as soon as it has them: whoever puts them back is in the way of another
-// NodeTuning there. They have the settings of that hash if they read them back not long ago.
+// back. They have the settings of that hash if they read them back not long ago.
 func NotedMachines(
 	observation *Observation, noted []v1alpha1.TunedMachine, settingsHash string,
 ) []v1alpha1.TunedMachine {
-	tuned, restored := map[string]bool{}, map[string]bool{}
+	tuned, leaving := map[string]bool{}, map[string]bool{}
 	for i := range observation.Agents {
 		tuned[observation.Agents[i].Machine] = observation.Agents[i].Done()
 	}
-	for i := range observation.Leaving {
-		restored[observation.Leaving[i].Machine] = observation.Leaving[i].restored()
+	if done, _ := Restored(observation); done {
+		for i := range observation.Leaving {
+			leaving[observation.Leaving[i].Machine] = true
+		}
 	}
 	var machines []v1alpha1.TunedMachine
 	for _, machine := range noted {
-		if restored[machine.Name] {
+		if leaving[machine.Name] {
 			continue
 		}
 		machine.SettingsHash = ""
