@@ -32,6 +32,10 @@ const hungUp = "SHARDYARD_TEST_HUNG_UP"
 // outliveTerminal is a command that says when it is to end because its terminal went, and,
 // asked, when it is not.
 func outliveTerminal(ctx context.Context) int {
+	patience := time.Minute
+	if signal.Ignored(syscall.SIGHUP) {
+		patience = time.Second
+	}
 	ctx, stop := untilHangup(ctx)
 	defer stop()
 	asked := make(chan os.Signal, 1)
@@ -41,7 +45,7 @@ func outliveTerminal(ctx context.Context) int {
 	select {
 	case <-ctx.Done():
 		fmt.Println("undoing")
-	case <-time.After(time.Second):
+	case <-time.After(patience):
 		fmt.Println("goes on")
 	}
 	select {}

@@ -225,7 +225,7 @@ func (d *disks) checkStuck(volume *corev1.PersistentVolume) {
 	}
 	var stdout, stderr bytes.Buffer
 	code := run(d.t.Context(), []string{"shardyard", "sweep", "--kubeconfig", d.kubeconfig, "-n", d.namespace, "--delete"}, &stdout, &stderr)
-	want := "error: delete PersistentVolume " + volume.Name + ": its provisioner is to delete it already, and has not: see its events\n"
+	want := "error: delete PersistentVolume " + volume.Name + ": its provisioner is to delete it already, and could not: see its events\n"
 	if code != 1 || stderr.String() != want {
 		d.t.Errorf("it exits with %d and says %q, want %q", code, &stderr, want)
 	}

@@ -59,7 +59,7 @@ func Make(folder string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%s is not empty", folder)
+		return fmt.Errorf("%s is not empty: remove what an earlier run left there, or name another folder", folder)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ type folder struct {
 	// written are the files that were put there by this backup, whole or not: another may
 	// have found the folder empty at the same time.
 	written []string
+	// folders are those of such files, and of files that could not be made.
+	folders []string
 }
 
 func (f *folder) String() string { return f.path }
@@ -50,13 +52,19 @@ func (f *folder) claim(context.Context) error {
 
 func (f *folder) put(_ context.Context, path string, _ int64, fill func(io.Writer) error) error {
 	name := f.file(path)
+	f.note(&f.folders, filepath.Dir(name))
 	return write(name, func(out io.Writer) error {
 		// Only who made the file gets here.
-		f.mutex.Lock()
-		f.written = append(f.written, name)
-		f.mutex.Unlock()
+		f.note(&f.written, name)
 		return fill(out)
 	})
+}
+
+// note adds what is to be removed if the backup fails.
+func (f *folder) note(list *[]string, path string) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	*list = append(*list, path)
 }
 
 func (f *folder) get(_ context.Context, path string) (io.ReadCloser, error) {
@@ -74,8 +82,8 @@ func (f *folder) fail(_ context.Context, cause error) error {
 		}
 	}
 	root := filepath.Clean(f.path)
-	for _, name := range f.written {
-		cause = errors.Join(cause, removeEmpty(filepath.Dir(name), root))
+	for _, folder := range f.folders {
+		cause = errors.Join(cause, removeEmpty(folder, root))
 	}
 	if f.made {
 		cause = errors.Join(cause, removeEmpty(root, filepath.Dir(root)))

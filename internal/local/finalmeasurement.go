@@ -37,11 +37,10 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 	return measured, err
 }
 
-// interruptedAtOnce says whether nothing was measured because somebody ended the run
-// before there was a block of it. A lifetime that ends is nobody.
+// interruptedAtOnce says whether nothing was measured because somebody, or the lifetime of
+// the network, ended the run before there was a block of it.
 func (r *run) interruptedAtOnce(ctx context.Context, err error) bool {
-	return errors.Is(err, bench.ErrNoBlocks) && errors.Is(ctx.Err(), context.Canceled) &&
-		r.furthest.FinalizedHeight == r.base.FinalizedHeight
+	return errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil && r.furthest.FinalizedHeight == r.base.FinalizedHeight
 }
 
 // standsStill says that the last block was long ago when the run ended; nil when it was

@@ -76,8 +76,9 @@ func removeVolume(ctx context.Context, cluster client.Client, leftover *Leftover
 	if volume.UID != leftover.UID || networkOfVolume(volume) == "" {
 		return nil
 	}
-	if volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-		return errors.New("its provisioner is to delete it already, and has not: see its events")
+	failed := volume.Status.Phase == corev1.VolumeFailed
+	if failed && volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+		return errors.New("its provisioner is to delete it already, and could not: see its events")
 	}
 	return reclaim(ctx, cluster, volume)
 }
