@@ -105,7 +105,8 @@ func TestBenchOptions(t *testing.T) {
 			"error: --state-dir: the benchmark names no network: its runs make their own",
 		},
 		"an artifact that is there": {
-			[]string{"-f", near4, "--shardnode", shardnode, "--artifact", full}, "error: " + full + " is not empty: remove what an earlier run left there, or name another folder",
+			[]string{"-f", near4, "--shardnode", shardnode, "--artifact", full},
+			"error: " + full + " is not empty: remove what an earlier run left there, or name another folder",
 		},
 	}
 	for name, test := range cases {
