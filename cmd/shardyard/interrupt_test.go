@@ -51,25 +51,32 @@ func outliveTerminal(ctx context.Context) int {
 	select {}
 }
 
+// start starts a program that has the one of these tests be another, and expects it to say
+// one line after the other.
+func start(t *testing.T, as, program string, args ...string) (command *exec.Cmd, expect func(line string)) {
+	t.Helper()
+	command = exec.CommandContext(t.Context(), program, args...)
+	command.Env = append(os.Environ(), as+"=1")
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(output)
+	return command, func(line string) {
+		t.Helper()
+		if !lines.Scan() || lines.Text() != line {
+			t.Fatalf("%q instead of %q: %v", lines.Text(), line, lines.Err())
+		}
+	}
+}
+
 func TestSecondInterrupt(t *testing.T) {
 	for _, first := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(first.String(), func(t *testing.T) {
-			command := exec.CommandContext(t.Context(), os.Args[0])
-			command.Env = append(os.Environ(), stubborn+"=1")
-			output, err := command.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
-			lines := bufio.NewScanner(output)
-			expect := func(line string) {
-				t.Helper()
-				if !lines.Scan() || lines.Text() != line {
-					t.Fatalf("%q instead of %q: %v", lines.Text(), line, lines.Err())
-				}
-			}
+			command, expect := start(t, stubborn, os.Args[0])
 			expect("begun")
 			if err := command.Process.Signal(first); err != nil {
 				t.Fatal(err)
@@ -77,7 +84,7 @@ func TestSecondInterrupt(t *testing.T) {
 			expect("undoing")
 			ended := make(chan error, 1)
 			go func() { ended <- command.Wait() }()
-			err = interruptUntil(t, command.Process, ended)
+			err := interruptUntil(t, command.Process, ended)
 			exit, ok := errors.AsType[*exec.ExitError](err)
 			if !ok {
 				t.Fatalf("it ended with %v", err)
@@ -100,28 +107,15 @@ func TestHangup(t *testing.T) {
 		"under nohup":   {"trap '' HUP; exec \"$0\"", "goes on"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			command := exec.CommandContext(t.Context(), "sh", "-c", test.script, os.Args[0])
-			command.Env = append(os.Environ(), hungUp+"=1")
-			output, err := command.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
-			lines := bufio.NewScanner(output)
-			if !lines.Scan() || lines.Text() != "begun" {
-				t.Fatalf("it says %q first", lines.Text())
-			}
+			command, expect := start(t, hungUp, "sh", "-c", test.script, os.Args[0])
+			expect("begun")
 			// Of two signals that are ignored or not, the one that is not comes second.
 			for _, next := range []os.Signal{syscall.SIGHUP, syscall.SIGUSR1} {
 				if err := command.Process.Signal(next); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if !lines.Scan() || lines.Text() != test.says {
-				t.Errorf("it says %q, want %q", lines.Text(), test.says)
-			}
+			expect(test.says)
 			if err := command.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

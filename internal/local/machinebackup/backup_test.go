@@ -96,7 +96,7 @@ func TestRestoredNodes(t *testing.T) {
 		fill(t, dir.Node(name), "new")
 	}
 	options := RestoreOptions{
-		From: folder, StateDir: stateDir, Nodes: []string{"net-s0-p1"}, Replace: true, Shardnode: reading(t, "7"),
+		From: folder, StateDir: stateDir, Nodes: []string{"net-s0-p1", "net-s0-p1"}, Replace: true, Shardnode: reading(t, "7"),
 	}
 	if _, err := Restore(t.Context(), options); err != nil {
 		t.Fatal(err)

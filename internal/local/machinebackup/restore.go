@@ -87,7 +87,8 @@ type restoration struct {
 // choose finds the nodes, and sees that the program can read what they had.
 func (r *restoration) choose(ctx context.Context) error {
 	names := (&statedir.Kept{Plan: r.plan}).Names()
-	r.nodes = r.options.Nodes
+	// Nobody has data put back twice.
+	r.nodes = slices.Compact(slices.Sorted(slices.Values(r.options.Nodes)))
 	if len(r.nodes) == 0 {
 		for _, node := range r.manifest.Nodes {
 			r.nodes = append(r.nodes, node.Name)
