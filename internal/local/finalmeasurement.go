@@ -26,6 +26,7 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 		return supervision.SampleAll(ctx, r.group.Supervisors)
 	})
 	r.observe(final)
+	r.reached = r.furthest
 	measured, err := r.window.Measure(final)
 	r.load.Apply(ctx, 0)
 
@@ -40,13 +41,13 @@ func (r *run) finish(ctx context.Context) (bench.Measurement, error) {
 // interruptedAtOnce says whether nothing was measured because somebody, or the lifetime of
 // the network, ended the run before there was a block of it.
 func (r *run) interruptedAtOnce(ctx context.Context, err error) bool {
-	return errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil && r.furthest.FinalizedHeight == r.base.FinalizedHeight
+	return errors.Is(err, bench.ErrNoBlocks) && ctx.Err() != nil && r.reached.FinalizedHeight == r.base.FinalizedHeight
 }
 
 // standsStill says that the last block was long ago when the run ended; nil when it was
 // not. What is measured ends with that block, and tells nothing of the time after it.
 func (r *run) standsStill(ended time.Time, patience time.Duration) error {
-	last := r.furthest
+	last := r.reached
 	age := ended.Sub(time.UnixMilli(last.FinalizedTimeMs))
 	if age <= patience {
 		return nil

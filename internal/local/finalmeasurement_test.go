@@ -15,6 +15,8 @@ import (
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
+	"github.com/shardyard/shardyard/test/smallnetwork"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // A node that was just started again answers, and knows of no block: what it says then is
@@ -86,14 +88,27 @@ func TestWhatARunIsMeasuredTo(t *testing.T) {
 			network := &v1alpha1.ShardNetwork{}
 			network.Spec.Protocol.MinBlockTimeMilliseconds = test.minBlockTime
 			run := &run{
-				base:     &chain.Status{FinalizedHeight: 10},
-				furthest: &chain.Status{FinalizedHeight: test.height, FinalizedTimeMs: now.Add(-test.age).UnixMilli()},
+				base:    &chain.Status{FinalizedHeight: 10},
+				reached: &chain.Status{FinalizedHeight: test.height, FinalizedTimeMs: now.Add(-test.age).UnixMilli()},
 			}
 			still := run.standsStill(now, standstillAfter(network))
 			if early := run.interruptedAtOnce(test.ctx, bench.ErrNoBlocks); (still != nil) != test.still || early != test.early {
 				t.Errorf("it stood still: %v, interrupted at once: %v", still, early)
 			}
 		})
+	}
+}
+
+// A run that is ended before its first block ends well, though the chain makes one while
+// the validators are compared.
+func TestUpInterruptedAtOnce(t *testing.T) {
+	t.Parallel()
+	manifest := smallnetwork.Manifest(t, "minBlockTimeMilliseconds: 50", "minBlockTimeMilliseconds: 2000")
+	run := startUp(t, t.TempDir(), Options{Manifest: manifest}, nil)
+	run.says(t, "ready after ")
+	run.interrupt()
+	if _, err := run.end(t); err != nil {
+		t.Errorf("the run ends with %v", err)
 	}
 }
 
@@ -106,6 +121,8 @@ func TestANetworkThatHangs(t *testing.T) {
 		if err := syscall.Kill(process.PID, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
+		// A signal reaches a process once that has a processor: until then it may answer.
+		waiting.Until(t, process.Name+" is stopped", func() bool { return state(process.PID) == 'T' })
 	}
 	run.interrupt()
 	if _, err := run.end(t); !errors.Is(err, bench.ErrNoBlocks) {

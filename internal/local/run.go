@@ -38,6 +38,9 @@ type run struct {
 	// block: a node that began anew knows of none until it processes one.
 	last     bench.Sample
 	furthest *chain.Status
+	// reached is what was told of the highest block when the run was measured: the chain
+	// goes on while its validators are compared.
+	reached *chain.Status
 	// violation is the first contradiction or loss that the audit found.
 	violation error
 	// recording is nil when nothing is recorded.
