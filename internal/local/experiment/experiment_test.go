@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,24 @@ func TestLogsOfARunThatFailed(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(failed.Log), gone)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is there: %v", gone, err)
 		}
+	}
+}
+
+// Of a run that failed before a node was started, nothing stays, and no log is named.
+func TestARunThatNeverStarted(t *testing.T) {
+	t.Parallel()
+	options := Options{
+		Benchmark: benchmark(t, "near-4-shards-constant-local"), Shardnode: "/bin/false", Folder: filepath.Join(t.TempDir(), "networks"),
+		Progress: io.Discard,
+	}
+	variants := options.variants()
+	variants[0].network.Spec.Shards = 0
+	var progress strings.Builder
+	if _, err := options.record(t.Context(), bench.PlannedRun{Repetition: 1}, &variants[0], nil, &progress); err == nil {
+		t.Error("a network without shards was recorded")
+	}
+	if _, err := os.Stat(options.Folder); !errors.Is(err, os.ErrNotExist) || progress.Len() > 0 {
+		t.Errorf("the folder: %v; the run said %q", err, &progress)
 	}
 }
 

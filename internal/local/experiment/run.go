@@ -82,11 +82,14 @@ func (o *Options) record(
 	case o.Keep:
 		return recorded, err
 	case failed && ctx.Err() == nil:
-		_, _ = fmt.Fprintf(progress, "what its nodes logged is in %s\n", folder)
-		return recorded, errors.Join(err, statedir.NetworkDir(filepath.Join(folder, variant.network.Name)).KeepLogs())
-	default:
-		return recorded, errors.Join(err, os.RemoveAll(folder), removeEmpty(o.Folder))
+		kept, keepErr := statedir.NetworkDir(filepath.Join(folder, variant.network.Name)).KeepLogs()
+		err = errors.Join(err, keepErr)
+		if kept {
+			_, _ = fmt.Fprintf(progress, "what its nodes logged is in %s\n", folder)
+			return recorded, err
+		}
 	}
+	return recorded, errors.Join(err, os.RemoveAll(folder), removeEmpty(o.Folder))
 }
 
 // recordIn makes one run whose network is in a folder.

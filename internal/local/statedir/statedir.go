@@ -115,17 +115,20 @@ func (d NetworkDir) Clear() error {
 }
 
 // KeepLogs removes what nodes have that does not say what they did: their chain, and what
-// only they know. The network does not run again.
-func (d NetworkDir) KeepLogs() error {
+// only they know. The network does not run again. It says whether there is a log.
+func (d NetworkDir) KeepLogs() (kept bool, err error) {
 	nodes, err := os.ReadDir(d.Nodes())
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	for _, entry := range nodes {
 		node := d.Node(entry.Name())
+		if _, missing := os.Stat(node.Log()); missing == nil {
+			kept = true
+		}
 		err = errors.Join(err, os.RemoveAll(node.Data()), os.RemoveAll(node.Key()), os.RemoveAll(node.AdminToken()))
 	}
-	return err
+	return kept, err
 }
 
 // NodeDir is the folder of one validator.
