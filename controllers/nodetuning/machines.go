@@ -87,7 +87,8 @@ func (r *run) recall(agents []tuningpolicy.Agent, settingsHash string) {
 }
 
 // putBack has agents without settings put the old values back on the machines
-// that are to have them, and takes these agents away once all have.
+// that are to have them, and takes these agents away once all have. Those that are let go of
+// before are no longer noted when this comes again.
 func (r *run) putBack(ctx context.Context, observation *tuningpolicy.Observation) error {
 	name := resources.RestoringName(r.tuning.Name)
 	if len(observation.Leaving) > 0 {

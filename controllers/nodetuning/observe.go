@@ -44,7 +44,7 @@ func (r *run) observe(ctx context.Context) (*tuningpolicy.Observation, error) {
 	for _, machine := range r.tuning.Status.Machines {
 		machines[machine.Name] = true
 	}
-	observation := &tuningpolicy.Observation{Tuning: r.tuning, Namespace: r.settings.Namespace}
+	observation := &tuningpolicy.Observation{Now: r.now(), Tuning: r.tuning, Namespace: r.settings.Namespace}
 	for _, machine := range slices.Sorted(maps.Keys(machines)) {
 		selected, exists, err := r.look(ctx, machine, pods)
 		if err != nil {

@@ -261,6 +261,45 @@ func TestDeselection(t *testing.T) {
 	c.check(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonTuned, "1 of 1 machines read back all settings")
 }
 
+// A machine that is off holds up nobody but itself: after a while the others leave the list,
+// and what put them back is out of the way of another NodeTuning there.
+func TestDeselectionWithAMachineThatIsOff(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	first, second := c.tuned2()
+	for _, m := range []*machine{first, second} {
+		c.nodes[m.name].Labels[corev1.LabelOSStable] = "other"
+		c.end(m)
+	}
+	c.settleAt(0)
+	c.reconcile()
+	c.restored(first, 0)
+	c.run(second, c.restorers())
+	c.clock = second.pod.CreationTimestamp.Add(59 * time.Second)
+	c.reconcile()
+	c.reconcile()
+	if got, want := c.restoring(), "machine-1 machine-2"; got != want || c.noted() != want {
+		t.Fatalf("old values are put back on %q, and the machines are %q, want %q", got, c.noted(), want)
+	}
+
+	c.clock = second.pod.CreationTimestamp.Add(time.Minute)
+	c.reconcile()
+	if got, want := c.noted(), "machine-2"; got != want {
+		t.Errorf("the machines are %q, want %q", got, want)
+	}
+	c.restart(c.reconciler.settings)
+	c.reconcile()
+	if got, want := c.restoring(), "machine-2"; got != want || c.noted() != want {
+		t.Errorf("old values are put back on %q, and the machines are %q, want %q", got, c.noted(), want)
+	}
+
+	c.restored(second, 0)
+	c.reconcile()
+	if got := c.noted(); got != "" || c.restorers() != nil {
+		t.Errorf("the machines are %q, and old values are put back on %q, want none", got, c.restoring())
+	}
+}
+
 // Nobody waits for a machine that is gone.
 func TestMachineGone(t *testing.T) {
 	t.Parallel()

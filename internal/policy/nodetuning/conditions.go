@@ -5,6 +5,7 @@ package nodetuning
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,6 +23,8 @@ const MaxMachines = 5000
 
 // Observation is a NodeTuning as it was last seen.
 type Observation struct {
+	// Now is when it was seen.
+	Now    time.Time
 	Tuning *v1alpha1.NodeTuning
 	// Namespace is where its agents are.
 	Namespace string
@@ -65,14 +68,15 @@ func (a *Agent) Done() bool {
 	return a.Recent
 }
 
+// restored says whether the machine is known to have its old values back, or to have got
+// others since.
+func (a *Agent) restored() bool { return a.TakenOver || a.Report != nil && a.Report.Done() }
+
 // Done counts the selected machines that are as their agents were told.
 func (o *Observation) Done() int { return countAgents(o.Agents, (*Agent).Done) }
 
-// restored counts the machines that have their old values back, or got others
-// since.
-func (o *Observation) restored() int {
-	return countAgents(o.Leaving, func(agent *Agent) bool { return agent.TakenOver || agent.Report != nil && agent.Report.Done() })
-}
+// restored counts the machines that have their old values back, or got others since.
+func (o *Observation) restored() int { return countAgents(o.Leaving, (*Agent).restored) }
 
 func countAgents(agents []Agent, is func(*Agent) bool) int {
 	number := 0

@@ -5,8 +5,10 @@ package nodetuning_test
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -142,6 +144,47 @@ func TestMachinesThatLeave(t *testing.T) {
 	observation.Leaving[0].Report = &tuning.Report{}
 	if got := tuningpolicy.NotedMachines(observation, noted, "new"); !reflect.DeepEqual(got, want[:2]) {
 		t.Errorf("the machines are %+v, want %+v", got, want[:2])
+	}
+}
+
+// Machines go together, and wait a minute for one that is silent.
+func TestMachinesThatAreLetGoOf(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.November, 29, 12, 0, 0, 0, time.UTC)
+	podOf := func(age time.Duration) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-age))}}
+	}
+	done, troubled := &tuning.Report{}, &tuning.Report{Trouble: "permission denied"}
+	for name, test := range map[string]struct {
+		others []tuningpolicy.Agent
+		want   string
+	}{
+		"all have their old values": {[]tuningpolicy.Agent{{Report: done, Pod: podOf(time.Second)}}, ""},
+		"one has a rival's":         {[]tuningpolicy.Agent{{TakenOver: true}}, ""},
+		"one has no pod yet":        {[]tuningpolicy.Agent{{}}, "0 1"},
+		"one has begun":             {[]tuningpolicy.Agent{{Pod: podOf(59 * time.Second)}}, "0 1"},
+		"one is off":                {[]tuningpolicy.Agent{{Pod: podOf(time.Minute)}}, "1"},
+		"one cannot":                {[]tuningpolicy.Agent{{Pod: podOf(time.Hour), Report: troubled}}, "1"},
+		"one is off, one has begun": {[]tuningpolicy.Agent{{Pod: podOf(time.Hour)}, {Pod: podOf(time.Second)}}, "0 1 2"},
+		"two are off":               {[]tuningpolicy.Agent{{Pod: podOf(time.Hour)}, {Pod: podOf(time.Minute)}}, "1 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			leaving := append([]tuningpolicy.Agent{{Report: done, Pod: podOf(time.Hour)}}, test.others...)
+			observation := &tuningpolicy.Observation{Now: now, Leaving: leaving}
+			var noted []v1alpha1.TunedMachine
+			for i := range observation.Leaving {
+				observation.Leaving[i].Machine = strconv.Itoa(i)
+				noted = append(noted, v1alpha1.TunedMachine{Name: strconv.Itoa(i)})
+			}
+			var left []string
+			for _, machine := range tuningpolicy.NotedMachines(observation, noted, "") {
+				left = append(left, machine.Name)
+			}
+			if got := strings.Join(left, " "); got != test.want {
+				t.Errorf("the machines are %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,8 @@
 package nodetuning
 
 import (
+	"time"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/tuning"
 )
@@ -45,24 +47,28 @@ func Summary(
 	return settings, exceptions, omitted
 }
 
+// restoringPatience is how long the agent of a machine has for old values until the other
+// machines wait for it no longer.
+const restoringPatience = time.Minute
+
 // NotedMachines are those that have settings, or may have, of those that were
-// noted before: all but those that are no longer selected and got their old values
-// back. They have the settings of that hash if they read them back not long ago.
+// noted before: all but those that are no longer selected, got their old values
+// back, and are let go of. They have the settings of that hash if they read them back not long ago.
 func NotedMachines(
 	observation *Observation, noted []v1alpha1.TunedMachine, settingsHash string,
 ) []v1alpha1.TunedMachine {
-	tuned, leaving := map[string]bool{}, map[string]bool{}
+	tuned, gone := map[string]bool{}, map[string]bool{}
 	for i := range observation.Agents {
 		tuned[observation.Agents[i].Machine] = observation.Agents[i].Done()
 	}
-	if done, _ := Restored(observation); done {
+	if letsGo(observation) {
 		for i := range observation.Leaving {
-			leaving[observation.Leaving[i].Machine] = true
+			gone[observation.Leaving[i].Machine] = observation.Leaving[i].restored()
 		}
 	}
 	var machines []v1alpha1.TunedMachine
 	for _, machine := range noted {
-		if leaving[machine.Name] {
+		if gone[machine.Name] {
 			continue
 		}
 		machine.SettingsHash = ""
@@ -72,6 +78,19 @@ func NotedMachines(
 		machines = append(machines, machine)
 	}
 	return machines
+}
+
+// letsGo says whether machines that have their old values back need no agent any more: it is
+// in the way of another NodeTuning there. They go together, once the others have theirs as well
+// or have had time for it, because each time the agents of the others are replaced.
+func letsGo(observation *Observation) bool {
+	for i := range observation.Leaving {
+		agent := &observation.Leaving[i]
+		if !agent.restored() && (agent.Pod == nil || observation.Now.Sub(agent.Pod.CreationTimestamp.Time) < restoringPatience) {
+			return false
+		}
+	}
+	return true
 }
 
 func tally(summary *v1alpha1.SettingSummary, state v1alpha1.SettingState) {
