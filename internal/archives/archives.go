@@ -77,12 +77,12 @@ func Stand(storage v1alpha1.NodeStorage, best *chain.Status, archives []Archive)
 	}
 }
 
-// sorted are the archives that tell of the chain, and the names of the others: one that
+// sorted are the archives that tell of the chain, and the names of the others: a node that
 // has just started tells of no shard until it has processed a block.
 func sorted(best *chain.Status, archives []Archive) (answering []*chain.ArchiveStatus, silent []string) {
 	for _, archive := range archives {
 		status := archive.Status
-		if best == nil || status == nil || status.Archive == nil || len(status.Archive.Shards) == 0 ||
+		if best == nil || len(best.Shards) == 0 || status == nil || status.Archive == nil || len(status.Archive.Shards) == 0 ||
 			status.GenesisHash != best.GenesisHash {
 			silent = append(silent, archive.Name)
 			continue

@@ -178,6 +178,12 @@ func TestStand(t *testing.T) {
 			archives.Unknown,
 			"nothing is known of a0, and so not whether every shard could come back from an archive",
 		},
+		"a node that tells of no shard": {
+			&chain.Status{GenesisHash: "6f1c"},
+			[]archives.Archive{keeping("a0", 1990, 1990)},
+			archives.Unknown,
+			"nothing is known of a0, and so not whether every shard could come back from an archive",
+		},
 		"one of another chain": {
 			best(),
 			[]archives.Archive{elsewhere(keeping("a0", 1990, 1990))},

@@ -30,7 +30,7 @@ var ErrNoBlocks = errors.New("no node finalised a block between the two samples"
 // one sample to the other, the one that knew most at first.
 func Measure(from, to Sample) (Measurement, error) {
 	for _, node := range from.ranked() {
-		first, last := node.Status, to.status(node.Name)
+		first, last := node.Status, to.Status(node.Name)
 		if last == nil || !follows(first, last) {
 			continue
 		}

@@ -55,7 +55,8 @@ func (s Sample) ranked() []NodeSample {
 	return ranked
 }
 
-func (s Sample) status(name string) *chain.Status {
+// Status is what the node of that name told; nil when it did not answer, or was not asked.
+func (s Sample) Status(name string) *chain.Status {
 	for _, node := range s.Nodes {
 		if node.Name == name {
 			return node.Status

@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/chain"
+	"github.com/shardyard/shardyard/internal/local/machinenodes"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/topology"
@@ -52,6 +54,30 @@ func TestSummaryOfANodeThatBeganAnew(t *testing.T) {
 	summary := run.summarize(network, bench.Measurement{})
 	if summary.Height != 14 || summary.Executed != 30 || summary.CrossShard != 10 || summary.MissedChunks != 1 {
 		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+// Of an archive that was left out when validators were compared, nothing is known, whatever
+// is known of those that were asked in its place.
+func TestSummaryWithoutANodeThatIsNotCompared(t *testing.T) {
+	t.Parallel()
+	node := func(name string, role topology.Role) *supervision.Supervisor {
+		return &supervision.Supervisor{Node: machinenodes.Node{Validator: topology.Validator{Name: name, Role: role}}}
+	}
+	base := &chain.Status{FinalizedHeight: 10}
+	run := &run{base: base, audit: bench.NewAudit(), group: &supervision.Group{Supervisors: []*supervision.Supervisor{
+		node("silent", topology.RoleProducer), node("left-out", topology.RoleArchive), node("asked", topology.RoleArchive),
+	}}}
+	network := &network{Network: &statedir.Network{Plan: &topology.Plan{}, Manifest: &v1alpha1.ShardNetwork{}}}
+	archived := &chain.Status{
+		FinalizedHeight: 10, Shards: make([]chain.ShardStatus, 1),
+		Archive: &chain.ArchiveStatus{Shards: make([]chain.ArchivedStatus, 1)},
+	}
+	run.observe(bench.Sample{Nodes: []bench.NodeSample{{Name: "asked", Status: archived}}})
+
+	want := "; nothing is known of left-out"
+	if got := run.summarize(network, bench.Measurement{}).StatesArchived; got == nil || !strings.HasSuffix(got.Says, want) {
+		t.Errorf("the summary says %+v, want the end %q", got, want)
 	}
 }
 

@@ -92,12 +92,13 @@ func (r *run) summarize(network *network, measured bench.Measurement) *Summary {
 	return summary
 }
 
-// statesArchived says how the archives stood when the nodes last said so.
+// statesArchived says how the archives stood when the nodes last said so. Some were not
+// asked then.
 func (r *run) statesArchived(network *network) *StatesArchived {
 	var seen []archives.Archive
-	for i, supervisor := range r.group.Supervisors {
+	for _, supervisor := range r.group.Supervisors {
 		if supervisor.Node.Validator.Role == topology.RoleArchive {
-			seen = append(seen, archives.Archive{Name: supervisor.Name(), Status: r.last.Nodes[i].Status})
+			seen = append(seen, archives.Archive{Name: supervisor.Name(), Status: r.last.Status(supervisor.Name())})
 		}
 	}
 	if len(seen) == 0 {
