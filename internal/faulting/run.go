@@ -37,11 +37,17 @@ const (
 // Actor has a fault happen.
 type Actor interface {
 	// Strike begins the fault of validators, of which nodes are told by orders if they keep
-	// it. It ends by itself after the duration, should nobody lift it.
+	// it. It ends by itself after the duration, should nobody lift it. A RefusedError says that
+	// it has not begun.
 	Strike(ctx context.Context, validators []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error
 	// Lift ends it.
 	Lift(ctx context.Context, validators []string) error
 }
+
+// RefusedError is why an Actor does not begin a fault: nothing of it has happened.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
 
 // Options say what to do to which network.
 type Options struct {
@@ -141,7 +147,11 @@ func (s *session) during(ctx context.Context) (err error) {
 	}
 	strike := func(ctx context.Context) error { return s.Actor.Strike(ctx, s.names, s.Spec, s.Orders) }
 	if err := act(strike); err != nil {
-		// What failed half-way is taken back.
+		// What failed half-way is taken back. What was refused is not: the validators may have a
+		// fault of somebody else's.
+		if _, refused := errors.AsType[*RefusedError](err); refused {
+			return err
+		}
 		return errors.Join(err, lift())
 	}
 	waited := wait(ctx, duration)

@@ -437,6 +437,33 @@ func TestAFaultThatANodeRefuses(t *testing.T) {
 	}
 }
 
+// Validators that have a fault of somebody else's keep it.
+func TestAFaultThatIsRefused(t *testing.T) {
+	t.Parallel()
+	options, _ := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPause})
+	actor := &busy{}
+	options.Actor = actor
+	status, err := faulting.Run(t.Context(), options)
+	if status != nil || err == nil || err.Error() != "validator net-s0-p0 has a fault already" {
+		t.Errorf("it is measured: %+v, %v", status, err)
+	}
+	if actor.lifted {
+		t.Error("the fault of somebody else is taken back")
+	}
+}
+
+// busy has another fault happen.
+type busy struct{ lifted bool }
+
+func (b *busy) Strike(_ context.Context, names []string, _ *v1alpha1.FaultSpec, _ []fault.Order) error {
+	return &faulting.RefusedError{Reason: "validator " + names[0] + " has a fault already"}
+}
+
+func (b *busy) Lift(context.Context, []string) error {
+	b.lifted = true
+	return nil
+}
+
 // Whoever is told to end takes the fault back, also while it is about to begin.
 func TestAFaultThatIsInterrupted(t *testing.T) {
 	t.Parallel()

@@ -117,7 +117,7 @@ func (k *keeper) Borrow(ctx context.Context) (giveBack func(), lost <-chan struc
 	if response.StatusCode != http.StatusOK {
 		defer cancel()
 		defer response.Body.Close()
-		return nil, nil, refused(response)
+		return nil, nil, errors.New(refused(response))
 	}
 	gone := make(chan struct{})
 	go func() {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fault"
+	"github.com/shardyard/shardyard/internal/faulting"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/local/supervision"
 )
@@ -149,14 +150,14 @@ func (k *keeper) order(ctx context.Context, path string, given *supervision.Orde
 	if response.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	return refused(response)
+	return &faulting.RefusedError{Reason: refused(response)}
 }
 
 // refused is why an order was not followed, as the answer says it.
-func refused(response *http.Response) error {
+func refused(response *http.Response) string {
 	var said refusal
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxOrderBytes)).Decode(&said); err != nil {
-		return fmt.Errorf("the program that runs the network answers %s", response.Status)
+		return "the program that runs the network answers " + response.Status
 	}
-	return errors.New(said.Error)
+	return said.Error
 }

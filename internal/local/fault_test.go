@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -307,8 +308,9 @@ func TestFaultsOfLinks(t *testing.T) {
 		"validator net-s0-p0 has a fault already":                   pause,
 		"the network has a fault of the links of net-s0-p0 already": cutOff("net-s0-p1", "net-s1-p0"),
 	} {
-		if err := strike(wrong); err == nil || err.Error() != want {
-			t.Errorf("the error of %+v is %v, want %s", wrong, err, want)
+		err := strike(wrong)
+		if refused, ok := errors.AsType[*faulting.RefusedError](err); !ok || refused.Reason != want {
+			t.Errorf("the error of %+v is %v, want a refusal: %s", wrong, err, want)
 		}
 	}
 	// What is lifted of others is not of this one.
