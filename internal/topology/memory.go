@@ -2,7 +2,10 @@
 
 package topology
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // CheckMemory refuses a network that begins with the data that nodes had, as has says, of
 // whose producers so many would begin with nothing that they could make another chain.
@@ -26,4 +29,31 @@ func (p *Plan) CheckMemory(has func(node string) (bool, error)) error {
 			"the others would begin it anew at genesis", full, producers, need)
 	}
 	return nil
+}
+
+// CheckVotes refuses to have so many producers forget the votes that they gave since their
+// data was kept that they could make a second chain, beside others that go on with theirs,
+// as keeps says of a node. Where none does, the chain is as it was.
+func (p *Plan) CheckVotes(keeps func(node string) (bool, error)) error {
+	producers := 0
+	var keeping []string
+	for _, validator := range p.Nodes {
+		if validator.Role != RoleProducer {
+			continue
+		}
+		producers++
+		kept, err := keeps(validator.Name)
+		if err != nil {
+			return err
+		}
+		if kept {
+			keeping = append(keeping, validator.Name)
+		}
+	}
+	forgetting, most := producers-len(keeping), (producers-1)/3
+	if len(keeping) == 0 || forgetting <= most {
+		return nil
+	}
+	return fmt.Errorf("%d of %d producers would forget votes, which is safe for %d beside others that go on with theirs (%s): "+
+		"put back these as well, or not more than %d", forgetting, producers, most, strings.Join(keeping, ", "), most)
 }

@@ -200,6 +200,19 @@ func TestTheChainOfARestoredNetwork(t *testing.T) {
 	}
 }
 
+// Producers that forget their votes together are not beside one that goes on with its own.
+func TestARestoreOfMostProducers(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	dir, folder := ranOn(t, stateDir)
+	options := RestoreOptions{From: folder, StateDir: stateDir, Replace: true, Shardnode: reading(t, "7"), Nodes: nodes[1:]}
+	const want = "3 of 4 producers would forget votes"
+	if _, err := Restore(t.Context(), options); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	checkAllHave(t, dir, "new")
+}
+
 func TestRefusedRestores(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

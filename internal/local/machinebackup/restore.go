@@ -158,11 +158,21 @@ func (r *restoration) checkEarlier() error {
 }
 
 // checkVotes refuses a network of whose producers so many would begin with nothing that
-// they could make another chain than the backup has.
+// they could make another chain than the backup has, or with older data than the others that
+// they could make another than those have.
 func (r *restoration) checkVotes() error {
-	return r.plan.CheckMemory(func(node string) (bool, error) {
+	err := r.plan.CheckMemory(func(node string) (bool, error) {
 		if slices.Contains(r.nodes, node) {
 			return true, nil
+		}
+		return r.dir.Node(node).HasData()
+	})
+	if err != nil {
+		return err
+	}
+	return r.plan.CheckVotes(func(node string) (bool, error) {
+		if slices.Contains(r.nodes, node) {
+			return false, nil
 		}
 		return r.dir.Node(node).HasData()
 	})
