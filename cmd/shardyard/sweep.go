@@ -90,18 +90,26 @@ func runSweep(command *cobra.Command, options *sweepOptions) error {
 	return sweep.Remove(ctx, cluster, options.deletable(command.ErrOrStderr(), found))
 }
 
-// deletable are the disks that may be deleted, and says which others are left: a volume
-// that is known by name only may be anybody's, unless somebody named its network.
+// deletable are the disks that may be deleted, and says which others are left, unless
+// somebody named their network: a volume that is known by name only may be anybody's, and a
+// restore may go on.
 func (o *sweepOptions) deletable(out io.Writer, found []sweep.Leftover) []sweep.Leftover {
 	if o.namespace != "" && o.network != "" {
 		return found
 	}
 	return slices.DeleteFunc(found, func(leftover sweep.Leftover) bool {
-		if leftover.ByNameOnly {
-			_, _ = fmt.Fprintf(out, "%s %s is left: only its claim's name says whose it was; to delete it: "+
-				"shardyard sweep --namespace %s --network %s --delete\n", leftover.Kind, leftover.Name, leftover.Namespace, leftover.Network)
+		var why string
+		switch {
+		case leftover.ByNameOnly:
+			why = "only its claim's name says whose it was; to delete it"
+		case leftover.Restoring:
+			why = "its network is being restored; to give that up and delete it"
+		default:
+			return false
 		}
-		return leftover.ByNameOnly
+		_, _ = fmt.Fprintf(out, "%s %s is left: %s: shardyard sweep --namespace %s --network %s --delete\n",
+			leftover.Kind, leftover.Name, why, leftover.Namespace, leftover.Network)
+		return true
 	})
 }
 
@@ -123,8 +131,12 @@ func writeSweepTable(out io.Writer, found []sweep.Leftover) error {
 		if leftover.ByNameOnly {
 			network += "?"
 		}
+		state := leftover.State
+		if leftover.Restoring {
+			state = "Restoring"
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", leftover.Namespace, network, leftover.Kind, leftover.Name,
-			leftover.Size, leftover.StorageClass, leftover.State, duration.HumanDuration(time.Since(leftover.Created)))
+			leftover.Size, leftover.StorageClass, state, duration.HumanDuration(time.Since(leftover.Created)))
 	}
 	return table.Flush()
 }

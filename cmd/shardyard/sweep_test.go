@@ -258,6 +258,39 @@ func TestSweepOfNames(t *testing.T) {
 	disks.checkPolicy(archive, corev1.PersistentVolumeReclaimDelete)
 }
 
+// The disks of a restore are listed, and deleted only for who names the network and its
+// namespace, to give it up.
+func TestSweepOfARestore(t *testing.T) {
+	t.Parallel()
+	disks := newDisks(t)
+	claim := disks.claim("back")
+	document := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: disks.namespace, Name: resources.GenesisName("back"), Labels: resources.NetworkLabels("back"),
+		Annotations: map[string]string{resources.AnnotationRestore: "a-b back-s0-p0"},
+	}}
+	if err := disks.client.Create(t.Context(), document); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	args := []string{"shardyard", "sweep", "--kubeconfig", disks.kubeconfig, "-n", disks.namespace, "--delete"}
+	left := "PersistentVolumeClaim " + claim.Name + " is left: its network is being restored; to give that up and delete it: " +
+		"shardyard sweep --namespace " + disks.namespace + " --network back --delete\n"
+	if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stderr.String() != left {
+		t.Errorf("%v exits with %d and says %q, want %q", args, code, &stderr, left)
+	}
+	line := disks.namespace + ` +back +PersistentVolumeClaim +` + claim.Name + ` +10Gi +fast +Restoring`
+	if !regexp.MustCompile(line).MatchString(stdout.String()) {
+		t.Errorf("no line of the table is like %s:\n%s", line, &stdout)
+	}
+	if err := disks.client.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err != nil || claim.DeletionTimestamp != nil {
+		t.Errorf("the claim is read with the error %v, and is deleted at %v", err, claim.DeletionTimestamp)
+	}
+	if out := disks.print("--network", "back", "--delete"); !strings.Contains(out, `"restoring": true`) {
+		t.Errorf("prints %s", out)
+	}
+	disks.release(claim)
+}
+
 // release takes the finalizer away that a claim keeps until no pod uses it, and
 // expects it to go.
 func (d *disks) release(claim *corev1.PersistentVolumeClaim) {

@@ -25,7 +25,7 @@ const interval = 10 * time.Minute
 // reason is that of the events.
 const reason = "OutlivedNetwork"
 
-// +kubebuilder:rbac:groups="",resources=configmaps;persistentvolumeclaims;persistentvolumes,verbs=list
+// +kubebuilder:rbac:groups="",resources=configmaps;persistentvolumeclaims;persistentvolumes;pods,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=shardyard.dev,resources=shardnetworks,verbs=list
@@ -89,7 +89,8 @@ func (r *Reporter) look(ctx context.Context) {
 // report tells of what is left now and was the last time: what a network that
 // was deleted just now still has is about to go. It tells by metrics, and once of
 // each disk by an event. Of a volume that nothing but its claim's name says to be a
-// network's it tells nothing: it may be anybody's.
+// network's it tells nothing: it may be anybody's. Nor does it of disks that a restore fills,
+// whose network comes after them.
 func (r *Reporter) report(ctx context.Context) error {
 	cluster, err := sweep.Read(ctx, r.reader, r.namespaces...)
 	if err != nil {
@@ -99,7 +100,7 @@ func (r *Reporter) report(ctx context.Context) error {
 	seen := map[types.UID]bool{}
 	var left []sweep.Leftover
 	for _, leftover := range sweep.Find(cluster) {
-		if leftover.ByNameOnly {
+		if leftover.ByNameOnly || leftover.Restoring {
 			continue
 		}
 		told, before := r.seen[leftover.UID]

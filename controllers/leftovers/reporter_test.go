@@ -199,3 +199,30 @@ func TestReporterOfVolumes(t *testing.T) {
 	lab.check("events", told,
 		"Warning OutlivedNetwork nothing uses this disk of 1Ki, which was made for the network default/old: see shardyard sweep")
 }
+
+// Disks of a restore are not told of, as long as it may take.
+func TestReporterOfARestore(t *testing.T) {
+	t.Parallel()
+	lab := newLab(t)
+	lab.claim("back", "back-s0-p0")
+	document := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: resources.GenesisName("back"), Labels: resources.NetworkLabels("back"),
+		Annotations: map[string]string{resources.AnnotationRestore: "a-b back-s0-p0"},
+	}}
+	if err := lab.cluster.Create(t.Context(), document); err != nil {
+		t.Fatal(err)
+	}
+	lab.look()
+	metrics, told := lab.look()
+	lab.check("metrics", metrics)
+	lab.check("events", told)
+
+	// It came to its end, and nobody makes the network.
+	document.Annotations = nil
+	if err := lab.cluster.Update(t.Context(), document); err != nil {
+		t.Fatal(err)
+	}
+	lab.look()
+	metrics, _ = lab.look()
+	lab.check("metrics", metrics, "shardyard_outlived_disk_bytes default/back 1024", "shardyard_outlived_disks default/back 1")
+}

@@ -21,8 +21,10 @@ import (
 type Cluster struct {
 	Networks     []v1alpha1.ShardNetwork
 	StatefulSets []appsv1.StatefulSet
-	Claims       []corev1.PersistentVolumeClaim
-	Volumes      []corev1.PersistentVolume
+	// Pods are those of networks, and those that fill disks before their network is there.
+	Pods    []corev1.Pod
+	Claims  []corev1.PersistentVolumeClaim
+	Volumes []corev1.PersistentVolume
 	// ConfigMaps are those of networks: what a network kept with its disks has the
 	// genesis document among them.
 	ConfigMaps []metav1.PartialObjectMetadata
@@ -52,6 +54,9 @@ type Leftover struct {
 	// ByNameOnly says that nothing but the name of its claim tells that a volume was a
 	// network's. It may be anybody's.
 	ByNameOnly bool `json:"byNameOnly,omitempty"`
+	// Restoring says that a claim is of a network that is restored, by a restore that goes on
+	// or did not come to its end.
+	Restoring bool `json:"restoring,omitempty"`
 	// Size is what the disk holds, as in 400Gi.
 	Size string `json:"size"`
 	// StorageClass is empty for the default one of a claim without a volume.
@@ -77,22 +82,19 @@ func Find(cluster *Cluster) []Leftover {
 	for i := range cluster.Networks {
 		living[types.NamespacedName{Namespace: cluster.Networks[i].Namespace, Name: cluster.Networks[i].Name}] = true
 	}
-	// Where a network has members, they have no network, but its validators.
-	used := map[types.NamespacedName]bool{}
-	for i := range cluster.StatefulSets {
-		set := &cluster.StatefulSets[i]
-		used[types.NamespacedName{Namespace: set.Namespace, Name: resources.ClaimName(set.Name)}] = true
-	}
-
+	used, restoring := cluster.used(), cluster.restoring()
 	var found []Leftover
 	for i := range cluster.Claims {
 		claim := &cluster.Claims[i]
 		name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 		network := networkOf(claim)
-		if network == "" || used[name] || living[types.NamespacedName{Namespace: claim.Namespace, Name: network}] {
+		of := types.NamespacedName{Namespace: claim.Namespace, Name: network}
+		if network == "" || used[name] || living[of] {
 			continue
 		}
-		found = append(found, ofClaim(claim, network))
+		leftover := ofClaim(claim, network)
+		leftover.Restoring = restoring[of]
+		found = append(found, leftover)
 	}
 	known := cluster.known()
 	for i := range cluster.Volumes {
@@ -112,6 +114,42 @@ func Find(cluster *Cluster) []Leftover {
 			-cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return found
+}
+
+// used are the claims that somebody has. Where a network has members, they have no network,
+// but its validators, and for a moment nothing but its pods, while a StatefulSet is made anew.
+// A restore has pods alone.
+func (c *Cluster) used() map[types.NamespacedName]bool {
+	used := map[types.NamespacedName]bool{}
+	for i := range c.StatefulSets {
+		set := &c.StatefulSets[i]
+		used[types.NamespacedName{Namespace: set.Namespace, Name: resources.ClaimName(set.Name)}] = true
+	}
+	for i := range c.Pods {
+		pod := &c.Pods[i]
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		for _, volume := range pod.Spec.Volumes {
+			if claim := volume.PersistentVolumeClaim; claim != nil {
+				used[types.NamespacedName{Namespace: pod.Namespace, Name: claim.ClaimName}] = true
+			}
+		}
+	}
+	return used
+}
+
+// restoring are the networks of which not all that is restored is there. Disks that are full
+// wait for the others, and no pod has them meanwhile.
+func (c *Cluster) restoring() map[types.NamespacedName]bool {
+	restoring := map[types.NamespacedName]bool{}
+	for i := range c.ConfigMaps {
+		document := &c.ConfigMaps[i]
+		if network := networkOf(document); network != "" && document.Annotations[resources.AnnotationRestore] != "" {
+			restoring[types.NamespacedName{Namespace: document.Namespace, Name: network}] = true
+		}
+	}
+	return restoring
 }
 
 // known are the networks of which there is anything but a volume, or they themselves.

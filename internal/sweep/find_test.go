@@ -43,6 +43,29 @@ func claim(namespace, network string) corev1.PersistentVolumeClaim {
 	}
 }
 
+// pod has the disk of a claim.
+func pod(namespace, claim string, phase corev1.PodPhase) corev1.Pod {
+	object := meta(namespace, "pod-"+strings.ToLower(string(phase)))
+	object.Labels = map[string]string{resources.LabelManagedBy: resources.ManagedBy}
+	return corev1.Pod{
+		ObjectMeta: object,
+		Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "config"}, {
+			Name: "data",
+			VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+			},
+		}}},
+		Status: corev1.PodStatus{Phase: phase},
+	}
+}
+
+// genesis is the metadata of a network's genesis document.
+func genesis(network string) metav1.ObjectMeta {
+	object := meta("default", resources.GenesisName(network))
+	object.Labels = resources.NetworkLabels(network)
+	return object
+}
+
 // volume was made for a claim.
 func volume(name string, phase corev1.PersistentVolumePhase, namespace, claim string) corev1.PersistentVolume {
 	return corev1.PersistentVolume{
@@ -79,6 +102,31 @@ func TestFind(t *testing.T) {
 			cluster.StatefulSets = []appsv1.StatefulSet{{ObjectMeta: meta("default", "net-s0-p0")}}
 			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
 		}, nil},
+		"of a pod whose validator is made anew": {func(cluster *sweep.Cluster) {
+			cluster.Pods = []corev1.Pod{pod("default", name, corev1.PodRunning)}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, nil},
+		"of a pod that waits": {func(cluster *sweep.Cluster) {
+			cluster.Pods = []corev1.Pod{pod("default", name, corev1.PodPending)}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, nil},
+		"of pods that ended, and of others": {func(cluster *sweep.Cluster) {
+			cluster.Pods = []corev1.Pod{
+				pod("default", name, corev1.PodSucceeded), pod("default", name, corev1.PodFailed),
+				pod("other", name, corev1.PodRunning), pod("default", "data-net-s0-p1-0", corev1.PodRunning),
+			}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net")}
+		}, []string{"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi fast Bound"}},
+		"of a restore": {func(cluster *sweep.Cluster) {
+			restored, complete := genesis("net"), genesis("net2")
+			restored.Annotations = map[string]string{resources.AnnotationRestore: "a-b net-s0-p0"}
+			cluster.ConfigMaps = []metav1.PartialObjectMetadata{{ObjectMeta: restored}, {ObjectMeta: complete}}
+			cluster.Claims = []corev1.PersistentVolumeClaim{claim("default", "net"), claim("default", "net2"), claim("other", "net")}
+		}, []string{
+			"PersistentVolumeClaim default net data-net-s0-p0-0 10Gi fast Bound, restoring",
+			"PersistentVolumeClaim default net2 data-net2-s0-p0-0 10Gi fast Bound",
+			"PersistentVolumeClaim other net data-net-s0-p0-0 10Gi fast Bound",
+		}},
 		"of somebody else": {func(cluster *sweep.Cluster) {
 			foreign := claim("default", "net")
 			foreign.Labels[resources.LabelManagedBy] = "another"
@@ -196,8 +244,12 @@ func TestFind(t *testing.T) {
 				if found.ByNameOnly {
 					network += "?"
 				}
+				state := found.State
+				if found.Restoring {
+					state += ", restoring"
+				}
 				got = append(got, fmt.Sprintf("%s %s %s %s %s %s %s",
-					found.Kind, found.Namespace, network, found.Name, found.Size, found.StorageClass, found.State))
+					found.Kind, found.Namespace, network, found.Name, found.Size, found.StorageClass, state))
 				if !found.Created.Equal(created) {
 					t.Errorf("%s was created at %s, want %s", found.Name, found.Created, created)
 				}

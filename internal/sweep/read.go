@@ -48,6 +48,7 @@ func (c *Cluster) read(ctx context.Context, reader client.Reader, namespace stri
 	var (
 		claims   corev1.PersistentVolumeClaimList
 		sets     appsv1.StatefulSetList
+		pods     corev1.PodList
 		networks v1alpha1.ShardNetworkList
 		// Their metadata says all.
 		configMaps metav1.PartialObjectMetadataList
@@ -60,6 +61,9 @@ func (c *Cluster) read(ctx context.Context, reader client.Reader, namespace stri
 	if err := reader.List(ctx, &sets, client.InNamespace(namespace), ours); err != nil {
 		return fmt.Errorf("list validators: %w", err)
 	}
+	if err := reader.List(ctx, &pods, client.InNamespace(namespace), ours); err != nil {
+		return fmt.Errorf("list pods: %w", err)
+	}
 	if err := reader.List(ctx, &configMaps, client.InNamespace(namespace), ours); err != nil {
 		return fmt.Errorf("list configurations: %w", err)
 	}
@@ -70,6 +74,7 @@ func (c *Cluster) read(ctx context.Context, reader client.Reader, namespace stri
 	}
 	c.Claims = append(c.Claims, claims.Items...)
 	c.StatefulSets = append(c.StatefulSets, sets.Items...)
+	c.Pods = append(c.Pods, pods.Items...)
 	c.ConfigMaps = append(c.ConfigMaps, configMaps.Items...)
 	c.Networks = append(c.Networks, networks.Items...)
 	return nil

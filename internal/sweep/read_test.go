@@ -67,9 +67,7 @@ func TestReadOfSomeNamespaces(t *testing.T) {
 // What a network kept with its disks says whose they are.
 func TestReadWhatIsKept(t *testing.T) {
 	t.Parallel()
-	genesis := corev1.ConfigMap{ObjectMeta: meta("default", resources.GenesisName("net"))}
-	genesis.Labels = resources.NetworkLabels("net")
-	reader := newCluster(t, interceptor.Funcs{}, &genesis,
+	reader := newCluster(t, interceptor.Funcs{}, &corev1.ConfigMap{ObjectMeta: genesis("net")},
 		new(volume("pvc-0", corev1.VolumeReleased, "default", "data-net-s0-p1-0")),
 		new(volume("pvc-1", corev1.VolumeReleased, "default", "data-postgres-v15-0")))
 	cluster, err := sweep.Read(t.Context(), reader)
@@ -82,5 +80,24 @@ func TestReadWhatIsKept(t *testing.T) {
 	}
 	if want := map[string]bool{"pvc-0": false, "pvc-1": true}; !maps.Equal(byNameOnly, want) {
 		t.Errorf("known by name only are %v, want %v", byNameOnly, want)
+	}
+}
+
+// A disk that is filled before its network is there is none that is left.
+func TestReadOfARestore(t *testing.T) {
+	t.Parallel()
+	document := corev1.ConfigMap{ObjectMeta: genesis("net")}
+	document.Annotations = map[string]string{resources.AnnotationRestore: "a-b"}
+	filled := claim("default", "net")
+	filled.Name = "data-net-s0-p1-0"
+	reader := newCluster(t, interceptor.Funcs{}, &document, &filled,
+		new(claim("default", "net")), new(pod("default", "data-net-s0-p0-0", corev1.PodRunning)))
+	cluster, err := sweep.Read(t.Context(), reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := sweep.Find(cluster)
+	if len(found) != 1 || found[0].Name != filled.Name || !found[0].Restoring {
+		t.Errorf("what is left is %+v, want the disk that no pod fills any more, with a mark", found)
 	}
 }
