@@ -23,9 +23,10 @@ global:
 scrape_configs:
   - job_name: operator
     scheme: https
+    honor_labels: true
     authorization: {credentials: %q}
     tls_config: {insecure_skip_verify: true}
-    static_configs: [{targets: [%q]}]
+    static_configs: [{targets: [%q], labels: {namespace: shardyard-system}}]
   - job_name: kube-state-metrics
     honor_labels: true
     static_configs: [{targets: [%q]}]
