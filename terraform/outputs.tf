@@ -26,7 +26,7 @@ output "credentials" {
 }
 
 output "nodes" {
-  description = "The number of validators' machines of each region and zone."
+  description = "The number of validators' machines of each region and zone, which is the greatest where they come as needed."
   value       = { for region, cluster in module.region : region => cluster.nodes_by_zone }
 }
 

@@ -16,8 +16,8 @@ output "ca_certificate" {
 }
 
 output "nodes_by_zone" {
-  description = "The number of validators' machines in each zone."
-  value       = { for zone, pool in google_container_node_pool.validators : zone => pool.node_count }
+  description = "The number of validators' machines in each zone, which is the greatest where they come as needed."
+  value       = local.nodes_by_zone
 }
 
 output "domain" {

@@ -132,6 +132,10 @@ run "as_many_machines_as_pods_need" {
     condition     = sum([for pool in google_container_node_pool.validators : pool.autoscaling[0].total_max_node_count]) == 47
     error_message = "There are never more machines than nodes says."
   }
+  assert {
+    condition     = output.nodes_by_zone == { "us-east1-b" = 16, "us-east1-c" = 16, "us-east1-d" = 15 }
+    error_message = "47 machines at most in three zones are ${jsonencode(output.nodes_by_zone)}."
+  }
 }
 
 run "machines_of_whatever_there_is" {
