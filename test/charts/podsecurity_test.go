@@ -119,6 +119,17 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		"a SELinux type": {first(func(c *corev1.Container) {
 			c.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"}
 		}), "SELinux"},
+		"a SELinux user": {first(func(c *corev1.Container) {
+			c.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{User: "system_u"}
+		}), "SELinux"},
+		"a SELinux role": {func(pod *corev1.Pod) {
+			pod.Spec.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Role: "system_r"}
+		}, "SELinux"},
+		"a host process": {func(pod *corev1.Pod) {
+			// The API takes it on the machine's network alone, and there no sysctls.
+			pod.Spec.HostNetwork, pod.Spec.SecurityContext.Sysctls = true, nil
+			hostProcess(&pod.Spec.Containers[0])
+		}, "host processes"},
 		"unmasked proc": {func(pod *corev1.Pod) {
 			pod.Spec.HostUsers = ptr.To(false)
 			pod.Spec.Containers[0].SecurityContext.ProcMount = ptr.To(corev1.UnmaskedProcMount)
@@ -147,7 +158,8 @@ func TestPodSecurityIsNarrowed(t *testing.T) {
 		"another capability": {first(func(c *corev1.Container) {
 			c.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_ADMIN", "SYS_ADMIN"}
 		}), "NET_ADMIN"},
-		"a token": {func(pod *corev1.Pod) { pod.Spec.AutomountServiceAccountToken = nil }, "token"},
+		"a host process": {first(hostProcess), "host processes"},
+		"a token":        {func(pod *corev1.Pod) { pod.Spec.AutomountServiceAccountToken = nil }, "token"},
 	} {
 		t.Run("an agent with "+name, func(t *testing.T) {
 			cluster.checkRefused(t, in("op-shardyard-node-tuning", with(agent, test.change)), tuningPolicy, test.says)
@@ -285,6 +297,10 @@ func initially(change func(*corev1.Container)) func(*corev1.Pod) {
 
 func unconfined(container *corev1.Container) {
 	container.SecurityContext.AppArmorProfile = &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined}
+}
+
+func hostProcess(container *corev1.Container) {
+	container.SecurityContext.WindowsOptions = &corev1.WindowsSecurityContextOptions{HostProcess: ptr.To(true)}
 }
 
 // privileged is all rights that there are; the API takes it only with escalation.

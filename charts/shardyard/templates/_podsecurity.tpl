@@ -64,7 +64,9 @@ matchConstraints:
 {{- define "shardyard.podSecurityShared" -}}
 - expression: "!variables.pod.?hostPID.orValue(false) && !variables.pod.?hostIPC.orValue(false)"
   message: pods may not share the processes of the machine
-- expression: "!variables.pod.?securityContext.?windowsOptions.?hostProcess.orValue(false)"
+- expression: >-
+    !variables.pod.?securityContext.?windowsOptions.?hostProcess.orValue(false) &&
+    variables.containers.all(container, !container.?securityContext.?windowsOptions.?hostProcess.orValue(false))
   message: pods may not be host processes
 - expression: variables.containers.all(container, !container.?securityContext.?privileged.orValue(false))
   message: containers may not be privileged
@@ -92,4 +94,10 @@ matchConstraints:
     variables.containers.all(container,
     container.?securityContext.?seLinuxOptions.?type.orValue('') in ['', 'container_t', 'container_init_t', 'container_kvm_t', 'container_engine_t'])
   message: the SELinux type may be one of containers
+- expression: >-
+    variables.pod.?securityContext.?seLinuxOptions.?user.orValue('') == '' &&
+    variables.pod.?securityContext.?seLinuxOptions.?role.orValue('') == '' &&
+    variables.containers.all(container, container.?securityContext.?seLinuxOptions.?user.orValue('') == '' &&
+    container.?securityContext.?seLinuxOptions.?role.orValue('') == '')
+  message: the SELinux user and role may not be set
 {{- end }}
