@@ -44,7 +44,14 @@ Every file is compared with its checksum, the genesis document with the network 
 there, and the formats of the data with the node program, before anything is written.
 What a node has on its disk stays unless --replace is given. From a bucket come the
 network's own files and the data of the nodes that are put back, to a folder beside
-the networks first, where they are checked.`
+the networks first, where they are checked.
+
+With --namespace, --context or --kubeconfig, the network is brought back in a cluster,
+from a bucket, and must not be there: delete it first. Its genesis document, disks and
+keys are made, and pods fill the disks, with the credentials that --secret names, or as
+the --service-account that the cloud knows: this machine need not reach the bucket. The
+manifest goes to standard output, and all else to standard error; kubectl apply makes
+the network of it.`
 
 func newBackupCommand() *cobra.Command {
 	var options machinebackup.Options
