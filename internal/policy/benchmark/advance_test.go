@@ -443,9 +443,11 @@ func judged(phase v1alpha1.BenchmarkPhase) *benchmarkCase {
 func TestUploading(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
-	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskMakeUploader ||
-		c.status.Phase != v1alpha1.BenchmarkJudging {
-		t.Errorf("there is %s to do, and the benchmark is %s", task, c.status.Phase)
+	// What was made stays made, whatever becomes of the pod that uploads it.
+	for _, want := range []benchmarkpolicy.Task{benchmarkpolicy.TaskWait, benchmarkpolicy.TaskMakeUploader} {
+		if task := benchmarkpolicy.Advance(c.Observation, c.status); task != want || c.status.Phase != v1alpha1.BenchmarkJudging {
+			t.Errorf("there is %s to do, and the benchmark is %s; want %s", task, c.status.Phase, want)
+		}
 	}
 	if began := c.status.UploadStartTime; began == nil || !began.Time.Equal(now) {
 		t.Errorf("it is uploaded from %v on", began)
@@ -455,6 +457,52 @@ func TestUploading(t *testing.T) {
 	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait ||
 		c.status.Phase != v1alpha1.BenchmarkJudging || !strings.Contains(c.words(), "is uploaded: its pod is Pending") {
 		t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+	}
+}
+
+// A pod that the API server refuses is waited for however long that takes, whether the pod that
+// made the result is still there or not. It has its own time once it is taken.
+func TestAnUploaderThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, goes := range map[string]bool{"its judge stays": false, "its judge goes": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := judged(v1alpha1.BenchmarkSucceeded)
+			c.status.JudgeStartTime = ago(time.Minute)
+			judge, said := c.Judge, c.Judged
+			for step := range 10 {
+				before := c.status.DeepCopy()
+				if benchmarkpolicy.Advance(c.Observation, c.status) == benchmarkpolicy.TaskMakeUploader {
+					// Nothing that was to be noted is so.
+					c.status = before
+					benchmarkpolicy.Hold(c.Benchmark, c.status, v1alpha1.ReasonApplyFailed, "there is no such account", metav1.NewTime(c.Now))
+				}
+				if step == 0 {
+					continue
+				}
+				if goes {
+					c.Judge, c.Judged = nil, nil
+				}
+				c.Now = c.Now.Add(11 * time.Minute)
+			}
+			if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskMakeUploader || c.status.EndTime != nil {
+				t.Fatalf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+			}
+			c.Uploader = newPod("uploader", corev1.PodRunning)
+			c.Now = c.Now.Add(10 * time.Minute)
+			if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait || c.status.EndTime != nil {
+				t.Fatalf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+			}
+			c.Now = c.Now.Add(time.Minute)
+			if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskRemoveUploader {
+				t.Errorf("there is %s to do, and the benchmark is %s: %s", task, c.status.Phase, c.words())
+			}
+			c.Judge, c.Judged = judge, said
+			benchmarkpolicy.Advance(c.Observation, c.status)
+			if want := "the result is not in its bucket: the pod that uploads it did not end within 10m0s: its pod is Running"; c.words() != want {
+				t.Errorf("the benchmark is %s: %s, want %s", c.status.Phase, c.words(), want)
+			}
+		})
 	}
 }
 
@@ -505,6 +553,7 @@ func TestPodsThatAreTakenAway(t *testing.T) {
 func TestAnUploaderThatIsDeletedOnceItWasDone(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
+	c.status.UploadStartTime = ago(time.Minute)
 	c.Uploader, c.UploadedTo = newPod("uploader", corev1.PodSucceeded), "s3://kept/bench/1"
 	c.Uploader.DeletionTimestamp = &metav1.Time{Time: now}
 	if task := benchmarkpolicy.Advance(c.Observation, c.status); task != benchmarkpolicy.TaskWait || c.status.EndTime == nil {
@@ -629,6 +678,7 @@ func TestNoResultToUpload(t *testing.T) {
 func TestAnUploaderThatIsTakenAwayForEver(t *testing.T) {
 	t.Parallel()
 	c := judged(v1alpha1.BenchmarkSucceeded)
+	c.status.UploadStartTime = ago(0)
 	for range 20 {
 		if task := benchmarkpolicy.Advance(c.Observation, c.status); task == benchmarkpolicy.TaskWait {
 			break

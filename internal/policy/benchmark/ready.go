@@ -65,6 +65,12 @@ func Hold(benchmark *v1alpha1.Benchmark, status *v1alpha1.BenchmarkStatus, reaso
 	noteReady(benchmark, status, metav1.ConditionFalse, reason, words, now)
 }
 
+// held says whether something held a benchmark up when it was last looked at.
+func held(status *v1alpha1.BenchmarkStatus) bool {
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Reason != v1alpha1.ReasonUnderWay
+}
+
 // NameTaken is a benchmark of which an object's name is taken.
 func NameTaken(kind, name string) (reason, words string) {
 	return v1alpha1.ReasonNameTaken, fmt.Sprintf(

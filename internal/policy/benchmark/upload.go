@@ -21,8 +21,19 @@ func upload(o *Observation, status *v1alpha1.BenchmarkStatus) (task Task, done b
 		return TaskWait, true
 	}
 	const underWayWords = "the result is made, and is uploaded"
+	if status.UploadStartTime == nil {
+		// That is noted before there is a pod: an API server that refuses it does not undo that
+		// the result was made, and the pod that made it may go.
+		o.noteBeginning(&status.UploadStartTime)
+		underWay(o, status, underWayWords)
+		return TaskWait, false
+	}
+	if held(status) {
+		// The pod has its own time from when nothing holds it up any more.
+		status.UploadStartTime = &metav1.Time{Time: o.Now}
+	}
 	pod := o.Uploader
-	late := o.late(o.noteBeginning(&status.UploadStartTime))
+	late := o.late(status.UploadStartTime.Time)
 	switch {
 	case late || pod != nil && pods.Ended(pod) && !takenAway(pod):
 		return endUpload(o, status), true
