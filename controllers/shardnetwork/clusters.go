@@ -92,12 +92,12 @@ func (e *replacedError) Error() string {
 // refused.
 func (r *run) pinClusters(ctx context.Context) error {
 	r.summariseClusters()
-	if equality.Semantic.DeepEqual(r.network.Status.Clusters, r.status.Clusters) {
-		return nil
+	if !equality.Semantic.DeepEqual(r.network.Status.Clusters, r.status.Clusters) {
+		if err := r.writeStatus(ctx); err != nil {
+			return fmt.Errorf("write which clusters the network is in: %w", err)
+		}
 	}
-	if err := r.writeStatus(ctx); err != nil {
-		return fmt.Errorf("write which clusters the network is in: %w", err)
-	}
+	r.held = true
 	return nil
 }
 

@@ -44,7 +44,6 @@ func (r *run) holdFinalizers(ctx context.Context) error {
 		}
 		r.network.ResourceVersion = held.ResourceVersion
 	}
-	r.held = true
 	return nil
 }
 

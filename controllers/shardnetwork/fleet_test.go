@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -467,6 +468,35 @@ func TestRemoveFromMember(t *testing.T) {
 	checkObjects(t, names(there.objects(network.Name)), nil)
 	if err := there.client.Get(t.Context(), client.ObjectKeyFromObject(class), class); !apierrors.IsNotFound(err) {
 		t.Errorf("the storage class is still there: %v", err)
+	}
+}
+
+// A network does not stay for a member in which nothing of it was ever made.
+func TestRemoveBeforeMemberWasReached(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(here *cluster){
+		"never joined": func(*cluster) {},
+		"no answer":    func(here *cluster) { here.joinMember().gate.set(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			here := newCluster(t)
+			prepare(here)
+			network := here.createSpanning()
+			here.mustReconcile(network)
+			if !slices.Contains(network.Finalizers, v1alpha1.FinalizerClusters) {
+				t.Fatalf("the finalizers are %v", network.Finalizers)
+			}
+			if err := here.client.Delete(t.Context(), network); err != nil {
+				t.Fatal(err)
+			}
+			if err := here.reconcile(network); err != nil {
+				t.Fatal(err)
+			}
+			if err := here.isGone(network); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@
 package shardnetwork
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -54,6 +55,7 @@ func TestPodMonitor(t *testing.T) {
 	t.Run("comes and goes", testPodMonitorComesAndGoes)
 	t.Run("after a failure", testPodMonitorAfterAFailure)
 	t.Run("of a refused network", testPodMonitorOfRefusedNetwork)
+	t.Run("before the pin", testPodMonitorBeforeThePin)
 }
 
 // A cluster with the Prometheus operator scrapes what runs in it.
@@ -195,6 +197,23 @@ func testPodMonitorOfRefusedNetwork(t *testing.T) {
 	}
 	if made := there.podMonitors(); len(made) != 1 {
 		t.Errorf("the network has the PodMonitors %v, want one", made)
+	}
+}
+
+// A member has nothing of a network before the status says which cluster that is: a
+// network that is deleted does not look for it there.
+func testPodMonitorBeforeThePin(t *testing.T) {
+	t.Parallel()
+	here := newCluster(t)
+	there := here.joinMember()
+	network := here.createSpanning()
+	// The first write is that of the finalizers.
+	here.killAfter.Store(1)
+	if err := here.reconcile(network); !errors.Is(err, errKilled) {
+		t.Fatalf("the operator ends with %v", err)
+	}
+	if made := there.podMonitors(); len(made) > 0 {
+		t.Errorf("the member has the PodMonitors %v", made)
 	}
 }
 

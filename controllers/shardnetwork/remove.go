@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,6 +48,8 @@ func (r *Reconciler) removeEverywhere(ctx context.Context, network *v1alpha1.Sha
 		status:     network.Status.DeepCopy(),
 	}
 	run.reachClusters(ctx)
+	// Nothing was made in a member that was never pinned.
+	run.sites = slices.DeleteFunc(run.sites, func(s *site) bool { return !s.home() && s.known().UID == "" })
 	for _, s := range run.sites {
 		// The Secret of a member may be deleted with the network, by which time the
 		// operator knows what it said.

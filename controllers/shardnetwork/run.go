@@ -35,8 +35,8 @@ type run struct {
 	image policy.ImageChoice
 	// withinBudget is true when the network may cost what it does.
 	withinBudget bool
-	// held is true once the finalizers are there that what is made from then on
-	// goes by.
+	// held is true once the finalizers are there, and the clusters are pinned, that what
+	// is made from then on goes by.
 	held bool
 
 	// sites are the parts of the network by cluster, the operator's own first.
