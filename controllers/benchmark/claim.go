@@ -113,6 +113,7 @@ func (r *run) leave(ctx context.Context, observation *benchmarkpolicy.Observatio
 	if network == nil || !ended || !resources.MarkedBy(network, r.benchmark) || !benchmarkpolicy.Released(present, len(r.runs)) {
 		return nil
 	}
+	r.moved = true
 	return r.release(ctx, network)
 }
 

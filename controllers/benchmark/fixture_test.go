@@ -49,6 +49,8 @@ type cluster struct {
 	// the pods that ran.
 	networks, recorders []string
 	events              *events.FakeRecorder
+	// result says when the operator looks again.
+	result ctrl.Result
 }
 
 func newCluster(t *testing.T, edit func(*v1alpha1.BenchmarkSpec)) *cluster {
@@ -106,7 +108,8 @@ func (c *cluster) tryReconcile() error {
 		client: c.client, reader: c.client, recorder: c.events, settings: c.settings,
 		now: func() time.Time { return c.clock },
 	}
-	_, failed := reconciler.Reconcile(c.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.benchmark)})
+	var failed error
+	c.result, failed = reconciler.Reconcile(c.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.benchmark)})
 	c.must(c.client.Get(c.t.Context(), client.ObjectKeyFromObject(c.benchmark), c.benchmark))
 	if ready := c.ready(); ready != nil && !slices.Contains(c.told, ready.Message) {
 		c.told = append(c.told, ready.Message)

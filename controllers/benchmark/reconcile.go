@@ -102,7 +102,8 @@ func (r *run) advance(ctx context.Context) error {
 
 // do does a task.
 func (r *run) do(ctx context.Context, task benchmarkpolicy.Task, observation *benchmarkpolicy.Observation) error {
-	r.moved = task != benchmarkpolicy.TaskWait
+	// What is removed is so until it is gone, of which only the first time does something.
+	r.moved = task != benchmarkpolicy.TaskWait && task != benchmarkpolicy.TaskRemove
 	switch task {
 	case benchmarkpolicy.TaskMakeNetwork:
 		return r.makeNetwork(ctx, observation)

@@ -520,6 +520,28 @@ func TestNamesOfOthers(t *testing.T) {
 	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
 }
 
+// While something only has to be gone, the operator looks no more often than at what waits: an
+// event says when it is.
+func TestWhatIsRemovedIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, nil)
+	c.untilRun(v1alpha1.RunRemoving)
+	c.reconcile()
+	if c.result.RequeueAfter != stepInterval {
+		t.Errorf("the operator looks again %s after it removed something, want %s", c.result.RequeueAfter, stepInterval)
+	}
+	for range 3 {
+		c.reconcile()
+		if network := c.network(); network == nil || network.DeletionTimestamp == nil {
+			t.Fatalf("the network is %+v", network)
+		}
+		if c.result.RequeueAfter != pollInterval {
+			t.Errorf("the operator looks again after %s, want %s", c.result.RequeueAfter, pollInterval)
+		}
+	}
+	c.checkEnd(v1alpha1.BenchmarkSucceeded, v1alpha1.ReasonSucceeded, "all is well")
+}
+
 // Nothing is made for a benchmark that is being deleted.
 func TestDeletionInTheMiddle(t *testing.T) {
 	t.Parallel()

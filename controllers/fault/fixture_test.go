@@ -56,6 +56,8 @@ type cluster struct {
 	watchers []string
 	crashes  int
 	events   *events.FakeRecorder
+	// result says when the operator looks again.
+	result ctrl.Result
 }
 
 func delay(spec *v1alpha1.FaultSpec) {
@@ -229,7 +231,8 @@ func (c *cluster) reconciler(writer client.Client) *Reconciler {
 func (c *cluster) tryReconcile(fault *v1alpha1.Fault) (bool, error) {
 	c.t.Helper()
 	key := client.ObjectKeyFromObject(fault)
-	_, failed := c.reconciler(c.client).Reconcile(c.t.Context(), ctrl.Request{NamespacedName: key})
+	var failed error
+	c.result, failed = c.reconciler(c.client).Reconcile(c.t.Context(), ctrl.Request{NamespacedName: key})
 	return c.read(fault), failed
 }
 

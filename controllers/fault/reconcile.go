@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -97,7 +96,7 @@ func (r *run) do(ctx context.Context, task faultpolicy.Task, observation *faultp
 	case faultpolicy.TaskMakePod:
 		return r.makePod(ctx, observation)
 	case faultpolicy.TaskDiscard:
-		return r.objects.Delete(ctx, observation.Pod, metav1.DeletePropagationBackground)
+		return r.delete(ctx, observation.Pod)
 	case faultpolicy.TaskRelease:
 		return r.release(ctx, observation.Pod)
 	case faultpolicy.TaskKill:

@@ -313,6 +313,35 @@ func TestADeletedFault(t *testing.T) {
 	t.Error("the fault does not go")
 }
 
+// While the pod that measures only has to be gone, as on a machine that does not answer, the
+// operator looks no more often than at what waits.
+func TestAPodThatDoesNotGo(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(c *cluster, pod *corev1.Pod) error{
+		"of a deleted fault": func(c *cluster, _ *corev1.Pod) error { return c.client.Delete(c.t.Context(), c.fault) },
+		"of a stopped fault": func(c *cluster, pod *corev1.Pod) error { return c.client.Delete(c.t.Context(), pod) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, delay)
+			pod := c.running()
+			pod.Finalizers = []string{"example.com/machine"}
+			c.must(c.client.Update(t.Context(), pod))
+			c.must(end(c, pod))
+			c.reconcile()
+			if c.result.RequeueAfter != stepInterval {
+				t.Errorf("the operator looks again %s after it did something, want %s", c.result.RequeueAfter, stepInterval)
+			}
+			for range 3 {
+				c.reconcile()
+				if c.result.RequeueAfter != pollInterval {
+					t.Errorf("the operator looks again after %s, want %s", c.result.RequeueAfter, pollInterval)
+				}
+			}
+		})
+	}
+}
+
 // What keeps a fault from going is said.
 func TestADeletedFaultThatNobodyCanTakeBack(t *testing.T) {
 	t.Parallel()

@@ -66,19 +66,26 @@ func (r *run) tidy(ctx context.Context) error {
 	pod := &corev1.Pod{}
 	// What a pod that has ended wrote into its log is worth reading.
 	if found, err := r.objects.Find(ctx, pod, "Pod", resources.WatcherName(r.fault.Name)); err == nil && found && !pods.Ended(pod) {
-		if err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground); err != nil {
+		if err := r.delete(ctx, pod); err != nil {
 			return err
 		}
 	}
 	return r.letGo(ctx)
 }
 
+// delete deletes the pod that measures. Nothing moves while one that is being deleted already is
+// not gone yet: an event says when it is.
+func (r *run) delete(ctx context.Context, pod *corev1.Pod) error {
+	deleted, err := r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground)
+	r.moved = deleted
+	return err
+}
+
 // takeBack ends the pod that measures, and then the fault of nodes that it may have
 // begun. It says whether nothing is left to be ended.
 func (r *run) takeBack(ctx context.Context, observation *faultpolicy.Observation, since *metav1.Time) (bool, error) {
 	if pod := observation.Pod; pod != nil && !pods.Ended(pod) {
-		r.moved = true
-		return false, r.objects.Delete(ctx, pod, metav1.DeletePropagationBackground)
+		return false, r.delete(ctx, pod)
 	}
 	network := observation.Network
 	part := fault.PartInPod(&r.fault.Spec)

@@ -70,15 +70,16 @@ func (o *Objects) Apply(ctx context.Context, object resources.Object) error {
 	return nil
 }
 
-// Delete deletes this very object, if it is not being deleted already.
-func (o *Objects) Delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation) error {
+// Delete deletes this very object, and says whether there was that to do: not if it is being
+// deleted already.
+func (o *Objects) Delete(ctx context.Context, object client.Object, propagation metav1.DeletionPropagation) (bool, error) {
 	if object.GetDeletionTimestamp() != nil {
-		return nil
+		return false, nil
 	}
 	uid := object.GetUID()
 	err := o.Client.Delete(ctx, object, client.PropagationPolicy(propagation), client.Preconditions{UID: &uid})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s: %w", object.GetName(), err)
+		return false, fmt.Errorf("delete %s: %w", object.GetName(), err)
 	}
-	return nil
+	return true, nil
 }
