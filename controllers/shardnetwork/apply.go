@@ -18,6 +18,7 @@ import (
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/drift"
 	"github.com/shardyard/shardyard/internal/policy"
+	"github.com/shardyard/shardyard/internal/policy/replacing"
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
@@ -44,7 +45,7 @@ func (r *run) applyObjects(ctx context.Context) error {
 			Cluster:           s.cluster,
 			PublicKeys:        r.publicKeys,
 			AdminToken:        s.adminToken,
-			StableNode:        r.stableNode(),
+			Before:            r.before(),
 			DefaultNodeImage:  r.settings.DefaultNodeImage,
 			ClusterDomains:    domains,
 			OperatorNamespace: r.settings.OperatorNamespace,
@@ -72,13 +73,13 @@ func (r *run) applyObjects(ctx context.Context) error {
 	return nil
 }
 
-// stableNode is what nodes ran before an update that goes on; nil when they never
-// all did.
-func (r *run) stableNode() *v1alpha1.NodeSpec {
+// before is the network as its nodes ran it before an update that goes on; nil when they
+// never all did.
+func (r *run) before() *v1alpha1.ShardNetwork {
 	if r.network.Status.StableRevision == nil {
 		return nil
 	}
-	return &r.network.Status.StableRevision.Node
+	return replacing.AsBefore(r.network)
 }
 
 // applyTo brings the objects of one cluster up to date.

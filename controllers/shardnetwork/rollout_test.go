@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -367,6 +368,41 @@ func TestSurroundingsRollThrough(t *testing.T) {
 	}
 	if now := m.network.Status.StableRevision.Surroundings; now == nil || now.Tracing == nil {
 		t.Errorf("all nodes are said to run in %+v", now)
+	}
+}
+
+// A pod that was made before a change of what lies around nodes starts again with all that it
+// mounts, the addresses of all nodes included, of which those with links know the regions.
+func TestSurroundingsOfPodsThatWait(t *testing.T) {
+	t.Parallel()
+	m := running(t)
+	m.lacking = "shard 1 has not credited what was sent before height 900"
+	m.change(func(spec *v1alpha1.ShardNetworkSpec) {
+		region := spec.Regions[0].Name
+		spec.Links = []v1alpha1.LinkSpec{{Between: []string{region, region}, DelayMilliseconds: 7}}
+		spec.Tracing = &v1alpha1.TracingSpec{Endpoint: "http://collector:4318"}
+	})
+	for range 10 {
+		m.work()
+		m.mustReconcile(m.network)
+	}
+	if !slices.Equal(m.made, everyValidator[:1]) {
+		t.Fatalf("%v were replaced, want only the first", m.made)
+	}
+	pods := m.pods()
+	for i := range pods {
+		for _, source := range pods[i].Spec.Volumes[0].Projected.Sources {
+			if source.ConfigMap == nil {
+				continue
+			}
+			documents := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: source.ConfigMap.Name}}
+			m.read(documents)
+			for _, item := range source.ConfigMap.Items {
+				if documents.Data[item.Key] == "" {
+					t.Errorf("%s mounts %s of %s, which does not hold it", pods[i].Name, item.Key, documents.Name)
+				}
+			}
+		}
 	}
 }
 

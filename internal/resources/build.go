@@ -19,9 +19,9 @@ type Inputs struct {
 	PublicKeys map[string]ed25519.PublicKey
 	// AdminToken is the token of the nodes' admin API in this cluster.
 	AdminToken string
-	// StableNode is spec.node as all nodes ran it last, which some may still do; nil
+	// Before is the network as all nodes ran it last, which some may still do; nil
 	// when they never did.
-	StableNode *v1alpha1.NodeSpec
+	Before *v1alpha1.ShardNetwork
 	// DefaultNodeImage is the node image of networks that name none.
 	DefaultNodeImage string
 	// ClusterDomains are the DNS domains of all clusters of the plan, by their
@@ -43,11 +43,7 @@ func Build(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs) (
 	if len(validators) == 0 {
 		return nil, nil
 	}
-	peers, err := newPeers(network, plan, inputs)
-	if err != nil {
-		return nil, err
-	}
-	configs, err := newConfigs(network, plan, validators, inputs)
+	peers, configs, err := newDocuments(network, plan, validators, inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func TestConfigurationOfBeforeIsKept(t *testing.T) {
 	t.Parallel()
 	fixture := quickstart(t)
 	before := mountedConfigs(t, fixture.build(t))
-	fixture.inputs.StableNode = fixture.network.Spec.Node.DeepCopy()
+	fixture.inputs.Before = fixture.network.DeepCopy()
 	if same := fixture.build(t); !reflect.DeepEqual(mountedConfigs(t, same), before) || len(only[*corev1.ConfigMap](same)[1].Data) != 1 {
 		t.Error("the same configuration is there twice, or under another name")
 	}
@@ -93,6 +93,64 @@ func TestConfigurationOfBeforeIsKept(t *testing.T) {
 		if len(config.Data) != 2 || !strings.Contains(old, `"level": "info"`) || !strings.Contains(recent, `"level": "debug"`) {
 			t.Errorf("%s holds %v", config.Name, config.Data)
 		}
+	}
+}
+
+// So it is with what lies around the nodes: the links between their regions, of which the
+// document of all peers tells as well, and where their spans go.
+func TestSurroundingsOfBeforeAreKept(t *testing.T) {
+	t.Parallel()
+	links := []v1alpha1.LinkSpec{{Between: []string{"here", "there"}, DelayMilliseconds: 40}}
+	for name, test := range map[string]struct {
+		before, after func(*v1alpha1.ShardNetworkSpec)
+		peers         int
+	}{
+		"the first link": {
+			func(*v1alpha1.ShardNetworkSpec) {}, func(spec *v1alpha1.ShardNetworkSpec) { spec.Links = links }, 2,
+		},
+		"no link any more": {
+			func(spec *v1alpha1.ShardNetworkSpec) { spec.Links = links }, func(spec *v1alpha1.ShardNetworkSpec) { spec.Links = nil }, 2,
+		},
+		"another link": {
+			func(spec *v1alpha1.ShardNetworkSpec) { spec.Links = links },
+			func(spec *v1alpha1.ShardNetworkSpec) {
+				spec.Links = []v1alpha1.LinkSpec{*links[0].DeepCopy()}
+				spec.Links[0].DelayMilliseconds = 80
+			}, 1,
+		},
+		"tracing": {
+			func(*v1alpha1.ShardNetworkSpec) {}, func(spec *v1alpha1.ShardNetworkSpec) {
+				spec.Tracing = &v1alpha1.TracingSpec{Endpoint: "http://collector:4318"}
+			}, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			network := quickstart(t).network
+			network.Spec.Regions = []v1alpha1.Region{{Name: "here", Nodes: 2}, {Name: "there", Nodes: 2}}
+			test.before(&network.Spec)
+			before := planned(t, network).build(t)
+
+			changed := network.DeepCopy()
+			test.after(&changed.Spec)
+			fixture := planned(t, changed)
+			fixture.inputs.Before = network
+			after := fixture.build(t)
+			for i, documents := range only[*corev1.ConfigMap](after) {
+				want := 2
+				if documents.Name == resources.PeersName(network.Name) {
+					want = test.peers
+				}
+				if len(documents.Data) != want {
+					t.Errorf("%s holds %d documents, want %d", documents.Name, len(documents.Data), want)
+				}
+				for key, content := range only[*corev1.ConfigMap](before)[i].Data {
+					if documents.Data[key] != content {
+						t.Errorf("%s does not hold the %s of before", documents.Name, key)
+					}
+				}
+			}
+		})
 	}
 }
 

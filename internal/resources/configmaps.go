@@ -62,11 +62,51 @@ func CopyGenesis(network *v1alpha1.ShardNetwork, document *corev1.ConfigMap) *co
 	}
 }
 
-// document is what a pod reads: a key of a ConfigMap. That of a validator's
-// configuration holds the one of before as well while nodes are replaced.
+// document is what a pod reads: a key of a ConfigMap, which holds the one of before as
+// well while nodes are replaced.
 type document struct {
 	object *corev1.ConfigMap
 	key    string
+}
+
+// keep has the ConfigMap hold another document as well.
+func (d *document) keep(other document) { maps.Copy(d.object.Data, other.object.Data) }
+
+// newDocuments are the addresses of all nodes and the configurations of some.
+func newDocuments(
+	network *v1alpha1.ShardNetwork,
+	plan *topology.Plan,
+	validators []topology.Validator,
+	inputs Inputs,
+) (peers document, configs []document, err error) {
+	if peers, err = newPeers(network, plan, inputs); err != nil {
+		return document{}, nil, err
+	}
+	if configs, err = newConfigs(network, plan, validators); err != nil {
+		return document{}, nil, err
+	}
+	if inputs.Before == nil {
+		return peers, configs, nil
+	}
+	// Links are of the plan, and of the addresses as well.
+	planned, err := topology.New(inputs.Before)
+	if err != nil {
+		return document{}, nil, fmt.Errorf("plan the network as it was: %w", err)
+	}
+	planned.Ports = plan.Ports
+	keptPeers, err := newPeers(inputs.Before, planned, inputs)
+	if err != nil {
+		return document{}, nil, err
+	}
+	peers.keep(keptPeers)
+	keptConfigs, err := newConfigs(inputs.Before, planned, validators)
+	if err != nil {
+		return document{}, nil, err
+	}
+	for i := range configs {
+		configs[i].keep(keptConfigs[i])
+	}
+	return peers, configs, nil
 }
 
 // newPeers is the ConfigMap of the addresses of all nodes of the plan, one for
@@ -92,26 +132,12 @@ func newPeers(network *v1alpha1.ShardNetwork, plan *topology.Plan, inputs Inputs
 }
 
 // newConfigs are the configurations of some validators.
-func newConfigs(
-	network *v1alpha1.ShardNetwork,
-	plan *topology.Plan,
-	validators []topology.Validator,
-	inputs Inputs,
-) ([]document, error) {
+func newConfigs(network *v1alpha1.ShardNetwork, plan *topology.Plan, validators []topology.Validator) ([]document, error) {
 	configs := make([]document, 0, len(validators))
 	for _, validator := range validators {
 		config, err := newConfig(network, plan, validator)
 		if err != nil {
 			return nil, err
-		}
-		if inputs.StableNode != nil {
-			before := network.DeepCopy()
-			before.Spec.Node = *inputs.StableNode
-			kept, err := newConfig(before, plan, validator)
-			if err != nil {
-				return nil, err
-			}
-			maps.Copy(config.object.Data, kept.object.Data)
 		}
 		configs = append(configs, config)
 	}
