@@ -123,7 +123,11 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 		if o.adminToken == "" || o.genesis == "" {
 			return nil, fmt.Errorf("action %s needs --admin-token and --genesis: nodes are told of it", spec.Action)
 		}
-		admin, err := readAdmin(o.adminToken, o.genesis, plan)
+		told := make([]string, len(orders))
+		for i := range orders {
+			told[i] = orders[i].Node
+		}
+		admin, err := readAdmin(o.adminToken, o.genesis, told)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +141,9 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 }
 
 // readAdmin reads how the admin API of nodes is reached, from files: by its token, of
-// each node that holds the key that the genesis document names.
-func readAdmin(tokenFile, genesisFile string, plan *topology.Plan) (func(address, validator string) chain.Admin, error) {
+// each node that holds the key that the genesis document names. All that are to be told
+// something must have one there.
+func readAdmin(tokenFile, genesisFile string, told []string) (func(address, node string) chain.Admin, error) {
 	token, err := os.ReadFile(tokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the token of the admin API: %w", err)
@@ -151,13 +156,13 @@ func readAdmin(tokenFile, genesisFile string, plan *topology.Plan) (func(address
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", genesisFile, err)
 	}
-	for _, validator := range plan.Nodes {
-		if publicKeys[validator.Name] == nil {
-			return nil, fmt.Errorf("%s names no validator %s", genesisFile, validator.Name)
+	for _, node := range told {
+		if publicKeys[node] == nil {
+			return nil, fmt.Errorf("%s names no validator %s", genesisFile, node)
 		}
 	}
-	return func(address, validator string) chain.Admin {
-		return chain.Admin{Address: address, PublicKey: publicKeys[validator], Token: string(bytes.TrimSpace(token))}
+	return func(address, node string) chain.Admin {
+		return chain.Admin{Address: address, PublicKey: publicKeys[node], Token: string(bytes.TrimSpace(token))}
 	}, nil
 }
 

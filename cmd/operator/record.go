@@ -268,15 +268,22 @@ func readNetwork(benchmark *v1alpha1.Benchmark, path string) (*v1alpha1.ShardNet
 	return network, nil
 }
 
-// steering is how the nodes of a run are told a load: by the token of their admin API,
-// each if it holds the key that the genesis document names.
+// steering is how the producers of a run are told a load: by the token of their admin
+// API, each if it holds the key that the genesis document names.
 func (o *recordOptions) steering(
 	load *loading.Load, network *v1alpha1.ShardNetwork, plan *topology.Plan,
 ) (*recording.Steering, error) {
 	if o.adminToken == "" || o.genesis == "" {
 		return nil, errors.New("the recorder tells the nodes their load, and needs --admin-token and --genesis")
 	}
-	admin, err := readAdmin(o.adminToken, o.genesis, plan)
+	var producers []string
+	for i := range plan.Nodes {
+		// Nobody else signs transfers.
+		if plan.Nodes[i].Role == topology.RoleProducer {
+			producers = append(producers, plan.Nodes[i].Name)
+		}
+	}
+	admin, err := readAdmin(o.adminToken, o.genesis, producers)
 	if err != nil {
 		return nil, err
 	}

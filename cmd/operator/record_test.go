@@ -26,7 +26,7 @@ import (
 )
 
 // steeredRun is a benchmark with a closed loop, and the files that its recorder has of
-// a network of its name.
+// a network of its name. Genesis does not name all nodes of the network.
 func steeredRun(t *testing.T) (*v1alpha1.Benchmark, *recordOptions, map[string]ed25519.PublicKey) {
 	t.Helper()
 	benchmark, err := manifest.ReadBenchmark("../../config/samples/benchmark/near-4-shards-local.yaml")
@@ -34,6 +34,7 @@ func steeredRun(t *testing.T) (*v1alpha1.Benchmark, *recordOptions, map[string]e
 		t.Fatal(err)
 	}
 	benchmark.Namespace = "chains"
+	withOthers(&benchmark.Spec.Network.Template.Spec)
 	network := &v1alpha1.ShardNetwork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: benchmark.Namespace, Name: benchmark.Name},
 		Spec:       benchmark.Spec.Network.Template.Spec,
@@ -67,6 +68,13 @@ func steeredRun(t *testing.T) (*v1alpha1.Benchmark, *recordOptions, map[string]e
 		}
 	}
 	return benchmark, options, keys
+}
+
+// withOthers gives a network nodes that do not validate.
+func withOthers(spec *v1alpha1.ShardNetworkSpec) {
+	spec.RPCNodes, spec.ArchiveNodes = 2, 1
+	spec.Regions[0].Nodes += 3
+	spec.Node.Features.SaveUntrackedChunkParts = v1alpha1.SwitchEnabled
 }
 
 func TestWhatARecorderSteersWith(t *testing.T) {
