@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -31,8 +32,8 @@ const dueTimeout = 5 * time.Second
 // faultOptions are what the pod of a fault is told.
 type faultOptions struct {
 	order, summary, clusterDomain string
-	// adminToken and genesis are files; empty unless nodes are told of the fault.
-	adminToken, genesis string
+	// admin is empty unless nodes are told of the fault.
+	admin adminFiles
 	// listen is where the pod says that the fault is due; empty unless the operator begins
 	// the fault.
 	listen string
@@ -52,8 +53,10 @@ func newFaultCommand() *cobra.Command {
 	flags.StringVar(&options.order, "fault", "", "file that holds the Fault and its ShardNetwork, as JSON")
 	flags.StringVar(&options.summary, "summary", "", "file to write to, in few words, what came of it")
 	flags.StringVar(&options.clusterDomain, "cluster-domain", "cluster.local", "DNS domain of the cluster")
-	flags.StringVar(&options.adminToken, "admin-token", "", "file that holds the token of the nodes' admin API, for a fault that nodes keep")
-	flags.StringVar(&options.genesis, "genesis", "", "file that holds the genesis document of the network, for a fault that nodes keep")
+	flags.StringVar(&options.admin.token, "admin-token", "", "file that holds the token of the nodes' admin API, for a fault that nodes keep")
+	flags.StringVar(&options.admin.genesis, "genesis", "", "file that holds the genesis document of the network, for a fault that nodes keep")
+	flags.StringVar(&options.admin.peers, "peers", "",
+		"folder that holds the addresses and keys of all nodes of the network, for a fault that nodes keep")
 	flags.StringVar(&options.listen, "listen", "",
 		"address to say at that the fault is due, for a kill after which the cluster starts the validator at once")
 	for _, name := range []string{"fault", "summary"} {
@@ -120,14 +123,14 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 	options := &faulting.Options{Spec: spec, Plan: plan, Scope: scope, Orders: orders, Address: address}
 	switch kept := fault.PartInPod(spec) != ""; {
 	case kept:
-		if o.adminToken == "" || o.genesis == "" {
-			return nil, fmt.Errorf("action %s needs --admin-token and --genesis: nodes are told of it", spec.Action)
+		if o.admin.token == "" || o.admin.genesis == "" || o.admin.peers == "" {
+			return nil, fmt.Errorf("action %s needs --admin-token, --genesis and --peers: nodes are told of it", spec.Action)
 		}
 		told := make([]string, len(orders))
 		for i := range orders {
 			told[i] = orders[i].Node
 		}
-		admin, err := readAdmin(o.adminToken, o.genesis, told)
+		admin, err := readAdmin(o.admin, told)
 		if err != nil {
 			return nil, err
 		}
@@ -140,30 +143,60 @@ func (o *faultOptions) faulting(order *resources.FaultOrder) (*faulting.Options,
 	return options, nil
 }
 
-// readAdmin reads how the admin API of nodes is reached, from files: by its token, of
-// each node that holds the key that the genesis document names. All that are to be told
-// something must have one there.
-func readAdmin(tokenFile, genesisFile string, told []string) (func(address, node string) chain.Admin, error) {
-	token, err := os.ReadFile(tokenFile)
+// adminFiles say how the admin API of nodes is reached.
+type adminFiles struct {
+	// token and genesis are files.
+	token, genesis string
+	// peers is the folder of the document that says by which keys those are known that the
+	// genesis document does not name; empty where only producers are told something.
+	peers string
+}
+
+// readAdmin reads how the admin API of nodes is reached: by its token, of each node that
+// holds the key that it is known by. All that are to be told something must be known.
+func readAdmin(files adminFiles, told []string) (func(address, node string) chain.Admin, error) {
+	token, err := os.ReadFile(files.token)
 	if err != nil {
 		return nil, fmt.Errorf("read the token of the admin API: %w", err)
 	}
-	document, err := os.ReadFile(genesisFile)
+	document, err := os.ReadFile(files.genesis)
 	if err != nil {
 		return nil, fmt.Errorf("read the genesis document: %w", err)
 	}
-	publicKeys, err := nodeconfig.PublicKeys(document)
+	peers, err := readPeers(files.peers)
 	if err != nil {
-		return nil, fmt.Errorf("decode %s: %w", genesisFile, err)
+		return nil, err
+	}
+	publicKeys, err := nodeconfig.NodeKeys(document, peers...)
+	if err != nil {
+		return nil, fmt.Errorf("learn by which keys nodes are known: %w", err)
 	}
 	for _, node := range told {
 		if publicKeys[node] == nil {
-			return nil, fmt.Errorf("%s names no validator %s", genesisFile, node)
+			return nil, fmt.Errorf("no document says by which key %s is known, and it is to be told something", node)
 		}
 	}
 	return func(address, node string) chain.Admin {
 		return chain.Admin{Address: address, PublicKey: publicKeys[node], Token: string(bytes.TrimSpace(token))}
 	}, nil
+}
+
+// readPeers reads the documents of the addresses of all nodes in a folder.
+func readPeers(folder string) ([][]byte, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("find the peers: %w", err)
+	}
+	documents := make([][]byte, len(paths))
+	for i, path := range paths {
+		if documents[i], err = os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("read the peers: %w", err)
+		}
+	}
+	return documents, nil
 }
 
 // bystander is the Actor of a fault that the operator begins, and that ends by itself.

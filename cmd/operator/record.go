@@ -283,7 +283,7 @@ func (o *recordOptions) steering(
 			producers = append(producers, plan.Nodes[i].Name)
 		}
 	}
-	admin, err := readAdmin(o.adminToken, o.genesis, producers)
+	admin, err := readAdmin(adminFiles{token: o.adminToken, genesis: o.genesis}, producers)
 	if err != nil {
 		return nil, err
 	}

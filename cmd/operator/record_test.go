@@ -128,7 +128,7 @@ func TestRecordersThatCannotSteer(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			"names no validator near-4-shards-local-s0-p0",
+			"no document says by which key near-4-shards-local-s0-p0 is known",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -149,5 +150,32 @@ func PublicKeys(document []byte) (map[string]ed25519.PublicKey, error) {
 		}
 		publicKeys[validator.Name] = publicKey
 	}
+	return publicKeys, nil
+}
+
+// NodeKeys are the public keys of all nodes of a network, by name: of those that the
+// genesis document names the keys there, which nobody can change, and of rpc nodes and
+// archives the keys in documents of peers.
+func NodeKeys(genesis []byte, peers ...[]byte) (map[string]ed25519.PublicKey, error) {
+	named, err := PublicKeys(genesis)
+	if err != nil {
+		return nil, fmt.Errorf("read genesis document: %w", err)
+	}
+	publicKeys := map[string]ed25519.PublicKey{}
+	for _, document := range peers {
+		var known Peers
+		if err := json.Unmarshal(document, &known); err != nil {
+			return nil, fmt.Errorf("read peers: %w", err)
+		}
+		for i := range known.Peers {
+			peer := &known.Peers[i]
+			publicKey, err := hex.DecodeString(peer.PublicKey)
+			if err != nil {
+				return nil, fmt.Errorf("public key of peer %s: %w", peer.Name, err)
+			}
+			publicKeys[peer.Name] = publicKey
+		}
+	}
+	maps.Copy(publicKeys, named)
 	return publicKeys, nil
 }

@@ -137,6 +137,7 @@ func NewWatcher(wanted *v1alpha1.Fault, network *v1alpha1.ShardNetwork, inputs F
 	pod.Annotations = map[string]string{annotationNetwork: versionOf(network)}
 	if inputs.KeptByNodes {
 		steer(pod, spec.NetworkName)
+		knowPeers(pod, spec.NetworkName)
 	} else {
 		summon(&pod.Spec.Containers[0])
 	}

@@ -176,3 +176,28 @@ func TestWhomNodesLetIn(t *testing.T) {
 		t.Errorf("the pod is told %s", arguments)
 	}
 }
+
+// The pod of a fault that nodes keep has what says by which keys rpc nodes and archives are
+// known, under whatever name that has by now.
+func TestWhomThePodOfAFaultKnows(t *testing.T) {
+	t.Parallel()
+	for action, kept := range map[v1alpha1.FaultAction]bool{v1alpha1.FaultActionKill: false, v1alpha1.FaultActionDelay: true} {
+		fault, network := newFault(action)
+		pod := resources.NewWatcher(fault, network, faultInputs(action))
+		container := &pod.Spec.Containers[0]
+		mounted := slices.IndexFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
+			return mount.MountPath == "/etc/shardyard-peers"
+		})
+		if told := slices.Contains(container.Args, "--peers=/etc/shardyard-peers"); told != kept || mounted >= 0 != kept {
+			t.Errorf("%s: the pod is told %q, with the mounts %+v", action, container.Args, container.VolumeMounts)
+		}
+		if mounted < 0 {
+			continue
+		}
+		mount := container.VolumeMounts[mounted]
+		volume := pod.Spec.Volumes[slices.IndexFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name })]
+		if volume.ConfigMap == nil || volume.ConfigMap.Name != "net-peers" || len(volume.ConfigMap.Items) > 0 || !mount.ReadOnly {
+			t.Errorf("%s: the volume is %+v, mounted as %+v", action, volume, mount)
+		}
+	}
+}

@@ -40,6 +40,16 @@ func GenesisFile(config *corev1.ConfigMap) string {
 	return config.Data[nodeconfig.DefaultFiles.Genesis]
 }
 
+// PeersFiles are the documents in the ConfigMap of the addresses of all nodes: one, by a
+// name that only those know who make it.
+func PeersFiles(config *corev1.ConfigMap) [][]byte {
+	documents := make([][]byte, 0, len(config.Data))
+	for _, content := range config.Data {
+		documents = append(documents, []byte(content))
+	}
+	return documents
+}
+
 func newSecret(network *v1alpha1.ShardNetwork, name, file string, content []byte) *corev1.Secret {
 	return &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},

@@ -24,6 +24,8 @@ const (
 
 	volumeAdmin = "admin"
 	adminDir    = "/etc/shardyard-admin"
+	volumePeers = "peers"
+	peersDir    = "/etc/shardyard-peers"
 )
 
 // SteeringPolicyName is the NetworkPolicy by which the recorders of a benchmark reach
@@ -72,6 +74,21 @@ func steer(pod *corev1.Pod, network string) {
 					Items:                only(nodeconfig.DefaultFiles.Genesis),
 				}},
 			},
+		}},
+	})
+}
+
+// knowPeers gives a pod that tells all nodes something, and not producers alone, what says
+// by which keys those are known that the genesis document does not name. The name of the
+// document follows from its content, so the pod has all that the ConfigMap holds.
+func knowPeers(pod *corev1.Pod, network string) {
+	container := &pod.Spec.Containers[0]
+	container.Args = append(container.Args, "--peers="+peersDir)
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volumePeers, MountPath: peersDir, ReadOnly: true})
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{
+		Name: volumePeers,
+		VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: PeersName(network)},
 		}},
 	})
 }
