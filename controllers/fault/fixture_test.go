@@ -38,6 +38,8 @@ const (
 	// maxSteps is far above what any fault of these tests takes.
 	maxSteps = 100
 	victim   = "net-s0-p0"
+	rpc      = "net-r0"
+	archive  = "net-a0"
 )
 
 // cluster is a namespace of the API server with a network and a fault, an operator that
@@ -85,9 +87,10 @@ func newCluster(t *testing.T, edit func(*v1alpha1.FaultSpec)) *cluster {
 	c.network = &v1alpha1.ShardNetwork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "net"},
 		Spec: v1alpha1.ShardNetworkSpec{
-			Shards: 2, ProducersPerShard: 2,
-			Regions: []v1alpha1.Region{{Name: "north", Nodes: 4}},
+			Shards: 2, ProducersPerShard: 2, RPCNodes: 1, ArchiveNodes: 1,
+			Regions: []v1alpha1.Region{{Name: "north", Nodes: 6}},
 			Genesis: v1alpha1.GenesisSpec{AccountsPerShard: 100},
+			Node:    v1alpha1.NodeSpec{Features: v1alpha1.NodeFeatures{SaveUntrackedChunkParts: v1alpha1.SwitchEnabled}},
 		},
 	}
 	c.must(direct.Create(t.Context(), c.network))
@@ -158,16 +161,20 @@ func (c *cluster) runNode(validator *topology.Validator) {
 // ended a fault of its links by the token of the network.
 func (c *cluster) serveAdmin(address string) *atomic.Int64 {
 	c.t.Helper()
+	return c.serveNode(victim, c.makeKeys()[victim], address)
+}
+
+// makeKeys makes the keys of all nodes, and the documents and the token by which the nodes
+// are reached.
+func (c *cluster) makeKeys() map[string]keys.Key {
+	c.t.Helper()
 	plan := c.plan()
-	public := map[string]ed25519.PublicKey{}
-	var key keys.Key
-	for _, validator := range plan.Nodes {
-		made, err := keys.Generate()
+	made, public, addresses := map[string]keys.Key{}, map[string]ed25519.PublicKey{}, map[string]string{}
+	for i := range plan.Nodes {
+		name := plan.Nodes[i].Name
+		key, err := keys.Generate()
 		c.must(err)
-		public[validator.Name] = made.Public()
-		if validator.Name == victim {
-			key = made
-		}
+		made[name], public[name], addresses[name] = key, key.Public(), "host:1"
 	}
 	genesis, err := nodeconfig.NewGenesis(c.network, plan, public, time.Unix(1, 0))
 	c.must(err)
@@ -176,6 +183,20 @@ func (c *cluster) serveAdmin(address string) *atomic.Int64 {
 	c.must(c.client.Create(c.t.Context(), document))
 	c.must(c.client.Create(c.t.Context(), resources.NewAdminToken(c.network, "the-token")))
 
+	peers, err := nodeconfig.NewPeers(plan, public, addresses)
+	c.must(err)
+	content, err := nodeconfig.Encode(peers)
+	c.must(err)
+	c.must(c.client.Create(c.t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.network.Namespace, Name: resources.PeersName(c.network.Name)},
+		Data:       map[string]string{"peers-0123456789abcdef.json": string(content)},
+	}))
+	return made
+}
+
+// serveNode has a node serve its admin API as serveAdmin has the victim.
+func (c *cluster) serveNode(name string, key keys.Key, address string) *atomic.Int64 {
+	c.t.Helper()
 	ended := &atomic.Int64{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("DELETE /admin/links", func(response http.ResponseWriter, request *http.Request) {
@@ -186,7 +207,7 @@ func (c *cluster) serveAdmin(address string) *atomic.Int64 {
 		ended.Add(1)
 		_, _ = response.Write([]byte("{}"))
 	})
-	listener, err := adminapi.Listen(c.t.Context(), net.JoinHostPort(address, strconv.Itoa(plan.Ports.Admin)), key)
+	listener, err := adminapi.Listen(c.t.Context(), net.JoinHostPort(address, strconv.Itoa(topology.DefaultPorts.Admin)), key)
 	c.must(err)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
@@ -198,14 +219,14 @@ func (c *cluster) serveAdmin(address string) *atomic.Int64 {
 		_ = server.Close()
 		<-done
 	})
-	c.address(address)
+	c.address(name, address)
 	return ended
 }
 
-// address gives the victim's pod an address.
-func (c *cluster) address(address string) {
+// address gives the pod of a node an address.
+func (c *cluster) address(name, address string) {
 	c.t.Helper()
-	pod := c.pod(resources.PodName(victim))
+	pod := c.pod(resources.PodName(name))
 	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
 	c.must(c.client.Status().Update(c.t.Context(), pod))
 }

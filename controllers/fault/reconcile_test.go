@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -261,6 +262,41 @@ func TestWhatIsNotMeasuredIsTakenBack(t *testing.T) {
 				t.Errorf("it was told %q", c.told)
 			}
 		})
+	}
+}
+
+// A fault is taken back from all nodes, also from those that the genesis document does not
+// name, and ends with that.
+func TestAFaultIsTakenBackFromAllNodes(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	made := c.makeKeys()
+	ended := map[string]*atomic.Int64{}
+	for name, address := range map[string]string{victim: "127.91.0.8", rpc: "127.91.0.9", archive: "127.91.0.10"} {
+		ended[name] = c.serveNode(name, made[name], address)
+	}
+	c.end(c.running(), 1, "error")
+	c.untilEnded()
+	c.checkNotMeasured(v1alpha1.ReasonNotMeasured, "exit code 1: error")
+	for name, told := range ended {
+		if told.Load() == 0 {
+			t.Errorf("%s was not told to end the fault", name)
+		}
+	}
+}
+
+// Validators are told that a fault is over also when what names the other nodes is gone.
+func TestAFaultIsTakenBackWithoutPeers(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, delay)
+	ended := c.serveAdmin("127.91.0.11")
+	c.must(c.client.Delete(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.network.Namespace, Name: resources.PeersName("net")},
+	}))
+	c.end(c.running(), 1, "error")
+	c.untilEnded()
+	if ended.Load() == 0 {
+		t.Error("no node was told to end the fault")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,17 +116,13 @@ func (r *run) endNodeFaults(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	token, document := &corev1.Secret{}, &corev1.ConfigMap{}
-	for object, name := range map[client.Object]string{
-		token: resources.AdminTokenName(r.fault.Spec.NetworkName), document: resources.GenesisName(r.fault.Spec.NetworkName),
-	} {
-		if err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.fault.Namespace, Name: name}, object); err != nil {
-			return fmt.Errorf("read how nodes are reached: %w", err)
-		}
-	}
-	keys, err := nodeconfig.PublicKeys([]byte(resources.GenesisFile(document)))
+	token, err := r.adminToken(ctx)
 	if err != nil {
-		return fmt.Errorf("read genesis document: %w", err)
+		return err
+	}
+	keys, err := r.nodeKeys(ctx)
+	if err != nil {
+		return err
 	}
 	var nodes []*chain.Client
 	defer func() {
@@ -136,10 +133,40 @@ func (r *run) endNodeFaults(ctx context.Context) error {
 	for name, pod := range pods {
 		// A process that begins knows of no fault.
 		if pod.Status.Phase == corev1.PodRunning && pod.Status.PodIP != "" {
-			nodes = append(nodes, newNode(pod.Status.PodIP, keys[name], resources.AdminToken(token)))
+			nodes = append(nodes, newNode(pod.Status.PodIP, keys[name], token))
 		}
 	}
 	return faulting.EndFaults(ctx, fault.PartInPod(&r.fault.Spec), nodes)
+}
+
+// adminToken is what opens the admin API of the network's nodes.
+func (r *run) adminToken(ctx context.Context) (string, error) {
+	token := &corev1.Secret{}
+	if err := r.readOfNetwork(ctx, resources.AdminTokenName(r.fault.Spec.NetworkName), token); err != nil {
+		return "", err
+	}
+	return resources.AdminToken(token), nil
+}
+
+// nodeKeys are the keys by which the network's nodes are known, by their names.
+func (r *run) nodeKeys(ctx context.Context) (map[string]ed25519.PublicKey, error) {
+	genesis, peers := &corev1.ConfigMap{}, &corev1.ConfigMap{}
+	if err := r.readOfNetwork(ctx, resources.GenesisName(r.fault.Spec.NetworkName), genesis); err != nil {
+		return nil, err
+	}
+	// It goes before its network, and validators are known without it.
+	err := r.readOfNetwork(ctx, resources.PeersName(r.fault.Spec.NetworkName), peers)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	return nodeconfig.NodeKeys([]byte(resources.GenesisFile(genesis)), resources.PeersFiles(peers)...)
+}
+
+func (r *run) readOfNetwork(ctx context.Context, name string, object client.Object) error {
+	if err := r.reader.Get(ctx, client.ObjectKey{Namespace: r.fault.Namespace, Name: name}, object); err != nil {
+		return fmt.Errorf("read how nodes are reached: %w", err)
+	}
+	return nil
 }
 
 // newNode is a client of the node at an address, if it holds a key.
