@@ -70,7 +70,7 @@ func TestTokenIsForTheNodeAlone(t *testing.T) {
 	}
 	for _, node := range api.nodes {
 		_, err := node.SetLoad(t.Context(), chain.LoadTarget{})
-		if err == nil || !strings.Contains(err.Error(), "has another key than the genesis document names") {
+		if err == nil || !strings.Contains(err.Error(), "has another key than it is known by") {
 			t.Errorf("the error is %v", err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 type Admin struct {
 	// Address is HOST:PORT.
 	Address string
-	// PublicKey is the one by which the genesis document names the node.
+	// PublicKey is the one by which the node is known: in the genesis document, or among
+	// the peers if it is no validator.
 	PublicKey ed25519.PublicKey
 	// Token is sent to nobody but the holder of the key.
 	Token string
@@ -51,12 +52,15 @@ func (a Admin) client() *http.Client {
 
 // verify refuses everybody but the holder of the node's key.
 func (a Admin) verify(state tls.ConnectionState) error {
+	if a.PublicKey == nil {
+		return fmt.Errorf("the key of the node at %s is not known", a.Address)
+	}
 	if count := len(state.PeerCertificates); count != 1 {
 		return fmt.Errorf("the node at %s shows %d certificates, want one", a.Address, count)
 	}
 	shown, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
 	if !ok || !shown.Equal(a.PublicKey) {
-		return fmt.Errorf("the node at %s has another key than the genesis document names", a.Address)
+		return fmt.Errorf("the node at %s has another key than it is known by", a.Address)
 	}
 	return nil
 }

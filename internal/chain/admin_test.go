@@ -38,11 +38,11 @@ func TestTokenIsForTheHolderOfTheKeyAlone(t *testing.T) {
 		"the node": {&tls.Config{Certificates: []tls.Certificate{certify(t, node, node)}}, ""},
 		"another key": {
 			&tls.Config{Certificates: []tls.Certificate{certify(t, stranger, stranger)}},
-			"has another key than the genesis document names",
+			"has another key than it is known by",
 		},
 		"a key of another kind": {
 			&tls.Config{Certificates: []tls.Certificate{certify(t, other, other)}},
-			"has another key than the genesis document names",
+			"has another key than it is known by",
 		},
 		"the node's certificate without its key": {
 			&tls.Config{Certificates: []tls.Certificate{{
@@ -94,6 +94,24 @@ func TestTokenIsForTheHolderOfTheKeyAlone(t *testing.T) {
 				t.Error("it gets the request")
 			}
 		})
+	}
+}
+
+// A node of which no key is known gets no request either, and is not said to have another.
+func TestTokenIsForNobodyWithoutAKey(t *testing.T) {
+	t.Parallel()
+	node := signer(t, newKey(t))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certify(t, node, node)}})
+	address := serve(t, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it gets the request") }))
+	client := chain.NewClient("127.0.0.1:1", chain.Admin{Address: address, Token: adminToken})
+	t.Cleanup(client.Close)
+	want := "the key of the node at " + address + " is not known"
+	if err := client.EndLinkFault(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, want it to say %q", err, want)
 	}
 }
 

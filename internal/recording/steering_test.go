@@ -346,7 +346,7 @@ func TestTheTokenIsForNodesAlone(t *testing.T) {
 	if run.Fault == "" || s.told[1].Load() != 0 {
 		t.Errorf("the run has the fault %q, and node 1 was told its load %d times", run.Fault, s.told[1].Load())
 	}
-	if log := s.log.String(); !strings.Contains(log, "has another key than the genesis document names") {
+	if log := s.log.String(); !strings.Contains(log, "has another key than it is known by") {
 		t.Errorf("the log does not say why:\n%s", log)
 	}
 }
