@@ -78,3 +78,23 @@ func (s Schedule) Settled() time.Duration {
 	}
 	return s.steps[len(s.steps)-1].begin
 }
+
+// Settles says whether the producers have come to the last step, some time after the load
+// began, by the rate that they said last that they sign, and whether it is known that all
+// sign it now. The fault is that they do not come to it within a patience, or, once they
+// had settled, do not stay there.
+func (s Schedule) Settles(signed int64, known, settled bool, elapsed, patience time.Duration) (settles bool, fault string) {
+	rate, late := s.Rate(s.Settled()), elapsed-s.Settled()
+	switch {
+	case settled && known && signed != rate:
+		return false, fmt.Sprintf("the producers sign %d transfers per second, and should sign %d", signed, rate)
+	case settled || late < 0:
+		return false, ""
+	case known && signed == rate:
+		return true, ""
+	case late > patience:
+		return false, fmt.Sprintf("the producers sign %d transfers per second %s after they should sign %d", signed, patience, rate)
+	default:
+		return false, ""
+	}
+}

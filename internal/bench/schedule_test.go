@@ -4,6 +4,7 @@ package bench_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,4 +131,40 @@ func TestNextVisitsEveryStep(t *testing.T) {
 			at = next
 		}
 	})
+}
+
+// A load settles when all producers say that they sign its last step, and stays there.
+func TestSettles(t *testing.T) {
+	t.Parallel()
+	load := ramp(rampStep(1000, 3), rampStep(6000, 60))
+	const patience = 30 * time.Second
+	for name, test := range map[string]struct {
+		signed         int64
+		known, settled bool
+		elapsed        time.Duration
+		settles        bool
+		fault          string
+	}{
+		"before its last step":             {1000, true, false, 3*time.Second - 1, false, ""},
+		"at its last step already":         {6000, true, false, 3*time.Second - 1, false, ""},
+		"told before they sign it":         {1000, true, false, 3 * time.Second, false, ""},
+		"when they sign it":                {6000, true, false, 3 * time.Second, true, ""},
+		"not all say it":                   {6000, false, false, 3 * time.Second, false, ""},
+		"as late as may be":                {4500, true, false, 33 * time.Second, false, ""},
+		"late, and all the same":           {6000, true, false, 34 * time.Second, true, ""},
+		"later than may be":                {4500, true, false, 34 * time.Second, false, "sign 4500 transfers per second 30s after they should sign 6000"},
+		"where it stays":                   {6000, true, true, time.Hour, false, ""},
+		"where one does not say it":        {4500, false, true, time.Hour, false, ""},
+		"where one signs something else":   {4500, true, true, 4 * time.Second, false, "sign 4500 transfers per second, and should sign 6000"},
+		"with a clock that went far back":  {0, true, false, -time.Hour, false, ""},
+		"where a clock went back, settled": {6000, true, true, -time.Hour, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settles, fault := schedule(t, load).Settles(test.signed, test.known, test.settled, test.elapsed, patience)
+			if settles != test.settles || (fault == "") != (test.fault == "") || !strings.Contains(fault, test.fault) {
+				t.Errorf("it settles: %t, with the fault %q, want %t and %q", settles, fault, test.settles, test.fault)
+			}
+		})
+	}
 }

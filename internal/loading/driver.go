@@ -22,6 +22,10 @@ const (
 	// retryInterval is how long a validator that did not take its share is
 	// left alone.
 	retryInterval = time.Second
+
+	// Patience is how long a validator of a run that is recorded may not take its share: one
+	// that is started again, or has much to do, takes it a little later.
+	Patience = 30 * time.Second
 )
 
 // errNotTold is why a node does not sign its share that was not told it yet.
@@ -167,6 +171,17 @@ func (d *Driver) Apply(ctx context.Context, rate int64) bool {
 // Refusal is the validator that has not taken its share for the longest time; nil
 // when all have.
 func (d *Driver) Refusal() *Refusal { return d.refusal.Load() }
+
+// Fault is why a run does not count whose load this is: a validator has not taken its share
+// for longer than it may. It is empty if all have.
+func (d *Driver) Fault(at time.Time) string {
+	refusal := d.Refusal()
+	if refusal == nil || at.Sub(refusal.Since) <= Patience {
+		return ""
+	}
+	return fmt.Sprintf("validator %s did not take its load for %s: %v",
+		refusal.Validator, at.Sub(refusal.Since).Round(time.Second), refusal.Err)
+}
 
 // Told is the rate that a validator, by its index, took last; nil while it is told
 // one, and before. It is another pointer after each time: as long as it is the same,

@@ -147,13 +147,16 @@ func (r *run) fault() string {
 	if r.violation != nil {
 		return r.violation.Error()
 	}
-	if unsettled := r.recording.unsettled(); unsettled != "" {
-		return unsettled
-	}
 	for _, supervisor := range r.group.Supervisors {
 		if state := supervisor.Current(); state.Starts > 1 {
 			return fmt.Sprintf("validator %s ended in the middle and was started again", supervisor.Name())
 		}
+	}
+	if r.recording.blamed != "" {
+		return r.recording.blamed
+	}
+	if unsettled := r.recording.unsettled(); unsettled != "" {
+		return unsettled
 	}
 	if users := r.recording.clients; users != nil {
 		if fault := users.Current().Fault; fault != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/shardyard/shardyard/internal/local/console"
 	"github.com/shardyard/shardyard/internal/local/supervision"
 	"github.com/shardyard/shardyard/internal/local/usage"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 // recording asks for what the record of a run is made from.
@@ -22,6 +23,12 @@ type recording struct {
 	blocks   *record.Follower
 	usage    usage.Reader
 	load     *loading.Load
+	// driver is who tells the producers their shares, and signed what each said last that it
+	// signs.
+	driver *loading.Driver
+	signed map[string]int64
+	// blamed is the first fault of the load; empty while there is none.
+	blamed string
 	// clients are nil when producers sign the load.
 	clients *clients.Clients
 	plan    record.Plan
@@ -38,35 +45,37 @@ type recording struct {
 
 // newRecording begins the record of a run.
 func newRecording(run *run, load *loading.Load, users *clients.Clients, options RecordOptions) *recording {
-	plan := record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration}
-	recorder := record.New(plan, run.window.Begin, run.base.GenesisHash)
-	switch {
-	case load.Count > 0:
+	recorder := record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
+	if load.Count > 0 {
 		// The network is a new one: its pools have refused nothing.
 		count := record.Count{Transfers: uint64(load.Count), Limit: options.Duration}
 		recorder = record.NewCounted(count, run.window.Begin, run.base.GenesisHash)
-	case load.Loop != nil || users != nil:
-		recorder = record.NewUnsettled(run.window.Begin, run.base.GenesisHash)
 	}
 	return &recording{
 		recorder: recorder,
 		blocks:   record.NewFollower(recorder, run.audit, run.base.FinalizedHeight),
 		usage:    usage.NewReader(),
 		load:     load,
+		driver:   run.load,
+		signed:   map[string]int64{},
 		clients:  users,
-		plan:     plan,
+		plan:     record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration},
 		company:  options.Company,
 	}
 }
 
 // longest is how long it takes until everything is recorded, or never will be.
 func (r *recording) longest() time.Duration {
-	settling := r.plan.Settled
-	if r.clients != nil {
+	var settling time.Duration
+	switch {
+	case r.clients != nil:
 		settling = r.clients.Longest(supervision.StopGrace)
-	}
-	if r.load.Loop != nil {
+	case r.load.Loop != nil:
 		settling = r.load.Loop.MostSettling
+	case r.load.Count == 0:
+		settling = r.plan.Settled + loading.Patience
+	default:
+		// What is measured of it begins with the load.
 	}
 	return settling + r.plan.WarmUp + r.plan.Duration + standstillPatience
 }
@@ -75,11 +84,17 @@ func (r *recording) longest() time.Duration {
 // last one. The error is a contradiction between what nodes told.
 func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	taken := record.Sample{At: time.Now(), Host: r.recording.usage.Host()}
-	taken.OfferedPerSecond = float64(r.recording.load.Rate(taken.At.Sub(r.window.Begin)))
-	if loop := r.recording.load.Loop; loop != nil {
-		r.steer(loop, sample, &taken)
+	r.recording.watch(taken.At)
+	switch load := r.recording.load; {
+	case r.recording.clients != nil:
+		r.recording.attend(&taken)
+	case load.Loop != nil:
+		r.steer(load.Loop, sample, &taken)
+	case load.Count == 0:
+		r.followLoad(sample, &taken)
+	default:
+		// It has no rate that could be another one.
 	}
-	r.recording.attend(&taken)
 	if settled := r.recording.settled; settled != nil {
 		settled(r.recording.recorder.Window())
 	}
@@ -105,16 +120,64 @@ func (r *run) take(ctx context.Context, sample bench.Sample) error {
 	return err
 }
 
+// watch sees that the producers take their shares of the load.
+func (r *recording) watch(at time.Time) {
+	if fault := r.driver.Fault(at); fault != "" {
+		r.blame(fault)
+	}
+}
+
+// blame keeps the first fault of the load, until it has measured.
+func (r *recording) blame(fault string) {
+	if r.blamed == "" && !r.left {
+		r.blamed = fault
+	}
+}
+
+// followLoad follows the load to the last step of its schedule, and sees that it stays there.
+func (r *run) followLoad(sample bench.Sample, taken *record.Sample) {
+	signed, known := r.recording.hear(r.recording.driver.Validators(), sample)
+	taken.OfferedPerSecond = float64(signed)
+	recorder, plan := r.recording.recorder, r.recording.plan
+	settles, fault := r.recording.load.Schedule.Settles(
+		signed, known, recorder.Settled(), taken.At.Sub(r.window.Begin), loading.Patience)
+	if fault != "" {
+		r.recording.blame(fault)
+	}
+	if settles {
+		recorder.Settle(taken.At, plan.WarmUp, plan.Duration)
+	}
+}
+
+// hear is the rate that all producers sign together, as they told last, and whether all
+// of them told it now.
+func (r *recording) hear(validators []topology.Validator, sample bench.Sample) (rate int64, known bool) {
+	known = true
+	for i := range validators {
+		if validators[i].Role != topology.RoleProducer {
+			continue
+		}
+		if status := sample.Nodes[i].Status; status != nil && status.Load != nil {
+			r.signed[validators[i].Name] = status.Load.TransfersPerSecond
+		} else {
+			known = false
+		}
+		rate += r.signed[validators[i].Name]
+	}
+	return rate, known
+}
+
 // steer has the controller of a closed loop, or a search, see a sample. The
-// measurement begins once its rate is steady.
+// measurement begins once its rate is steady and no validator refuses its share of it.
 func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sample) {
+	taken.OfferedPerSecond = float64(loop.Rate())
 	decision := loop.Observe(sample, taken.At)
 	if decision == nil {
 		return
 	}
 	taken.OfferedPerSecond, taken.Control = float64(decision.TransfersPerSecond), decision.Row()
 	r.announceSteps()
-	if recorder := r.recording.recorder; decision.Steady && !recorder.Settled() {
+	if recorder := r.recording.recorder; decision.Steady && !recorder.Settled() && r.recording.driver.Refusal() == nil {
 		recorder.Settle(taken.At, r.recording.plan.WarmUp, r.recording.plan.Duration)
 		r.console.Printf("load: steady at %s after %s", console.Plural(decision.TransfersPerSecond, "transfer")+" per second",
 			taken.At.Sub(r.window.Begin).Round(time.Second))
@@ -123,9 +186,6 @@ func (r *run) steer(loop *loading.Loop, sample bench.Sample, taken *record.Sampl
 
 // attend has a sample say what clients send. The measurement is of their last step.
 func (r *recording) attend(taken *record.Sample) {
-	if r.clients == nil {
-		return
-	}
 	state := r.clients.Current()
 	taken.ByClients, taken.OfferedPerSecond = true, state.Offered(taken.At)
 	if state.Last && !r.recorder.Settled() {
@@ -151,6 +211,12 @@ func (r *run) announceSteps() {
 
 // over says that there is nothing more to record.
 func (r *recording) over(elapsed time.Duration) bool {
+	if r.blamed != "" {
+		// Those that it is made side by side with need not wait for it.
+		r.company.leave(r.left)
+		r.left = true
+		return true
+	}
 	if r.unsettled() != "" {
 		return elapsed > r.load.Loop.MostSettling
 	}

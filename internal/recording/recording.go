@@ -65,8 +65,6 @@ type session struct {
 	settled  bool
 	// base is the finalised height at which the load began.
 	base uint64
-	// rate is that of the last step of the load.
-	rate int64
 	// fault is why the run does not count.
 	fault string
 }
@@ -76,10 +74,7 @@ type session struct {
 // what the producers say: nobody else need tell the time. The error is about what
 // kept it from being recorded; a run that does not count has a record.
 func Record(ctx context.Context, options *Options) (*result.Run, error) {
-	s := &session{
-		Options: options, nodes: newNodes(options), crowd: newCrowd(options), audit: bench.NewAudit(),
-		rate: options.Schedule.Rate(options.Schedule.Settled()),
-	}
+	s := &session{Options: options, nodes: newNodes(options), crowd: newCrowd(options), audit: bench.NewAudit()}
 	defer s.nodes.close()
 	s.wheel = newWheel(options, s.nodes)
 	defer s.wheel.stop(ctx)
@@ -270,12 +265,12 @@ func (s *session) settle(at time.Time, offered float64) {
 }
 
 // steer has the controller see a sample, and what it makes of it in the record. The
-// measurement begins once its rate is steady.
+// measurement begins once its rate is steady and no validator refuses its share of it.
 func (s *session) steer(sample *record.Sample, answers []*chain.Status) {
 	sample.OfferedPerSecond = float64(s.wheel.loop.Rate())
 	if decision := s.wheel.observe(sample.At, s.nodes, answers); decision != nil {
 		sample.OfferedPerSecond, sample.Control = float64(decision.TransfersPerSecond), decision.Row()
-		if decision.Steady && !s.settled {
+		if decision.Steady && !s.settled && s.wheel.driver.Refusal() == nil {
 			s.settle(sample.At, sample.OfferedPerSecond)
 		}
 	}
@@ -301,17 +296,13 @@ func (s *session) watch(sample *record.Sample, answers []*chain.Status) {
 
 // follow follows the load to its last step, and sees that it stays there.
 func (s *session) follow(sample *record.Sample, answers []*chain.Status) {
-	at := sample.At
 	offered, known := s.nodes.offered(answers)
 	sample.OfferedPerSecond = float64(offered)
-	late := at.Sub(s.began) - s.Schedule.Settled()
-	switch {
-	case s.settled && known && offered != s.rate:
-		s.blame(fmt.Sprintf("the producers sign %d transfers per second, and should sign %d", offered, s.rate))
-	case s.settled || late < 0:
-	case known && offered == s.rate:
-		s.settle(at, sample.OfferedPerSecond)
-	case late > s.Patience:
-		s.blame(fmt.Sprintf("the producers sign %d transfers per second %s after they should sign %d", offered, s.Patience, s.rate))
+	settles, fault := s.Schedule.Settles(offered, known, s.settled, sample.At.Sub(s.began), s.Patience)
+	if fault != "" {
+		s.blame(fault)
+	}
+	if settles {
+		s.settle(sample.At, sample.OfferedPerSecond)
 	}
 }

@@ -182,11 +182,7 @@ func (w *wheel) fault(at time.Time) string {
 	if blind := at.Sub(w.seen); blind > standstillPatience {
 		return fmt.Sprintf("no validator answered for %s, and nothing was seen of the chain", blind.Round(time.Second))
 	}
-	if refusal := w.driver.Refusal(); refusal != nil && at.Sub(refusal.Since) > standstillPatience {
-		return fmt.Sprintf("validator %s did not take its load for %s: %v",
-			refusal.Validator, at.Sub(refusal.Since).Round(time.Second), refusal.Err)
-	}
-	return ""
+	return w.driver.Fault(at)
 }
 
 // mark keeps what the validators have been told, before they are asked.

@@ -46,8 +46,8 @@ type Host struct {
 // Sample is what is known at one time.
 type Sample struct {
 	At time.Time
-	// OfferedPerSecond is the rate of the load spec, of the controller of a closed
-	// loop, or of the users of an open one, who may send one transfer in many seconds.
+	// OfferedPerSecond is the rate that producers say they sign, of the controller of a
+	// closed loop, or of the users of an open one, who may send one transfer in many seconds.
 	OfferedPerSecond float64
 	// Control is what that controller saw; nil without one.
 	Control *result.Control

@@ -79,8 +79,8 @@ type Sample struct {
 	TimeMs int64 `json:"timeMs"`
 	// FinalizedHeight is the highest that any node told.
 	FinalizedHeight uint64 `json:"finalizedHeight"`
-	// OfferedPerSecond is the rate of the load spec at that time, or the one that
-	// the controller of a closed loop, or a search, asks for from then on, or what
+	// OfferedPerSecond is the rate of the load spec that producers say they sign, or the
+	// one that the controller of a closed loop, or a search, asks for from then on, or what
 	// the users of an open loop send, to the nearest whole transfer.
 	OfferedPerSecond int64 `json:"offeredPerSecond"`
 	// Control is what that controller saw; absent without one.
