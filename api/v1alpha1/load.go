@@ -77,7 +77,8 @@ type LoadSpec struct {
 	// is measured of them: each signs what the load takes until the measurement is
 	// complete, and some more, and keeps it on its disk, 153 bytes each; then the load
 	// begins. Of profile FixedCount, which has to be signed so, they sign no more than it
-	// has. It is for the runs of a Benchmark. Without it, signing is Live.
+	// has. A producer signs at most 100000000 before. It is for the runs of a Benchmark.
+	// Without it, signing is Live.
 	// +optional
 	Signing Signing `json:"signing,omitempty"`
 }

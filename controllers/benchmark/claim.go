@@ -32,7 +32,7 @@ func (r *run) observeNamed(ctx context.Context, observation *benchmarkpolicy.Obs
 		return fmt.Errorf("read ShardNetwork %s: %w", key.Name, err)
 	}
 	observation.Network = network
-	observation.Misfit = bench.Misfit(&network.Spec, &r.benchmark.Spec.Load)
+	observation.Misfit = bench.Misfit(&network.Spec, &r.benchmark.Spec)
 	claimant, err := r.claimant(ctx, network)
 	if err != nil {
 		return err

@@ -77,10 +77,20 @@ type run struct {
 	moved bool
 }
 
+// misfit is why a network that is made for the runs cannot carry their load; empty when it
+// can, or one is named.
+func (r *run) misfit() string {
+	spec := &r.benchmark.Spec
+	if spec.Network.Name != "" {
+		return ""
+	}
+	return bench.Misfit(&spec.Network.Template.Spec, spec)
+}
+
 // advance does what there is to do next.
 func (r *run) advance(ctx context.Context) error {
 	now := metav1.NewTime(r.now())
-	if words := benchmarkpolicy.Refused(r.benchmark); words != "" {
+	if words := benchmarkpolicy.Refused(r.benchmark, r.misfit()); words != "" {
 		benchmarkpolicy.Refuse(r.benchmark, r.status, words, now)
 		return nil
 	}

@@ -471,6 +471,13 @@ func TestWhatCannotBeRun(t *testing.T) {
 			},
 			"there is nothing to compare with: name the result of an earlier benchmark in spec.baseline.artifact",
 		},
+		"more than producers sign before": {
+			func(spec *v1alpha1.BenchmarkSpec) {
+				spec.Load.Signing, spec.DurationSeconds = v1alpha1.SigningBefore, 60_000
+				spec.Load.Ramp.Steps[0].TransfersPerSecond = ptr.To[int64](15_000)
+			},
+			"its network cannot carry the load: a producer has to sign ",
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -478,6 +485,9 @@ func TestWhatCannotBeRun(t *testing.T) {
 			c := newCluster(t, test.edit)
 			c.reconcile()
 			c.checkEnd(v1alpha1.BenchmarkFailed, v1alpha1.ReasonNotRunnable, test.want)
+			if c.network() != nil {
+				t.Error("a network was made for it")
+			}
 		})
 	}
 }

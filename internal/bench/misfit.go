@@ -4,8 +4,10 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/topology"
 )
 
 const (
@@ -18,8 +20,10 @@ const (
 )
 
 // Misfit says why a network cannot carry the load of a benchmark; empty when it can.
-// Of a network that is made from the template of a benchmark, the API server says it.
-func Misfit(network *v1alpha1.ShardNetworkSpec, load *v1alpha1.LoadSpec) string {
+// Of a network that is made from the template of a benchmark, the API server says it, but
+// for what producers sign before: that is a sum over steps.
+func Misfit(network *v1alpha1.ShardNetworkSpec, benchmark *v1alpha1.BenchmarkSpec) string {
+	load := &benchmark.Load
 	producers := int64(network.Shards) * int64(network.ProducersPerShard)
 	most := producers * MaxProducerRate
 	if asked := mostAsked(load); asked > most {
@@ -28,6 +32,10 @@ func Misfit(network *v1alpha1.ShardNetworkSpec, load *v1alpha1.LoadSpec) string 
 	if count := load.FixedCount; count != nil && count.Transfers > producers*maxProducerStock {
 		return fmt.Sprintf("the load has %d transfers, and its producers sign %d at most before a load",
 			count.Transfers, producers*maxProducerStock)
+	}
+	if share := largestStock(producers, benchmark); share > maxProducerStock {
+		return fmt.Sprintf("a producer has to sign %d transfers before the load, for its warm-up and measurement as well, and signs %d at most",
+			share, maxProducerStock)
 	}
 	shortest := int64(network.Protocol.MinBlockTimeMilliseconds)
 	if loop := load.ClosedLoop; loop != nil && int64(loop.TargetBlockTimeMilliseconds) <= shortest {
@@ -43,6 +51,17 @@ func Misfit(network *v1alpha1.ShardNetworkSpec, load *v1alpha1.LoadSpec) string 
 		return fmt.Sprintf("the load has %d percent of transfers within their shard, and it has no other shard", *workload.WithinShardPercent)
 	}
 	return ""
+}
+
+// largestStock is the most that one of so many producers signs before a load that has a
+// schedule; 0 if they sign it meanwhile.
+func largestStock(producers int64, benchmark *v1alpha1.BenchmarkSpec) int64 {
+	schedule, err := NewSchedule(&benchmark.Load)
+	if err != nil || benchmark.Load.Signing != v1alpha1.SigningBefore || producers < 1 {
+		return 0
+	}
+	validators := slices.Repeat([]topology.Validator{{Role: topology.RoleProducer}}, int(producers))
+	return slices.Max(schedule.Stock(schedule.Lasts(Measured(benchmark)), validators))
 }
 
 // mostAsked is the highest rate that a load can come to.

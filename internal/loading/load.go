@@ -13,14 +13,6 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-const (
-	// minMargin and marginPart are how much longer than a run should take the transfers
-	// last that are signed before: until the nodes have been told their load, and the
-	// block is there that ends the measurement.
-	minMargin  = 10 * time.Second
-	marginPart = 10
-)
-
 // Load is what a network carries.
 type Load struct {
 	// Workload is which transfers are signed.
@@ -72,8 +64,7 @@ func NewRun(spec *v1alpha1.LoadSpec, warmUp, duration time.Duration) (*Load, err
 	if err != nil {
 		return nil, err
 	}
-	last := warmUp + duration
-	made.until = made.Schedule.Settled() + last + max(minMargin, last/marginPart)
+	made.until = made.Schedule.Lasts(warmUp, duration)
 	return made, nil
 }
 

@@ -35,6 +35,11 @@ func steady(rate int64) *v1alpha1.LoadSpec {
 	}
 }
 
+// naming is a benchmark that has the network net carry a load.
+func naming(load *v1alpha1.LoadSpec) *v1alpha1.BenchmarkSpec {
+	return &v1alpha1.BenchmarkSpec{Network: v1alpha1.BenchmarkNetwork{Name: "net"}, Load: *load}
+}
+
 // A network that runs carries the load of a benchmark, and its own again afterwards.
 func TestBorrow(t *testing.T) {
 	t.Parallel()
@@ -43,14 +48,14 @@ func TestBorrow(t *testing.T) {
 	run.says(t, "ready after ")
 	run.signs(t, "net-s0-p0", ownShares)
 	load := steady(80)
-	borrowed, err := Borrow(t.Context(), stateDir, "net", load)
+	borrowed, err := Borrow(t.Context(), stateDir, naming(load))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if borrowed.Network.Name != "net" || time.Since(borrowed.CreatedAt) > time.Hour {
 		t.Errorf("the network is %+v", borrowed)
 	}
-	if _, err := Borrow(t.Context(), stateDir, "net", load); err == nil ||
+	if _, err := Borrow(t.Context(), stateDir, naming(load)); err == nil ||
 		!strings.Contains(err.Error(), "the network net cannot be measured: it carries the load of another benchmark") {
 		t.Errorf("of a network that is borrowed, the error is %v", err)
 	}
@@ -72,7 +77,7 @@ func TestBorrow(t *testing.T) {
 	borrowed.GiveBack()
 	run.says(t, "the validators have their own load again")
 	run.signs(t, "net-s0-p0", "0 20 0 "+ownShares)
-	again, err := Borrow(t.Context(), stateDir, "net", load)
+	again, err := Borrow(t.Context(), stateDir, naming(load))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +209,7 @@ func TestBorrowedByOneThatIsKilled(t *testing.T) {
 	idle := smallnetwork.Manifest(t, "transfersPerSecond: 10", "transfersPerSecond: 0", "transfersPerSecond: 42", "transfersPerSecond: 0")
 	run := startUp(t, stateDir, Options{Manifest: idle}, nil)
 	run.says(t, "ready after ")
-	borrowed, err := Borrow(t.Context(), stateDir, "net", steady(80))
+	borrowed, err := Borrow(t.Context(), stateDir, naming(steady(80)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +233,7 @@ func TestTheNetworkEndsWhileItIsBorrowed(t *testing.T) {
 	stateDir := t.TempDir()
 	run := startUp(t, stateDir, Options{}, nil)
 	run.says(t, "ready after ")
-	borrowed, err := Borrow(t.Context(), stateDir, "net", steady(80))
+	borrowed, err := Borrow(t.Context(), stateDir, naming(steady(80)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +261,7 @@ func TestNetworksThatAreNotBorrowed(t *testing.T) {
 	stateDir := t.TempDir()
 	refuses := func(load *v1alpha1.LoadSpec, want string) {
 		t.Helper()
-		if borrowed, err := Borrow(t.Context(), stateDir, "net", load); err == nil || !strings.Contains(err.Error(), want) {
+		if borrowed, err := Borrow(t.Context(), stateDir, naming(load)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the network is %+v and the error %v, want %q", borrowed, err, want)
 		}
 	}

@@ -46,10 +46,11 @@ type Borrowed struct {
 	lost      <-chan struct{}
 }
 
-// Borrow finds a network that runs on this machine, and has it carry no load of its own
+// Borrow finds the network that a benchmark names and that runs on this machine, and has it carry no load of its own
 // until it is given back, or this process ends: the context only bounds the asking. The
 // error is why it cannot be measured.
-func Borrow(ctx context.Context, stateDir, name string, load *v1alpha1.LoadSpec) (_ *Borrowed, err error) {
+func Borrow(ctx context.Context, stateDir string, benchmark *v1alpha1.BenchmarkSpec) (_ *Borrowed, err error) {
+	name := benchmark.Network.Name
 	dir := statedir.NetworkDir(filepath.Join(stateDir, name))
 	current, err := dir.Processes()
 	if err != nil {
@@ -59,7 +60,7 @@ func Borrow(ctx context.Context, stateDir, name string, load *v1alpha1.LoadSpec)
 	if borrowed.Network, err = manifest.Read(dir.Manifest()); err != nil {
 		return nil, fmt.Errorf("read the manifest that the network runs with: %w", err)
 	}
-	if words := bench.Misfit(&borrowed.Network.Spec, load); words != "" {
+	if words := bench.Misfit(&borrowed.Network.Spec, benchmark); words != "" {
 		return nil, fmt.Errorf("the network %s cannot carry the load: %s", name, words)
 	}
 	if borrowed.plan, err = topology.New(borrowed.Network); err != nil {

@@ -361,7 +361,7 @@ func TestFaultsThatAreNotLifted(t *testing.T) {
 			t.Errorf("the error of a fault that is kept is %v", err)
 		}
 	}
-	if _, err := Borrow(t.Context(), stateDir, "net", steady(80)); err == nil ||
+	if _, err := Borrow(t.Context(), stateDir, naming(steady(80))); err == nil ||
 		!strings.Contains(err.Error(), "validator "+keeps+" has a fault") {
 		t.Errorf("the error of measuring a network with a fault is %v", err)
 	}

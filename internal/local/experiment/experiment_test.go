@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -144,10 +146,21 @@ func TestCheck(t *testing.T) {
 		two.Spec.Variants[0].Image, two.Spec.Variants[1].Image = "shardnode:1", "shardnode:2"
 		return two
 	}
+	endless := benchmark(t, "near-4-shards-local")
+	endless.Spec.Load = v1alpha1.LoadSpec{
+		Profile: v1alpha1.LoadProfileConstant, Constant: &v1alpha1.ConstantLoad{TransfersPerSecond: ptr.To[int64](120_000)},
+		Signing: v1alpha1.SigningBefore,
+	}
+	endless.Spec.WarmUpSeconds, endless.Spec.DurationSeconds = ptr.To[int32](0), 60_000
 	cases := map[string]struct {
 		options Options
 		want    string
 	}{
+		"more than producers sign before": {
+			options: Options{Benchmark: endless},
+			want: "spec.load: the network of the benchmark cannot carry it: a producer has to sign 990000000 transfers before the load, " +
+				"for its warm-up and measurement as well, and signs 100000000 at most",
+		},
 		"two variants":             {options: Options{Benchmark: benchmark(t, "before-after-local")}},
 		"nothing to compare":       {options: Options{Benchmark: benchmark(t, "near-4-shards-local")}},
 		"compared with an earlier": {options: Options{Benchmark: compared(), Baseline: earlier("", "the supply is not conserved")}},

@@ -18,7 +18,7 @@ import (
 // when it returns.
 func (o *Options) runNamed(ctx context.Context) (*result.Result, error) {
 	spec := &o.Benchmark.Spec
-	borrowed, err := local.Borrow(ctx, o.StateDir, spec.Network.Name, &spec.Load)
+	borrowed, err := local.Borrow(ctx, o.StateDir, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,13 @@ func (o *Options) checkNetwork() error {
 		return fmt.Errorf("--shardnode: the network %s, which the benchmark names, runs its programs already", name)
 	case name != "" && o.Keep:
 		return fmt.Errorf("--keep: the network %s, which the benchmark names, stays anyway", name)
-	default:
+	case name != "":
+		// What it can carry is known once it is found.
 		return nil
 	}
+	spec := &o.Benchmark.Spec
+	if words := bench.Misfit(&spec.Network.Template.Spec, spec); words != "" {
+		return fmt.Errorf("spec.load: the network of the benchmark cannot carry it: %s", words)
+	}
+	return nil
 }

@@ -755,9 +755,18 @@ func TestSideBySideIsRefused(t *testing.T) {
 	} {
 		benchmark := &v1alpha1.Benchmark{}
 		benchmark.Spec.Interleaving = interleaving
-		if words := benchmarkpolicy.Refused(benchmark); strings.Contains(words, "in a cluster variants are run InTurn") != refused {
+		if words := benchmarkpolicy.Refused(benchmark, ""); strings.Contains(words, "in a cluster variants are run InTurn") != refused {
 			t.Errorf("%q: it is refused with %q", interleaving, words)
 		}
+	}
+}
+
+// What no network of its template can carry is refused before one is made.
+func TestALoadThatIsRefused(t *testing.T) {
+	t.Parallel()
+	got := benchmarkpolicy.Refused(&v1alpha1.Benchmark{}, "it is too much")
+	if want := "its network cannot carry the load: it is too much"; got != want {
+		t.Errorf("it is refused with %q, want %q", got, want)
 	}
 }
 
@@ -779,7 +788,7 @@ func TestUsersWhoCannotSend(t *testing.T) {
 		"a named network": {of(func(spec *v1alpha1.BenchmarkSpec) { spec.Network.Name = "n" }), "leave spec.network.name out"},
 		"no users":        {&v1alpha1.Benchmark{}, ""},
 	} {
-		got := benchmarkpolicy.Refused(test.benchmark)
+		got := benchmarkpolicy.Refused(test.benchmark, "")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s: it is refused with %q, want %q", name, got, test.want)
 		}

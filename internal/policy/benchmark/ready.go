@@ -12,9 +12,9 @@ import (
 	"github.com/shardyard/shardyard/internal/resources"
 )
 
-// Refused says why no cluster of the operator can run a benchmark; empty
-// when it can.
-func Refused(benchmark *v1alpha1.Benchmark) string {
+// Refused says why no cluster of the operator can run a benchmark; empty when it can. The
+// misfit is why a network that would be made for it cannot carry its load.
+func Refused(benchmark *v1alpha1.Benchmark, misfit string) string {
 	for _, region := range benchmark.Spec.Network.Template.Spec.Regions {
 		if region.Cluster != "" {
 			return fmt.Sprintf("region %s of its network is in another cluster, where the recorder does not reach its nodes: "+
@@ -27,6 +27,9 @@ func Refused(benchmark *v1alpha1.Benchmark) string {
 	}
 	if words := usersRefused(benchmark); words != "" {
 		return words
+	}
+	if misfit != "" {
+		return "its network cannot carry the load: " + misfit
 	}
 	if benchmark.Spec.Baseline != nil && benchmark.Spec.Baseline.Artifact == nil && len(benchmark.Spec.Variants) == 0 {
 		return "spec.baseline says how to compare, and there is nothing to compare with: " +
