@@ -450,6 +450,11 @@ func TestChange(t *testing.T) {
 	if change, ok := cpu.Change(nil, base, false, 95, 1); ok {
 		t.Errorf("the change from nothing is %+v", change)
 	}
+	// The result of another program may want it all the same.
+	spread, _ := figures.Define(v1alpha1.FigureExecutedPerSecondSpreadPercent)
+	if change, ok := spread.Change(base, changed, true, 95, 1); ok {
+		t.Errorf("the change of a spread is %+v, and single runs have none", change)
+	}
 }
 
 func TestNumber(t *testing.T) {

@@ -60,8 +60,16 @@ func (b *blocks) before(block *chain.Block) {
 
 // add takes the next block.
 func (b *blocks) add(block *chain.Block) error {
-	if count := len(b.rows); count > 0 && b.rows[count-1].Height+1 != block.Height {
-		return fmt.Errorf("block %d follows block %d", block.Height, b.rows[count-1].Height)
+	if count := len(b.rows); count > 0 {
+		before := &b.rows[count-1]
+		if before.Height+1 != block.Height {
+			return fmt.Errorf("block %d follows block %d", block.Height, before.Height)
+		}
+		// A result with such blocks would not be read.
+		if block.TimestampMs <= before.TimestampMs {
+			return fmt.Errorf("the timestamp of block %d is %d ms, and that of block %d before it %d ms",
+				block.Height, block.TimestampMs, before.Height, before.TimestampMs)
+		}
 	}
 	row := result.Block{Height: block.Height, TimestampMs: block.TimestampMs, Shards: len(block.Chunks)}
 	failed, known, so := uint64(0), true, b.last()

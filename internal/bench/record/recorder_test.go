@@ -75,6 +75,9 @@ func TestWrongBlocks(t *testing.T) {
 		"a gap": {
 			[]*chain.Block{block(1, 0), block(3, 1)}, "block 3 follows block 1",
 		},
+		"no later than the one before": {
+			[]*chain.Block{block(1, 1), block(2, 1)}, "the timestamp of block 2 is 1001000 ms, and that of block 1 before it 1001000 ms",
+		},
 		"no number of transactions": {
 			[]*chain.Block{block(1, 0, chain.ChunkHeader{Shard: 2, Height: 1})},
 			"block 1 does not say how many transactions the chunk of shard 2 has",

@@ -43,5 +43,8 @@ func Decode(content []byte) (*Result, error) {
 	if len(result.Variants) == 0 {
 		return nil, errors.New("result has no variants")
 	}
+	if err := result.checkBlocks(); err != nil {
+		return nil, err
+	}
 	return &result, nil
 }

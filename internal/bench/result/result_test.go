@@ -4,6 +4,7 @@ package result_test
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -235,5 +236,66 @@ func TestWrongDocuments(t *testing.T) {
 		if _, err := result.Decode([]byte(content)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want %s", content, err, want)
 		}
+	}
+}
+
+// Blocks that no chain makes, or not in the time of the benchmark, are refused.
+func TestBlocksOfNoChain(t *testing.T) {
+	t.Parallel()
+	const toThe25thHour = 25 * 3600 * 1000
+	for name, test := range map[string]struct {
+		edit func(*result.Result)
+		want string
+	}{
+		"as they are":     {func(*result.Result) {}, ""},
+		"no blocks":       {func(made *result.Result) { made.Runs[0].Blocks = nil }, ""},
+		"a block":         {func(made *result.Result) { made.Runs[0].Blocks = made.Runs[0].Blocks[:1] }, ""},
+		"a gap":           {func(made *result.Result) { made.Runs[0].Blocks[7].Height = 70 }, ""},
+		"the same height": {func(made *result.Result) { made.Runs[0].Blocks[4].Height = 3 }, "block 3 at 4000 ms follows block 3 at 3000 ms"},
+		"a lower height":  {func(made *result.Result) { made.Runs[0].Blocks[4].Height = 1 }, "block 1 at 4000 ms follows block 3 at 3000 ms"},
+		"the same time":   {func(made *result.Result) { made.Runs[0].Blocks[4].TimestampMs = 3000 }, "block 4 at 3000 ms follows block 3 at 3000 ms"},
+		"an earlier time": {func(made *result.Result) { made.Runs[0].Blocks[7].TimestampMs = -2000 }, "run 1 of the result: block 7 at -2000 ms"},
+		"as long as may be": {func(made *result.Result) {
+			made.Benchmark.Spec.DurationSeconds, made.Benchmark.Spec.WarmUpSeconds = 3000, ptr.To[int32](600)
+			made.Runs[0].Blocks[7].TimestampMs = toThe25thHour
+		}, ""},
+		"longer than may be": {func(made *result.Result) {
+			made.Benchmark.Spec.DurationSeconds, made.Benchmark.Spec.WarmUpSeconds = 3000, ptr.To[int32](599)
+			made.Runs[0].Blocks[7].TimestampMs = toThe25thHour
+		}, "its blocks span 90000000 ms, and a run of the benchmark takes 24h59m59s at most"},
+		"steps": {func(made *result.Result) {
+			made.Benchmark.Spec.Load.Ramp = &v1alpha1.RampLoad{Steps: []v1alpha1.RampStep{{DurationSeconds: 1800}, {DurationSeconds: 1800}}}
+			made.Runs[0].Blocks[7].TimestampMs = toThe25thHour
+		}, ""},
+		"a controller": {func(made *result.Result) {
+			made.Benchmark.Spec.Load.ClosedLoop = &v1alpha1.ClosedLoopLoad{MaxSettleSeconds: 3600}
+			made.Runs[0].Blocks[7].TimestampMs = toThe25thHour
+		}, ""},
+		"a search": {func(made *result.Result) {
+			made.Benchmark.Spec.Load.Search = &v1alpha1.SearchLoad{MaxSearchSeconds: 3600}
+			made.Runs[0].Blocks[7].TimestampMs = toThe25thHour
+		}, ""},
+		"users": {func(made *result.Result) {
+			made.Benchmark.Spec.DurationSeconds = 1800
+			made.Benchmark.Spec.Load.OpenLoop = &v1alpha1.OpenLoopLoad{Steps: []v1alpha1.OpenLoopStep{{Users: 1}, {Users: 2}}}
+			made.Runs[0].Blocks[7].TimestampMs = toThe25thHour
+		}, ""},
+		"an age": {func(made *result.Result) {
+			made.Benchmark.Spec.DurationSeconds = math.MaxInt32
+			made.Runs[0].Blocks[0].TimestampMs, made.Runs[0].Blocks[7].TimestampMs = math.MinInt64, math.MaxInt64
+		}, "its blocks span 18446744073709551615 ms, and a run of the benchmark takes 192h0m0s at most"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := complete()
+			test.edit(made)
+			content, err := result.Encode(made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := result.Decode(content); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
+			}
+		})
 	}
 }
