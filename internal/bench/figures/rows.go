@@ -4,6 +4,7 @@ package figures
 
 import (
 	"math"
+	"sort"
 	"time"
 
 	"github.com/shardyard/shardyard/internal/bench/result"
@@ -218,9 +219,9 @@ type step struct {
 func sampleRows(quantity, by func(step) (float64, bool)) func(*result.Run) []statistics.Row {
 	return func(run *result.Run) []statistics.Row {
 		samples := run.MeasuredSamples()
-		executed := make([]float64, len(samples))
+		executed, executedAt := make([]float64, len(samples)), executedBy(run.Blocks)
 		for i := range samples {
-			executed[i] = executedAt(run.Blocks, samples[i].TimeMs)
+			executed[i] = executedAt(samples[i].TimeMs)
 		}
 		var rows []statistics.Row
 		first := 0
@@ -244,23 +245,26 @@ func sampleRows(quantity, by func(step) (float64, bool)) func(*result.Run) []sta
 	}
 }
 
-// executedAt is how many transfers had been executed at a time. Nodes work on a
+// executedBy tells how many transfers had been executed at a time. Nodes work on a
 // block over all of its block time, so between the timestamps of two blocks, what
 // the second one commits to counts in proportion.
-func executedAt(blocks []result.Block, timeMs int64) float64 {
-	var executed float64
+func executedBy(blocks []result.Block) func(timeMs int64) float64 {
+	totals := make([]float64, len(blocks))
 	for i := 1; i < len(blocks); i++ {
-		begin, end := blocks[i-1].TimestampMs, blocks[i].TimestampMs
-		if timeMs <= begin {
-			break
-		}
-		share := 1.0
-		if timeMs < end {
-			share = float64(timeMs-begin) / float64(end-begin)
-		}
-		executed += share * float64(blocks[i].Executed)
+		totals[i] = totals[i-1] + float64(blocks[i].Executed)
 	}
-	return executed
+	return func(timeMs int64) float64 {
+		next := sort.Search(len(blocks), func(i int) bool { return blocks[i].TimestampMs > timeMs })
+		if next == 0 {
+			return 0
+		}
+		executed := totals[next-1]
+		if next < len(blocks) {
+			begin, end := blocks[next-1].TimestampMs, blocks[next].TimestampMs
+			executed += float64(timeMs-begin) / float64(end-begin) * float64(blocks[next].Executed)
+		}
+		return executed
+	}
 }
 
 func seconds(step step) (float64, bool) {
