@@ -152,7 +152,7 @@ func TestSettles(t *testing.T) {
 		"not all say it":                   {6000, false, false, 3 * time.Second, false, ""},
 		"as late as may be":                {4500, true, false, 33 * time.Second, false, ""},
 		"late, and all the same":           {6000, true, false, 34 * time.Second, true, ""},
-		"later than may be":                {4500, true, false, 34 * time.Second, false, "sign 4500 transfers per second 30s after they should sign 6000"},
+		"later than may be":                {4500, true, false, 34 * time.Second, false, "30s after they should sign 6000"},
 		"where it stays":                   {6000, true, true, time.Hour, false, ""},
 		"where one does not say it":        {4500, false, true, time.Hour, false, ""},
 		"where one signs something else":   {4500, true, true, 4 * time.Second, false, "sign 4500 transfers per second, and should sign 6000"},

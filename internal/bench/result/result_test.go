@@ -253,7 +253,7 @@ func TestBlocksOfNoChain(t *testing.T) {
 		"a gap":           {func(made *result.Result) { made.Runs[0].Blocks[7].Height = 70 }, ""},
 		"the same height": {func(made *result.Result) { made.Runs[0].Blocks[4].Height = 3 }, "block 3 at 4000 ms follows block 3 at 3000 ms"},
 		"a lower height":  {func(made *result.Result) { made.Runs[0].Blocks[4].Height = 1 }, "block 1 at 4000 ms follows block 3 at 3000 ms"},
-		"the same time":   {func(made *result.Result) { made.Runs[0].Blocks[4].TimestampMs = 3000 }, "block 4 at 3000 ms follows block 3 at 3000 ms"},
+		"the same time":   {func(made *result.Result) { made.Runs[0].Blocks[4].TimestampMs = 3000 }, "block 4 at 3000 ms follows block 3"},
 		"an earlier time": {func(made *result.Result) { made.Runs[0].Blocks[7].TimestampMs = -2000 }, "run 1 of the result: block 7 at -2000 ms"},
 		"as long as may be": {func(made *result.Result) {
 			made.Benchmark.Spec.DurationSeconds, made.Benchmark.Spec.WarmUpSeconds = 3000, ptr.To[int32](600)
