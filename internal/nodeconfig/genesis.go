@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -155,27 +154,35 @@ func PublicKeys(document []byte) (map[string]ed25519.PublicKey, error) {
 
 // NodeKeys are the public keys of all nodes of a network, by name: of those that the
 // genesis document names the keys there, which nobody can change, and of rpc nodes and
-// archives the keys in documents of peers.
+// archives the keys in documents of peers. What of these cannot be read, or is not the same
+// in all of them, nobody relies on: it says nothing of the others.
 func NodeKeys(genesis []byte, peers ...[]byte) (map[string]ed25519.PublicKey, error) {
-	named, err := PublicKeys(genesis)
+	publicKeys, err := PublicKeys(genesis)
 	if err != nil {
 		return nil, fmt.Errorf("read genesis document: %w", err)
 	}
-	publicKeys := map[string]ed25519.PublicKey{}
+	told := map[string]ed25519.PublicKey{}
 	for _, document := range peers {
 		var known Peers
-		if err := json.Unmarshal(document, &known); err != nil {
-			return nil, fmt.Errorf("read peers: %w", err)
+		if json.Unmarshal(document, &known) != nil {
+			continue
 		}
 		for i := range known.Peers {
 			peer := &known.Peers[i]
 			publicKey, err := hex.DecodeString(peer.PublicKey)
-			if err != nil {
-				return nil, fmt.Errorf("public key of peer %s: %w", peer.Name, err)
+			if err != nil || len(publicKey) != ed25519.PublicKeySize {
+				continue
 			}
-			publicKeys[peer.Name] = publicKey
+			if before, twice := told[peer.Name]; twice && !before.Equal(ed25519.PublicKey(publicKey)) {
+				publicKey = nil
+			}
+			told[peer.Name] = publicKey
 		}
 	}
-	maps.Copy(publicKeys, named)
+	for name, publicKey := range told {
+		if publicKeys[name] == nil && publicKey != nil {
+			publicKeys[name] = publicKey
+		}
+	}
 	return publicKeys, nil
 }
