@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/shardyard/shardyard/internal/bench/result"
 )
@@ -298,16 +299,24 @@ func (p *Panel) addParts(label string, parts []Series) {
 	}
 }
 
-// commonWindow is the measured time, if it is the same of all runs.
+// sameWindowSeconds is how far apart the measured times of runs may begin and end that are the
+// same: each begins with a sample, and is told of a little later.
+const sameWindowSeconds = 2
+
+// commonWindow is the time that is measured of all runs, if it is about the same.
 func commonWindow(runs []labelled) []float64 {
 	var window []float64
 	for i, labelled := range runs {
 		run := labelled.run
 		begin, end := secondsOf(run, run.Window.BeginMs), secondsOf(run, run.Window.EndMs)
-		if i > 0 && (window[0] != begin || window[1] != end) {
+		if i == 0 {
+			window = []float64{begin, end}
+			continue
+		}
+		if math.Abs(window[0]-begin) > sameWindowSeconds || math.Abs(window[1]-end) > sameWindowSeconds {
 			return nil
 		}
-		window = []float64{begin, end}
+		window = []float64{max(window[0], begin), min(window[1], end)}
 	}
 	return window
 }

@@ -439,7 +439,7 @@ func TestComparisonPage(t *testing.T) {
 	t.Parallel()
 	var content bytes.Buffer
 	first, second := made("net", began), made("net", began.Add(time.Hour))
-	second.Runs[0].Window.EndMs++
+	second.Runs[0].Window.EndMs += 3000
 	results := []report.Named{{Name: "monday", Result: first}, {Name: "tuesday", Result: second}}
 	if err := report.WriteComparison(&content, results, first.Comparison); err != nil {
 		t.Fatal(err)
@@ -456,6 +456,24 @@ func TestComparisonPage(t *testing.T) {
 		// A stack is of one run.
 		if shaded := panel.Window != nil; shaded != panel.Stacked {
 			t.Errorf("the panel %s shades %v, and should shade what was measured of all its runs", id, panel.Window)
+		}
+	}
+}
+
+// Runs whose measurement begins with one sample or the next are measured over the same time.
+func TestTheMeasuredTimeOfSeveralRuns(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	first, second := made("net", began), made("net", began.Add(time.Hour))
+	second.Runs[0].Window.BeginMs += 900
+	second.Runs[0].Window.EndMs += 900
+	results := []report.Named{{Name: "monday", Result: first}, {Name: "tuesday", Result: second}}
+	if err := report.WriteComparison(&content, results, first.Comparison); err != nil {
+		t.Fatal(err)
+	}
+	for id, panel := range panelsOf(t, content.String()) {
+		if !panel.Stacked && !slices.Equal(panel.Window, []float64{2.9, 9}) {
+			t.Errorf("the panel %s shades %v", id, panel.Window)
 		}
 	}
 }
