@@ -328,8 +328,15 @@ func TestLoads(t *testing.T) {
 	if err != nil || loop.Loop == nil || loop.Rate(time.Hour) != 7 || loop.Workload.Senders != "Uniform" {
 		t.Errorf("a closed loop is %+v: %v", loop, err)
 	}
-	if got, want := loop.Loop.Unsettled(), "the controller found no steady rate within 5m0s"; got != want {
-		t.Errorf("it is unsettled because %q, want %q", got, want)
+	for want, refusal := range map[string]*loading.Refusal{
+		"the controller found no steady rate within 5m0s": nil,
+		"no rate was steady within 5m0s that all validators took: validator a does not take its load: it is full": {
+			Validator: "a", Err: errors.New("it is full"),
+		},
+	} {
+		if got := loop.Loop.Unsettled(refusal); got != want {
+			t.Errorf("it is unsettled because %q, want %q", got, want)
+		}
 	}
 	if _, err := loading.New(&v1alpha1.LoadSpec{Profile: "Sawtooth"}); err == nil {
 		t.Error("a profile that there is not was taken")

@@ -74,8 +74,13 @@ func (l *Loop) Observe(sample bench.Sample, at time.Time) *control.Decision {
 	return &decision
 }
 
-// Unsettled says why a run has no measurement whose rate never became steady.
-func (l *Loop) Unsettled() string {
+// Unsettled says why a run has no measurement whose rate never became steady, or did while
+// a validator refused its share of it: the last refusal, nil if all took theirs.
+func (l *Loop) Unsettled(refusal *Refusal) string {
+	if refusal != nil {
+		return fmt.Sprintf("no rate was steady within %s that all validators took: validator %s does not take its load: %v",
+			l.MostSettling, refusal.Validator, refusal.Err)
+	}
 	if l.search != nil {
 		return fmt.Sprintf("the search found no rate that holds within %s", l.MostSettling)
 	}

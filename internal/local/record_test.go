@@ -213,6 +213,7 @@ func TestRateThatIsNotSteady(t *testing.T) {
 	t.Parallel()
 	recording := &recording{
 		recorder: record.NewUnsettled(time.Now(), "genesis"),
+		driver:   loading.NewDriver(loading.Options{}),
 		load:     &loading.Load{Loop: loading.NewLoop(&v1alpha1.ClosedLoopLoad{TargetBlockTimeMilliseconds: 100, MaxSettleSeconds: 300})},
 	}
 	if got, want := recording.unsettled(), "the controller found no steady rate within 5m0s"; got != want {

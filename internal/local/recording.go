@@ -238,5 +238,5 @@ func (r *recording) unsettled() string {
 	if r.load.Loop == nil || r.recorder.Settled() {
 		return ""
 	}
-	return r.load.Loop.Unsettled()
+	return r.load.Loop.Unsettled(r.driver.Refusal())
 }

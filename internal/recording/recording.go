@@ -275,7 +275,7 @@ func (s *session) steer(sample *record.Sample, answers []*chain.Status) {
 		}
 	}
 	if !s.settled && sample.At.Sub(s.began) > s.wheel.loop.MostSettling {
-		s.blame(s.wheel.loop.Unsettled())
+		s.blame(s.wheel.loop.Unsettled(s.wheel.driver.Refusal()))
 	}
 }
 
