@@ -80,8 +80,8 @@ func (s Schedule) Settled() time.Duration {
 }
 
 // Settles says whether the producers have come to the last step, some time after the load
-// began, by the rate that they said last that they sign, and whether it is known that all
-// sign it now. The fault is that they do not come to it within a patience, or, once they
+// began, by the rate that they said last that they sign, and whether all of them have said
+// it since. The fault is that they do not come to it within a patience, or, once they
 // had settled, do not stay there.
 func (s Schedule) Settles(signed int64, known, settled bool, elapsed, patience time.Duration) (settles bool, fault string) {
 	rate, late := s.Rate(s.Settled()), elapsed-s.Settled()
@@ -92,6 +92,8 @@ func (s Schedule) Settles(signed int64, known, settled bool, elapsed, patience t
 		return false, ""
 	case known && signed == rate:
 		return true, ""
+	case late > patience && signed == rate:
+		return false, fmt.Sprintf("not all producers said within %s that they sign their share of %d transfers per second", patience, rate)
 	case late > patience:
 		return false, fmt.Sprintf("the producers sign %d transfers per second %s after they should sign %d", signed, patience, rate)
 	default:

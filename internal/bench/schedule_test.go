@@ -153,6 +153,7 @@ func TestSettles(t *testing.T) {
 		"as late as may be":                {4500, true, false, 33 * time.Second, false, ""},
 		"late, and all the same":           {6000, true, false, 34 * time.Second, true, ""},
 		"later than may be":                {4500, true, false, 34 * time.Second, false, "30s after they should sign 6000"},
+		"later, and one does not say it":   {6000, false, false, 34 * time.Second, false, "not all producers said within 30s"},
 		"where it stays":                   {6000, true, true, time.Hour, false, ""},
 		"where one does not say it":        {4500, false, true, time.Hour, false, ""},
 		"where one signs something else":   {4500, true, true, 4 * time.Second, false, "sign 4500 transfers per second, and should sign 6000"},

@@ -15,11 +15,14 @@ import (
 	"time"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/internal/bench"
 	"github.com/shardyard/shardyard/internal/bench/record"
 	"github.com/shardyard/shardyard/internal/bench/result"
+	"github.com/shardyard/shardyard/internal/chain"
 	"github.com/shardyard/shardyard/internal/loading"
 	"github.com/shardyard/shardyard/internal/local/statedir"
 	"github.com/shardyard/shardyard/internal/manifest"
+	"github.com/shardyard/shardyard/internal/topology"
 	"github.com/shardyard/shardyard/test/smallnetwork"
 	"github.com/shardyard/shardyard/test/waiting"
 )
@@ -317,6 +320,34 @@ func TestRecordOfALoadThatIsRefused(t *testing.T) {
 				t.Errorf("%d transfers per second are offered, and one of the producers signs none", last.OfferedPerSecond)
 			}
 		})
+	}
+}
+
+// Producers of which one or another misses each sample have all said what they sign, once
+// each has said it in the last step.
+func TestWhatProducersSayThatTheySign(t *testing.T) {
+	t.Parallel()
+	validators := []topology.Validator{
+		{Name: "a", Role: topology.RoleProducer}, {Name: "v", Role: topology.RoleChunkValidator}, {Name: "b", Role: topology.RoleProducer},
+	}
+	signs := func(rate int64) *chain.Status { return &chain.Status{Load: &chain.Load{TransfersPerSecond: rate}} }
+	made := &recording{signed: map[string]int64{}, heard: map[string]bool{}}
+	for i, step := range []struct {
+		a, b  *chain.Status
+		last  bool
+		rate  int64
+		known bool
+	}{
+		{signs(1), signs(1), false, 2, false},
+		{nil, signs(5), true, 6, false},
+		{signs(5), nil, true, 10, true},
+		{nil, &chain.Status{}, true, 10, true},
+		{signs(5), signs(3), true, 8, true},
+	} {
+		sample := bench.Sample{Nodes: []bench.NodeSample{{Status: step.a}, {}, {Status: step.b}}}
+		if rate, known := made.hear(validators, sample, step.last); rate != step.rate || known != step.known {
+			t.Errorf("at sample %d they sign %d (%t), want %d (%t)", i, rate, known, step.rate, step.known)
+		}
 	}
 }
 

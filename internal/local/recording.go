@@ -24,9 +24,10 @@ type recording struct {
 	usage    usage.Reader
 	load     *loading.Load
 	// driver is who tells the producers their shares, and signed what each said last that it
-	// signs.
+	// signs. Those that are heard have said so since the last step began.
 	driver *loading.Driver
 	signed map[string]int64
+	heard  map[string]bool
 	// blamed is the first fault of the load; empty while there is none.
 	blamed string
 	// clients are nil when producers sign the load.
@@ -58,6 +59,7 @@ func newRecording(run *run, load *loading.Load, users *clients.Clients, options 
 		load:     load,
 		driver:   run.load,
 		signed:   map[string]int64{},
+		heard:    map[string]bool{},
 		clients:  users,
 		plan:     record.Plan{Settled: load.Schedule.Settled(), WarmUp: options.WarmUp, Duration: options.Duration},
 		company:  options.Company,
@@ -136,11 +138,11 @@ func (r *recording) blame(fault string) {
 
 // followLoad follows the load to the last step of its schedule, and sees that it stays there.
 func (r *run) followLoad(sample bench.Sample, taken *record.Sample) {
-	signed, known := r.recording.hear(r.recording.driver.Validators(), sample)
-	taken.OfferedPerSecond = float64(signed)
 	recorder, plan := r.recording.recorder, r.recording.plan
-	settles, fault := r.recording.load.Schedule.Settles(
-		signed, known, recorder.Settled(), taken.At.Sub(r.window.Begin), loading.Patience)
+	elapsed := taken.At.Sub(r.window.Begin)
+	signed, known := r.recording.hear(r.recording.driver.Validators(), sample, elapsed >= plan.Settled)
+	taken.OfferedPerSecond = float64(signed)
+	settles, fault := r.recording.load.Schedule.Settles(signed, known, recorder.Settled(), elapsed, loading.Patience)
 	if fault != "" {
 		r.recording.blame(fault)
 	}
@@ -149,20 +151,21 @@ func (r *run) followLoad(sample bench.Sample, taken *record.Sample) {
 	}
 }
 
-// hear is the rate that all producers sign together, as they told last, and whether all
-// of them told it now.
-func (r *recording) hear(validators []topology.Validator, sample bench.Sample) (rate int64, known bool) {
+// hear is the rate that all producers sign together, as they told last, and whether all of
+// them have told it in the last step: on a machine that is busy, one or another of them
+// misses each sample.
+func (r *recording) hear(validators []topology.Validator, sample bench.Sample, last bool) (rate int64, known bool) {
 	known = true
 	for i := range validators {
 		if validators[i].Role != topology.RoleProducer {
 			continue
 		}
+		name := validators[i].Name
 		if status := sample.Nodes[i].Status; status != nil && status.Load != nil {
-			r.signed[validators[i].Name] = status.Load.TransfersPerSecond
-		} else {
-			known = false
+			r.signed[name], r.heard[name] = status.Load.TransfersPerSecond, last
 		}
-		rate += r.signed[validators[i].Name]
+		rate += r.signed[name]
+		known = known && r.heard[name]
 	}
 	return rate, known
 }
