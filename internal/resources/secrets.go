@@ -40,8 +40,8 @@ func GenesisFile(config *corev1.ConfigMap) string {
 	return config.Data[nodeconfig.DefaultFiles.Genesis]
 }
 
-// PeersFiles are the documents in the ConfigMap of the addresses of all nodes: one, by a
-// name that only those know who make it.
+// PeersFiles are the documents in the ConfigMap of the addresses of all nodes: one, and that
+// of before while nodes are replaced, by names that only those know who make them.
 func PeersFiles(config *corev1.ConfigMap) [][]byte {
 	documents := make([][]byte, 0, len(config.Data))
 	for _, content := range config.Data {
