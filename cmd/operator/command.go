@@ -54,8 +54,7 @@ func newCommand() *cobra.Command {
 			if err := options.validate(); err != nil {
 				return err
 			}
-			ctrl.SetLogger(logr.FromSlogHandler(
-				slog.NewJSONHandler(command.ErrOrStderr(), &slog.HandlerOptions{Level: level})))
+			ctrl.SetLogger(newLog(command, level))
 			limitMemory(ctrl.Log)
 			config, err := ctrl.GetConfig()
 			if err != nil {
@@ -100,6 +99,11 @@ func newCommand() *cobra.Command {
 		newServeLoaderCommand(), newCopyProgramCommand(), newFaultCommand(), newCheckCommand())
 	command.AddCommand(newBackupCommands()...)
 	return command
+}
+
+// newLog is the log of a command.
+func newLog(command *cobra.Command, level slog.Level) logr.Logger {
+	return logr.FromSlogHandler(slog.NewJSONHandler(command.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
 }
 
 func parseLevel(name string) (slog.Level, error) {

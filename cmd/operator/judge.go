@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -33,6 +34,7 @@ func newJudgeCommand() *cobra.Command {
 		Short: "Make the result of a benchmark from the records of its runs",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			limitMemory(newLog(command, slog.LevelInfo))
 			benchmark, err := options.read()
 			if err != nil {
 				return err

@@ -10,14 +10,15 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// memoryShare is how much of its container's memory the operator lets Go use before
+// memoryShare is how much of its container's memory the program lets Go use before
 // it collects garbage more often. The rest is for what Go does not count: its own
 // program, above all.
 const memoryShare = 0.8
 
 // limitMemory has Go collect garbage before the container's memory is used up. Left to
 // itself, it would wait until there is twice as much as is in use, and the operator of
-// a large network would be killed for memory that it no longer needs.
+// a large network, or the judge of long runs, would be killed for memory that it no longer
+// needs.
 func limitMemory(log logr.Logger) {
 	limit, err := memlimit.Set(memlimit.WithRatio(memoryShare))
 	if err != nil {

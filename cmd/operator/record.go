@@ -115,6 +115,7 @@ func newRecordCommand() *cobra.Command {
 }
 
 func (o *recordOptions) record(command *cobra.Command) error {
+	limitMemory(newLog(command, slog.LevelInfo))
 	benchmark, err := o.read()
 	if err != nil {
 		return err

@@ -14,7 +14,14 @@ import (
 // apiServer says how to reach a real API server.
 var apiServer *rest.Config
 
+// asProgram has the program of these tests be the operator.
+const asProgram = "SHARDYARD_TEST_AS_PROGRAM"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
 	os.Exit(apiserver.Run(m, func(config *rest.Config) error {
 		apiServer = config
 		return nil

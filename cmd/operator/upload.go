@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"time"
 
@@ -23,6 +24,7 @@ func newUploadCommand() *cobra.Command {
 		Short: "Put the files of a benchmark's result into a bucket",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			limitMemory(newLog(command, slog.LevelInfo))
 			ctx, cancel := context.WithTimeout(command.Context(), timeout)
 			defer cancel()
 			at, err := artifact.Upload(ctx, folder, url)

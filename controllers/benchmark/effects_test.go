@@ -34,6 +34,8 @@ const (
 	inVerdict fields.Effect = "verdict"
 	// inPods are the pods that record, judge and upload.
 	inPods fields.Effect = "pods"
+	// inRoom is what memory these have, and disk for records.
+	inRoom fields.Effect = "room"
 	// inObjects are all other objects, but for the copy of the spec that pods read.
 	inObjects fields.Effect = "objects"
 )
@@ -52,10 +54,21 @@ func effectsOf(t *testing.T, benchmark *v1alpha1.Benchmark) map[fields.Effect]st
 	if err != nil {
 		t.Fatal(err)
 	}
+	pods := podsOf(benchmark, inputs)
+	var room []any
 	for _, object := range made {
-		if config, ok := object.(*corev1.ConfigMap); ok {
-			config.Data = nil
+		switch of := object.(type) {
+		case *corev1.ConfigMap:
+			of.Data = nil
+		case *corev1.PersistentVolumeClaim:
+			room = append(room, of.Spec.Resources)
+			of.Spec.Resources = corev1.VolumeResourceRequirements{}
 		}
+	}
+	for _, pod := range pods {
+		container := &pod.Spec.Containers[0]
+		room = append(room, container.Resources)
+		container.Resources = corev1.ResourceRequirements{}
 	}
 	return map[fields.Effect]string{
 		inRuns:        fields.Text(t, bench.Rounds(spec)),
@@ -63,14 +76,15 @@ func effectsOf(t *testing.T, benchmark *v1alpha1.Benchmark) map[fields.Effect]st
 		inLoad:        fields.Text(t, loadOf(t, &spec.Load)),
 		inMeasurement: fields.Text(t, []any{warmUp, duration}),
 		inVerdict:     fields.Text(t, verdictOf(benchmark)),
-		inPods:        fields.Text(t, podsOf(benchmark, inputs)),
+		inPods:        fields.Text(t, pods),
+		inRoom:        fields.Text(t, room),
 		inObjects:     fields.Text(t, made),
 	}
 }
 
 // podsOf are the pods that record, judge and upload.
-func podsOf(benchmark *v1alpha1.Benchmark, inputs resources.RecorderInputs) []any {
-	made := []any{resources.NewRecorder(benchmark, 1, inputs), resources.NewJudge(benchmark, inputs)}
+func podsOf(benchmark *v1alpha1.Benchmark, inputs resources.RecorderInputs) []*corev1.Pod {
+	made := []*corev1.Pod{resources.NewRecorder(benchmark, 1, inputs), resources.NewJudge(benchmark, inputs)}
 	if benchmark.Spec.Upload != nil {
 		made = append(made, resources.NewUploader(benchmark, inputs.Image))
 	}

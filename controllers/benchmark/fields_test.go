@@ -16,6 +16,8 @@ var (
 	ofNetworks = []fields.Effect{inNetworks}
 	ofLoad     = []fields.Effect{inLoad}
 	ofVerdict  = []fields.Effect{inVerdict}
+	// ofLongLoad are changes of how long a load takes until it is measured.
+	ofLongLoad = []fields.Effect{inLoad, inRoom}
 )
 
 // Loads besides the one of the manifest.
@@ -95,9 +97,9 @@ spec:
 		},
 
 		// What is measured, and how often.
-		"spec.warmUpSeconds":   {To: 20, In: []fields.Effect{inMeasurement}},
-		"spec.durationSeconds": {To: 60, In: []fields.Effect{inMeasurement}},
-		"spec.repetitions":     {To: 4, In: []fields.Effect{inRuns, inVerdict}},
+		"spec.warmUpSeconds":   {To: 20, In: []fields.Effect{inMeasurement, inRoom}},
+		"spec.durationSeconds": {To: 60, In: []fields.Effect{inMeasurement, inRoom}},
+		"spec.repetitions":     {To: 4, In: []fields.Effect{inRuns, inVerdict, inRoom}},
 
 		"spec.interleaving":                                {Given: inTurn, To: "SideBySide", In: []fields.Effect{inRuns}},
 		"spec.variants[].name":                             {To: "first", In: []fields.Effect{inRuns, inVerdict}},
@@ -124,23 +126,23 @@ spec:
 				"spec.load.closedLoop.maxTransfersPerSecond", "spec.load.closedLoop.maxBacklogBlocks",
 				"spec.load.closedLoop.maxSettleSeconds",
 			},
-			In: []fields.Effect{inLoad, inObjects, inPods},
+			In: []fields.Effect{inLoad, inObjects, inPods, inRoom},
 		},
 		"spec.load.closedLoop.targetBlockTimeMilliseconds": {To: 2000, In: ofLoad},
 		"spec.load.closedLoop.initialTransfersPerSecond":   {To: 600, In: ofLoad},
 		"spec.load.closedLoop.maxTransfersPerSecond":       {To: 600, In: ofLoad},
 		"spec.load.closedLoop.maxBacklogBlocks":            {To: 1, In: ofLoad},
-		"spec.load.closedLoop.maxSettleSeconds":            {To: 60, In: ofLoad},
+		"spec.load.closedLoop.maxSettleSeconds":            {To: 60, In: ofLongLoad},
 		"spec.load.search.initialTransfersPerSecond":       {Given: searchLoad, To: 600, In: ofLoad},
 		"spec.load.search.maxTransfersPerSecond":           {Given: searchLoad, To: 600, In: ofLoad},
 		"spec.load.search.stepSeconds":                     {Given: searchLoad, To: 30, In: ofLoad},
 		"spec.load.search.precisionPercent":                {Given: searchLoad, To: 50, In: ofLoad},
-		"spec.load.search.maxSearchSeconds":                {Given: searchLoad, To: 60, In: ofLoad},
+		"spec.load.search.maxSearchSeconds":                {Given: searchLoad, To: 60, In: ofLongLoad},
 		"spec.load.search.offeredPercent":                  {Given: searchLoad, To: 150, In: ofLoad},
 		"spec.load.constant.transfersPerSecond":            {Given: constantLoad, To: 2000, In: ofLoad},
 		"spec.load.fixedCount.transfers":                   {Given: countLoad, To: 2000, In: ofLoad},
 		"spec.load.ramp.steps[].transfersPerSecond":        {Given: rampLoad, To: 2000, In: ofLoad},
-		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLoad},
+		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLongLoad},
 		"spec.load.openLoop.everyMilliseconds":             {Given: userLoad, To: 2000, In: ofLoad},
 		"spec.load.openLoop.steps[].users":                 {Given: userLoad, To: 200, In: ofLoad},
 		// Whoever waits until all is signed reaches it, too.

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -66,36 +67,49 @@ func Make(folder string) error {
 
 // Write writes the files of an artifact, each whole or not at all.
 func Write(folder string, made *result.Result) error {
+	if err := writeShown(folder, made); err != nil {
+		return err
+	}
 	encoded, err := result.Encode(made)
 	if err != nil {
 		return err
 	}
-	return writeFiles(folder, made, encoded)
+	return writeKept(folder, encoded)
 }
 
-// writeFiles writes the files of an artifact whose result is encoded already. What a newer
-// program knows of it stays in the result and in its benchmark.
-func writeFiles(folder string, made *result.Result, encoded []byte) error {
-	var blocks, failures, page bytes.Buffer
-	if err := errors.Join(made.WriteBlocks(&blocks), made.WriteFailures(&failures)); err != nil {
-		return err
-	}
-	if err := report.Write(&page, made); err != nil {
-		return err
-	}
-	benchmark, err := benchmarkOf(encoded)
-	if err != nil {
-		return err
-	}
-	contents := map[string][]byte{
-		BlocksFile: blocks.Bytes(), FailuresFile: failures.Bytes(), ReportFile: page.Bytes(), BenchmarkFile: benchmark, ResultFile: encoded,
-	}
-	for _, file := range Files {
-		if err := wholefile.Write(filepath.Join(folder, file), contents[file], fileMode); err != nil {
+// writeShown writes the files that people read, one after the other: those of long runs are
+// large.
+func writeShown(folder string, made *result.Result) error {
+	for _, shown := range []struct {
+		file  string
+		write func(out io.Writer) error
+	}{
+		{BlocksFile, made.WriteBlocks},
+		{FailuresFile, made.WriteFailures},
+		{ReportFile, func(out io.Writer) error { return report.Write(out, made) }},
+	} {
+		var content bytes.Buffer
+		if err := shown.write(&content); err != nil {
+			return err
+		}
+		if err := wholefile.Write(filepath.Join(folder, shown.file), content.Bytes(), fileMode); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeKept writes a result that is encoded, and what makes it again. What a newer program
+// knows of it stays in both.
+func writeKept(folder string, encoded []byte) error {
+	benchmark, err := benchmarkOf(encoded)
+	if err != nil {
+		return err
+	}
+	if err := wholefile.Write(filepath.Join(folder, BenchmarkFile), benchmark, fileMode); err != nil {
+		return err
+	}
+	return wholefile.Write(filepath.Join(folder, ResultFile), encoded, fileMode)
 }
 
 // benchmarkOf is the benchmark of an encoded result, as the file of one.

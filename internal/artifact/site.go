@@ -48,12 +48,15 @@ func WriteSite(ctx context.Context, place, site string) (_ int, err error) {
 		if err := os.MkdirAll(into, folderMode); err != nil {
 			return 0, err
 		}
+		if err := writeShown(into, stored.Result); err != nil {
+			return 0, err
+		}
 		// Not what was read of it: that is without what a newer program added.
 		encoded, err := from.read(ctx, path.Join(stored.within, ResultFile))
 		if err != nil {
 			return 0, err
 		}
-		if err := writeFiles(into, stored.Result, encoded); err != nil {
+		if err := writeKept(into, encoded); err != nil {
 			return 0, err
 		}
 		if err := copyProfiles(ctx, from, stored, into); err != nil {

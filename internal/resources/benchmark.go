@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -37,9 +36,6 @@ const (
 	volumeRecords   = "records"
 	benchmarkDir    = "/etc/shardyard"
 	recordsDir      = "/var/lib/shardyard"
-
-	// recordsSize is room for the records and the result of any benchmark.
-	recordsSize = "1Gi"
 )
 
 // BenchmarkConfigName is the ConfigMap of a benchmark, for its pods.
@@ -140,8 +136,8 @@ func newBenchmarkConfig(benchmark *v1alpha1.Benchmark) (*corev1.ConfigMap, error
 	}, nil
 }
 
-// newRecordsClaim is a volume of the cluster's default class. One pod at a time has
-// it.
+// newRecordsClaim is a volume of the cluster's default class, with room for the records of
+// all runs and the result. One pod at a time has it.
 func newRecordsClaim(benchmark *v1alpha1.Benchmark) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
@@ -149,7 +145,7 @@ func newRecordsClaim(benchmark *v1alpha1.Benchmark) *corev1.PersistentVolumeClai
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(recordsSize)},
+				Requests: corev1.ResourceList{corev1.ResourceStorage: allRows(&benchmark.Spec).disk()},
 			},
 			VolumeMode: ptr.To(corev1.PersistentVolumeFilesystem),
 		},

@@ -63,6 +63,7 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 		arguments = append(arguments, "--machines="+inputs.Machines)
 	}
 	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image, append(arguments, places...))
+	remember(pod, rowsOf(&benchmark.Spec, 1))
 	pod.Labels[LabelRun] = runLabel(number)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)
@@ -80,6 +81,12 @@ func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod 
 	arguments := slices.Concat(
 		[]string{"judge-runs", "--artifact=" + artifactDir, "--image=" + inputs.Image}, places, baselineArguments(benchmark))
 	pod := benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, arguments)
+	held := allRows(&benchmark.Spec)
+	if earlierResult(&benchmark.Spec) != nil {
+		// What the runs are compared with may well be of as many.
+		held = held.twice()
+	}
+	remember(pod, held)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)
 	return pod
@@ -123,9 +130,9 @@ func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments [
 				Args:  verbatim(arguments),
 				Resources: corev1.ResourceRequirements{
 					Requests: corev1.ResourceList{
-						corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+						corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: rows{}.memory(memoryRequest),
 					},
-					Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+					Limits: corev1.ResourceList{corev1.ResourceMemory: rows{}.memory(memoryLimit)},
 				},
 				VolumeMounts: []corev1.VolumeMount{
 					{Name: volumeBenchmark, MountPath: benchmarkDir, ReadOnly: true},
@@ -148,6 +155,13 @@ func benchmarkPod(benchmark *v1alpha1.Benchmark, name, image string, arguments [
 			EnableServiceLinks:           ptr.To(false),
 		},
 	}
+}
+
+// remember gives a pod of a benchmark the memory for records of so many rows.
+func remember(pod *corev1.Pod, held rows) {
+	resources := &pod.Spec.Containers[0].Resources
+	resources.Requests[corev1.ResourceMemory] = held.memory(memoryRequest)
+	resources.Limits[corev1.ResourceMemory] = held.memory(memoryLimit)
 }
 
 // restrictedPod is who the containers of a pod are that works beside the nodes.

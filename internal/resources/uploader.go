@@ -50,6 +50,7 @@ func NewUploader(benchmark *v1alpha1.Benchmark, image string) *corev1.Pod {
 		"--url=" + upload.URL,
 		"--summary=" + corev1.TerminationMessagePathDefault,
 	})
+	remember(pod, allRows(&benchmark.Spec))
 	pod.Labels[LabelName] = NameUploader
 	pod.Spec.ServiceAccountName = upload.ServiceAccountName
 	container := &pod.Spec.Containers[0]
