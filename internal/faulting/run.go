@@ -154,6 +154,11 @@ func (s *session) during(ctx context.Context) (err error) {
 		}
 		return errors.Join(err, lift())
 	}
+	if s.Spec.Action != v1alpha1.FaultActionKill {
+		// What is seen before all have the fault is of no period, but for restarts. Those that
+		// are killed are gone at once, and may be back before the last one is.
+		s.watch.keepRestarts(s.watch.begin())
+	}
 	waited := wait(ctx, duration)
 	during := s.watch.begin()
 	s.status.EndTime = ptr.To(metav1.Now())

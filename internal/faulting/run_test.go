@@ -421,6 +421,49 @@ func TestAFaultOfALiar(t *testing.T) {
 	}
 }
 
+// hesitant has a fault of links begin once the node was asked for its status some times
+// more.
+type hesitant struct{ node *fakeNode }
+
+func (h hesitant) Strike(ctx context.Context, _ []string, _ *v1alpha1.FaultSpec, _ []fault.Order) error {
+	for asked := h.node.asked.Load(); h.node.asked.Load() < asked+10; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(blockTime):
+		}
+	}
+	h.node.impaired.Store(true)
+	return nil
+}
+
+func (h hesitant) Lift(context.Context, []string) error {
+	h.node.impaired.Store(false)
+	return nil
+}
+
+// What is seen before all validators have a fault is not of its time, and neither are the
+// blocks.
+func TestAFaultThatTakesItsTime(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
+	// Its status is counted, and told.
+	node.from, node.till = 1<<40, 1<<40
+	node.kill.Store(true)
+	options.Actor = hesitant{node}
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := status.Validators[0]; seen.Reached != v1alpha1.FaultImpaired || seen.Impaired < seen.Answered {
+		t.Errorf("the validator shows %+v", seen)
+	}
+	during := status.Windows[1]
+	if most := int32(during.DurationMilliseconds/blockTime.Milliseconds()) + 50; during.Blocks > most {
+		t.Errorf("the chain made %d blocks in %d ms", during.Blocks, during.DurationMilliseconds)
+	}
+}
+
 // A fault of which not all nodes can be told is taken back from those that were, and
 // not measured.
 func TestAFaultThatANodeRefuses(t *testing.T) {
