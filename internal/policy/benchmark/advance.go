@@ -23,6 +23,11 @@ import (
 // machines that are still to come.
 const networkPatience = 30 * time.Minute
 
+// judgePatience is how long a pod that makes a result may take, on a machine that is still
+// to come as well. Nothing runs meanwhile that costs anything, and what is recorded may have
+// taken days.
+const judgePatience = time.Hour
+
 // Task is what there is to do next for a benchmark.
 type Task string
 
@@ -344,15 +349,16 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 		return TaskWait
 	}
 	const underWayWords = "all runs are recorded, and the result is made"
-	pod := o.Judge
-	late := o.late(o.judgedSince(status))
-	switch {
-	case pod == nil && late:
-		return noResult(fmt.Sprintf("the pod that makes it did not end within %s, and is gone", pods.Patience))
+	if status.JudgeStartTime == nil {
+		status.JudgeStartTime = &metav1.Time{Time: o.Now}
+	}
+	switch pod := o.Judge; {
 	case pod == nil:
+		// One that ended while nobody looked may be gone. Whoever makes the result again makes
+		// the same.
 		underWay(o, status, underWayWords)
 		return TaskMakeJudge
-	case takenAway(pod) && !late:
+	case takenAway(pod):
 		// Another one is made once it is gone.
 		underWay(o, status, underWayWords+" again: the pod that makes it was taken from its machine")
 		if pod.DeletionTimestamp != nil {
@@ -372,37 +378,12 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	case pods.Ended(pod):
 		endJudged(o, status)
 		return TaskWait
-	case late:
-		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", pods.Patience, pods.Trouble(pod)))
+	case o.Now.Sub(pod.CreationTimestamp.Time) > judgePatience:
+		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", judgePatience, pods.Trouble(pod)))
 	default:
-		underWay(o, status, underWayWords)
+		underWay(o, status, underWayWords+": "+pods.Trouble(pod))
 		return TaskWait
 	}
-}
-
-// judgedSince is when the making of the result began. One that was uploaded had been made:
-// it is made again after that, which may have taken all of its own time.
-func (o *Observation) judgedSince(status *v1alpha1.BenchmarkStatus) time.Time {
-	began := o.noteBeginning(&status.JudgeStartTime)
-	if status.UploadStartTime != nil {
-		return status.UploadStartTime.Add(pods.Patience)
-	}
-	return began
-}
-
-// late says whether what began then takes too long.
-func (o *Observation) late(began time.Time) bool {
-	return o.Now.Sub(began) > pods.Patience
-}
-
-// noteBeginning notes that something begins, unless that is noted already, and says when it
-// did: pods that are made again and again for it begin nothing.
-func (o *Observation) noteBeginning(noted **metav1.Time) time.Time {
-	if *noted == nil {
-		now := metav1.NewTime(o.Now)
-		*noted = &now
-	}
-	return (*noted).Time
 }
 
 // endJudged notes what the benchmark came to.

@@ -24,7 +24,7 @@ func upload(o *Observation, status *v1alpha1.BenchmarkStatus) (task Task, done b
 	if status.UploadStartTime == nil {
 		// That is noted before there is a pod: an API server that refuses it does not undo that
 		// the result was made, and the pod that made it may go.
-		o.noteBeginning(&status.UploadStartTime)
+		status.UploadStartTime = &metav1.Time{Time: o.Now}
 		underWay(o, status, underWayWords)
 		return TaskWait, false
 	}
@@ -33,8 +33,7 @@ func upload(o *Observation, status *v1alpha1.BenchmarkStatus) (task Task, done b
 		status.UploadStartTime = &metav1.Time{Time: o.Now}
 	}
 	pod := o.Uploader
-	late := o.late(status.UploadStartTime.Time)
-	switch {
+	switch late := o.Now.Sub(status.UploadStartTime.Time) > pods.Patience; {
 	case late || pod != nil && pods.Ended(pod) && !takenAway(pod):
 		return endUpload(o, status), true
 	case pod == nil:
