@@ -146,6 +146,7 @@ func (s *session) during(ctx context.Context) (err error) {
 		return act(func(ctx context.Context) error { return s.Actor.Lift(ctx, s.names) })
 	}
 	strike := func(ctx context.Context) error { return s.Actor.Strike(ctx, s.names, s.Spec, s.Orders) }
+	struck := time.Now()
 	if err := act(strike); err != nil {
 		// What failed half-way is taken back. What was refused is not: the validators may have a
 		// fault of somebody else's.
@@ -154,12 +155,17 @@ func (s *session) during(ctx context.Context) (err error) {
 		}
 		return errors.Join(err, lift())
 	}
+	// The first that has the fault ends it by its own clock: all have it until then, at most.
+	left := duration - time.Since(struck)
+	if left <= 0 {
+		return errors.Join(fmt.Errorf("the fault was to last %s, and not all validators had it by then", duration), lift())
+	}
 	if s.Spec.Action != v1alpha1.FaultActionKill {
-		// What is seen before all have the fault is of no period, but for restarts. Those that
-		// are killed are gone at once, and may be back before the last one is.
+		// What is seen before all have it is of no period, but for restarts. Those that are
+		// killed are gone at once, and may be back before the last one is.
 		s.watch.keepRestarts(s.watch.begin())
 	}
-	waited := wait(ctx, duration)
+	waited := wait(ctx, left)
 	during := s.watch.begin()
 	s.status.EndTime = ptr.To(metav1.Now())
 	if err := errors.Join(waited, lift()); err != nil {

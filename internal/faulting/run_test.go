@@ -421,12 +421,15 @@ func TestAFaultOfALiar(t *testing.T) {
 	}
 }
 
-// hesitant has a fault of links begin once the node was asked for its status some times
+// hesitant has a fault of links begin once the node was asked for its status so many times
 // more.
-type hesitant struct{ node *fakeNode }
+type hesitant struct {
+	node *fakeNode
+	asks int64
+}
 
 func (h hesitant) Strike(ctx context.Context, _ []string, _ *v1alpha1.FaultSpec, _ []fault.Order) error {
-	for asked := h.node.asked.Load(); h.node.asked.Load() < asked+10; {
+	for asked := h.node.asked.Load(); h.node.asked.Load() < asked+h.asks; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -450,7 +453,7 @@ func TestAFaultThatTakesItsTime(t *testing.T) {
 	// Its status is counted, and told.
 	node.from, node.till = 1<<40, 1<<40
 	node.kill.Store(true)
-	options.Actor = hesitant{node}
+	options.Actor = hesitant{node, 5}
 	status, err := faulting.Run(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -461,6 +464,26 @@ func TestAFaultThatTakesItsTime(t *testing.T) {
 	during := status.Windows[1]
 	if most := int32(during.DurationMilliseconds/blockTime.Milliseconds()) + 50; during.Blocks > most {
 		t.Errorf("the chain made %d blocks in %d ms", during.Blocks, during.DurationMilliseconds)
+	}
+	// Who had it first ends it first.
+	if during.DurationMilliseconds > 3400 {
+		t.Errorf("it is measured for %d ms, of which the first that had it had none for some", during.DurationMilliseconds)
+	}
+}
+
+// A fault that some have no more before all have it is not measured, and taken back.
+func TestAFaultThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
+	node.from, node.till = 1<<40, 1<<40
+	node.kill.Store(true)
+	options.Actor = hesitant{node, 25}
+	status, err := faulting.Run(t.Context(), options)
+	if want := "the fault was to last 4s, and not all validators had it by then"; status != nil || err == nil || err.Error() != want {
+		t.Errorf("it is measured: %+v, %v; want %s", status, err, want)
+	}
+	if node.impaired.Load() {
+		t.Error("a node is left with the fault")
 	}
 }
 
