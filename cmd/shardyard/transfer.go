@@ -3,12 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -153,8 +155,9 @@ func runTransfer(command *cobra.Command, options *transferOptions, write func(io
 		return err
 	}
 	if verifier != nil {
-		if err := node.verifyOutcome(ctx, verifier, sent); err != nil {
-			return err
+		if err := node.prove(ctx, verifier, sent); err != nil {
+			return fmt.Errorf("transfer %s: the node says that it was %s at height %d, and did not prove it, so that another one may pay twice: %w",
+				sent.Hash, strings.ToLower(string(sent.Status)), sent.Height, err)
 		}
 	}
 	if sent.Status == chain.OutcomeFailed {
@@ -274,6 +277,38 @@ func (n *node) await(ctx context.Context, sent *receipt) error {
 		case <-retry.C:
 		}
 	}
+}
+
+// prove has the node prove what became of a transfer, which it is asked for until it answers.
+func (n *node) prove(ctx context.Context, verifier *proof.Verifier, sent *receipt) error {
+	retry := time.NewTicker(outcomeInterval)
+	defer retry.Stop()
+	// What came of asking last, unless the time was over meanwhile.
+	var failed error
+	for {
+		err := n.verifyOutcome(ctx, verifier, sent)
+		if err == nil || answered(err) {
+			return err
+		}
+		if ctx.Err() == nil {
+			failed = err
+		}
+		select {
+		case <-ctx.Done():
+			return cmp.Or(failed, err)
+		case <-retry.C:
+		}
+	}
+}
+
+// answered says whether an error of a question for a proof is what the node answers, and
+// will answer again.
+func answered(err error) bool {
+	if refused, ok := errors.AsType[*chain.RPCError](err); ok {
+		return refused.Code != unavailable
+	}
+	_, unproven := errors.AsType[*chain.UnprovenError](err)
+	return unproven
 }
 
 // knowing is what the node says of a transfer that no chunk has, or that it was started

@@ -38,6 +38,14 @@ func serveRestarted(t *testing.T, outcome string, started uint64) (address strin
 // which height: the result or the error, or nothing for the usual.
 func serve(t *testing.T, outcome string, started uint64, answer func(method string, height uint64) string) (address string) {
 	t.Helper()
+	return serveChain(t, "aa", outcome, started, answer)
+}
+
+// serveChain is serve of the chain with a genesis document of that hash.
+func serveChain(
+	t *testing.T, genesisHash, outcome string, started uint64, answer func(method string, height uint64) string,
+) (address string) {
+	t.Helper()
 	var height atomic.Uint64
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
@@ -46,8 +54,8 @@ func serve(t *testing.T, outcome string, started uint64, answer func(method stri
 		if now > 2 {
 			since = started
 		}
-		_, _ = fmt.Fprintf(w, `{"network": "net", "genesisHash": "aa", "finalizedHeight": %d, "startedHeight": %d,
-			"shards": [{"executedHeight": %d}]}`, now, since, now-1)
+		_, _ = fmt.Fprintf(w, `{"network": "net", "genesisHash": %q, "finalizedHeight": %d, "startedHeight": %d,
+			"shards": [{"executedHeight": %d}]}`, genesisHash, now, since, now-1)
 	})
 	mux.HandleFunc("POST /rpc", func(w http.ResponseWriter, r *http.Request) {
 		var call struct {
@@ -178,6 +186,44 @@ func TestTransferOutcomes(t *testing.T) {
 			lines := shardyardFails(t, send(serveOutcome(t, test.outcome))...)
 			if len(lines) != 1 || !strings.HasPrefix(lines[0], "error: transfer ") || !strings.HasSuffix(lines[0], test.want) {
 				t.Errorf("it says %q, want %q", lines, test.want)
+			}
+		})
+	}
+}
+
+// What became of a transfer that the node does not prove is said with its hash, and nobody is
+// told to send another one. A node that is late with a proof is asked again.
+func TestTransfersThatAreNotProven(t *testing.T) {
+	t.Parallel()
+	const executed = `{"status": "Executed", "height": 7, "reason": ""}`
+	verified := serveProof(t, "", 0)
+	for name, test := range map[string]struct{ proof, want string }{
+		"proves nothing":  {`"error": {"code": -32601, "message": "method not found"}`, "method not found"},
+		"late for ever":   {silentShard, "no node of the signer's shard answered"},
+		"proves no block": {`"result": {"status": "Executed", "height": 7, "proof": "00"}`, "is not true, or not of this network"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			node := serveChain(t, verified.hash, executed, 1, func(method string, _ uint64) string {
+				if method != "transfer_prove" {
+					return ""
+				}
+				asked.Add(1)
+				return test.proof
+			})
+			lines := shardyardFails(t, "transfer", "--node", node, "--genesis", verified.genesis,
+				"--from", "genesis/0", "--to", "genesis/1", "--amount", "1", "--timeout", "5s")
+			said := strings.Join(lines, " ")
+			const before = ": the node says that it was executed at height 7, and did not prove it, so that another one may pay twice: "
+			if !strings.HasPrefix(said, "error: transfer ") || !strings.Contains(said, before) || !strings.Contains(said, test.want) {
+				t.Errorf("it says %q, want %q", said, before+test.want)
+			}
+			if strings.Contains(said, "--verify=false") {
+				t.Errorf("it says %q, by which another one is sent", said)
+			}
+			if again := asked.Load() > 1; again != (test.proof == silentShard) {
+				t.Errorf("the node was asked for the proof %d times", asked.Load())
 			}
 		})
 	}

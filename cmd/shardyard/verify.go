@@ -50,6 +50,8 @@ func (f *verifyFlags) verifier(command *cobra.Command, node *node) (*proof.Verif
 		return nil, errors.New("--genesis goes with --verify")
 	case f.maxAge < 0:
 		return nil, errors.New("--max-age must be at least 0")
+	case !f.verify && command.Flags().Changed("max-age"):
+		return nil, errors.New("--max-age goes with --verify")
 	case !f.verify:
 		return nil, nil
 	case f.genesis != "" && document != nil:
@@ -62,6 +64,8 @@ func (f *verifyFlags) verifier(command *cobra.Command, node *node) (*proof.Verif
 		document = content
 	case document == nil && command.Flags().Changed("verify"):
 		return nil, errors.New("--verify needs the genesis document: name its file with --genesis")
+	case document == nil && command.Flags().Changed("max-age"):
+		return nil, errors.New("--max-age needs the genesis document: name its file with --genesis")
 	case document == nil:
 		return nil, nil
 	}
@@ -91,7 +95,7 @@ func (n *node) verifiedAccount(
 	return found, nil
 }
 
-// verifyOutcome has the node prove what became of a transfer.
+// verifyOutcome asks the node once to prove what became of a transfer.
 func (n *node) verifyOutcome(ctx context.Context, verifier *proof.Verifier, sent *receipt) error {
 	signer, err := account.ParseID(sent.From)
 	if err != nil {
@@ -99,7 +103,7 @@ func (n *node) verifyOutcome(ctx context.Context, verifier *proof.Verifier, sent
 	}
 	proven, err := n.VerifyOutcome(ctx, verifier, sent.Hash, signer)
 	if err != nil {
-		return provesNothing(err)
+		return err
 	}
 	sent.Status, sent.Height, sent.Reason = proven.Status, proven.Height, proven.Reason
 	sent.Verified = &proven.Verified

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// proving is a node that proves an account, and where the genesis document is.
+// proving is a node that proves an account, and where the genesis document is, with its hash.
 type proving struct {
-	node, genesis, account string
-	balance                uint64
+	node, genesis, hash, account string
+	balance                      uint64
 }
 
 // serveProof serves the golden proof of an account, from a node of the network
@@ -74,7 +74,7 @@ func serveProof(t *testing.T, genesisHash string, more uint64) proving {
 	if err := os.WriteFile(genesis, golden.Genesis, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return proving{node: server.URL, genesis: genesis, account: shown.Account, balance: shown.Balance}
+	return proving{node: server.URL, genesis: genesis, hash: genesisHash, account: shown.Account, balance: shown.Balance}
 }
 
 func TestAccountIsVerified(t *testing.T) {
@@ -114,13 +114,15 @@ func TestAccountIsNotVerified(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a lie":          {lying, []string{"--genesis", lying.genesis, "--max-age", "0"}, "and its proof proves balance"},
-		"another chain":  {other, []string{"--genesis", other.genesis}, "the node says that its genesis document has the hash aa, this one has "},
-		"old":            {honest, []string{"--genesis", honest.genesis}, "old, more than --max-age: the chain stands still"},
-		"no document":    {honest, []string{"--verify"}, "--verify needs the genesis document: name its file with --genesis"},
-		"no such file":   {honest, []string{"--genesis", honest.genesis + "x"}, "--genesis: open "},
-		"not asked for":  {honest, []string{"--genesis", honest.genesis, "--verify=false"}, "--genesis goes with --verify"},
-		"a negative age": {honest, []string{"--genesis", honest.genesis, "--max-age", "-1s"}, "--max-age must be at least 0"},
+		"a lie":                      {lying, []string{"--genesis", lying.genesis, "--max-age", "0"}, "and its proof proves balance"},
+		"another chain":              {other, []string{"--genesis", other.genesis}, "the node says that its genesis document has the hash aa, this one has "},
+		"old":                        {honest, []string{"--genesis", honest.genesis}, "old, more than --max-age: the chain stands still"},
+		"no document":                {honest, []string{"--verify"}, "--verify needs the genesis document: name its file with --genesis"},
+		"no such file":               {honest, []string{"--genesis", honest.genesis + "x"}, "--genesis: open "},
+		"not asked for":              {honest, []string{"--genesis", honest.genesis, "--verify=false"}, "--genesis goes with --verify"},
+		"an age of what is believed": {honest, []string{"--verify=false", "--max-age", "5s"}, "--max-age goes with --verify"},
+		"an age without a document":  {honest, []string{"--max-age", "5s"}, "--max-age needs the genesis document: name its file"},
+		"a negative age":             {honest, []string{"--genesis", honest.genesis, "--max-age", "-1s"}, "--max-age must be at least 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
