@@ -92,6 +92,10 @@ func collect(command *cobra.Command, network, path string, fill func(context.Con
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
+	if command.Context().Err() != nil {
+		// What is missing is so because nobody waited for it.
+		return errors.New("interrupted before all was collected")
+	}
 	if len(missing) > 0 {
 		fmt.Fprintf(command.ErrOrStderr(), "not in the bundle:\n  %s", strings.Join(missing, "  "))
 	}

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +111,25 @@ func TestCollectLocal(t *testing.T) {
 	lines := shardyardFails(t, args[1:]...)
 	if len(lines) != 1 || !strings.Contains(lines[0], "file exists") {
 		t.Errorf("over another bundle it says %q", lines)
+	}
+}
+
+// Whoever does not wait for a bundle has none, rather than one that lacks what was still to
+// come.
+func TestCollectInterrupted(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	keepNetwork(t, filepath.Join(stateDir, "small"))
+	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, []string{"shardyard", "collect", "local", "--state-dir", stateDir, "--network", "small", "-o", bundle}, &stdout, &stderr)
+	if said := stderr.String(); code != 1 || said != "error: interrupted before all was collected\n" || stdout.Len() > 0 {
+		t.Errorf("it exits with %d: %s%s", code, &stdout, said)
+	}
+	if _, err := os.Stat(bundle); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a bundle is left: %v", err)
 	}
 }
 
