@@ -42,31 +42,43 @@ func (f *verifyFlags) addAge(command *cobra.Command) {
 		"how old the block may be that proves it, by the clock of this machine; 0 for any age")
 }
 
+// check says what is wrong with the flags, of a node whose genesis document is at hand or is
+// not.
+func (f *verifyFlags) check(command *cobra.Command, atHand bool) error {
+	documented := atHand || f.genesis != ""
+	aged, asked := command.Flags().Changed("max-age"), command.Flags().Changed("verify")
+	switch {
+	case !f.verify && f.genesis != "":
+		return errors.New("--genesis goes with --verify")
+	case f.maxAge < 0:
+		return errors.New("--max-age must be at least 0")
+	case !f.verify && aged:
+		return errors.New("--max-age goes with --verify")
+	case atHand && f.genesis != "":
+		return errors.New("--genesis goes with --node: the document of a network of this machine is at hand")
+	case f.verify && asked && !documented:
+		return errors.New("--verify needs the genesis document: name its file with --genesis")
+	case aged && !documented:
+		return errors.New("--max-age needs the genesis document: name its file with --genesis")
+	default:
+		return nil
+	}
+}
+
 // verifier is what checks the node's answers; nil if nothing does.
 func (f *verifyFlags) verifier(command *cobra.Command, node *node) (*proof.Verifier, error) {
 	document := node.genesis
-	switch {
-	case !f.verify && f.genesis != "":
-		return nil, errors.New("--genesis goes with --verify")
-	case f.maxAge < 0:
-		return nil, errors.New("--max-age must be at least 0")
-	case !f.verify && command.Flags().Changed("max-age"):
-		return nil, errors.New("--max-age goes with --verify")
-	case !f.verify:
-		return nil, nil
-	case f.genesis != "" && document != nil:
-		return nil, errors.New("--genesis goes with --node: the document of a network of this machine is at hand")
-	case f.genesis != "":
+	if err := f.check(command, document != nil); err != nil {
+		return nil, err
+	}
+	if f.genesis != "" {
 		content, err := os.ReadFile(f.genesis)
 		if err != nil {
 			return nil, fmt.Errorf("--genesis: %w", err)
 		}
 		document = content
-	case document == nil && command.Flags().Changed("verify"):
-		return nil, errors.New("--verify needs the genesis document: name its file with --genesis")
-	case document == nil && command.Flags().Changed("max-age"):
-		return nil, errors.New("--max-age needs the genesis document: name its file with --genesis")
-	case document == nil:
+	}
+	if !f.verify || document == nil {
 		return nil, nil
 	}
 	verifier, err := proof.New(document)

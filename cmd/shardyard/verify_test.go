@@ -115,7 +115,7 @@ func TestAccountIsNotVerified(t *testing.T) {
 		want string
 	}{
 		"a lie":                      {lying, []string{"--genesis", lying.genesis, "--max-age", "0"}, "and its proof proves balance"},
-		"another chain":              {other, []string{"--genesis", other.genesis}, "the node says that its genesis document has the hash aa, this one has "},
+		"another chain":              {other, []string{"--genesis", other.genesis}, "its genesis document has the hash aa, this one has "},
 		"old":                        {honest, []string{"--genesis", honest.genesis}, "old, more than --max-age: the chain stands still"},
 		"no document":                {honest, []string{"--verify"}, "--verify needs the genesis document: name its file with --genesis"},
 		"no such file":               {honest, []string{"--genesis", honest.genesis + "x"}, "--genesis: open "},
