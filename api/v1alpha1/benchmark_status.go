@@ -86,11 +86,6 @@ type BenchmarkStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	NodeImage string `json:"nodeImage,omitempty"`
 
-	// judgeStartTime is when the making of the result began, however often it is begun
-	// again.
-	// +optional
-	JudgeStartTime *metav1.Time `json:"judgeStartTime,omitempty"`
-
 	// uploadStartTime is when the uploading of the result began, however often it is begun
 	// again.
 	// +optional

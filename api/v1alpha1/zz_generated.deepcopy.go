@@ -443,10 +443,6 @@ func (in *BenchmarkStatus) DeepCopyInto(out *BenchmarkStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
-	if in.JudgeStartTime != nil {
-		in, out := &in.JudgeStartTime, &out.JudgeStartTime
-		*out = (*in).DeepCopy()
-	}
 	if in.UploadStartTime != nil {
 		in, out := &in.UploadStartTime, &out.UploadStartTime
 		*out = (*in).DeepCopy()

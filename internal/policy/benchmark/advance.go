@@ -23,9 +23,9 @@ import (
 // machines that are still to come.
 const networkPatience = 30 * time.Minute
 
-// judgePatience is how long a pod that makes a result may take, on a machine that is still
-// to come as well. Nothing runs meanwhile that costs anything, and what is recorded may have
-// taken days.
+// judgePatience is how long a pod that makes a result may run. For a machine that has the
+// memory it waits for ever: nothing runs meanwhile that costs anything, and what is recorded
+// may have taken days.
 const judgePatience = time.Hour
 
 // Task is what there is to do next for a benchmark.
@@ -349,9 +349,6 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 		return TaskWait
 	}
 	const underWayWords = "all runs are recorded, and the result is made"
-	if status.JudgeStartTime == nil {
-		status.JudgeStartTime = &metav1.Time{Time: o.Now}
-	}
 	switch pod := o.Judge; {
 	case pod == nil:
 		// One that ended while nobody looked may be gone. Whoever makes the result again makes
@@ -359,8 +356,7 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 		underWay(o, status, underWayWords)
 		return TaskMakeJudge
 	case takenAway(pod):
-		// Another one is made once it is gone.
-		underWay(o, status, underWayWords+" again: the pod that makes it was taken from its machine")
+		underWay(o, status, underWayWords+" again once the pod is gone that was taken from its machine")
 		if pod.DeletionTimestamp != nil {
 			return TaskWait
 		}
@@ -378,7 +374,7 @@ func judge(o *Observation, status *v1alpha1.BenchmarkStatus) Task {
 	case pods.Ended(pod):
 		endJudged(o, status)
 		return TaskWait
-	case o.Now.Sub(pod.CreationTimestamp.Time) > judgePatience:
+	case o.Now.Sub(pods.RunsSince(pod, o.Now)) > judgePatience:
 		return noResult(fmt.Sprintf("the pod that makes it did not end within %s: %s", judgePatience, pods.Trouble(pod)))
 	default:
 		underWay(o, status, underWayWords+": "+pods.Trouble(pod))

@@ -26,6 +26,16 @@ func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
+// RunsSince is when the container of a pod began to run; now if it does not run.
+func RunsSince(pod *corev1.Pod, now time.Time) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if running := pod.Status.ContainerStatuses[i].State.Running; running != nil {
+			return running.StartedAt.Time
+		}
+	}
+	return now
+}
+
 // Ready says whether a pod is ready and stays.
 func Ready(pod *corev1.Pod) bool {
 	condition := Condition(pod, corev1.PodReady)
