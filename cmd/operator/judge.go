@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -44,7 +45,8 @@ func newJudgeCommand() *cobra.Command {
 				return err
 			}
 			made.Shardyard.Image = image
-			if err := os.MkdirAll(folder, artifactMode); err != nil {
+			// One that was ended may have left a part of it, and there is no room for two.
+			if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, artifactMode)); err != nil {
 				return err
 			}
 			if err := artifact.Write(folder, made); err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,9 +88,16 @@ func TestJudgeRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Whoever does it again makes the same.
+	// Whoever does it again makes the same, and leaves nothing of one that was ended meanwhile.
+	left := filepath.Join(into, ".result.json.1")
 	for range 2 {
 		if err := judgeRuns(t, arguments...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a part of a result is left: %v", err)
+		}
+		if err := os.WriteFile(left, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

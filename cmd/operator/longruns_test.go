@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,6 +79,7 @@ func newRun(spec *v1alpha1.BenchmarkSpec) *result.Run {
 			MemoryBytes: count, FileMemoryBytes: count, DiskReadBytes: count, DiskWrittenBytes: count,
 			HostBusySeconds: seconds, HostStolenSeconds: seconds, HostWorkMicroseconds: seconds,
 			HostDiskFlushes: count, HostDiskFlushSeconds: seconds,
+			Control: &result.Control{State: "Following", Error: *seconds, BlockTimeMs: *seconds, BacklogSeconds: *seconds, MissedShare: *seconds},
 		})
 	}
 	return made
@@ -99,14 +100,12 @@ func judged(t *testing.T, seconds int32) taken {
 	program := exec.CommandContext(t.Context(), os.Args[0], "judge-runs", "--benchmark="+file, "--records="+folder,
 		"--summary="+filepath.Join(t.TempDir(), "said"), "--artifact="+filepath.Join(folder, resources.ArtifactPath))
 	// It collects garbage as it does in a container of what it asks for.
-	program.Env = append(os.Environ(), asProgram+"=1", fmt.Sprintf("GOMEMLIMIT=%d", int64(float64(memory.Value())*memoryShare)))
+	said := filepath.Join(t.TempDir(), "status")
+	program.Env = append(os.Environ(), asProgram+"="+said, fmt.Sprintf("GOMEMLIMIT=%d", int64(float64(memory.Value())*memoryShare)))
 	if out, err := program.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	made := taken{
-		benchmark: benchmark,
-		memory:    program.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10, memoryAsked: memory.Value(),
-	}
+	made := taken{benchmark: benchmark, memory: peakMemory(t, said), memoryAsked: memory.Value()}
 	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -121,6 +120,21 @@ func judged(t *testing.T, seconds int32) taken {
 		t.Fatal(err)
 	}
 	return made
+}
+
+// peakMemory is the most memory that a process had resident, by what the kernel said of it.
+func peakMemory(t *testing.T, file string) int64 {
+	t.Helper()
+	status, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	var kibibytes int64
+	if _, err := fmt.Sscanf(after, "%d kB", &kibibytes); err != nil {
+		t.Fatalf("%v: %s", err, status)
+	}
+	return kibibytes << 10
 }
 
 // claimed is the size of the disk of a benchmark's records.

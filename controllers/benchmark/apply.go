@@ -64,7 +64,7 @@ func (r *run) present() *v1alpha1.BenchmarkRunStatus {
 
 // makeRecorder makes the pod that records the present run.
 func (r *run) makeRecorder(ctx context.Context, observation *benchmarkpolicy.Observation) error {
-	inputs := r.inputs()
+	inputs := r.inputs(observation)
 	inputs.NodeImage = observation.Network.Status.NodeImage
 	if len(observation.NodeImageIDs) == 1 {
 		inputs.NodeImageID = observation.NodeImageIDs[0]
@@ -77,17 +77,22 @@ func (r *run) makeRecorder(ctx context.Context, observation *benchmarkpolicy.Obs
 }
 
 // makeJudge makes the pod that makes the result.
-func (r *run) makeJudge(ctx context.Context) error {
-	return r.objects.Apply(ctx, resources.NewJudge(r.benchmark, r.inputs()))
+func (r *run) makeJudge(ctx context.Context, observation *benchmarkpolicy.Observation) error {
+	return r.objects.Apply(ctx, resources.NewJudge(r.benchmark, r.inputs(observation)))
 }
 
 // makeUploader makes the pod that puts the result into its bucket.
-func (r *run) makeUploader(ctx context.Context) error {
-	return r.objects.Apply(ctx, resources.NewUploader(r.benchmark, r.settings.Image))
+func (r *run) makeUploader(ctx context.Context, observation *benchmarkpolicy.Observation) error {
+	return r.objects.Apply(ctx, resources.NewUploader(r.benchmark, r.inputs(observation)))
 }
 
-func (r *run) inputs() resources.RecorderInputs {
-	return resources.RecorderInputs{Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain}
+// inputs are what all pods of the benchmark need besides it.
+func (r *run) inputs(observation *benchmarkpolicy.Observation) resources.RecorderInputs {
+	inputs := resources.RecorderInputs{Image: r.settings.Image, ClusterDomain: r.settings.ClusterDomain}
+	if network := observation.Network; network != nil && r.benchmark.Spec.Network.Name != "" {
+		inputs.MinBlockTimeMilliseconds = network.Spec.Protocol.MinBlockTimeMilliseconds
+	}
+	return inputs
 }
 
 // beginLoad gives the very network that is recorded its load: with its UID, the

@@ -86,7 +86,7 @@ func effectsOf(t *testing.T, benchmark *v1alpha1.Benchmark) map[fields.Effect]st
 func podsOf(benchmark *v1alpha1.Benchmark, inputs resources.RecorderInputs) []*corev1.Pod {
 	made := []*corev1.Pod{resources.NewRecorder(benchmark, 1, inputs), resources.NewJudge(benchmark, inputs)}
 	if benchmark.Spec.Upload != nil {
-		made = append(made, resources.NewUploader(benchmark, inputs.Image))
+		made = append(made, resources.NewUploader(benchmark, inputs))
 	}
 	return made
 }

@@ -142,7 +142,7 @@ spec:
 		"spec.load.constant.transfersPerSecond":            {Given: constantLoad, To: 2000, In: ofLoad},
 		"spec.load.fixedCount.transfers":                   {Given: countLoad, To: 2000, In: ofLoad},
 		"spec.load.ramp.steps[].transfersPerSecond":        {Given: rampLoad, To: 2000, In: ofLoad},
-		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 20, In: ofLongLoad},
+		"spec.load.ramp.steps[].durationSeconds":           {Given: rampLoad, To: 200, In: ofLongLoad},
 		"spec.load.openLoop.everyMilliseconds":             {Given: userLoad, To: 2000, In: ofLoad},
 		"spec.load.openLoop.steps[].users":                 {Given: userLoad, To: 200, In: ofLoad},
 		// Whoever waits until all is signed reaches it, too.

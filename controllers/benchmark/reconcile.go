@@ -124,11 +124,11 @@ func (r *run) do(ctx context.Context, task benchmarkpolicy.Task, observation *be
 	case benchmarkpolicy.TaskRemove:
 		return r.remove(ctx, observation)
 	case benchmarkpolicy.TaskMakeJudge:
-		return r.makeJudge(ctx)
+		return r.makeJudge(ctx, observation)
 	case benchmarkpolicy.TaskRemoveJudge:
 		return r.removePod(ctx, "judge", observation.Judge)
 	case benchmarkpolicy.TaskMakeUploader:
-		return r.makeUploader(ctx)
+		return r.makeUploader(ctx, observation)
 	case benchmarkpolicy.TaskRemoveUploader:
 		return r.removePod(ctx, "uploader", observation.Uploader)
 	default:

@@ -36,7 +36,7 @@ func TestObjectsOfABenchmark(t *testing.T) {
 	inputs := resources.RecorderInputs{Image: "operator:test", ClusterDomain: "cluster.local", NodeImage: "shardnode:test"}
 	objects = append(objects, resources.NewRunNetwork(benchmark, 3, v1alpha1.ShardNetworkSpec{}),
 		resources.NewRecorder(benchmark, 3, inputs), resources.NewJudge(benchmark, inputs),
-		resources.NewUploader(benchmark, inputs.Image))
+		resources.NewUploader(benchmark, inputs))
 	for _, object := range objects {
 		if !metav1.IsControlledBy(object, benchmark) || object.GetNamespace() != "chains" {
 			t.Errorf("%s is not the benchmark's", object.GetName())

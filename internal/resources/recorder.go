@@ -46,6 +46,8 @@ type RecorderInputs struct {
 	NodeImage, NodeImageID string
 	// Machines are those that the nodes are on, as JSON for the record; empty is not known.
 	Machines string
+	// MinBlockTimeMilliseconds is that of a network that the benchmark names; 0 is not known.
+	MinBlockTimeMilliseconds int32
 }
 
 // NewRecorder is the pod that records a run: beside the load, never in the
@@ -63,7 +65,7 @@ func NewRecorder(benchmark *v1alpha1.Benchmark, number int32, inputs RecorderInp
 		arguments = append(arguments, "--machines="+inputs.Machines)
 	}
 	pod := benchmarkPod(benchmark, RecorderName(benchmark.Name, number), inputs.Image, append(arguments, places...))
-	remember(pod, rowsOf(&benchmark.Spec, 1))
+	remember(pod, rowsOf(&benchmark.Spec, 1, inputs.MinBlockTimeMilliseconds))
 	pod.Labels[LabelRun] = runLabel(number)
 	mountBaseline(pod, benchmark)
 	mountNetwork(pod, benchmark)
@@ -81,7 +83,7 @@ func NewJudge(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod 
 	arguments := slices.Concat(
 		[]string{"judge-runs", "--artifact=" + artifactDir, "--image=" + inputs.Image}, places, baselineArguments(benchmark))
 	pod := benchmarkPod(benchmark, JudgeName(benchmark.Name), inputs.Image, arguments)
-	held := allRows(&benchmark.Spec)
+	held := allRows(&benchmark.Spec, inputs.MinBlockTimeMilliseconds)
 	if earlierResult(&benchmark.Spec) != nil {
 		// What the runs are compared with may well be of as many.
 		held = held.twice()

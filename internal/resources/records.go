@@ -17,13 +17,13 @@ const (
 
 	// A record has a row for each second and one for each block. Who makes a result has those
 	// of all runs at a time, what they are as JSON, and the page that shows them.
-	memoryPerSecond, memoryPerBlock = 6 << 10, 1 << 10
+	memoryPerSecond, memoryPerBlock = 10 << 10, 1 << 10
 	// The disk has them as records, in the result, as a table and on the page.
 	diskPerSecond, diskPerBlock = 4 << 10, 512
 
-	// blocksOfNamed is how many blocks a second are expected of a network of which a
-	// benchmark says nothing but the name.
-	blocksOfNamed = 20
+	// leastBlockTimeMilliseconds is the minBlockTimeMilliseconds of a network of which that is
+	// not known: the API takes no shorter one.
+	leastBlockTimeMilliseconds = 10
 )
 
 // rows are how many rows a record has, or the records of several runs.
@@ -31,14 +31,14 @@ type rows struct {
 	seconds, blocks int64
 }
 
-// rowsOf are the most rows of so many runs of a benchmark.
-func rowsOf(spec *v1alpha1.BenchmarkSpec, runs int64) rows {
-	seconds := runs * lasts(spec)
-	blocks := seconds * blocksOfNamed
-	if shortest := int64(spec.Network.Template.Spec.Protocol.MinBlockTimeMilliseconds); spec.Network.Name == "" && shortest > 0 {
-		blocks = seconds * 1000 / shortest
+// rowsOf are the most rows of so many runs of a benchmark, whose blocks take so long at least:
+// of a network that it names, and 0 if that is not known.
+func rowsOf(spec *v1alpha1.BenchmarkSpec, runs int64, blockTimeMilliseconds int32) rows {
+	if spec.Network.Name == "" {
+		blockTimeMilliseconds = spec.Network.Template.Spec.Protocol.MinBlockTimeMilliseconds
 	}
-	return rows{seconds: seconds, blocks: blocks}
+	seconds := runs * lasts(spec)
+	return rows{seconds: seconds, blocks: seconds * 1000 / int64(max(leastBlockTimeMilliseconds, blockTimeMilliseconds))}
 }
 
 // lasts is how many seconds a run is recorded at most, from the beginning of its load.
@@ -64,8 +64,8 @@ func lasts(spec *v1alpha1.BenchmarkSpec) int64 {
 }
 
 // allRows are the rows of all runs of a benchmark.
-func allRows(spec *v1alpha1.BenchmarkSpec) rows {
-	return rowsOf(spec, int64(spec.Repetitions)*int64(max(1, len(spec.Variants))))
+func allRows(spec *v1alpha1.BenchmarkSpec, blockTimeMilliseconds int32) rows {
+	return rowsOf(spec, int64(spec.Repetitions)*int64(max(1, len(spec.Variants))), blockTimeMilliseconds)
 }
 
 // twice are as many rows again.

@@ -13,50 +13,50 @@ import (
 	"github.com/shardyard/shardyard/internal/topology"
 )
 
-// Of each second, a pod has 6 KiB of memory and the disk 4, and of each block 1024 and 512
+// Of each second, a pod has 10 KiB of memory and the disk 4, and of each block 1024 and 512
 // bytes, up to the next mebibyte of memory and gibibyte of disk.
 func TestRoomForRecords(t *testing.T) {
 	t.Parallel()
 	const mebibyte, base = 1 << 20, 64
 	for name, test := range map[string]struct {
-		edit                  func(*v1alpha1.BenchmarkSpec)
-		recorder, judge, disk int64
+		edit                            func(*v1alpha1.BenchmarkSpec)
+		recorder, judge, uploader, disk int64
 	}{
-		"a run of some seconds": {func(*v1alpha1.BenchmarkSpec) {}, 1, 1, 1},
+		"a run of some seconds": {func(*v1alpha1.BenchmarkSpec) {}, 1, 1, 1, 1},
 		// 524,288 seconds and 2,097,152 blocks.
-		"a run of six days": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 524_288 }, 5120, 5120, 3},
+		"a run of six days": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 524_288 }, 7168, 7168, 7168, 3},
 		// 4,096 seconds and 16,384 blocks.
-		"a long run": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 4096 }, 40, 40, 1},
+		"a long run": {func(spec *v1alpha1.BenchmarkSpec) { spec.DurationSeconds = 4096 }, 56, 56, 56, 1},
 		"several": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Repetitions = 4096, 5
-		}, 40, 200, 1},
+		}, 56, 280, 280, 1},
 		"of two variants": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Repetitions = 4096, 5
 			spec.Variants = []v1alpha1.BenchmarkVariant{{Name: "before"}, {Name: "after"}}
-		}, 40, 400, 1},
+		}, 56, 560, 560, 1},
 		"beside an earlier result": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds = 4096
 			spec.Baseline = &v1alpha1.BenchmarkBaseline{Artifact: &v1alpha1.BenchmarkArtifact{ClaimName: "last-records"}}
-		}, 40, 80, 1},
+		}, 56, 112, 56, 1},
 		"after a warm-up": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.WarmUpSeconds = 2048, ptr.To[int32](2048)
-		}, 40, 40, 1},
+		}, 56, 56, 56, 1},
 		"after a ramp": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.Ramp = 2048, &v1alpha1.RampLoad{Steps: []v1alpha1.RampStep{{DurationSeconds: 2048}, {}}}
-		}, 40, 40, 1},
+		}, 56, 56, 56, 1},
 		"after a search": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.Search = 2048, &v1alpha1.SearchLoad{MaxSearchSeconds: 2048}
-		}, 40, 40, 1},
+		}, 56, 56, 56, 1},
 		"of a closed loop": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.ClosedLoop = 2048, &v1alpha1.ClosedLoopLoad{MaxSettleSeconds: 2048}
-		}, 40, 40, 1},
+		}, 56, 56, 56, 1},
 		"of an open loop of four steps": {func(spec *v1alpha1.BenchmarkSpec) {
 			spec.DurationSeconds, spec.Load.OpenLoop = 1024, &v1alpha1.OpenLoopLoad{Steps: make([]v1alpha1.OpenLoopStep, 4)}
-		}, 40, 40, 1},
-		// 81,920 blocks.
+		}, 56, 56, 56, 1},
+		// Of 262,144 blocks. Its disk is made before that is known.
 		"of a network that is named": {func(spec *v1alpha1.BenchmarkSpec) {
-			spec.DurationSeconds, spec.Network = 4096, v1alpha1.BenchmarkNetwork{Name: "quickstart"}
-		}, 104, 104, 1},
+			spec.DurationSeconds, spec.Network = 32_768, v1alpha1.BenchmarkNetwork{Name: "quickstart"}
+		}, 576, 576, 576, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,13 +64,15 @@ func TestRoomForRecords(t *testing.T) {
 			benchmark.Spec.Repetitions = 1
 			benchmark.Spec.Network.Template.Spec.Protocol.MinBlockTimeMilliseconds = 250
 			test.edit(&benchmark.Spec)
-			inputs := resources.RecorderInputs{}
+			benchmark.Spec.Upload = &v1alpha1.BenchmarkUpload{URL: "s3://kept"}
+			inputs := resources.RecorderInputs{MinBlockTimeMilliseconds: 125}
 			for what, pod := range map[string]struct {
 				made *corev1.Pod
 				more int64
 			}{
 				"the recorder": {resources.NewRecorder(benchmark, 1, inputs), test.recorder},
 				"the judge":    {resources.NewJudge(benchmark, inputs), test.judge},
+				"the uploader": {resources.NewUploader(benchmark, inputs), test.uploader},
 			} {
 				memory := pod.made.Spec.Containers[0].Resources
 				asked, most := memory.Requests.Memory().Value()/mebibyte, memory.Limits.Memory().Value()/mebibyte

@@ -60,7 +60,7 @@ func TestPodSecurityOfRecorders(t *testing.T) {
 	for _, pod := range []*corev1.Pod{
 		resources.NewRecorder(newBenchmark(), 1, inputs), resources.NewJudge(newBenchmark(), inputs),
 		resources.NewReader(newBenchmark(), inputs.Image),
-		resources.NewUploader(newUploaded(v1alpha1.BenchmarkUpload{URL: "gs://kept", SecretName: "writer"}), inputs.Image),
+		resources.NewUploader(newUploaded(v1alpha1.BenchmarkUpload{URL: "gs://kept", SecretName: "writer"}), inputs),
 	} {
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
 		if !result.Allowed {

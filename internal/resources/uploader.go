@@ -42,15 +42,15 @@ func UploaderName(benchmark string) string { return benchmark + "-uploader" }
 // NewUploader is the pod that puts the result of a benchmark into its bucket. It alone has
 // the credentials for it, and reads nothing but the result. Without a Secret, it is
 // whoever the cloud takes it for.
-func NewUploader(benchmark *v1alpha1.Benchmark, image string) *corev1.Pod {
+func NewUploader(benchmark *v1alpha1.Benchmark, inputs RecorderInputs) *corev1.Pod {
 	upload := benchmark.Spec.Upload
-	pod := benchmarkPod(benchmark, UploaderName(benchmark.Name), image, []string{
+	pod := benchmarkPod(benchmark, UploaderName(benchmark.Name), inputs.Image, []string{
 		"upload-artifact",
 		"--artifact=" + artifactDir,
 		"--url=" + upload.URL,
 		"--summary=" + corev1.TerminationMessagePathDefault,
 	})
-	remember(pod, allRows(&benchmark.Spec))
+	remember(pod, allRows(&benchmark.Spec, inputs.MinBlockTimeMilliseconds))
 	pod.Labels[LabelName] = NameUploader
 	pod.Spec.ServiceAccountName = upload.ServiceAccountName
 	container := &pod.Spec.Containers[0]

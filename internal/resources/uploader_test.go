@@ -45,7 +45,7 @@ func credentialsOf(pod *corev1.Pod) []string {
 func TestUploadersNameNoVariables(t *testing.T) {
 	t.Parallel()
 	upload := v1alpha1.BenchmarkUpload{URL: "s3://kept/$(AWS_SECRET_ACCESS_KEY)", SecretName: "writer"}
-	uploader := resources.NewUploader(newUploaded(upload), "operator:test")
+	uploader := resources.NewUploader(newUploaded(upload), resources.RecorderInputs{Image: "operator:test"})
 	if arguments := uploader.Spec.Containers[0].Args; !slices.Contains(arguments, "--url=s3://kept/$$(AWS_SECRET_ACCESS_KEY)") {
 		t.Errorf("it has the arguments %q", arguments)
 	}
@@ -66,7 +66,7 @@ func TestCredentialsOfUploaders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			benchmark := newUploaded(test.upload)
-			uploader := resources.NewUploader(benchmark, "operator:test")
+			uploader := resources.NewUploader(benchmark, resources.RecorderInputs{Image: "operator:test"})
 			if got := credentialsOf(uploader); !slices.Equal(got, test.secrets) {
 				t.Errorf("it has the Secrets %v, want %v", got, test.secrets)
 			}
@@ -160,7 +160,7 @@ func TestThePolicyOfUploaders(t *testing.T) {
 		"s3://kept?endpoint=store.minio.svc&region=eu-central-1&use_path_style": {"writer", "*:443/TCP " + names},
 	} {
 		benchmark := newUploaded(v1alpha1.BenchmarkUpload{URL: url, SecretName: test.secret})
-		policy := policyOf(t, benchmark, resources.NewUploader(benchmark, "operator:test"))
+		policy := policyOf(t, benchmark, resources.NewUploader(benchmark, resources.RecorderInputs{Image: "operator:test"}))
 		if got := egressOf(policy); got != test.want {
 			t.Errorf("%s: it reaches %s, want %s", url, got, test.want)
 		}
