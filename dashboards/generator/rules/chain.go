@@ -15,14 +15,25 @@ func chain() []Rule {
 		alert{
 			name: "NoBlockFinalised", severity: critical, lasts: "2m",
 			// Once it stands still for an hour, it has no block time any more, and the longer window holds.
+			// Nodes that all began anew since, or are all gone, tell of no block; the operator knows of some.
 			expr: fmt.Sprintf(`(
-  %s == 0
-  and on (namespace, network)
-  %s < 6
+  %[2]s == 0
+  and on (%[1]s)
+  %[3]s < 6
 )
 or
-%s == 0
-`, finalisedWithin("1m"), blockTime, finalisedWithin("10m")),
+%[4]s == 0
+or
+(
+  %[5]s
+  and on (%[1]s)
+  max by (%[1]s) (shardyard_shardnetwork_highest_finalized_height) > 0
+  unless on (%[1]s)
+  %[6]s
+)
+`, perNetwork, finalisedWithin("1m"), blockTime, finalisedWithin("10m"),
+				condition(`condition="Producing",status!="True",reason=~"ChainStalled|NoAnswer"`),
+				condition(`condition="WithinLifetime",status="False"`)),
 			summary: "No block is finalised in " + theNetwork,
 			description: "No node of " + theNetwork + " in namespace {{ $labels.namespace }} has finalised a block for ten of " +
 				"its block times, and at least a minute: more than two thirds of the producers must take part.",

@@ -72,6 +72,35 @@ func halts(name, labels string, good float64) series {
 	})
 }
 
+// anew is a counter that grows by as much a second until bad times begin, and is 0 while they
+// last: its process began anew, and counts nothing.
+func anew(name, labels string, good float64) series {
+	total := 1000.0
+	return values(name, labels, func(i int) string {
+		if i >= begins && i < ends {
+			return "0"
+		}
+		total += good * interval
+		return number(total)
+	})
+}
+
+// silenced is a counter that grows by as much a second, and that nobody exports in bad times.
+func silenced(name, labels string, good float64) series {
+	total := 1000.0
+	return values(name, labels, func(i int) string {
+		total += good * interval
+		switch {
+		case i == begins:
+			return "stale"
+		case i > begins && i < ends:
+			return "_"
+		default:
+			return number(total)
+		}
+	})
+}
+
 // every has a series of each validator.
 func every(of func(name, labels string, good float64) series, name, others string, good float64) []series {
 	var all []series
@@ -186,7 +215,8 @@ func healthy() []series {
 	for _, kind := range []string{"Ready", "Producing", "NodesReady", "ClustersAvailable", "WithinLifetime", "Updated"} {
 		add(condition(kind, "", "")...)
 	}
-	add(gauge("shardyard_shardnetwork_created", ofNetwork(""), 1, 1),
+	add(gauge("shardyard_shardnetwork_highest_finalized_height", ofNetwork(""), 1000, 1000),
+		gauge("shardyard_shardnetwork_created", ofNetwork(""), 1, 1),
 		gauge("shardyard_shardnetwork_generation", ofNetwork(""), 3, 3),
 		gauge("shardyard_shardnetwork_observed_generation", ofNetwork(""), 3, 3))
 	for _, controller := range []string{"shardnetwork", "benchmark", "fault"} {

@@ -32,6 +32,14 @@ var (
 	killed      = map[string]string{"namespace": "chains", "network": "small", "fault": "kill-producer"}
 )
 
+// standsStill is what fires while no block is finalised.
+var standsStill = firing{
+	alert: "ShardyardNoBlockFinalised", labels: small,
+	summary: "No block is finalised in network small",
+	description: "No node of network small in namespace chains has finalised a block for ten of its block times, and " +
+		"at least a minute: more than two thirds of the producers must take part.",
+}
+
 var incidents = []incident{
 	{
 		what: "the chain stands still",
@@ -45,12 +53,7 @@ var incidents = []incident{
 			everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0.04, 0),
 			everywhere("shardnode_chunks_produced_total", "", 2, 0)),
 		quiet: "32m", fires: "34m", cleared: "61m",
-		firing: []firing{{
-			alert: "ShardyardNoBlockFinalised", labels: small,
-			summary: "No block is finalised in network small",
-			description: "No node of network small in namespace chains has finalised a block for ten of its block times, and " +
-				"at least a minute: more than two thirds of the producers must take part.",
-		}},
+		firing: []firing{standsStill},
 	},
 	{
 		what: "the chain stands still for longer than it has a block time",
@@ -64,23 +67,34 @@ var incidents = []incident{
 			every(halts, "shardnode_shard_missed_chunks_total", `shard="0"`, 0.04),
 			every(halts, "shardnode_chunks_produced_total", "", 2)),
 		quiet: "32m", fires: "119m",
-		firing: []firing{{
-			alert: "ShardyardNoBlockFinalised", labels: small,
-			summary: "No block is finalised in network small",
-			description: "No node of network small in namespace chains has finalised a block for ten of its block times, and " +
-				"at least a minute: more than two thirds of the producers must take part.",
-		}},
+		firing: []firing{standsStill},
+	},
+	{
+		what: "all nodes begin anew, and the chain stands still",
+		given: slices.Concat(
+			condition("Producing", "False", "ChainStalled"),
+			everywhere("shardnode_block_time_seconds_count", "", 4, 0),
+			everywhere("shardnode_block_time_seconds_sum", "", 1, 0),
+			everywhere("shardnode_finality_lag_seconds_count", "", 4, 0),
+			everywhere("shardnode_finality_lag_seconds_sum", "", 0.4, 0),
+			every(anew, "shardnode_finalized_height", "", 4),
+			everywhere("shardnode_executed_height", "", 4, 0),
+			everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0.04, 0),
+			everywhere("shardnode_chunks_produced_total", "", 2, 0)),
+		quiet: "31m", fires: "33m", cleared: "61m",
+		firing: []firing{standsStill},
+	},
+	{
+		what:  "all nodes are gone",
+		given: slices.Concat(silent(), condition("Producing", "Unknown", "NoAnswer")),
+		quiet: "31m", fires: "33m", cleared: "61m",
+		firing: []firing{standsStill},
 	},
 	{
 		what:  "a chain of one block every forty seconds stands still",
 		given: slow(0),
 		quiet: "40m", fires: "43m", cleared: "62m",
-		firing: []firing{{
-			alert: "ShardyardNoBlockFinalised", labels: small,
-			summary: "No block is finalised in network small",
-			description: "No node of network small in namespace chains has finalised a block for ten of its block times, and " +
-				"at least a minute: more than two thirds of the producers must take part.",
-		}},
+		firing: []firing{standsStill},
 	},
 	{
 		what: "a shard loses both producers",
@@ -484,6 +498,20 @@ func slow(share float64) []series {
 		heights("shardnode_executed_height", rate, share*rate),
 		everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0, 0),
 		everywhere("shardnode_chunks_produced_total", "", rate/2, share*rate/2))
+}
+
+// silent are the series of nodes of which none is there in bad times.
+func silent() []series {
+	return slices.Concat(
+		every(silenced, "shardnode_block_time_seconds_count", "", 4),
+		every(silenced, "shardnode_block_time_seconds_sum", "", 1),
+		every(silenced, "shardnode_finality_lag_seconds_count", "", 4),
+		every(silenced, "shardnode_finality_lag_seconds_sum", "", 0.4),
+		every(silenced, "shardnode_finalized_height", "", 4),
+		every(silenced, "shardnode_executed_height", "", 4),
+		every(silenced, "shardnode_shard_missed_chunks_total", `shard="0"`, 0.04),
+		every(silenced, "shardnode_shard_missed_chunks_total", `shard="1"`, 0),
+		every(silenced, "shardnode_chunks_produced_total", "", 2))
 }
 
 // heights grow by whole blocks.

@@ -138,6 +138,25 @@ func TestNothingFiresForAFixedCount(t *testing.T) {
 	evaluate(t, given, moment{at: "36m"}, moment{at: "45m"}, moment{at: "60m"}, moment{at: "63m"}, moment{at: "66m"}, moment{at: "75m"})
 }
 
+// A chain that has not begun stands still, and so does one whose lifetime has ended.
+func TestNothingFiresForAChainThatIsNotMeantToMove(t *testing.T) {
+	t.Parallel()
+	stalled := slices.Concat(silent(), condition("Producing", "Unknown", "NoAnswer"))
+	unbegun := gauge("shardyard_shardnetwork_highest_finalized_height", ofNetwork(""), 0, 0)
+	moments := []moment{{at: "34m"}, {at: "45m"}, {at: "59m"}}
+	evaluate(t, with(healthy(), append([]series{unbegun}, stalled...)), moments...)
+	evaluate(t, with(healthy(), slices.Concat(stalled, condition("WithinLifetime", "False", "LifetimeEnded"))), moments...)
+}
+
+// One of two nodes of a region that catches up after hours is late, and its region is not.
+func TestNothingFiresForANodeThatCatchesUp(t *testing.T) {
+	t.Parallel()
+	evaluate(t, with(healthy(), []series{
+		counter("shardnode_finality_lag_seconds_count", ofNode("b1", ""), 4, 100),
+		counter("shardnode_finality_lag_seconds_sum", ofNode("b1", ""), 0.4, 60_000),
+	}), moment{at: "40m"}, moment{at: "50m"}, moment{at: "59m"}, moment{at: "64m"})
+}
+
 // Every alert has a test that fires it.
 func TestEveryAlertIsTested(t *testing.T) {
 	t.Parallel()
