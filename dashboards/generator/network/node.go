@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
-	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 )
@@ -30,19 +29,19 @@ func nodeNow() row {
 				"same moment: the blocks of one interval mean nothing.",
 			units.Number, 5, query{fmt.Sprintf("%s - %s", tip, nodes(metric(finalised, ofNode))), "{{node}}"}),
 		latest("Executing behind",
-			"Blocks between the node's last finalised block and the last chunk of its shard that it executed. A node that is "+
-				"more than ten behind is not ready.",
+			"Blocks between the node's last finalised block and the last chunk of its shard that it executed since it started. "+
+				"A node that is more than ten behind is not ready.",
 			units.Number, 5, query{executingBehind(ofNode), "{{node}}"}),
 		latest("Copy of the shard", "1 when the node has all that the shard needs to go on if it lost its other producers, else 0.",
-			units.Number, 5, query{nodes(metric("shardnode_copy_complete", ofNode)), "{{node}}"}).
-			GraphMode(common.BigValueGraphModeNone),
+			units.Number, 5, query{nodes(metric("shardnode_copy_complete", ofNode)), "{{node}}"}),
 		latest("Peers", "Connected peers.", units.Number, 4, query{nodes(metric("shardnode_peers", ofNode)), "{{node}}"}),
 	}}
 }
 
-// executingBehind is how many blocks nodes are behind with executing.
+// executingBehind is how many blocks nodes are behind with executing, of those that have
+// executed something since they started: others have no shard, or nothing to execute.
 func executingBehind(matchers string) string {
-	return nodes(fmt.Sprintf("%s - %s", metric("shardnode_finalized_height", matchers), metric("shardnode_executed_height", matchers)))
+	return nodes(fmt.Sprintf("%s - (%s > 0)", metric("shardnode_finalized_height", matchers), metric("shardnode_executed_height", matchers)))
 }
 
 func nodeTime() row {

@@ -30,10 +30,12 @@ type query struct {
 	expression, legend string
 }
 
-func targets(queries []query) []cog.Builder[variants.Dataquery] {
+// now are the queries of what is so at the end of the time that is looked at: what is
+// gone by then has no value, rather than the one that it had last.
+func now(queries []query) []cog.Builder[variants.Dataquery] {
 	built := make([]cog.Builder[variants.Dataquery], 0, len(queries))
 	for i, query := range queries {
-		built = append(built, target(query).RefId(refID(i)).Range())
+		built = append(built, target(query).RefId(refID(i)).Instant())
 	}
 	return built
 }
@@ -75,8 +77,7 @@ func target(query query) *prometheus.DataqueryBuilder {
 		LegendFormat(query.legend)
 }
 
-// latest is a panel with the latest value of each query, over a picture of its
-// course.
+// latest is a panel with the latest value of each query.
 func latest(title, description, unit string, width uint32, queries ...query) *stat.PanelBuilder {
 	return stat.NewPanelBuilder().
 		Title(title).
@@ -84,11 +85,11 @@ func latest(title, description, unit string, width uint32, queries ...query) *st
 		Datasource(datasource()).
 		Unit(unit).
 		Span(width).Height(statHeight).
-		GraphMode(common.BigValueGraphModeArea).
+		GraphMode(common.BigValueGraphModeNone).
 		ColorMode(common.BigValueColorModeValue).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
 		Thresholds(plain()).
-		Targets(targets(queries))
+		Targets(now(queries))
 }
 
 // plain is one colour for all values: which ones are good depends on the
