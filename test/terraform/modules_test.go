@@ -71,11 +71,11 @@ func TestProviderIsOfTheVersionOfTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version := regexp.MustCompile(`"provider_version": "(\d+\.\d+)\.\d+"`).FindSubmatch(schema)
+	version := regexp.MustCompile(`"provider_version": "([0-9.]+)"`).FindSubmatch(schema)
 	if version == nil {
 		t.Fatal("the schema has no version")
 	}
-	want := `version = "~> ` + string(version[1]) + `"`
+	want := `version = "` + string(version[1]) + `"`
 
 	found := 0
 	for _, pattern := range []string{"versions.tf", "modules/*/versions.tf"} {

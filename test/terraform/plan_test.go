@@ -5,6 +5,7 @@ package terraform_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -122,16 +123,21 @@ func (p *plan) resources(kind string) []resource {
 // validatorPools are the pools of validators' machines.
 func (p *plan) validatorPools(t *testing.T) []pool {
 	t.Helper()
+	pools := slices.DeleteFunc(p.pools(t), func(one pool) bool { return !strings.HasPrefix(one.Name, "validators-") })
+	if len(pools) == 0 {
+		t.Fatal("the plan has no pool for validators")
+	}
+	return pools
+}
+
+// pools are all pools of machines.
+func (p *plan) pools(t *testing.T) []pool {
+	t.Helper()
 	var pools []pool
 	for _, resource := range p.resources("google_container_node_pool") {
 		var one pool
 		decode(t, resource.Values, &one)
-		if strings.HasPrefix(one.Name, "validators-") {
-			pools = append(pools, one)
-		}
-	}
-	if len(pools) == 0 {
-		t.Fatal("the plan has no pool for validators")
+		pools = append(pools, one)
 	}
 	return pools
 }

@@ -144,6 +144,10 @@ resource "google_container_node_pool" "validators" {
   }
 
   lifecycle {
+    # It says with how many machines the pool was made. Another number would make it anew, with the validators on it: when
+    # pool_size changes, or machines were added by hand.
+    ignore_changes = [initial_node_count]
+
     precondition {
       condition     = length(local.misplaced_zones) == 0
       error_message = "Not in region ${var.region}: ${join(", ", local.misplaced_zones)}."
@@ -200,6 +204,8 @@ resource "google_container_node_pool" "system" {
     service_account = var.node_service_account
     oauth_scopes    = local.oauth_scopes
     resource_labels = local.labels
+    # Validators of networks without a machine type come here, and reach those of other regions as all do.
+    tags = [var.validator_tag]
 
     gvnic {
       enabled = true
