@@ -40,15 +40,15 @@ func (n *network) testFaults(t *testing.T) {
 	away := []v1alpha1.FaultReach{v1alpha1.FaultUnreachable, v1alpha1.FaultRestarted}
 
 	// Neither half of four validators is a quorum.
-	cut := n.newFault(t, "cut-off", v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10,
-	})
+	cutOff := v1alpha1.FaultSpec{Validators: shard, Action: v1alpha1.FaultActionPartition, DurationSeconds: 10}
+	cut := n.newFault(t, "cut-off", cutOff)
 	cut.untilItRuns(t)
 	killed := n.newFault(t, "killed", v1alpha1.FaultSpec{
 		Validators: v1alpha1.FaultValidators{Names: []string{victim}}, Action: v1alpha1.FaultActionKill,
 		Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAtOnce}, DurationSeconds: 20,
 	})
-	t.Run("cut-off", func(t *testing.T) { cut.check(t, impaired, v1alpha1.ReasonFelt) })
+	felt := ""
+	t.Run("cut-off", func(t *testing.T) { felt = cut.check(t, impaired, whatever...) })
 	t.Run("killed", func(t *testing.T) { killed.check(t, away, whatever...) })
 	if killed.Status.StartTime.Before(cut.Status.EndTime) {
 		t.Errorf("a fault began at %s, before the one that ended at %s", killed.Status.StartTime, cut.Status.EndTime)
@@ -58,55 +58,54 @@ func (n *network) testFaults(t *testing.T) {
 		t.Errorf("the pods are %s and %s, and the status names %+v", before, after, killed.Status.Victims)
 	}
 
+	if felt != v1alpha1.ReasonFelt {
+		n.measureUntil(t, "cut-off", v1alpha1.ReasonFelt, impaired, cutOff)
+	}
+
 	for _, fault := range []struct {
-		name string
-		spec v1alpha1.FaultSpec
+		name, reason string
+		spec         v1alpha1.FaultSpec
 		// reached is what the validators may show.
 		reached []v1alpha1.FaultReach
 	}{
-		{"slow-disks", v1alpha1.FaultSpec{
-			Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1000}, DurationSeconds: 8,
+		// Of the few blocks that it leaves, chance explains the less the longer it lasts.
+		{"slow-disks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
+			Action: v1alpha1.FaultActionSlowDisk, SlowDisk: &v1alpha1.SlowDiskFault{Milliseconds: 1000}, DurationSeconds: 16,
 		}, impaired},
-		{"full-disks", v1alpha1.FaultSpec{Action: v1alpha1.FaultActionFullDisk, DurationSeconds: 8}, away},
-		{"hanging", v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPause, DurationSeconds: 8}, unreachable},
-		{"gone", v1alpha1.FaultSpec{
+		{"full-disks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionFullDisk, DurationSeconds: 8}, away},
+		{"hanging", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPause, DurationSeconds: 8}, unreachable},
+		{"gone", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
 			Action: v1alpha1.FaultActionKill, Kill: &v1alpha1.KillFault{Restart: v1alpha1.FaultRestartAfterDuration}, DurationSeconds: 8,
 		}, away},
+		{"wrong-clocks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
+			Action:     v1alpha1.FaultActionWrongClock,
+			WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: 4000}, DurationSeconds: 16,
+		}, impaired},
+		{"late", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
+			Action: v1alpha1.FaultActionDelay, Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 12,
+		}, impaired},
+		{"lossy", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
+			Action: v1alpha1.FaultActionLoss, Loss: &v1alpha1.LossFault{BasisPoints: 5000}, DurationSeconds: 12,
+		}, impaired},
+		{"slight", v1alpha1.ReasonNotFelt, v1alpha1.FaultSpec{
+			Action: v1alpha1.FaultActionDelay, Delay: &v1alpha1.DelayFault{Milliseconds: 1}, DurationSeconds: 12,
+		}, impaired},
 	} {
-		t.Run(fault.name, func(t *testing.T) {
-			fault.spec.Validators = shard
-			n.newFault(t, fault.name, fault.spec).check(t, fault.reached, v1alpha1.ReasonFelt)
-		})
+		fault.spec.Validators = shard
+		n.measureUntil(t, fault.name, fault.reason, fault.reached, fault.spec)
 	}
-	// Of the few blocks that it leaves, chance explains the less the longer it lasts.
-	n.measureUntil(t, "wrong-clocks", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionWrongClock,
-		WrongClock: &v1alpha1.WrongClockFault{OffsetMilliseconds: 4000}, DurationSeconds: 16,
-	})
-	n.measureUntil(t, "late", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionDelay,
-		Delay: &v1alpha1.DelayFault{Milliseconds: 300}, DurationSeconds: 12,
-	})
-	n.measureUntil(t, "lossy", v1alpha1.ReasonFelt, v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionLoss,
-		Loss: &v1alpha1.LossFault{BasisPoints: 5000}, DurationSeconds: 12,
-	})
-	n.measureUntil(t, "slight", v1alpha1.ReasonNotFelt, v1alpha1.FaultSpec{
-		Validators: shard, Action: v1alpha1.FaultActionDelay,
-		Delay: &v1alpha1.DelayFault{Milliseconds: 1}, DurationSeconds: 12,
-	})
 }
 
-// measureUntil has a fault happen that its validators tell of until this is said of its
-// effect, a few times at most: the chain makes some blocks all the while, and what slows the
-// machine down for a moment is felt as well, or hides what is.
-func (n *network) measureUntil(t *testing.T, name, reason string, spec v1alpha1.FaultSpec) {
+// measureUntil has a fault happen that its validators show until this is said of its effect,
+// a few times at most: of a chain that is slow before it, chance may explain that it makes few
+// blocks or none, and what slows the machine down for a moment is felt as well, or hides what is.
+func (n *network) measureUntil(t *testing.T, name, reason string, reached []v1alpha1.FaultReach, spec v1alpha1.FaultSpec) {
 	t.Helper()
 	const measurements = 3
 	for i := range measurements {
 		said := ""
 		passed := t.Run(fmt.Sprintf("%s-%d", name, i), func(t *testing.T) {
-			said = n.newFault(t, fmt.Sprintf("%s-%d", name, i), spec).check(t, []v1alpha1.FaultReach{v1alpha1.FaultImpaired}, whatever...)
+			said = n.newFault(t, fmt.Sprintf("%s-%d", name, i), spec).check(t, reached, whatever...)
 		})
 		if !passed || said == reason {
 			return
@@ -121,11 +120,10 @@ func (n *network) measureUntil(t *testing.T, name, reason string, spec v1alpha1.
 func (n *changing) testSubstitute(t *testing.T) {
 	t.Helper()
 	before := n.mustPods(t)
-	silent := n.newFault(t, "silent", v1alpha1.FaultSpec{
+	n.measureUntil(t, "silent", v1alpha1.ReasonFelt, []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}, v1alpha1.FaultSpec{
 		Validators: v1alpha1.FaultValidators{Shard: ptr.To[int32](1)}, Action: v1alpha1.FaultActionByzantine,
 		Byzantine: &v1alpha1.ByzantineFault{Program: "shardnode-hostile-peer", Arguments: []string{"silence", "1"}}, DurationSeconds: 8,
 	})
-	silent.check(t, []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}, v1alpha1.ReasonFelt)
 	for name, pod := range n.mustPods(t) {
 		was := before[name]
 		if was.UID != pod.UID || was.Status.ContainerStatuses[0].RestartCount != pod.Status.ContainerStatuses[0].RestartCount {
