@@ -6,6 +6,7 @@
 //
 // usage: node walk.mjs 'ADDRESS OF THE PAGE' VALIDATORS [FOLDER]
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import puppeteer from 'puppeteer-core';
 
 const [address, validators, folder] = process.argv.slice(2);
@@ -242,12 +243,19 @@ try {
   await isThere((height) => document.querySelector('[data-height]')?.dataset.height === height, traced.split('/')[1]);
   // Nodes send their spans once a second: the last ones of a new block come after the first.
   await isThere((nodes) => document.querySelectorAll('[data-node]').length === nodes, Number(validators));
-  const timeline = await (await fetch(new URL(`traces/${traced.split('/')[1]}`, address))).json();
-  assert(timeline.path.length > 2, `${traced} is ${JSON.stringify(timeline)}`);
-  const told = timeline.path.filter(({ beginMs, endMs }) => endMs - beginMs >= 0.05);
-  await isThere((rows) => document.querySelectorAll('.traces .path tbody tr').length === rows, told.length);
-  assert.deepEqual(
-    await page.$$eval('.traces .path tbody td:nth-child(3)', (cells) => cells.map(({ textContent }) => textContent)), told.map(({ phase }) => phase));
+  // Spans that come late change what it waited for, and the page asks for it every 2 s.
+  const phases = () => page.evaluate(() => [...document.querySelectorAll('.traces .path tbody td:nth-child(3)')].map(({ textContent }) => textContent));
+  let timeline;
+  for (const deadline = Date.now() + timeout; ;) {
+    timeline = await (await fetch(new URL(`traces/${traced.split('/')[1]}`, address))).json();
+    const told = timeline.path.filter(({ beginMs, endMs }) => endMs - beginMs >= 0.05).map(({ phase }) => phase);
+    const shown = await phases();
+    if (timeline.path.length > 2 && isDeepStrictEqual(shown, told)) {
+      break;
+    }
+    assert(Date.now() < deadline, `${traced} is ${JSON.stringify(timeline)}, and the page shows ${JSON.stringify(shown)}`);
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
   await picture('traces');
   // Whatever is pointed at names its validator, and waits are divided.
   assert.deepEqual(await page.$$eval('.lanes [data-node]', (nodes) => nodes.flatMap(({ dataset, children }) =>
