@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/internal/resources"
@@ -60,7 +63,7 @@ func (f *fleet) drain(t *testing.T) {
 // drain cordons all machines and evicts their validators, again and again until
 // each was.
 func (c *cluster) drain(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	pods := &corev1.PodList{}
 	if err := c.List(ctx, pods, client.MatchingLabels{resources.LabelNetwork: "run"}); err != nil {
@@ -110,8 +113,9 @@ func (c *cluster) cordon(ctx context.Context, machine string, cordoned bool) err
 // away watches which producers of all clusters do not take part, or may be
 // evicted.
 type away struct {
-	watches []watch.Interface
-	group   sync.WaitGroup
+	watches  []watch.Interface
+	group    sync.WaitGroup
+	stopping atomic.Bool
 
 	lock      sync.Mutex
 	producers map[string]bool
@@ -130,20 +134,47 @@ func (f *fleet) watchAway(t *testing.T) *away {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, err := watching.Watch(t.Context(), &corev1.PodList{}, client.MatchingLabels{resources.LabelNetwork: "run"})
+		ours := client.MatchingLabels{resources.LabelNetwork: "run"}
+		pods := &corev1.PodList{}
+		if err := watching.List(t.Context(), pods, ours); err != nil {
+			t.Fatal(err)
+		}
+		for i := range pods.Items {
+			a.see(&pods.Items[i], takesPart(&pods.Items[i]))
+		}
+		// The API server ends a watch that is slow to be read: it goes on where it was.
+		events, err := watchtools.NewRetryWatcherWithContext(t.Context(), pods.ResourceVersion, &cache.ListWatch{
+			WatchFuncWithContext: func(ctx context.Context, from metav1.ListOptions) (watch.Interface, error) {
+				return watching.Watch(ctx, &corev1.PodList{}, &client.ListOptions{Raw: &from}, ours)
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.watches = append(a.watches, events)
-		a.group.Go(func() {
-			for event := range events.ResultChan() {
-				if pod, ok := event.Object.(*corev1.Pod); ok {
-					a.see(pod, event.Type != watch.Deleted && takesPart(pod))
-				}
-			}
-		})
+		a.group.Go(func() { a.follow(events) })
 	}
 	return a
+}
+
+// follow sees what a watch tells until it is stopped. One that ends before, and so would
+// tell of nothing any more, should not.
+func (a *away) follow(events watch.Interface) {
+	var last any
+	for event := range events.ResultChan() {
+		last = event.Object
+		if pod, ok := event.Object.(*corev1.Pod); ok {
+			a.see(pod, event.Type != watch.Deleted && takesPart(pod))
+		}
+	}
+	if a.stopping.Load() {
+		return
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.violation == nil {
+		a.violation = fmt.Errorf("the watch ended: %v", last)
+	}
 }
 
 // takesPart says whether a producer is ready and stays.
@@ -186,6 +217,7 @@ func (a *away) see(pod *corev1.Pod, takesPart bool) {
 // stop ends the watch and returns what it saw: the most that were away, and what
 // should not have been.
 func (a *away) stop() (most int, violation error) {
+	a.stopping.Store(true)
 	for _, events := range a.watches {
 		events.Stop()
 	}
