@@ -16,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
@@ -40,7 +42,7 @@ func (c *cluster) testInterruption(t *testing.T) {
 	}
 
 	n.waitFor(t, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonRunning)
-	if made := documents.Load(); made != 1 {
+	if made := documents(t); made != 1 {
 		t.Errorf("%d genesis documents were made, want 1", made)
 	}
 	n.checkKeys(t)
@@ -48,28 +50,51 @@ func (c *cluster) testInterruption(t *testing.T) {
 	n.waitForEnd(t)
 }
 
-// countGenesisDocuments counts how often a genesis document is made from now on.
-func (c *cluster) countGenesisDocuments(t *testing.T) *atomic.Int32 {
+// countGenesisDocuments counts how often a genesis document is made from now on, until the
+// result is called.
+func (c *cluster) countGenesisDocuments(t *testing.T) (made func(t *testing.T) int) {
 	t.Helper()
-	events, err := c.Watch(t.Context(), &corev1.ConfigMapList{}, client.InNamespace(interruptionNamespace))
+	here, documents := client.InNamespace(interruptionNamespace), &corev1.ConfigMapList{}
+	if err := c.List(t.Context(), documents, here); err != nil {
+		t.Fatal(err)
+	}
+	// The API server ends a watch that is slow to be read: it goes on where it was.
+	events, err := watchtools.NewRetryWatcherWithContext(t.Context(), documents.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, from metav1.ListOptions) (watch.Interface, error) {
+			return c.Watch(ctx, &corev1.ConfigMapList{}, &client.ListOptions{Raw: &from}, here)
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, ended := &atomic.Int32{}, make(chan struct{})
+	t.Cleanup(events.Stop)
+	var stopping atomic.Bool
+	var violation error
+	count, ended := 0, make(chan struct{})
 	go func() {
 		defer close(ended)
+		var last any
 		for event := range events.ResultChan() {
+			last = event.Object
 			document, isDocument := event.Object.(*corev1.ConfigMap)
 			if isDocument && event.Type == watch.Added && document.Name == resources.GenesisName("interrupted") {
-				count.Add(1)
+				count++
 			}
 		}
+		if !stopping.Load() {
+			violation = fmt.Errorf("the watch ended: %v", last)
+		}
 	}()
-	t.Cleanup(func() {
+	return func(t *testing.T) int {
+		t.Helper()
+		stopping.Store(true)
 		events.Stop()
 		<-ended
-	})
-	return count
+		if violation != nil {
+			t.Error(violation)
+		}
+		return count
+	}
 }
 
 // holds says nothing when the network has an object of the list's kind.
