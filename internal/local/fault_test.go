@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,22 +73,26 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 		ofDisk    = "the fault of the disk of net-s1-p0 is over"
 		ofClock   = "the fault of the clock of net-s1-p0 is over"
 	)
+	unreachable, impaired := []v1alpha1.FaultReach{v1alpha1.FaultUnreachable}, []v1alpha1.FaultReach{v1alpha1.FaultImpaired}
+	// On a busy machine, one that is killed may be back only after the time that is measured;
+	// one with a full disk ends it by its own clock, and may be back before.
+	away := []v1alpha1.FaultReach{v1alpha1.FaultUnreachable, v1alpha1.FaultRestarted}
 	another := standinProgram(t, map[string]misbehaviour{"net-s1-p0": {Version: "another"}})
 	for name, test := range map[string]struct {
 		action  string
-		reached v1alpha1.FaultReach
+		reached []v1alpha1.FaultReach
 		over    string
 	}{
-		"Pause":      {"action: Pause", v1alpha1.FaultUnreachable, ofProcess},
-		"Kill":       {"action: Kill\n  kill:\n    restart: AfterDuration", v1alpha1.FaultUnreachable, ofProcess},
-		"KillAtOnce": {"action: Kill\n  kill:\n    restart: AtOnce", v1alpha1.FaultRestarted, "validator net-s1-p0 is ready again"},
-		"Byzantine":  {"action: Byzantine\n  byzantine:\n    program: " + another, v1alpha1.FaultImpaired, ofProcess},
-		"Partition":  {"action: Partition", v1alpha1.FaultImpaired, ofLinks},
-		"Delay":      {"action: Delay\n  delay:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofLinks},
-		"Loss":       {"action: Loss\n  loss:\n    basisPoints: 5000", v1alpha1.FaultImpaired, ofLinks},
-		"FullDisk":   {"action: FullDisk", v1alpha1.FaultUnreachable, ofDisk},
-		"SlowDisk":   {"action: SlowDisk\n  slowDisk:\n    milliseconds: 1", v1alpha1.FaultImpaired, ofDisk},
-		"WrongClock": {"action: WrongClock\n  wrongClock:\n    offsetMilliseconds: -1", v1alpha1.FaultImpaired, ofClock},
+		"Pause":      {"action: Pause", unreachable, ofProcess},
+		"Kill":       {"action: Kill\n  kill:\n    restart: AfterDuration", unreachable, ofProcess},
+		"KillAtOnce": {"action: Kill\n  kill:\n    restart: AtOnce", away, "validator net-s1-p0 is ready again"},
+		"Byzantine":  {"action: Byzantine\n  byzantine:\n    program: " + another, impaired, ofProcess},
+		"Partition":  {"action: Partition", impaired, ofLinks},
+		"Delay":      {"action: Delay\n  delay:\n    milliseconds: 1", impaired, ofLinks},
+		"Loss":       {"action: Loss\n  loss:\n    basisPoints: 5000", impaired, ofLinks},
+		"FullDisk":   {"action: FullDisk", away, ofDisk},
+		"SlowDisk":   {"action: SlowDisk\n  slowDisk:\n    milliseconds: 1", impaired, ofDisk},
+		"WrongClock": {"action: WrongClock\n  wrongClock:\n    offsetMilliseconds: -1", impaired, ofClock},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,13 +113,20 @@ func TestFaultsThatAreNotFelt(t *testing.T) {
 				t.Errorf("says %+v, want that it recovered", status)
 			}
 			if len(status.Validators) != 1 || status.Validators[0].Name != "net-s1-p0" ||
-				status.Validators[0].Reached != test.reached {
-				t.Errorf("of the validators it says %+v", status.Validators)
+				!slices.Contains(test.reached, status.Validators[0].Reached) {
+				t.Fatalf("of the validators it says %+v", status.Validators)
+			}
+			if seen := status.Validators[0]; name == "FullDisk" && 2*seen.Answered > seen.Asked {
+				t.Errorf("it answered %d of %d times with a full disk", seen.Answered, seen.Asked)
 			}
 			if len(status.Windows) != 3 || status.Windows[1].Blocks < 20 || status.EndTime.Sub(status.StartTime.Time) < 4*time.Second {
 				t.Errorf("measured is %+v", status)
 			}
 			run.says(t, test.over)
+			// Nothing keeps one from being back that is killed and started at once.
+			if kept := strings.Contains(run.progress.String(), ofProcess); kept != (test.over == ofProcess) {
+				t.Errorf("it says that a fault of the process is over: %t", kept)
+			}
 			run.interrupt()
 			if _, err := run.end(t); err != nil {
 				t.Error(err)

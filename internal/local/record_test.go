@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,11 +59,12 @@ func recordNetwork(
 	return run, err
 }
 
-// A stand-in's block has 10 transfers and takes 50 ms.
+// A stand-in's block has 10 transfers and takes 50 ms. It is measured for long enough that a
+// busy machine takes a sample meanwhile, and one at which all nodes answer in time.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
-	run, err := startRecord(t.Context(), t, stateDir, 2*time.Second, nil)
+	run, err := startRecord(t.Context(), t, stateDir, 4*time.Second, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +73,16 @@ func TestRecord(t *testing.T) {
 	}
 	// The first step of the load, that all producers say that they sign the last one, and the
 	// warm-up come first.
-	if begin := run.LoadBeganMs + 1100; run.Window.BeginMs < begin || run.Window.EndMs != run.Window.BeginMs+2000 {
-		t.Errorf("the measurement is %+v, want 2 s that begin at %d at the earliest", run.Window, begin)
+	if begin := run.LoadBeganMs + 1100; run.Window.BeginMs < begin || run.Window.EndMs != run.Window.BeginMs+4000 {
+		t.Errorf("the measurement is %+v, want 4 s that begin at %d at the earliest", run.Window, begin)
 	}
 	checkBlocks(t, run.MeasuredBlocks())
 	if len(run.Nodes) != 4 || run.Nodes[0].Name != "net-s0-p0" || run.Nodes[0].CPUSeconds == nil {
 		t.Errorf("the nodes are %+v", run.Nodes)
 	}
-	if samples := run.MeasuredSamples(); len(samples) == 0 || samples[0].OfferedPerSecond != 42 || samples[0].Signed == nil {
+	samples := run.MeasuredSamples()
+	signed := slices.ContainsFunc(samples, func(sample result.Sample) bool { return sample.Signed != nil })
+	if !signed || slices.ContainsFunc(samples, func(sample result.Sample) bool { return sample.OfferedPerSecond != 42 }) {
 		t.Errorf("the samples are %+v", run.Samples)
 	}
 	if content, err := os.ReadFile(filepath.Join(stateDir, "net", "runtime.json")); err == nil {
@@ -102,24 +106,35 @@ func TestRecordOfAClosedLoop(t *testing.T) {
 		},
 		Workload: &v1alpha1.Workload{Senders: v1alpha1.SendersUniform, Receivers: v1alpha1.ReceiversOneToOne},
 	}
-	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), time.Second, nil)
+	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), 4*time.Second, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run.Fault != "" {
 		t.Errorf("the run does not count: %s", run.Fault)
 	}
-	if first := run.Samples[0]; first.Control == nil || first.Control.State != "Starting" || first.OfferedPerSecond != 10 {
-		t.Errorf("the first sample is %+v", first)
+	if first := controlled(t, run.Samples)[0]; first.Control.State != "Starting" || first.OfferedPerSecond != 10 {
+		t.Errorf("the first sample is %+v of %+v", first.Control, first)
 	}
-	for _, sample := range run.MeasuredSamples() {
+	for _, sample := range controlled(t, run.MeasuredSamples()) {
 		if sample.OfferedPerSecond != 200 || !sample.Control.Steady {
 			t.Errorf("a measured sample is %+v of %+v, want a steady 200", sample.Control, sample)
 		}
 	}
-	if len(run.MeasuredBlocks()) < 20 {
-		t.Errorf("%d blocks are measured, want those of 1 s", len(run.MeasuredBlocks()))
+	if len(run.MeasuredBlocks()) < 80 {
+		t.Errorf("%d blocks are measured, want those of 4 s", len(run.MeasuredBlocks()))
 	}
+}
+
+// controlled are the samples that the controller of a load saw, one at least: no node may
+// answer in time for another on a busy machine.
+func controlled(t *testing.T, samples []result.Sample) []result.Sample {
+	t.Helper()
+	seen := slices.DeleteFunc(slices.Clone(samples), func(sample result.Sample) bool { return sample.Control == nil })
+	if len(seen) == 0 {
+		t.Fatalf("the controller saw none of the samples %+v", samples)
+	}
+	return seen
 }
 
 // Blocks of stand-ins hold 10 transfers each, whatever they are told: 500 transfers take
@@ -158,22 +173,34 @@ func TestRecordOfAFixedCount(t *testing.T) {
 	}
 }
 
-// checkFixedCount wants a record to begin with the load and to end with the last transfer.
+// checkFixedCount wants a record to begin with the load and to end with the last transfer:
+// headers say of the chunk of the block before, and that of the first block was there
+// before.
 func checkFixedCount(t *testing.T, run *result.Run, transfers uint64) {
 	t.Helper()
 	count := run.FixedCount
-	if count == nil || count.Executed < transfers || count.Executed >= transfers+10 || count.LastHeight == 0 {
-		t.Fatalf("the count came to %+v", count)
+	base := run.Blocks[0].Height
+	if count == nil || count.Executed < transfers || count.Executed >= transfers+10 || count.LastHeight != base+transfers/transfersPerBlock+1 {
+		t.Fatalf("the count came to %+v of a load that began at height %d", count, base)
 	}
 	measured := run.MeasuredBlocks()
+	if len(measured) == 0 {
+		t.Fatalf("no block is measured of a load that began at height %d, in %+v", base, run.Window)
+	}
 	if last := measured[len(measured)-1]; last.Height != count.LastHeight || last.TimestampMs != run.Window.EndMs {
 		t.Errorf("the last measured block is %+v, want %d at %d", last, count.LastHeight, run.Window.EndMs)
 	}
-	if len(measured) < 50 || len(measured) > 52 || run.Window.BeginMs != run.LoadBeganMs {
-		t.Errorf("%d blocks are measured, and the measurement is %+v of a load that began at %d", len(measured), run.Window, run.LoadBeganMs)
+	// It begins some blocks after the last one that was told of before.
+	first, begin := measured[0], run.Window.BeginMs
+	before := run.Blocks[first.Height-1-base]
+	if before.TimestampMs > begin || first.TimestampMs <= begin || uint64(len(measured)) != count.LastHeight-before.Height {
+		t.Errorf("%d blocks are measured, from %+v on, and the measurement is %+v", len(measured), first, run.Window)
 	}
-	if first := run.Samples[0]; first.TimeMs < run.Window.BeginMs || first.TimeMs > run.Window.BeginMs+500 || first.OfferedPerSecond != 0 {
-		t.Errorf("the first sample is %+v, want one as the load begins", first)
+	if begin != run.LoadBeganMs {
+		t.Errorf("the measurement is %+v of a load that began at %d", run.Window, run.LoadBeganMs)
+	}
+	if first := run.Samples[0]; first.TimeMs < begin || first.FinalizedHeight != base || first.OfferedPerSecond != 0 {
+		t.Errorf("the first sample is %+v, want one as the load begins at height %d", first, base)
 	}
 }
 
@@ -193,15 +220,15 @@ func TestRecordOfASearch(t *testing.T) {
 			MaxSearchSeconds: int32(waiting.Patience.Seconds()), OfferedPercent: 200,
 		},
 	}
-	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), time.Second, nil)
+	run, err := recordNetwork(t.Context(), t, network, t.TempDir(), 4*time.Second, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run.Fault != "" || run.Search == nil || run.Search.HeldPerSecond != 150 {
 		t.Fatalf("the search came to %+v, with the fault %q", run.Search, run.Fault)
 	}
-	for _, sample := range run.MeasuredSamples() {
-		if sample.OfferedPerSecond != 300 || sample.Control == nil || sample.Control.State != "Found" {
+	for _, sample := range controlled(t, run.MeasuredSamples()) {
+		if sample.OfferedPerSecond != 300 || sample.Control.State != "Found" {
 			t.Errorf("a measured sample is %+v of %+v, want 300", sample.Control, sample)
 		}
 	}
@@ -242,8 +269,8 @@ func TestRateThatIsNotSteady(t *testing.T) {
 
 func checkBlocks(t *testing.T, blocks []result.Block) {
 	t.Helper()
-	if len(blocks) < 40 || len(blocks) > 42 {
-		t.Errorf("%d blocks are measured, want those of 2 s", len(blocks))
+	if len(blocks) < 80 || len(blocks) > 82 {
+		t.Errorf("%d blocks are measured, want those of 4 s", len(blocks))
 	}
 	for _, block := range blocks {
 		want := result.Block{
