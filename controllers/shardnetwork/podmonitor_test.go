@@ -19,6 +19,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/test/apiserver"
 )
 
 // podMonitorCRD names the file of the kind PodMonitor.
@@ -32,10 +33,7 @@ func installPodMonitors(t *testing.T) {
 	if file == "" {
 		t.Fatalf("%s is not set: it names the file of the CRD; \"make test-go\" sets it", podMonitorCRD)
 	}
-	if _, err := envtest.InstallCRDs(memberServer, envtest.CRDInstallOptions{
-		Paths:              []string{file},
-		ErrorIfPathMissing: true,
-	}); err != nil {
+	if err := apiserver.InstallCRDs(memberServer, file); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

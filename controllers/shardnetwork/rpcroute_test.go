@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/resources"
+	"github.com/shardyard/shardyard/test/apiserver"
 )
 
 // httpRouteCRD names the file of the kind HTTPRoute.
@@ -35,10 +35,7 @@ func installHTTPRoutes(t *testing.T) {
 	if file == "" {
 		t.Fatalf("%s is not set: it names the file of the CRD; \"make test-go\" sets it", httpRouteCRD)
 	}
-	if _, err := envtest.InstallCRDs(apiServer, envtest.CRDInstallOptions{
-		Paths:              []string{file},
-		ErrorIfPathMissing: true,
-	}); err != nil {
+	if err := apiserver.InstallCRDs(apiServer, file); err != nil {
 		t.Fatal(err)
 	}
 }

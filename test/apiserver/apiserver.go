@@ -14,10 +14,31 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // assets names the folder of kube-apiserver and etcd.
 const assets = "KUBEBUILDER_ASSETS"
+
+// New is an API server that is still to be started. It may take as long as anything on a
+// busy machine for that, for what it serves, and to stop: what its library leaves it is too
+// little beside other tests.
+func New() *envtest.Environment {
+	return &envtest.Environment{
+		ControlPlaneStartTimeout: waiting.Patience,
+		ControlPlaneStopTimeout:  waiting.Patience,
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: waiting.Patience},
+	}
+}
+
+// InstallCRDs has an API server serve the kinds of a file.
+func InstallCRDs(config *rest.Config, file string) error {
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{
+		Paths: []string{file}, ErrorIfPathMissing: true, MaxTime: waiting.Patience,
+	})
+	return err
+}
 
 // Run starts an API server, has use take how to reach it, runs the tests and
 // stops the server. It returns the exit code of the test program.
@@ -48,7 +69,8 @@ func run(m *testing.M, count int, use func([]*rest.Config) error) (code int, err
 	configs := make([]*rest.Config, count)
 	var group errgroup.Group
 	for i := range configs {
-		environment := &envtest.Environment{CRDDirectoryPaths: []string{crds}, ErrorIfCRDPathMissing: true}
+		environment := New()
+		environment.CRDDirectoryPaths, environment.ErrorIfCRDPathMissing = []string{crds}, true
 		// A start that fails half-way leaves processes behind as well.
 		defer func() { err = errors.Join(err, environment.Stop()) }()
 		group.Go(func() (err error) {

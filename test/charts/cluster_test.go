@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
+	"github.com/shardyard/shardyard/test/apiserver"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // cluster is a real API server, without anything that acts on what it holds.
@@ -36,7 +38,7 @@ func startCluster(t *testing.T) cluster {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		t.Fatal("KUBEBUILDER_ASSETS is not set: make test-charts sets it")
 	}
-	environment := &envtest.Environment{}
+	environment := apiserver.New()
 	// A start that fails half-way leaves processes behind as well.
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {
@@ -81,7 +83,7 @@ func (c cluster) installOperator(t *testing.T, chart string, arguments ...string
 	for i := range installed.Items {
 		definitions[i] = &installed.Items[i]
 	}
-	options := envtest.CRDInstallOptions{MaxTime: time.Minute, PollInterval: 100 * time.Millisecond}
+	options := envtest.CRDInstallOptions{MaxTime: waiting.Patience, PollInterval: 100 * time.Millisecond}
 	if err := envtest.WaitForCRDs(c.config, definitions, options); err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/shardyard/shardyard/test/apiserver"
 )
 
 const (
@@ -287,8 +288,7 @@ func TestMonitoringSetsWhatThePrometheusOperatorKnows(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			file := filepath.Join(filepath.Dir(rules), "monitoring.coreos.com_"+test.plural+".yaml")
-			options := envtest.CRDInstallOptions{Paths: []string{file}, ErrorIfPathMissing: true}
-			if _, err := envtest.InstallCRDs(cluster.config, options); err != nil {
+			if err := apiserver.InstallCRDs(cluster.config, file); err != nil {
 				t.Fatal(err)
 			}
 			var values stackValues

@@ -13,8 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/shardyard/shardyard/test/apiserver"
 )
 
 // prometheusRuleCRD names the file of the kind PrometheusRule.
@@ -30,7 +31,7 @@ func (c cluster) installPrometheusRules(t *testing.T) {
 	if file == "" {
 		t.Fatalf("%s is not set: it names the file of the CRD; make test-charts sets it", prometheusRuleCRD)
 	}
-	if _, err := envtest.InstallCRDs(c.config, envtest.CRDInstallOptions{Paths: []string{file}, ErrorIfPathMissing: true}); err != nil {
+	if err := apiserver.InstallCRDs(c.config, file); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/shardyard/shardyard/test/apiserver"
 )
 
 // checkInstall applies the one file to a new API server, as kubectl apply
@@ -25,7 +26,7 @@ func checkInstall(t *testing.T, path, version string) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		t.Fatal("KUBEBUILDER_ASSETS is not set: make test-release sets it")
 	}
-	environment := &envtest.Environment{}
+	environment := apiserver.New()
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {
 			t.Errorf("stop the API server: %v", err)
