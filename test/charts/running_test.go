@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/shardyard/shardyard/test/ports"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // token makes a token of a service account.
@@ -72,8 +75,29 @@ func (c cluster) operatorArguments(t *testing.T, namespace, name, metricsAddress
 // operator is a running operator.
 type operator struct {
 	command        *exec.Cmd
-	log            bytes.Buffer
+	log            journal
 	metricsAddress string
+	// ended is closed once it has ended, and end is how.
+	ended chan struct{}
+	end   error
+}
+
+// journal is what is logged.
+type journal struct {
+	lock    sync.Mutex
+	content bytes.Buffer
+}
+
+func (j *journal) Write(content []byte) (int, error) {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	return j.content.Write(content)
+}
+
+func (j *journal) String() string {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	return j.content.String()
 }
 
 // startOperator runs the operator with the rights of the chart's service
@@ -94,23 +118,55 @@ func buildOperator(t *testing.T) string {
 	return program
 }
 
-// runOperator runs it.
+// runOperator runs it, at another address when somebody else takes that of its metrics
+// before it does.
 func (c cluster) runOperator(t *testing.T, program, namespace, name string) *operator {
 	t.Helper()
+	for {
+		if o := c.beginOperator(t, program, namespace, name); o.servesMetrics(t) {
+			return o
+		}
+	}
+}
+
+func (c cluster) beginOperator(t *testing.T, program, namespace, name string) *operator {
+	t.Helper()
 	// The end of the test kills it, if nothing has stopped it until then.
-	o := &operator{metricsAddress: ports.Free(t)}
+	o := &operator{metricsAddress: ports.Free(t), ended: make(chan struct{})}
 	o.command = exec.CommandContext(t.Context(), program, c.operatorArguments(t, namespace, name, o.metricsAddress)...)
 	o.command.Env = []string{"KUBECONFIG=" + c.serviceAccountConfig(t, namespace, name), "POD_NAMESPACE=" + namespace}
 	o.command.Stderr = &o.log
 	if err := o.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if o.command.ProcessState == nil {
-			_ = o.command.Wait()
+	go func() {
+		defer close(o.ended)
+		o.end = o.command.Wait()
+	}()
+	t.Cleanup(func() { <-o.ended })
+	return o
+}
+
+// servesMetrics waits until the operator serves its metrics; false if it has ended because
+// somebody else has their address.
+func (o *operator) servesMetrics(t *testing.T) bool {
+	t.Helper()
+	serves := func() bool { return strings.Contains(o.log.String(), `"Serving metrics server"`) }
+	waiting.Until(t, "the operator serves its metrics", func() bool {
+		select {
+		case <-o.ended:
+			return true
+		default:
+			return serves()
 		}
 	})
-	return o
+	if serves() {
+		return true
+	}
+	if !strings.Contains(o.log.String(), syscall.EADDRINUSE.Error()) {
+		t.Fatalf("the operator ended: %v\n%s", o.end, o.log.String())
+	}
+	return false
 }
 
 // stop stops the operator, which was refused nothing.
@@ -119,8 +175,8 @@ func (o *operator) stop(t *testing.T) {
 	if err := o.command.Process.Signal(os.Interrupt); err != nil {
 		t.Errorf("stop the operator: %v", err)
 	}
-	if err := o.command.Wait(); err != nil {
-		t.Errorf("the operator ended badly: %v\n%s", err, o.log.Bytes())
+	if <-o.ended; o.end != nil {
+		t.Errorf("the operator ended badly: %v\n%s", o.end, o.log.String())
 	}
 	refused := slices.DeleteFunc(slices.Collect(strings.Lines(o.log.String())), func(line string) bool {
 		return !strings.Contains(line, " is forbidden: ")
