@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +31,7 @@ import (
 
 	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/internal/fleet"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // far is the name of the member cluster that tests have.
@@ -96,8 +99,41 @@ func (m *member) uid() string {
 	return string(system.UID)
 }
 
-// grantRights makes what config/member says.
+// grantRights makes what config/member says, and waits until the API server acts by it: it
+// learns of rights a little after it has them.
 func (m *member) grantRights() {
+	m.t.Helper()
+	m.createRights()
+	waiting.Until(m.t, "the operator's account has its rights", func() bool { return m.mayWork() && m.mayIdentify() })
+}
+
+// mayWork says whether the operator's account has its rights in the namespace.
+func (m *member) mayWork() bool {
+	m.t.Helper()
+	return m.may(authorizationv1.ResourceAttributes{
+		Namespace: m.namespace, Verb: "list", Group: appsv1.GroupName, Resource: "statefulsets",
+	})
+}
+
+// mayIdentify says whether it has those outside of the namespace.
+func (m *member) mayIdentify() bool {
+	m.t.Helper()
+	return m.may(authorizationv1.ResourceAttributes{Verb: "get", Resource: "namespaces", Name: metav1.NamespaceSystem})
+}
+
+// may says whether the API server lets the operator's account make a request now.
+func (m *member) may(request authorizationv1.ResourceAttributes) bool {
+	m.t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "system:serviceaccount:" + m.namespace + ":shardyard-member", ResourceAttributes: &request,
+	}}
+	if err := m.client.Create(m.t.Context(), review); err != nil {
+		m.t.Fatal(err)
+	}
+	return review.Status.Allowed
+}
+
+func (m *member) createRights() {
 	m.t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "config", "member", "role.yaml"))
 	if err != nil {
@@ -159,13 +195,14 @@ func (m *member) takeRights() {
 }
 
 // hideIdentity takes from the operator's account what it may do outside of the
-// namespace.
+// namespace, and waits until it may not any more.
 func (m *member) hideIdentity() {
 	m.t.Helper()
 	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "shardyard-member-" + m.namespace}}
 	if err := m.client.Delete(m.t.Context(), binding); err != nil {
 		m.t.Fatal(err)
 	}
+	waiting.Until(m.t, "the operator's account lacks its rights", func() bool { return !m.mayIdentify() })
 }
 
 // createSpanning makes the network of the quickstart with half of its nodes in
