@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,7 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/yaml"
 
+	"github.com/shardyard/shardyard/api/v1alpha1"
 	"github.com/shardyard/shardyard/test/ports"
+	"github.com/shardyard/shardyard/test/waiting"
 )
 
 // role is the role of the operator.
@@ -65,7 +68,9 @@ func TestEveryWatchHasACheck(t *testing.T) {
 	}
 }
 
-// narrowed is a user who has the operator's role, but for a kind.
+// narrowed is a user who has the operator's role, but for a kind. The API server acts by
+// it: it learns of rights a little after it has them, and a manager keeps for long that it
+// was refused a kind.
 func narrowed(t *testing.T, kind string) *rest.Config {
 	t.Helper()
 	admin, err := client.New(apiServer, client.Options{Scheme: clientgoscheme.Scheme})
@@ -87,6 +92,18 @@ func narrowed(t *testing.T, kind string) *rest.Config {
 			t.Fatal(err)
 		}
 	}
+	waiting.Until(t, given.Name+" has its role", func() bool {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: given.Name,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: "list", Group: v1alpha1.GroupVersion.Group, Resource: "shardnetworks",
+			},
+		}}
+		if err := admin.Create(t.Context(), review); err != nil {
+			t.Fatal(err)
+		}
+		return review.Status.Allowed
+	})
 	config := rest.CopyConfig(apiServer)
 	config.Impersonate = rest.ImpersonationConfig{UserName: given.Name, Groups: []string{"system:authenticated"}}
 	return config
