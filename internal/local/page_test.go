@@ -40,6 +40,18 @@ func fetch(t *testing.T, address, host string) (code int, body string) {
 	return response.StatusCode, string(content)
 }
 
+// awaitAnswer waits until an address answers with a text, and with no error before.
+func awaitAnswer(t *testing.T, address, want string) {
+	t.Helper()
+	waiting.Until(t, "GET "+address+" answers "+want, func() bool {
+		code, body := fetch(t, address, "")
+		if code != http.StatusOK {
+			t.Fatalf("GET %s answers %d %s", address, code, body)
+		}
+		return strings.Contains(body, want)
+	})
+}
+
 func TestUpServesThePage(t *testing.T) {
 	t.Parallel()
 	run := startUp(t, t.TempDir(), Options{Page: onAnyPort}, nil)
@@ -66,18 +78,8 @@ func TestUpServesThePage(t *testing.T) {
 		}
 	}
 	// Nodes that are late once, on a busy machine, are told of as such.
-	for path, want := range map[string]string{
-		"/network":  `"shard":1,"condition":"Live","says":"at block `,
-		"/standing": `"role":"producer","answers":true,"blocksBehind":0,"executing":null,`,
-	} {
-		waiting.Until(t, "GET "+path+" answers "+want, func() bool {
-			code, body := fetch(t, page+path, "")
-			if code != http.StatusOK {
-				t.Fatalf("GET %s answers %d %s", path, code, body)
-			}
-			return strings.Contains(body, want)
-		})
-	}
+	awaitAnswer(t, page+"/network", `"shard":1,"condition":"Live","says":"at block `)
+	awaitAnswer(t, page+"/standing", `"role":"producer","answers":true,"blocksBehind":0,"executing":null,`)
 	if code, body := fetch(t, page+"/chain/blocks?from=-1", ""); code != http.StatusBadRequest || body != "invalid from \"-1\"\n" {
 		t.Errorf("a height below 0 is answered with %d %s", code, body)
 	}
