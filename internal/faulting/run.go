@@ -146,7 +146,7 @@ func (s *session) during(ctx context.Context) (err error) {
 		return act(func(ctx context.Context) error { return s.Actor.Lift(ctx, s.names) })
 	}
 	strike := func(ctx context.Context) error { return s.Actor.Strike(ctx, s.names, s.Spec, s.Orders) }
-	struck := time.Now()
+	begun := time.Now()
 	if err := act(strike); err != nil {
 		// What failed half-way is taken back. What was refused is not: the validators may have a
 		// fault of somebody else's.
@@ -155,9 +155,10 @@ func (s *session) during(ctx context.Context) (err error) {
 		}
 		return errors.Join(err, lift())
 	}
-	// The first that has the fault ends it by its own clock: all have it until then, at most.
-	left := duration - time.Since(struck)
-	if left <= 0 {
+	// Each has the fault until its own clock says that it is over: all have it until the first
+	// had it for its duration, and nobody has it once the last did.
+	firstOver, lastOver := begun.Add(duration), time.Now().Add(duration)
+	if time.Now().After(firstOver) {
 		return errors.Join(fmt.Errorf("the fault was to last %s, and not all validators had it by then", duration), lift())
 	}
 	if s.Spec.Action != v1alpha1.FaultActionKill {
@@ -165,8 +166,11 @@ func (s *session) during(ctx context.Context) (err error) {
 		// killed are gone at once, and may be back before the last one is.
 		s.watch.keepRestarts(s.watch.begin())
 	}
-	waited := wait(ctx, left)
+	waited := wait(ctx, time.Until(firstOver))
 	during := s.watch.begin()
+	if waited == nil {
+		waited = wait(ctx, time.Until(lastOver))
+	}
 	s.status.EndTime = ptr.To(metav1.Now())
 	if err := errors.Join(waited, lift()); err != nil {
 		return err

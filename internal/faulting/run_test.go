@@ -5,6 +5,7 @@ package faulting_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -500,6 +501,42 @@ func TestAFaultThatTakesItsTime(t *testing.T) {
 	// Who had it first ends it first.
 	if lasted >= 8*time.Second {
 		t.Errorf("it is measured for %s, of which the first that had it had none for some", lasted)
+	}
+}
+
+// drowned is hesitant, of a node that nobody reaches until the fault is over by its own clock.
+type drowned struct {
+	hesitant
+	over time.Time
+}
+
+func (d *drowned) Strike(ctx context.Context, names []string, spec *v1alpha1.FaultSpec, orders []fault.Order) error {
+	err := d.hesitant.Strike(ctx, names, spec, orders)
+	d.over = time.Now().Add(time.Duration(spec.DurationSeconds) * time.Second)
+	return err
+}
+
+func (d *drowned) Lift(ctx context.Context, names []string) error {
+	if time.Now().Before(d.over) {
+		return errors.New("nobody answers")
+	}
+	return d.hesitant.Lift(ctx, names)
+}
+
+// The last that was told of a fault ends it last. Nobody may be there to be told before.
+func TestAFaultThatIsOverLast(t *testing.T) {
+	t.Parallel()
+	options, node := fakeNetwork(t, v1alpha1.FaultSpec{Action: v1alpha1.FaultActionPartition})
+	node.from, node.till = 1<<40, 1<<40
+	node.kill.Store(true)
+	actor := &drowned{hesitant: hesitant{node: node, asks: 5}}
+	options.Actor = actor
+	status, err := faulting.Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lasted := status.EndTime.Sub(status.StartTime.Time); lasted < 4*time.Second+actor.took {
+		t.Errorf("it lasted %s, and the last had it %s later than the first", lasted, actor.took)
 	}
 }
 
