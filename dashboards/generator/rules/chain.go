@@ -15,7 +15,8 @@ func chain() []Rule {
 		alert{
 			name: "NoBlockFinalised", severity: critical, lasts: "2m",
 			// Once it stands still for an hour, it has no block time any more, and the longer window holds.
-			// Nodes that all began anew since, or are all gone, tell of no block; the operator knows of some.
+			// Nodes that all began anew since, or are all gone, tell of no block; the operator knows of some. What it says of
+			// a chain whose nodes tell of more is about itself: it does not reach them, or has another time.
 			expr: fmt.Sprintf(`(
   %[2]s == 0
   and on (%[1]s)
@@ -30,10 +31,12 @@ or
   max by (%[1]s) (shardyard_shardnetwork_highest_finalized_height) > 0
   unless on (%[1]s)
   %[6]s
+  unless on (%[1]s)
+  %[7]s > 0
 )
 `, perNetwork, finalisedWithin("1m"), blockTime, finalisedWithin("10m"),
 				condition(`condition="Producing",status!="True",reason=~"ChainStalled|NoAnswer"`),
-				condition(`condition="WithinLifetime",status="False"`)),
+				condition(`condition="WithinLifetime",status="False"`), finalisedWithin("2m")),
 			summary: "No block is finalised in " + theNetwork,
 			description: "No node of " + theNetwork + " in namespace {{ $labels.namespace }} has finalised a block for ten of " +
 				"its block times, and at least a minute: more than two thirds of the producers must take part.",

@@ -81,7 +81,7 @@ var incidents = []incident{
 			everywhere("shardnode_executed_height", "", 4, 0),
 			everywhere("shardnode_shard_missed_chunks_total", `shard="0"`, 0.04, 0),
 			everywhere("shardnode_chunks_produced_total", "", 2, 0)),
-		quiet: "31m", fires: "33m", cleared: "61m",
+		quiet: "31m", fires: "36m", cleared: "61m",
 		firing: []firing{standsStill},
 	},
 	{

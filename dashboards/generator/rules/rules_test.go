@@ -148,6 +148,14 @@ func TestNothingFiresForAChainThatIsNotMeantToMove(t *testing.T) {
 	evaluate(t, with(healthy(), slices.Concat(stalled, condition("WithinLifetime", "False", "LifetimeEnded"))), moments...)
 }
 
+// An operator that reaches no node, or has another time, says nothing of a chain that goes on.
+func TestNothingFiresForAChainThatTheOperatorDoesNotSee(t *testing.T) {
+	t.Parallel()
+	for _, seen := range [][]series{condition("Producing", "Unknown", "NoAnswer"), condition("Producing", "False", "ChainStalled")} {
+		evaluate(t, with(healthy(), seen), moment{at: "34m"}, moment{at: "45m"}, moment{at: "59m"})
+	}
+}
+
 // One of two nodes of a region that catches up after hours is late, and its region is not.
 func TestNothingFiresForANodeThatCatchesUp(t *testing.T) {
 	t.Parallel()
